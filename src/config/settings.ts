@@ -253,7 +253,7 @@ export const webhookSettings = {
     "SEXTANT_WEBHOOKS_PER_OWNER",
     integer(1, 1_000),
     10,
-    "Maximum webhooks of one owner.",
+    "Maximum webhooks of one owner, and of all owners that name one account.",
   ),
   webhookDelivery: setting(
     "SEXTANT_WEBHOOK_DELIVERY",

@@ -274,12 +274,58 @@ describe("slots for webhooks", () => {
       status: 503,
       error: "Webhook limit of this server reached. Read /events instead, or try again later.",
     });
+    // Not due, so that nothing is sent there.
     await stage.index.database.query(
-      "update webhooks set created_at = now() - interval '8 days', delivered = case id when 'wh_7' then 0 else 1 end",
+      "update webhooks set created_at = now() - interval '8 days', delivered = case id when 'wh_7' then 0 else 1 end, status = 'active', retry_at = now() + interval '1 day'",
     );
     expect((await register(receiver.url)).status).toBe(201);
     expect((await stage.index.database.query("select from webhooks where id = 'wh_7'")).rows).toEqual([]);
     expect([await count(), (await register(receiver.url)).status]).toEqual([1_000, 503]);
+  });
+
+  it.each([
+    ["is paused", "status = 'paused'", 201],
+    ["is disabled", "status = 'disabled'", 201],
+    ["has delivered no new event for a quarter", "created_at = now() - interval '91 days'", 201],
+    [
+      "has only repeated old events since",
+      "created_at = now() - interval '91 days', last_success_at = now()",
+      201,
+    ],
+    [
+      "has delivered a new event",
+      `created_at = now() - interval '91 days', reached = jsonb_build_object('block', (select max(number) from blocks where log_count > 0))`,
+      503,
+    ],
+  ])("a full server decides by its use about the slot of a webhook that %s", async (_, change, status) => {
+    await fill(1_000, "receiver.example");
+    await stage.index.database.query(
+      "update webhooks set created_at = now() - interval '8 days', delivered = 1, status = 'active', retry_at = now() + interval '1 day'",
+    );
+    await stage.index.database.query(`update webhooks set ${change} where id = 'wh_7'`);
+    const receiver = await startReceiver();
+    expect((await register(receiver.url)).status).toBe(status);
+    const { rows } = await stage.index.database.query("select from webhooks where id = 'wh_7'");
+    expect(rows).toHaveLength(status === 201 ? 0 : 1);
+  });
+
+  it("an account in the index entitles all the keys that it names to the slots of one", async () => {
+    const receiver = await startReceiver();
+    const account = stage.addressOf(UNRELATED_ACCOUNT);
+    onTestFinished(() => stage.chain.setCode(account, "0x"));
+    const statuses: number[] = [];
+    for (let each = 0; each < 11; each += 1) {
+      const free = privateKeyToAccount(generatePrivateKey());
+      // Returns this key, whatever is called.
+      await stage.chain.setCode(account, `0x73${free.address.slice(2).toLowerCase()}5f5260205ff3`);
+      const body = { owner: free.address, url: receiver.url, accounts: [account] };
+      const { status } = await stage.send(free, webhooksWriteSubject("registerWebhook"), {
+        ...{ method: "POST", path: "/webhooks", body, version: stage.nextVersion() },
+      });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 409]);
+    expect([await count(), receiver.challenges]).toEqual([10, 10]);
   });
 });
 

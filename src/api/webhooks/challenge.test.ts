@@ -11,6 +11,7 @@ function harness() {
     clock: { ...systemClock, nowMs: () => now },
     async send({ url }, { body }) {
       sent.push(url.reveal());
+      if (url.reveal().includes("stuck")) await new Promise(() => undefined);
       const { challenge } = (JSON.parse(body) as { data: { challenge: string } }).data;
       const isGood = url.reveal().includes("good");
       return { isDelivered: true, status: 200, text: isGood ? challenge : "ok" };
@@ -72,6 +73,13 @@ describe("receivers that do not prove themselves", () => {
     expect(tries).toEqual([...times(120, "CONFLICT"), "RATE_LIMITED"]);
     expect(await register({ client: "192.0.2.250", owner: 250, host: "other.example" })).toBe("CONFLICT");
   });
+});
+
+it("receivers that get no request, because too many are asked already, count for no limit", async () => {
+  const { register, sent } = harness();
+  const stuck = Array.from({ length: 6 }, (_, owner) => register({ owner, host: "stuck.example" }));
+  expect(await inTurn(10, (each) => register({ owner: 10 + each }))).toEqual(times(10, "OVERLOADED"));
+  expect([stuck.length, sent.length]).toEqual([6, 2]);
 });
 
 it("receivers that prove themselves count for no limit", async () => {

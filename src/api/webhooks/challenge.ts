@@ -66,7 +66,17 @@ export function createReceiverProof({
     const { webhook, host, client } = registration;
     const challenge = randomBytes(CHALLENGE_BYTES).toString("base64url");
     const message = createChallengeMessage(webhook, challenge, clock.nowMs());
-    const attempt = await slots.run(client, () => send(webhook, message));
+    let isSent = false;
+    const attempt = await slots
+      .run(client, () => {
+        isSent = true;
+        return send(webhook, message);
+      })
+      .catch((error: unknown) => {
+        // No slot was free: the receiver got no request that it could have failed.
+        if (!isSent) giveBack();
+        throw error;
+      });
     if (!attempt.isDelivered) throw createUnprovenFault(host, attempt.error);
     if (!hasChallenge(attempt.text, challenge))
       throw createUnprovenFault(host, `status ${attempt.status} without the challenge`);

@@ -153,17 +153,18 @@ async function register(request: EndpointRequest, context: Context) {
   const position = await resolveStart(service.readEvents, webhook.from, finality);
   const { client } = request;
   // First and by itself: a signature makes us send one request to the receiver, however often it comes.
-  await store.write({ client, tables: [] }, async (rows) => {
+  const holder = await store.write({ client, tables: [] }, async (rows) => {
     await claimVersion(rows);
-    await assertRoom(rows, owner, service.limits);
-    if (authority.mode === "signed") await assertIndexed(rows, [owner, ...accounts]);
+    const found = authority.mode === "signed" ? await requireIndexed(rows, [owner, ...accounts]) : owner;
+    await assertRoom(rows, { owner, holder: found }, service.limits);
+    return found;
   });
   if (authority.mode === "signed")
     await service.prove({ webhook: { ...webhook, keys: FIRST_KEYS }, host, owner, client });
   const row = await store.write({ client, tables: ["webhooks"] }, async (rows) => {
     // In signed mode the owner is in the index.
     await rows.charge(countStoredBytes(request.rawBody), async () => authority.mode === "signed");
-    return await insertWebhook(rows, { ...webhook, position }, service.limits);
+    return await insertWebhook(rows, { ...webhook, position }, service.limits, holder);
   });
   const secret = service.signer.secretOf(row.id, row.generation);
   return { ...describeWebhook(row, service.signer), secret };
@@ -185,9 +186,12 @@ function readRegistration(given: Readonly<Record<string, unknown>>, { network }:
   };
 }
 
-/** Keys are free, and slots are few: a webhook is for those who have done something on chain. */
-async function assertIndexed(rows: StatementRunner, accounts: readonly [Hex, ...Hex[]]): Promise<void> {
-  for (const account of accounts) if (await isIndexedAccount(rows, account)) return;
+/**
+ * Keys are free, and slots are few: a webhook is for those who have done something on chain, and counts for the first of
+ * them.
+ */
+async function requireIndexed(rows: StatementRunner, accounts: readonly [Hex, ...Hex[]]): Promise<Hex> {
+  for (const account of accounts) if (await isIndexedAccount(rows, account)) return account;
   throw new Fault(
     "WRITE_FORBIDDEN",
     `${accounts[0]} is not in the index, so that there is nothing to deliver. Register an agent, merchant, solver, attestor or facilitator, or submit an intent first.`,

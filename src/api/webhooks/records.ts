@@ -36,8 +36,10 @@ export type WebhookChange =
   | { readonly action: "delete" | "pause" | "resume" | "rotate" }
   | { readonly action: "replay"; readonly position: string };
 
-// After this time a webhook that has delivered nothing makes room for a new one, once there is no other room.
+// After these times a webhook makes room for a new one, once there is no other room: one that is paused, disabled or has
+// never delivered anything, and one that has delivered. Owners with anything to hear of hear it within a quarter.
 const UNUSED_DAYS = 7;
+const QUIET_DAYS = 90;
 // Receivers take over a new secret within a day.
 const PREVIOUS_KEYS_HOURS = 24;
 const TEST_EVERY_SECONDS = 10;
@@ -95,14 +97,18 @@ export function createWebhookId(): string {
   return `wh_${randomBytes(16).toString("base64url")}`;
 }
 
-/** Throws a Fault if there are too many. Call it in a transaction that no other registration runs beside. */
+/**
+ * Throws a Fault if there are too many. Call it in a transaction that no other registration runs beside. The holder is the
+ * account that the slot counts for, besides the owner.
+ */
 export async function insertWebhook(
   rows: StatementRunner,
   { url, ...webhook }: NewWebhook,
   limits: WebhookLimits,
+  holder: Hex | null = webhook.owner,
 ): Promise<WebhookRecordRow> {
   const { id, owner, accounts, name, host, allowPrivate, filter, finality, position } = webhook;
-  if (owner !== null) await makeRoom(rows, owner, limits);
+  if (owner !== null) await makeRoom(rows, { owner, holder: holder ?? owner }, limits);
   return await runOne(
     rows,
     sql`insert into webhooks as w (id, owner, accounts, name, url, host, allow_private, types, subjects, finality, position)
@@ -110,29 +116,40 @@ export async function insertWebhook(
   );
 }
 
-const UNUSED = sql`owner is not null and delivered = 0 and created_at < now() - ${UNUSED_DAYS}::int * interval '1 day'`;
+/** Who takes a slot: an owner, and the account in the index that entitles the owner to it, which may be the same. */
+type SlotHolder = { readonly owner: Hex; readonly holder: Hex };
 
-/** Throws a Fault if an owner, or all of them, have as many as they may. Deletes one that was never of use if that helps. */
-async function makeRoom(rows: StatementRunner, owner: Hex, limits: WebhookLimits): Promise<void> {
-  const isFull = await assertRoom(rows, owner, limits);
+// By the time of the newest event that it has reached, not of the last delivery: a replay of old events costs nothing.
+const UNUSED = sql`owner is not null and greatest(created_at, (select to_timestamp(b.timestamp) from blocks b where b.number = (reached->>'block')::bigint)) < now() - (case when status = 'active' and delivered > 0 then ${QUIET_DAYS}::int else ${UNUSED_DAYS}::int end) * interval '1 day'`;
+
+/** Throws a Fault if an owner, or all of them, have as many as they may. Deletes an unused one if that helps. */
+async function makeRoom(rows: StatementRunner, slot: SlotHolder, limits: WebhookLimits): Promise<void> {
+  const isFull = await assertRoom(rows, slot, limits);
   if (!isFull) return;
   await rows.run(
-    sql`delete from webhooks where id = (select id from webhooks where ${UNUSED} order by created_at, id limit 1)`,
+    sql`delete from webhooks where id = (select id from webhooks where ${UNUSED} order by status = 'active' and delivered > 0, created_at, id limit 1)`,
   );
 }
 
-/** Throws a Fault if there are too many; returns whether room must be made by deleting one that was never of use. */
+/** Throws a Fault if there are too many; returns whether room must be made by deleting an unused one. */
 export async function assertRoom(
   rows: StatementRunner,
-  owner: Hex,
+  { owner, holder }: SlotHolder,
   { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
 ): Promise<boolean> {
-  const [counts] = await rows.run<{ total: number; of_owner: number; unused: number }>(
-    sql`select count(*)::int as total, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
+  const [counts] = await rows.run<{ total: number; of_owner: number; of_holder: number; unused: number }>(
+    sql`select count(*)::int as total, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where owner = ${holder} or accounts ? ${holder})::int as of_holder, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
   );
-  const { total = 0, of_owner = 0, unused = 0 } = counts ?? {};
+  const { total = 0, of_owner = 0, of_holder = 0, unused = 0 } = counts ?? {};
   if (of_owner >= webhooksPerOwnerMax) {
     throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
+  }
+  // Whoever is the signer() of a contract may change with every block.
+  if (of_holder >= webhooksPerOwnerMax) {
+    throw new Fault(
+      "CONFLICT",
+      `${webhooksPerOwnerMax} webhooks of all owners may name ${holder}; delete one first.`,
+    );
   }
   if (total < webhooksMax) return false;
   // With a limit that was lowered, one less is still too many.
