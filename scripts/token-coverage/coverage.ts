@@ -1,4 +1,4 @@
-// How many of the tokens that are traded most worldwide, and of Uniswap's list, the shipped lists contain.
+// How many of the tokens that are traded most worldwide, and of Sushi's list, the shipped lists contain.
 import { readFileSync } from "node:fs";
 import { LISTED_CHAINS } from "../token-lists/shipped-lists.ts";
 
@@ -12,12 +12,13 @@ type Coverage = {
   readonly listed: number;
   /** Of the first tokens by worldwide volume, in the order of RANKS; fewer where the chain has fewer. */
   readonly mostTraded: readonly Share[];
-  readonly uniswap: Share;
+  /** Of a list that is not one of our sources; null where it has no token of the chain. */
+  readonly sushi: Share | null;
 };
 
 export function measureCoverage(): readonly Coverage[] {
-  type Measured = Readonly<Record<"chains" | "uniswap", Readonly<Record<string, readonly string[]>>>>;
-  const { chains, uniswap } = readJson<Measured>("./most-traded.json");
+  type Measured = Readonly<Record<"chains" | "sushi", Readonly<Record<string, readonly string[]>>>>;
+  const { chains, sushi } = readJson<Measured>("./most-traded.json");
   return LISTED_CHAINS.map(({ slug }) => {
     const paths = [`../../token-lists/${slug}.json`, `../../token-lists/repositories/${slug}.json`];
     const all = new Set(paths.flatMap(readAddresses));
@@ -30,7 +31,7 @@ export function measureCoverage(): readonly Coverage[] {
       slug,
       listed: all.size,
       mostTraded: RANKS.map((rank) => share(ranked.slice(0, rank))),
-      uniswap: share(uniswap[slug] ?? []),
+      sushi: sushi[slug]?.length ? share(sushi[slug]) : null,
     };
   });
 }

@@ -1,6 +1,5 @@
-// The tokens of each chain whose coins are traded most worldwide, from public copies of CoinGecko's lists, and Uniswap's list.
+// The tokens of each chain whose coins are traded most worldwide, from public copies of CoinGecko's lists, and Sushi's list.
 import { openClone } from "../token-lists/clone.ts";
-import { UNISWAP_LIST } from "../token-lists/repository-sources.ts";
 import { LISTED_CHAINS } from "../token-lists/shipped-lists.ts";
 
 const TOKENS_MAX = 500;
@@ -21,6 +20,14 @@ const CONTRACTS = {
   files: "data/v1/coingecko-top5000.json",
 };
 
+/** What Sushi's interface showed by default. Not a source of ours: a source would be measured by itself. None of Base. */
+const SUSHI_LIST = {
+  repository: "@sushiswap/default-token-list",
+  commit: "43.3.0",
+  date: "2024-03-06",
+  files: "build/sushiswap-default.tokenlist.json",
+};
+
 /** The one chain that the ranked lists leave out. */
 const OPTIMISM = 10;
 
@@ -28,8 +35,8 @@ type MostTraded = {
   readonly sources: readonly (typeof RANKED)[];
   /** Lower-case addresses by slug, the most traded first. */
   readonly chains: Readonly<Record<string, readonly string[]>>;
-  /** Those of Uniswap's list, by slug. */
-  readonly uniswap: Readonly<Record<string, readonly string[]>>;
+  /** Those of Sushi's list, by slug. */
+  readonly sushi: Readonly<Record<string, readonly string[]>>;
 };
 
 type Coins = Readonly<
@@ -52,14 +59,14 @@ export function readMostTraded(clones: string): MostTraded {
     return [slug, (addresses.get(chainId) ?? optimism).slice(0, TOKENS_MAX)];
   });
   return {
-    sources: [RANKED, CONTRACTS, UNISWAP_LIST],
+    sources: [RANKED, CONTRACTS, SUSHI_LIST],
     chains: Object.fromEntries(chains),
-    uniswap: readUniswap(clones),
+    sushi: readSushi(clones),
   };
 }
 
-function readUniswap(clones: string): MostTraded["uniswap"] {
-  const list = openClone(clones, UNISWAP_LIST).readJson(UNISWAP_LIST.files);
+function readSushi(clones: string): MostTraded["sushi"] {
+  const list = openClone(clones, SUSHI_LIST).readJson(SUSHI_LIST.files);
   const { tokens } = list as {
     readonly tokens: readonly { readonly chainId: number; readonly address: string }[];
   };

@@ -33,7 +33,7 @@ type RowList = { readonly tokens: Rows };
 const SMOLDAPP_LISTS = ["popular", "smolAssets", "coingecko"];
 
 /** What Uniswap's interface shows by default. The repository lacks the bridged tokens, which only the package has. */
-export const UNISWAP_LIST = {
+const UNISWAP_LIST = {
   repository: "@uniswap/default-token-list",
   commit: "22.21.0",
   date: "2026-09-27",
