@@ -16,6 +16,7 @@ import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contr
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { readAccount } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
+import type { Spender } from "./spenders/spender.ts";
 
 const stage = await startPortfolioStage();
 const { chain, wallet: signer } = stage;
@@ -35,11 +36,40 @@ async function deploy(abi: Abi, bytecode: Hex, args: readonly unknown[]): Promis
   return getContractAddress({ from: signer, nonce }).toLowerCase() as Hex;
 }
 
-async function read(wallet: Hex) {
+async function read(wallet: Hex, byAddress: ReadonlyMap<Hex, Spender> = new Map()) {
   const at = await stage.port(node).pin(signal);
   const { account } = await readAccount({ at, wallet }, signal);
-  return readAccountControl({ at, wallet }, account, { byAddress: new Map() }, signal);
+  return readAccountControl({ at, wallet }, account, { byAddress }, signal);
 }
+
+describe("a known delegate that holds further keys", () => {
+  it("takes nothing without keys, and an unknown part with them or if it does not say", async () => {
+    const [account, delegate] = [numberedAddress(0x7704), numberedAddress(0x7705)];
+    await chain.setCode(account, `0xef0100${delegate.slice(2)}`);
+    const readKeys = async (furtherKeys: Spender["furtherKeys"], keys: Readonly<Record<string, Hex>>) => {
+      await chain.setCode(delegate, fixedReturnCode(keys));
+      await chain.mine();
+      const known = {
+        name: "Wallet",
+        protocol: "Test",
+        kind: "delegate",
+        source: "",
+        deployments: [],
+      } as const;
+      const { permissions, warnings } = await read(
+        account,
+        new Map([[delegate, { ...known, ...(furtherKeys && { furtherKeys }) }]]),
+      );
+      return [permissions[0]?.controlsAll, warnings.some((warning) => warning.includes("further keys"))];
+    };
+    const count = (keys: Hex) => ({ "keyCount()": pad(keys) });
+    expect(await readKeys(undefined, {})).toEqual([false, false]);
+    expect(await readKeys("counted", count("0x0"))).toEqual([false, false]);
+    expect(await readKeys("counted", count("0x2"))).toEqual([null, true]);
+    expect(await readKeys("counted", {})).toEqual([null, true]);
+    expect(await readKeys("unlisted", {})).toEqual([null, true]);
+  });
+});
 
 describe("a contract that is no account", () => {
   it("does not say what its owner can take", async () => {

@@ -35,6 +35,7 @@ const views = {
     "function getModulesPaginated(address, uint256) view returns (address[], address)",
   ),
   storageAt: createCallEncoder("function getStorageAt(uint256, uint256) view returns (bytes)"),
+  keyCount: createCallEncoder("function keyCount() view returns (uint256)"),
   entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
   owner: createCallEncoder("function owner() view returns (address)"),
   signer: createCallEncoder("function signer() view returns (address)"),
@@ -57,23 +58,41 @@ export async function readAccountControl(
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
-  const { at, wallet } = query;
-  const { kind, delegate } = account;
+  const { kind } = account;
   if (kind === null || kind === "eoa") return { permissions: [], warnings: [] };
-  // A known one acts only on what the owner has signed.
-  const isKnownDelegate = delegate !== null && spenders.byAddress.get(delegate)?.kind === "delegate";
-  const delegated =
-    delegate === null
-      ? []
-      : [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), !isKnownDelegate)];
   if (kind === "safe") return readSafe(query, account, spenders, signal);
-  const [own, keys] = await Promise.all([
+  const [delegated, own, keys] = await Promise.all([
+    readDelegate(query, account, spenders, signal),
     readOwners(query, account, signal),
     readPolicyAccount(query, signal),
   ]);
   return {
-    permissions: [...delegated, ...own.permissions, ...keys.permissions],
-    warnings: [...own.warnings, ...keys.warnings],
+    permissions: [delegated, own, keys].flatMap(({ permissions }) => permissions),
+    warnings: [delegated, own, keys].flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** A known one acts only on what the owner has signed, or holders of further keys, where it has such. */
+async function readDelegate(
+  { at, wallet }: WalletQuery,
+  { delegate }: Account,
+  spenders: Pick<ChainSpenders, "byAddress">,
+  signal: AbortSignal,
+): Promise<AccountControl> {
+  if (delegate === null) return { permissions: [], warnings: [] };
+  const known = spenders.byAddress.get(delegate);
+  const isKnown = known?.kind === "delegate";
+  const isCounted = isKnown && known.furtherKeys === "counted";
+  const [count] = isCounted ? await at.read([views.keyCount(wallet, [], VIEW_GAS_MAX)], signal) : [];
+  const hasKeys = isKnown && known.furtherKeys !== undefined && decodeWord(count) !== 0n;
+  const controls = hasKeys ? null : !isKnown;
+  return {
+    permissions: [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), controls)],
+    warnings: hasKeys
+      ? [
+          `${at.chain.name}: the delegate ${known.name} can let further keys act for the account; they are not listed, and what they can take is not known.`,
+        ]
+      : [],
   };
 }
 

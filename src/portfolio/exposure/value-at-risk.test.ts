@@ -54,6 +54,20 @@ describe("control over a wallet", () => {
   });
 });
 
+describe("owners of a delegated account", () => {
+  it("take everything in the total, unless they are the wallet itself", () => {
+    const delegate: LivePermission = { ...direct(0n), kind: "delegate" };
+    const owner = (of: Hex): LivePermission => ({
+      ...{ ...direct(0n), kind: "owner", spender: of, controlsAll: true },
+    });
+    const total = (...permissions: LivePermission[]) => valuate(permissions).valueTotal().value;
+    expect(total(delegate, owner(spender))).toMatchObject({ units: 100_000_000n });
+    expect(total(delegate, owner(wallet))).toMatchObject({ units: 0n });
+    // Of a Safe or another account, owners are the wallet.
+    expect(total(owner(spender))).toMatchObject({ units: 0n });
+  });
+});
+
 describe("an allowance in Permit2", () => {
   it("an allowance in Permit2 is worth at most what Permit2 itself may take", () => {
     expect(valueNested([nested, direct(30n)], [])).toMatchObject({ units: 30_000_000n });

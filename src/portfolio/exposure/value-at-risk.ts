@@ -99,8 +99,12 @@ export class RiskValuation {
    * wallet. Allowances in Permit2 are part of the allowance that Permit2 has, and add nothing.
    */
   valueTotal(): Risk {
-    const { permissions, isComplete } = this.#chain;
-    if (permissions.some(({ controlsAll, kind }) => controlsAll && kind !== "owner")) return this.#everything;
+    const { permissions, isComplete, wallet } = this.#chain;
+    // Owners are the wallet, but an account that runs code by EIP-7702 has a key of its own.
+    const isDelegated = permissions.some(({ kind }) => kind === "delegate");
+    const isOther = ({ kind, spender }: LivePermission) =>
+      kind !== "owner" || (isDelegated && spender !== wallet);
+    if (permissions.some((one) => one.controlsAll && isOther(one))) return this.#everything;
     const accounts = new Map<PositionAccount, Risk[]>();
     const add = (account: PositionAccount, risk: Risk) =>
       accounts.set(account, [...(accounts.get(account) ?? []), risk]);
@@ -114,7 +118,7 @@ export class RiskValuation {
     const unread = this.#addPowers(add);
     // What these can take is not known.
     const hidden = permissions.filter(
-      ({ kind, controlsAll }) => kind === "session-key" || (controlsAll === null && kind !== "owner"),
+      (one) => one.kind === "session-key" || (one.controlsAll === null && isOther(one)),
     );
     const total = sumRisks([
       ...tokens,

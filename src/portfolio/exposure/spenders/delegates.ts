@@ -21,6 +21,7 @@ export const DELEGATES: readonly Spender[] = [
     name: "Uniswap Calibur",
     protocol: "Uniswap",
     kind: "delegate",
+    furtherKeys: "counted",
     source: "Uniswap/calibur: README.md",
     deployments: [
       [1, "0x000000009B1D0aF20D8C6d0A44e162d11F9b8f00"],
@@ -33,6 +34,7 @@ export const DELEGATES: readonly Spender[] = [
     name: "Uniswap Calibur 1.1",
     protocol: "Uniswap",
     kind: "delegate",
+    furtherKeys: "counted",
     source: "Uniswap/sdks: sdks/smart-wallet-sdk/src/constants.ts",
     deployments: [
       [1, "0x000000005c84F8Fd50b21CAC312528A64437030e"],
@@ -63,6 +65,7 @@ export const DELEGATES: readonly Spender[] = [
     name: "Alchemy Modular Account v2",
     protocol: "Alchemy",
     kind: "delegate",
+    furtherKeys: "unlisted",
     source:
       "alchemyplatform/aa-sdk: packages/smart-accounts/src/ma-v2/utils/account.ts; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x69007702764179f14F51cdce752f4f775d74E139")],

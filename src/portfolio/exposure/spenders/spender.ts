@@ -28,6 +28,8 @@ export type Spender = {
   readonly takesPermit2?: true;
   /** Wallets let it act on their positions in protocols: borrow for them, or move what they supplied. */
   readonly takesPositions?: true;
+  /** A delegate that lets keys beside the owner's act: `keyCount()` counts them, or no view lists them. */
+  readonly furtherKeys?: "counted" | "unlisted";
   /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
   readonly source: string;
   /** Chain id and address, with checksum. A contract may have several addresses on a chain. */
