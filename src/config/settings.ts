@@ -43,7 +43,7 @@ export const metricsSettings = {
     "SEXTANT_METRICS_PORT",
     optional(portOrShared),
     null,
-    "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port.",
+    "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port. A number is for one service: with several in one environment, as sextant serve has them, leave it out or use shared.",
   ),
   metricsHost: setting(
     "SEXTANT_METRICS_HOST",

@@ -365,6 +365,14 @@ describe("its owner", () => {
       version: stage.nextVersion(),
     });
 
+  it("shows nothing of a receiver's text that an earlier version has stored", async () => {
+    const receiver = await startReceiver();
+    const { body } = await register(receiver.url);
+    await manage(body.id, { action: "pause" });
+    await stage.index.database.query("update webhooks set last_error = 'status 500 inner\npage'");
+    expect((await stage.get(`/webhooks/${String(body.id)}`)).body.last_error).toBe("status 500");
+  });
+
   it("lets the owner test a webhook every ten seconds at most", async () => {
     const receiver = await startReceiver();
     const { body } = await register(receiver.url);

@@ -61,6 +61,9 @@ export type WebhookRecordRow = WebhookRow & {
   readonly last_success_at: string | null;
 };
 
+// Earlier versions stored the text of the receiver after its status. It may be of a server that the owner cannot reach.
+const RECEIVER_TEXT = /^(status [0-9]+) .*/s;
+
 export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
   const { id, owner, accounts, name, host, finality, status, failures } = row;
   const { keys, filter } = toWebhook(row);
@@ -75,7 +78,7 @@ export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
     failures,
     retry_at: failures > 0 ? row.retry_at : null,
     pending_since: row.pending_since,
-    last_error: row.last_error,
+    last_error: row.last_error?.replace(RECEIVER_TEXT, "$1") ?? null,
     last_success_at: row.last_success_at,
     created_at: row.created_at,
   };
