@@ -76,6 +76,7 @@ const VALUES: ReadInput["values"] = {
     ]),
   ),
   active: true,
+  revoked: true,
   status: "open",
 };
 
