@@ -115,5 +115,5 @@ export function drawFlows({ nodes, links, height }: FlowLayout, sentence: string
     const textX = column === 0 ? x - 8 : x + NODE_WIDTH + 8;
     return html`<rect class="flow-node c${column}" x="${x.toFixed(0)}" y="${y.toFixed(1)}" width="${NODE_WIDTH}" height="${Math.max(size, 1).toFixed(1)}"/><text class="flow-label" x="${textX.toFixed(0)}" y="${(y + size / 2 + 4.5).toFixed(1)}" text-anchor="${anchor}">${label}</text>`;
   });
-  return html`<div class="flow-frame" tabindex="0" role="group" aria-label="Money flow"><svg class="flow" viewBox="0 -8 ${WIDTH} ${height + 16}" role="img" aria-label="${sentence}">${bands}${parties}</svg></div>`;
+  return html`<div class="flow-frame"><svg class="flow" viewBox="0 -8 ${WIDTH} ${height + 16}" role="img" aria-label="${sentence}">${bands}${parties}</svg></div>`;
 }
