@@ -281,11 +281,12 @@ describe("a chain that cannot be read", () => {
   });
 
   it.each([
-    [portfolioRoute, ""],
-    [exposureRoute, ""],
-    [diffRoute, "&from=base:1,ethereum:1"],
-    [diffRoute, "&from=base:1,ethereum:1&to=base:2,ethereum:2"],
-  ])("fails the request unless it may be left out: $path%s", async ({ path, response }, more) => {
+    { route: portfolioRoute, more: "" },
+    { route: exposureRoute, more: "" },
+    { route: diffRoute, more: "&from=base:1,ethereum:1" },
+    { route: diffRoute, more: "&from=base:1,ethereum:1&to=base:2,ethereum:2" },
+  ])("fails the request unless it may be left out: $route.path$more", async ({ route, more }) => {
+    const { path, response } = route;
     const { account, fetch: pay } = await openPayingClient(stage);
     fail();
     const rejected = await pay(`${first?.url}${path}?${query()}${more}`);

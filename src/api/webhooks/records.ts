@@ -147,7 +147,7 @@ export async function assertRoom(
   if (of_owner >= webhooksPerOwnerMax) {
     throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
   }
-  // Whoever is the signer() of a contract may change with every block.
+  // The signer() of a contract may change with every block.
   if (of_holder >= webhooksPerOwnerMax) {
     throw new Fault(
       "CONFLICT",
