@@ -143,7 +143,7 @@ async function payOften(paid: PaymentChain, payer: PrivateKeyAccount, settle: Se
 }
 
 // Between two kills all processes share the work for a moment.
-const KILL_EVERY_MS = 1_500;
+const KILL_EVERY_MS = 500;
 
 async function killInTurn(processes: readonly RestartedProcess[], signal: AbortSignal): Promise<void> {
   for (let turn = 0; !signal.aborted; turn += 1) {
