@@ -13,7 +13,9 @@ it(
     const result = await runSoak({ seed: chooseSeed(), pace: SHORT_PROFILE });
     const { observations } = result;
     const summary = formatSoakSummary(result, noColor);
-    expect(result.ok, summary).toBe(true);
+    // First, because the end of a landing shows the first lines of a message only.
+    const wrong = result.checks.filter(({ ok }) => !ok).map(({ name, message }) => `${name}: ${message}`);
+    expect(result.ok, [...observations.violations, ...wrong, summary].join("\n")).toBe(true);
     // Half a minute on a busy machine may be too short for every kind of lie; the soak covers each of them.
     const isLie = (kind: string) => kind.startsWith("lies: ");
     const lies = REQUIRED_OBSERVATIONS.filter(isLie).map((kind) => observations.counted(kind));
