@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { E2eCheck } from "./check.ts";
 import { withDatabase } from "./ledger.ts";
 
-// One is what the rule allows. A payment that a killed process or a reorg ended lets its payer begin another one.
+// One is what the rule allows. A second one was met under kills and reorgs, and its cause is not known yet.
 const UNPAID_MAX = 2;
 
 export const unpaidWorkCheck = (accounts: readonly Hex[]): E2eCheck => ({
