@@ -6,19 +6,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { OpenApiDocument } from "../src/http/openapi/document.ts";
 import { startLocalStack } from "./api-examples/local-stack.ts";
-import {
-  collectExamples,
-  collectResponses,
-  formatExamples,
-  formatResponses,
-  verifyExamples,
-} from "./api-examples/recorded-examples.ts";
+import { collectExamples, collectResponses, verifyExamples } from "./api-examples/recorded-examples.ts";
 import { requestAllExamples, type SendExampleRequest } from "./api-examples/sample-requests.ts";
 import { exampleSections } from "./api-examples/sections.ts";
 
 const PAGE = fileURLToPath(new URL("../docs/api.md", import.meta.url));
-const EXAMPLES = fileURLToPath(new URL("../src/api/recorded-examples.ts", import.meta.url));
-const RESPONSES = fileURLToPath(new URL("../src/api/recorded-responses.ts", import.meta.url));
+const EXAMPLES = fileURLToPath(new URL("../src/api/recorded-examples.json", import.meta.url));
 // Everything above is written by hand and stays.
 const MARK = "<!-- Everything below is written by `npm run docs:api`. -->";
 // How readers reach a local run of their own.
@@ -43,9 +36,9 @@ try {
   await writeFile(PAGE, `${written}${MARK}\n\n${exampleSections(document, samples, SHOWN_URL)}`);
   const examples = await collectExamples(document, samples, call);
   await verifyExamples(document, examples, call);
-  await writeFile(EXAMPLES, formatExamples(examples));
-  await writeFile(RESPONSES, formatResponses(collectResponses(document, samples)));
-  execFileSync("node_modules/.bin/biome", ["format", "--write", EXAMPLES, RESPONSES], { stdio: "inherit" });
+  const recorded = { ...examples, responses: collectResponses(document, samples) };
+  await writeFile(EXAMPLES, `${JSON.stringify(recorded, null, 2)}\n`);
+  execFileSync("node_modules/.bin/biome", ["format", "--write", EXAMPLES], { stdio: "inherit" });
   process.stdout.write(`docs/api.md shows ${samples.length} examples\n`);
 } finally {
   await stack.stop();

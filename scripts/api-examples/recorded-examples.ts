@@ -132,20 +132,3 @@ export function collectResponses(
   }
   return Object.fromEntries(found);
 }
-
-const HEADER = `// Example requests that a local run with seed 1 serves; written by \`npm run docs:api\`.
-import type { ApiExamples } from "../http/openapi/examples.ts";
-`;
-
-/** The source of the file that the API's description reads. */
-export function formatExamples(examples: ApiExamples): string {
-  return `${HEADER}\nexport const recordedExamples: ApiExamples = ${JSON.stringify(examples, null, 2)};\n`;
-}
-
-const RESPONSES_HEADER =
-  "// Example responses of a local run with seed 1, lists cut to two; written by `npm run docs:api`.";
-
-export function formatResponses(responses: Readonly<Record<string, unknown>>): string {
-  const type = "Readonly<Record<string, unknown>>";
-  return `${RESPONSES_HEADER}\n\nexport const recordedResponses: ${type} = ${JSON.stringify(responses, null, 2)};\n`;
-}

@@ -11,7 +11,6 @@ import {
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
 import { recordedExamples } from "./recorded-examples.ts";
-import { recordedResponses } from "./recorded-responses.ts";
 
 const TAGS = {
   Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
@@ -70,7 +69,6 @@ export function describeApi(
     fallback: `http://127.0.0.1:3001${base}`,
     client: { option: "api" },
   } as const;
-  const examples = { ...recordedExamples, responses: recordedResponses };
-  const document = buildOpenApiDocument({ info, routes, tags: TAGS, examples, samples, base });
-  return { info, routes, document };
+  const input = { info, routes, tags: TAGS, examples: recordedExamples, samples, base };
+  return { info, routes, document: buildOpenApiDocument(input) };
 }
