@@ -80,7 +80,7 @@ export async function readBlocksDescending(
   }));
 }
 
-// Two days of a chain with a block every two seconds. A reader who comes back later is sent further back: see D282.
+// Two days of a chain with a block every two seconds. A reader who comes back later is sent further back: see docs/events.md#cursors-and-undo.
 const ABANDONED_BLOCKS_KEPT = 100_000;
 
 /** Deletes blocks and logs after a block, and remembers which blocks they were; rows are rolled back separately. */

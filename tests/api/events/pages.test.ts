@@ -109,18 +109,16 @@ describe("the pages of all events", () => {
 
 describe("a filter", () => {
   it("matches by filter what the table in docs/events.md says", () => {
-    const subjects = Object.keys(EVENT_SUBJECTS) as EventSubject[];
+    const page = readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8");
     const canMatch = (type: string, subject: EventSubject) =>
       topicsOf({ types: [type], subjects: { [subject]: "1" } })?.length !== 0;
-    const table = [
-      `| event | ${subjects.map((each) => `\`${each}\``).join(" | ")} |`,
-      `|---|${subjects.map(() => "---|").join("")}`,
-      ...EVENT_TYPES.map(
-        (type) =>
-          `| \`${type}\` | ${subjects.map((each) => (canMatch(type, each) ? "✓" : "")).join(" | ")} |`,
-      ),
-    ].join("\n");
-    expect(readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8")).toContain(table);
+    const listed = (types: readonly string[]) => types.map((type) => `\`${type}\``).join(", ");
+    for (const subject of Object.keys(EVENT_SUBJECTS) as EventSubject[]) {
+      const found = EVENT_TYPES.filter((type) => canMatch(type, subject));
+      const others = EVENT_TYPES.filter((type) => !canMatch(type, subject));
+      const cell = others.length < 5 ? `all but ${listed(others)}` : listed(found);
+      expect(page).toContain(`\n| \`${subject}\` | ${cell} |\n`);
+    }
   });
 
   it.each(EVENT_TYPES)("returns all events of type %s", async (type) => {
