@@ -278,7 +278,7 @@ describe("errors", () => {
     async ({ status, endpoints, condition }) => {
       const requests = CONDITIONS[condition];
       if (!requests) throw new Error(`nothing tries "${condition}"`);
-      // The status of a rejected document is our own decision (D77).
+      // The status of a rejected document is our own decision.
       const expected = status === "rejected" ? 409 : Number(status);
       for (const path of endpoints) {
         const tries = requests(path.replace(/^GET /, ""));
