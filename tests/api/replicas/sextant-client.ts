@@ -47,7 +47,7 @@ export async function runSextantClient(readers: Readers, seed: number): Promise<
     const marks = markAll(readers);
     await ACTIONS[table]?.(sextant, id).catch((error: unknown) => {
       if (error instanceof SextantError && error.code === "NOT_FOUND") return;
-      // All attempts of the call have failed, and the next call asks for what the service has (D422).
+      // All attempts of the call have failed, and the next call asks for what the service has.
       if (!markAll(readers).some((mark, at) => mark === -1 || mark !== marks[at])) throw error;
       if (error instanceof SextantError && error.code === "BLOCK_NOT_INDEXED") seen = Math.min(seen, reached);
       readers.failed.set("client", (readers.failed.get("client") ?? 0) + 1);
