@@ -1,12 +1,11 @@
-// Requests and responses as sections of docs/api.md: one per route, in the order of the OpenAPI document.
+// One request per route for docs/api.md, by tag and in the order of the OpenAPI document.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
-import { formatSchemaType } from "../../src/http/openapi/schema-text.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
 import type { ApiExample } from "./sample-requests.ts";
 
 // Enough to see the shape of a list.
 const ELEMENTS_SHOWN = 2;
-const LINES_SHOWN = 6;
+/** The page describes these once for all routes. */
+const COMMON_PARAMETERS = ["limit", "offset", "cursor", "block", "include", "min_block", "x-min-block"];
 
 export function exampleSections(
   document: OpenApiDocument,
@@ -14,12 +13,12 @@ export function exampleSections(
   url: string,
 ): string {
   const parts = document.tags.map(({ name }) => {
-    const sections = Object.entries(document.paths).flatMap(([path, methods]) =>
+    const requests = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
         .filter(([, operation]) => operation.tags.includes(name))
-        .map(([method, operation]) => section(method.toUpperCase(), path, operation, samples, url)),
+        .map(([method, operation]) => request(method.toUpperCase(), path, operation, samples, url)),
     );
-    return `## ${name}\n\n${sections.join("\n")}`;
+    return `### ${name}\n\n\`\`\`sh\n${requests.join("\n\n")}\n\`\`\`\n`;
   });
   return parts.join("\n");
 }
@@ -29,12 +28,12 @@ export function findStaleApiSections({ paths }: OpenApiDocument, page: string): 
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .map(([method, operation]) => ({ method: method.toUpperCase(), operation }))
-      .filter(({ method, operation }) => !page.includes(sectionHead(method, path, operation)))
+      .filter(({ method, operation }) => !page.includes(`\n${requestHead(method, path, operation)}\n`))
       .map(({ method }) => `${method} ${path}`),
   );
 }
 
-function section(
+function request(
   method: string,
   path: string,
   operation: OpenApiOperation,
@@ -43,27 +42,16 @@ function section(
 ): string {
   const sample = samples.find((each) => each.method === method && each.path === path);
   if (!sample) throw new Error(`no example for ${method} ${path}`);
-  return [
-    sectionHead(method, path, operation),
-    command(sample, url),
-    "```",
-    "",
-    `\`${sample.response.status}\``,
-    "",
-    ...shown(sample.response.body),
-    "",
-  ].join("\n");
+  return `${requestHead(method, path, operation)}\n${command(sample, url)}`;
 }
 
-/** Until the request. */
-function sectionHead(method: string, path: string, { summary, parameters }: OpenApiOperation): string {
-  const rows = parameters.map(
-    ({ name, required, description, schema }) =>
-      `| \`${name}\` | ${formatSchemaType(schema as JsonSchema).replaceAll("|", "or")} | ${required ? "yes" : "no"} | ${description} |`,
-  );
-  const table =
-    rows.length === 0 ? [] : ["| parameter | type | required | meaning |", "|---|---|---|---|", ...rows, ""];
-  return [`### ${method} ${path}`, "", `${summary}.`, "", ...table, "```sh"].join("\n");
+/** A comment of the shell: the route, what it does, and parameters of its own. */
+function requestHead(method: string, path: string, { summary, parameters }: OpenApiOperation): string {
+  const own = parameters
+    .filter(({ name }) => !COMMON_PARAMETERS.includes(String(name)) && !path.includes(`{${name}}`))
+    .map(({ name, required }) => `${name}${required ? " (required)" : ""}`);
+  const takes = own.length === 0 ? "" : ` Takes ${own.join(", ")}.`;
+  return `# ${method} ${path}: ${summary}.${takes}`;
 }
 
 function command({ method, target, body }: ApiExample, url: string): string {
@@ -72,18 +60,6 @@ function command({ method, target, body }: ApiExample, url: string): string {
   // A quote inside single quotes of the shell.
   const text = JSON.stringify(body).replaceAll("'", "'\\''");
   return `curl -X ${method} '${url}${target}' \\\n  -H 'content-type: application/json' \\\n  -d '${text}'`;
-}
-
-function shown(body: unknown): string[] {
-  if (typeof body === "string") {
-    const lines = body.split("\n");
-    return ["```text", ...lines.slice(0, LINES_SHOWN), "…", "```"];
-  }
-  // The description itself would be longer than this page.
-  if (typeof body === "object" && body !== null && "openapi" in body) {
-    return ["```text", `${JSON.stringify(body).slice(0, 100)}…`, "```"];
-  }
-  return ["```json", JSON.stringify(shortened(body), null, 2), "```"];
 }
 
 /** With the first elements of every list. */

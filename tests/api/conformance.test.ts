@@ -34,7 +34,7 @@ function specifiedTypes(text: string): string[] {
   return [word, ...(text.includes("or null") ? ["null"] : [])].sort();
 }
 
-// Part of a record only on request (D61, D200): the schema allows them and requires none.
+// Part of a record only on request: the schema allows them and requires none.
 const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
 const REQUIREMENTS = ["requirements", "result_hash", "trace_hash", "attestation_id"];
 const ON_REQUEST = [...PROVENANCE, ...REQUIREMENTS];
@@ -110,7 +110,7 @@ describe("records", () => {
     expectRecord("Agent", itemSchema("/agents", "agents"));
   });
 
-  it("describes Intent as specified, with its metadata when read alone (D68)", () => {
+  it("describes Intent as specified, with its metadata when read alone", () => {
     expectRecord("Intent", schemas.responseSchema("GET", "/intents/{id}"), ["metadata"]);
     expectRecord("Intent", itemSchema("/intents", "intents"));
   });

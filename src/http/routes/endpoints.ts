@@ -119,7 +119,7 @@ function readRequest(
   return { values, rawBody, body, headers, client: request.client, minBlock };
 }
 
-/** Forms and some clients send "" for a field that is not filled in; an optional field then counts as absent (D198). */
+/** Forms and some clients send "" for a field that is not filled in; an optional field then counts as absent. */
 function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
   if (!isJsonObject(body)) return body;
   const required = (schema?.required ?? []) as readonly string[];

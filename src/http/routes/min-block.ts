@@ -1,4 +1,4 @@
-// x-min-block and min_block: a client that knows of a block reads what the index says once it has that block (D196).
+// x-min-block and min_block: a client that knows of a block reads what the index says once it has that block.
 import type { FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Parameter, uintParameter } from "../../schema/parameter.ts";

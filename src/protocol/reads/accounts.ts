@@ -13,7 +13,7 @@ import { paymentWindows, policies, SPEND_WINDOW_SECONDS, spendWindows } from "..
 import { receipts } from "../domains/receipts.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
 
-// Counting this many rows by an index takes about a millisecond (D354).
+// Counting this many rows by an index takes about a millisecond; a larger count is null.
 const COUNT_MAX = 1_000;
 
 type Owned = { readonly name: string; readonly column: string; readonly key: string };

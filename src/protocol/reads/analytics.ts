@@ -17,7 +17,7 @@ import { selectLargest } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 import { volumes as volumesOverTime } from "./volumes.ts";
 
-// A bounded response (D64).
+// Bounds the response.
 const ROWS_MAX = 20;
 
 const SUMMARY = Object.keys(commerceTotals.columns).filter((column) => column !== "scope");

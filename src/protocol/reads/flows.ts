@@ -7,7 +7,7 @@ import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { orderRows, type Ranked, selectChanged, selectLargest, selectUnchanged } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 
-// A bounded response (D352).
+// Bounds the response.
 const ROWS_MAX = 20;
 const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
 

@@ -191,7 +191,7 @@ function expired(alias: SqlText, asOf: AsOf): SqlText {
   return sql`${alias}.valid_until <= ${blockTimeAt(asOf)} or i.deadline <= ${blockTimeAt(asOf)} or i.status <> 'OPEN'`;
 }
 
-// A selection on chain takes precedence over one off chain; either rejects all other bids (D72).
+// A selection on chain takes precedence over one off chain; either rejects all other bids.
 const CHOSEN_OFFCHAIN = sql`(select min(c.bid_id) from offchain_bids c where c.intent_id = i.intent_id and c.status = 'SELECTED')`;
 
 function chainBids(asOf: AsOf): SqlText {
@@ -205,7 +205,7 @@ function chainBids(asOf: AsOf): SqlText {
     where ${isValidAt("b", asOf)}`;
 }
 
-// Off-chain bids belong to no block: they are current at every block (D74).
+// Off-chain bids belong to no block: they are current at every block.
 function offchainBids(asOf: AsOf): SqlText {
   return sql`select o.bid_id::text, null::numeric, o.intent_id, o.solver, o.amount_in, o.amount_out, o.fee, o.valid_until, o.execution_plan,
       case when i.selected_bid_id is null and o.bid_id = ${CHOSEN_OFFCHAIN} then 'SELECTED'

@@ -6,7 +6,7 @@ import type { ResultRow } from "../../schema/reads/read.ts";
 import { columnFields, computedField, defineRecord, recordJsonSchema } from "../../schema/reads/record.ts";
 import { policies } from "../domains/policies.ts";
 
-// The keys between policy_type and block_number (D83).
+// The keys between policy_type and block_number.
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   SPEND_LIMIT: ["token", "max_per_day"],
   TARGET_ALLOWLIST: ["target", "allowed"],

@@ -108,7 +108,7 @@ const attestationReads = [
 const COUNT = { type: "string", pattern: "^[0-9]+$" };
 const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
 
-/** Rounded once to six decimals (D63). The long factor makes the division exact enough for that. */
+/** Rounded once to six decimals. The long factor makes the division exact enough for that. */
 const ratio = (sum: string, count: string) =>
   computedField(
     `trim_scale(round(${sum} * 1.000000000000000000000000 / nullif(${count}, 0), 6))::text`,

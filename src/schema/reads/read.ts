@@ -75,7 +75,7 @@ export type MinBlock = bigint | null;
 /** After which time a block that is just being indexed is there. */
 export const RETRY_AFTER_SECONDS = 1;
 
-/** Rejects what was read before the index had the block. Numbers count, whatever the fork (D196). */
+/** Rejects what was read before the index had the block. Numbers count, whatever the fork. */
 export function assertBlockReached(minBlock: MinBlock, head: bigint): void {
   if (minBlock !== null && head < minBlock) throw createBlockNotIndexedFault(minBlock, head);
 }
