@@ -1,6 +1,7 @@
 // Lido: staking, a slashing, and withdrawals in each state, on Lido's own contracts.
 import { type Hex, keccak256, parseEther, stringToHex } from "viem";
 import { createLidoReader } from "../../../src/portfolio/positions/lido/reader.ts";
+import { RECORDED_SPENDER, RECORDED_THIEF } from "../../support/portfolio/recorded-exposure.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
@@ -85,7 +86,7 @@ async function finalize(
 }
 
 export async function recordLido(recorder: Recorder, file: string): Promise<void> {
-  const { deployer, chain, wallet, asWallet, holdingOf, record } = recorder;
+  const { deployer, chain, wallet, asWallet, holdingOf, record, recordExposed } = recorder;
   const { send, call } = deployer;
   const lido = await deployLido(recorder);
   const { stEth, wstEth, queue } = lido;
@@ -113,16 +114,22 @@ export async function recordLido(recorder: Recorder, file: string): Promise<void
   );
   await finalize(recorder, lido, 1n);
   await send(queue, "claimWithdrawal", [1n], asWallet);
-  await recordMoment("requested", { ...(await staked()), waiting: await waitingEther(recorder, lido, [3n]) });
+  const waiting = async (ids: readonly bigint[]) =>
+    Promise.all(ids.map((id) => waitingEther(recorder, lido, id)));
+  await recordMoment("requested", { ...(await staked()), waiting: await waiting([2n, 3n]) });
 
   // Validators lose ether before the second request is final.
   await reportValidators(recorder, lido, parseEther("0.7"));
   await finalize(recorder, lido, 2n);
   const views = {
     ...{ ...(await staked()), claimed: await claimable(recorder, lido, 2n), claimRequested: parseEther("9") },
-    ...{ waiting: await waitingEther(recorder, lido, [3n]), waitingRequested: parseEther("11") },
+    ...{ waiting: await waiting([3n]), waitingRequested: parseEther("11") },
   };
   await recordMoment("slashed", views);
+  // A thief may take the request that waits, and a known operator both.
+  await send(queue, "approve", [RECORDED_THIEF, 3n], asWallet);
+  await send(queue, "setApprovalForAll", [RECORDED_SPENDER, true], asWallet);
+  await recordExposed("approved", { readers, listed, views });
   // Now nothing can be unwrapped, requested or claimed, but nothing is lost either.
   await send(stEth, "stop");
   await send(queue, "pauseFor", [86_400n]);
@@ -138,15 +145,15 @@ export async function recordLido(recorder: Recorder, file: string): Promise<void
   recorder.write(file, { market });
 }
 
-/** What the queue would set aside for the requests if they became final now. */
-async function waitingEther(
-  { deployer }: Recorder,
-  { stEth, queue }: Lido,
-  batch: readonly bigint[],
-): Promise<bigint> {
-  const rate = await deployer.call<bigint>(stEth, "getPooledEthByShares", [RATE_SCALE]);
-  const [ether] = await deployer.call<readonly [bigint, bigint]>(queue, "prefinalize", [batch, rate]);
-  return ether;
+/** What the queue would set aside for a request if all up to it became final now. */
+async function waitingEther({ deployer }: Recorder, { stEth, queue }: Lido, id: bigint): Promise<bigint> {
+  const { call } = deployer;
+  const rate = await call<bigint>(stEth, "getPooledEthByShares", [RATE_SCALE]);
+  const batch = async (last: bigint) =>
+    last <= (await call<bigint>(queue, "getLastFinalizedRequestId"))
+      ? 0n
+      : (await call<readonly [bigint, bigint]>(queue, "prefinalize", [[last], rate]))[0];
+  return (await batch(id)) - (await batch(id - 1n));
 }
 
 /** What a claim pays: the ether that leaves the queue. */

@@ -8,7 +8,9 @@ import { basename, join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
+import type { NodeLog } from "../../../src/chain/logs/log.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
+import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type {
   Holding,
@@ -19,6 +21,7 @@ import type {
 } from "../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../support/nodes/test-rpc.ts";
 import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
+import { type ExposedWallet, readExposureAt } from "../../support/portfolio/recorded-exposure.ts";
 import { type Artifact, compileSources, readArtifact, readArtifactFile } from "./artifacts.ts";
 import { createDeployer, type DeployedContract, type Deployer } from "./deployer.ts";
 
@@ -26,6 +29,7 @@ const CHAIN_ID = 31337;
 /** The suite of all readers asks for this one as well. */
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
 const signal = new AbortController().signal;
+const REVOKE_GAS: Hex = "0x2dc6c0";
 const TOKEN = "@aave/core-v3/artifacts/contracts/mocks/tokens/MintableERC20.sol/MintableERC20.json";
 const PROXY_SOURCE = `pragma solidity ^0.8.20;
 import {ERC1967Proxy} from "@openzeppelin/contracts/proxy/ERC1967/ERC1967Proxy.sol";
@@ -40,6 +44,8 @@ type Moment = {
   readonly holdings?: readonly Holding[];
   readonly listed?: readonly Holding[];
   readonly transfers?: readonly TransferLog[];
+  /** Also records who may act for the wallet, or for this account of the protocol. */
+  readonly exposed?: Partial<Pick<ExposedWallet, "wallet" | "spenders">>;
   /** From the protocol's views and payments; the expected values of the tests. */
   readonly views: Readonly<Record<string, unknown>>;
 };
@@ -60,7 +66,12 @@ export type Recorder = {
   /** The wallet's balance with the contract's own symbol and name. */
   holdingOf(token: DeployedContract): Promise<Holding>;
   /** Records what the readers ask in the newest block, for the wallet and for one that never used the protocol. */
-  record(name: string, moment: Moment): Promise<void>;
+  record(name: string, moment: Moment): Promise<Exposure | null>;
+  /**
+   * Records who may act for the wallet, ends each permission by the call of the response, and records what is left as
+   * "<name>, revoked".
+   */
+  recordExposed(name: string, moment: Omit<Moment, "exposed">): Promise<void>;
   /** Writes all that was recorded, with what else a test needs, such as addresses. */
   write(file: string, facts: Readonly<Record<string, unknown>>): void;
 };
@@ -78,6 +89,11 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
     if (file === undefined) throw new Error(`${name} is not in ${folder}`);
     return readArtifactFile(join(folder, file), libraries);
   };
+  const record = async (name: string, moment: Moment) => {
+    const { exposure, recorded } = await recordMoment(chain, wallet, moment);
+    cases[name] = recorded;
+    return exposure;
+  };
   const { PlainProxy: proxy } = await compileSources({ "proxy.sol": PROXY_SOURCE });
   return {
     ...{ chain, deployer, wallet, asWallet: { key: payer.privateKey }, artifact },
@@ -87,22 +103,11 @@ export async function startRecorder(folder: string, source: string): Promise<Rec
     },
     deployToken: (symbol, decimals) => deployer.deploy(readArtifact(TOKEN), [symbol, symbol, decimals]),
     holdingOf: (token) => readHolding(deployer, token, wallet),
-    async record(name, { readers, holdings = [], listed = [], transfers, views }) {
-      const at = await pin(chain, listed);
-      const responses: Record<string, Hex | null> = {};
-      for (const reader of readers) {
-        const query = { wallet, holdings, ...(transfers ? { transfers } : {}) };
-        await reader.read({ at: keepResponses(at, responses), ...query }, signal);
-        await reader.read({ at: keepResponses(at, responses), wallet: EMPTY_WALLET, holdings: [] }, signal);
-      }
-      cases[name] = {
-        block: at.block,
-        holdings,
-        listed,
-        ...(transfers ? { transfers } : {}),
-        views,
-        responses,
-      };
+    record,
+    async recordExposed(name, moment) {
+      const exposure = await record(name, { ...moment, exposed: {} });
+      await revokeAll(chain, exposure?.permissions ?? []);
+      await record(`${name}, revoked`, { ...moment, exposed: {} });
     },
     write(file, facts) {
       const recordedOn = new Date().toISOString().slice(0, 10);
@@ -149,6 +154,62 @@ function keepResponses(at: PinnedChain, responses: Record<string, Hex | null>): 
       return result;
     },
   };
+}
+
+async function recordMoment(
+  chain: LocalChain,
+  wallet: Hex,
+  { readers, holdings = [], listed = [], transfers, exposed, views }: Moment,
+): Promise<{ readonly recorded: object; readonly exposure: Exposure | null }> {
+  const at = await pin(chain, listed);
+  const responses: Record<string, Hex | null> = {};
+  for (const reader of readers) {
+    const query = { wallet, holdings, ...(transfers ? { transfers } : {}) };
+    await reader.read({ at: keepResponses(at, responses), ...query }, signal);
+    await reader.read({ at: keepResponses(at, responses), wallet: EMPTY_WALLET, holdings: [] }, signal);
+  }
+  const found = exposed && (await recordExposure(at, { wallet, holdings, readers, ...exposed }, responses));
+  return {
+    recorded: {
+      block: at.block,
+      holdings,
+      listed,
+      ...(transfers ? { transfers } : {}),
+      ...(found ? { exposure: { code: found.code, logs: found.logs } } : {}),
+      views,
+      responses,
+    },
+    exposure: found?.exposure ?? null,
+  };
+}
+
+/** The wallet sends what the response says. */
+async function revokeAll(chain: LocalChain, permissions: readonly ExposurePermission[]): Promise<void> {
+  for (const { revoke, kind } of permissions) {
+    if (revoke?.type !== "call") throw new Error(`${kind} has no call`);
+    const { from, to, data } = revoke;
+    const hash = await chain.request("eth_sendTransaction", [{ from, to, data, gas: REVOKE_GAS }]);
+    const receipt = (await chain.request("eth_getTransactionReceipt", [hash])) as { status: Hex };
+    if (receipt.status !== "0x1") throw new Error(`${kind} is not ended by its call`);
+  }
+}
+
+async function recordExposure(
+  at: PinnedChain,
+  exposed: ExposedWallet,
+  responses: Record<string, Hex | null>,
+): Promise<{ readonly exposure: Exposure; readonly code: Hex; readonly logs: readonly NodeLog[] }> {
+  const logs = new Map<string, NodeLog>();
+  const chain: PinnedChain = {
+    ...keepResponses(at, responses),
+    logs: async (filter, stop) => {
+      const found = await at.logs(filter, stop);
+      for (const log of found) logs.set(`${log.blockNumber} ${log.logIndex}`, log);
+      return found;
+    },
+  };
+  const exposure = await readExposureAt(chain, exposed, signal);
+  return { exposure, code: await at.code(exposed.wallet, signal), logs: [...logs.values()] };
 }
 
 /** A float would round. */

@@ -2,6 +2,8 @@
 import { readFileSync } from "node:fs";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
+import type { NodeLog } from "../../../src/chain/logs/log.ts";
+import type { TopicFilter } from "../../../src/chain/logs/topic-logs.ts";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
@@ -51,10 +53,16 @@ export type RecordedMoment = {
   /** Missing where no reader needs them. */
   readonly transfers?: readonly RecordedTransfer[];
   readonly responses: Readonly<Record<string, string | null>>;
+  /** Missing where nobody was asked who may act for the wallet. */
+  readonly exposure?: { readonly code: string; readonly logs: readonly RecordedLog[] };
 };
+type RecordedLog = Omit<NodeLog, "address" | "data" | "topics" | "blockHash" | "transactionHash"> & {
+  readonly [key in "address" | "data" | "blockHash" | "transactionHash"]: string;
+} & { readonly topics: readonly string[] };
 
 /** What a reader is given at one moment of a recording. */
-export function openRecordedMoment({ block, holdings, listed, transfers = [], responses }: RecordedMoment) {
+export function openRecordedMoment(moment: RecordedMoment) {
+  const { block, holdings, listed, transfers = [], responses, exposure } = moment;
   const revive = (holding: RecordedHolding) => ({
     ...{ ...holding, contract: holding.contract as Hex },
     rawBalance: BigInt(holding.rawBalance),
@@ -65,6 +73,7 @@ export function openRecordedMoment({ block, holdings, listed, transfers = [], re
     block: { ...block, hash: block.hash as Hex },
     holdings: holdings.map(revive),
     calls: listRecordedCalls(responses),
+    ...(exposure && { code: exposure.code as Hex, logs: exposure.logs as readonly NodeLog[] }),
     runCode: (data: Hex) => (responses[`override ${data}`] ?? null) as Hex | null,
     transfers: transfers.map((transfer) => ({
       ...transfer,
@@ -85,6 +94,10 @@ export type ChainRecord = {
   readonly runCode?: (data: Hex) => Hex | null;
   /** What stands where Multicall3 should, if that is not there. */
   readonly insteadOfMulticall?: Hex | null;
+  /** Of the wallet; a failing node without it. */
+  readonly code?: Hex;
+  /** All that match are found in one request; a failing node without them. */
+  readonly logs?: readonly NodeLog[];
 };
 
 type RecordedChain = PinnedChain & {
@@ -105,7 +118,7 @@ export function readChainRecord(
 }
 
 export function openRecordedChain(record: ChainRecord): RecordedChain {
-  const { otherwise, spoil, insteadOfMulticall, runCode } = record;
+  const { otherwise, spoil, insteadOfMulticall, runCode, code, logs } = record;
   const recorded = encodeAll(record.calls);
   const rounds: (readonly ContractRead[])[] = [];
   const requests: (readonly ContractRead[])[] = [];
@@ -121,6 +134,8 @@ export function openRecordedChain(record: ChainRecord): RecordedChain {
   return {
     ...openFailingChain(record),
     ...(runCode ? { callWithOverride: async ({ data }) => runCode(data) } : {}),
+    ...(code ? { code: async () => code } : {}),
+    ...(logs ? { logs: async (filter) => logs.filter((log) => matchesFilter(log, filter)) } : {}),
     rounds,
     requests,
     read: async (calls, signal) => {
@@ -133,6 +148,15 @@ export function openRecordedChain(record: ChainRecord): RecordedChain {
       });
     },
   };
+}
+
+function matchesFilter(log: NodeLog, { fromBlock, toBlock, topics, contracts }: TopicFilter): boolean {
+  return (
+    log.blockNumber >= fromBlock &&
+    log.blockNumber <= toBlock &&
+    (contracts?.includes(log.address) ?? true) &&
+    topics.every((allowed, i) => allowed?.includes(log.topics[i] ?? "0x") ?? true)
+  );
 }
 
 /** The same chain behind a node that does not respond. */

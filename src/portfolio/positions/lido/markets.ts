@@ -1,6 +1,9 @@
 // Lido's contracts by chain id.
 import type { Hex } from "../../../lib/hex.ts";
 
+/** Name of the protocol in its positions. */
+export const LIDO_PROTOCOL = "lido";
+
 export type LidoMarket = { readonly wstEth: Hex; readonly stEth: Hex; readonly withdrawalQueue: Hex };
 
 /**

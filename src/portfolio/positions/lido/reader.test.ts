@@ -2,6 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
+import {
+  RECORDED_SPENDER,
+  RECORDED_THIEF,
+  readRecordedExposure,
+} from "../../../../tests/support/portfolio/recorded-exposure.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { LidoMarket } from "./markets.ts";
 import { createLidoReader } from "./reader.ts";
@@ -11,7 +16,10 @@ const market = recording.market as LidoMarket;
 const wallet = recording.wallet as Hex;
 const reader = createLidoReader(new Map([[31337, market]]));
 const signal = new AbortController().signal;
-const { staked, requested, slashed, paused, emptied } = recording.cases;
+const { cases } = recording;
+const { staked, requested, slashed, paused, emptied } = cases;
+/** The selector of `getClaimableEther(uint256[],uint256[])`. */
+const GET_CLAIMABLE_ETHER = "0xc97912d8";
 
 const stEth = {
   ...{ contract: market.stEth, symbol: "stETH", name: "Liquid staked Ether 2.0", decimals: 18, logo: null },
@@ -22,14 +30,18 @@ const wrapped = (unwrapped: string) => ({
   ...{ ...common, name: "Wrapped staked ether", contract: market.wstEth, receiptTokens: [market.wstEth] },
   assets: [{ ...stEth, rawBalance: BigInt(unwrapped) }],
 });
-const toClaim = (claimed: string) => ({
-  ...{ ...common, name: "Lido: ether to claim", contract: market.withdrawalQueue, receiptTokens: [] },
+const request = { ...common, contract: market.withdrawalQueue, receiptTokens: [] };
+const toClaim = (id: bigint, claimed: string) => ({
+  ...{ ...request, name: `Lido: ether to claim #${id}`, tokenId: id },
   assets: [{ ...ether, rawBalance: BigInt(claimed) }],
 });
-const waiting = (amount: string) => ({
-  ...{ ...common, name: "Lido: withdrawal requested", contract: market.withdrawalQueue, receiptTokens: [] },
-  assets: [{ ...stEth, rawBalance: BigInt(amount) }],
-});
+/** From this id on, one after the other. */
+const waiting = (first: bigint, amounts: readonly string[]) =>
+  amounts.map((amount, index) => ({
+    ...{ ...request, name: `Lido: withdrawal requested #${first + BigInt(index)}` },
+    tokenId: first + BigInt(index),
+    assets: [{ ...stEth, rawBalance: BigInt(amount) }],
+  }));
 
 type Moment = Parameters<typeof openRecordedMoment>[0];
 const read = async (moment: Moment, spoil?: (data: Hex, result: Hex | null) => Hex | null) => {
@@ -67,35 +79,81 @@ describe("withdrawals from Lido", () => {
     ...{ reader, wallet, ...moment, emptyCalls: moment.calls },
     expected: [
       wrapped(slashed.views.unwrapped),
-      toClaim(slashed.views.claimed),
-      waiting(slashed.views.waiting),
+      toClaim(2n, slashed.views.claimed),
+      ...waiting(3n, slashed.views.waiting),
     ],
     roundsMax: 3,
     requestsMax: 10,
   });
 
   it("counts waiting withdrawals with what was requested as long as nothing was lost", async () => {
-    const { unwrapped, waiting: amount } = requested.views;
-    expect(await read(requested)).toEqual({ positions: [wrapped(unwrapped), waiting(amount)], warnings: [] });
+    const { unwrapped, waiting: amounts } = requested.views;
+    expect(await read(requested)).toEqual({
+      positions: [wrapped(unwrapped), ...waiting(2n, amounts)],
+      warnings: [],
+    });
     // The queue's own rounding, a unit for each request.
-    expect(20n * 10n ** 18n - BigInt(amount)).toBeLessThanOrEqual(2n);
+    expect(20n * 10n ** 18n - amounts.reduce((sum, amount) => sum + BigInt(amount), 0n)).toBeLessThanOrEqual(
+      2n,
+    );
   });
 
   it("recorded withdrawals pay less than requested after a slashing, final or not", () => {
-    const { claimed, claimRequested, waiting: amount, waitingRequested } = slashed.views;
+    const { claimed, claimRequested, waiting: amounts, waitingRequested } = slashed.views;
     expect(BigInt(claimed)).toBeLessThan(BigInt(claimRequested));
-    expect(BigInt(amount)).toBeLessThan(BigInt(waitingRequested));
+    expect(BigInt(amounts[0] ?? "")).toBeLessThan(BigInt(waitingRequested));
   });
 
   it("counts withdrawals while Lido is stopped", async () => {
-    const { unwrapped, claimed, waiting: amount } = paused.views;
+    const { unwrapped, claimed, waiting: amounts } = paused.views;
     expect(await read(paused)).toEqual({
-      positions: [wrapped(unwrapped), toClaim(claimed), waiting(amount)],
+      positions: [wrapped(unwrapped), toClaim(2n, claimed), ...waiting(3n, amounts)],
       warnings: [],
     });
   });
 
   it("finds no withdrawals after they are claimed", async () => {
     expect(await read(emptied)).toEqual({ positions: [], warnings: [] });
+  });
+});
+
+describe("NFTs of withdrawals from Lido", () => {
+  const prices = { native: 3_000n, [market.stEth]: 2_000n };
+  const exposed = { wallet, readers: [reader], prices };
+  const ether = Number(slashed.views.claimed) / 1e18;
+  const stakedEther = Number(slashed.views.waiting[0]) / 1e18;
+  const noLogs = { logs: [] };
+
+  it("put at risk what each request pays, for the operator of all and for the approved account of one", async () => {
+    const { permissions, summary } = await readRecordedExposure(cases.approved, exposed, noLogs);
+    const both = 3_000 * ether + 2_000 * stakedEther;
+    expect(permissions).toMatchObject([
+      { kind: "nft-operator", spender: RECORDED_SPENDER, protocol: "lido", tokenId: null, partial: false },
+      { kind: "nft-approval", spender: RECORDED_THIEF, protocol: "lido", tokenId: "3", partial: false },
+    ]);
+    expect(Number(permissions[0]?.valueAtRiskUsd)).toBeCloseTo(both, 4);
+    expect(Number(permissions[1]?.valueAtRiskUsd)).toBeCloseTo(2_000 * stakedEther, 4);
+    expect(summary).toMatchObject({ valueAtRiskUsd: permissions[0]?.valueAtRiskUsd, partial: false });
+  });
+
+  it("put nothing at risk after their revocations, which the queue accepted", async () => {
+    const { permissions, summary } = await readRecordedExposure(cases["approved, revoked"], exposed);
+    expect({ permissions, value: summary.valueAtRiskUsd }).toEqual({ permissions: [], value: "0" });
+  });
+
+  it("have an unknown value if the queue does not say what they pay", async () => {
+    const silent = openRecordedMoment(cases.approved).calls.filter(
+      (call) => !("data" in call && call.data.startsWith(GET_CLAIMABLE_ETHER)),
+    );
+    const logs = (openRecordedMoment(cases.approved).logs ?? []).filter(
+      ({ address }) => address === market.withdrawalQueue,
+    );
+    const record = { calls: silent, logs };
+    const { permissions, summary } = await readRecordedExposure(cases.approved, exposed, record);
+    expect(permissions).toMatchObject([
+      { kind: "nft-approval", spender: RECORDED_THIEF, valueAtRiskUsd: null, partial: true },
+      { kind: "nft-operator", spender: RECORDED_SPENDER, valueAtRiskUsd: null, partial: true },
+    ]);
+    expect(summary).toMatchObject({ valueAtRiskUsd: null, partial: true });
   });
 });

@@ -6,24 +6,28 @@ import { erc20 } from "../../tokens/erc20.ts";
 import type { Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { type CallRoutine, runCallRoutines } from "../call-routine.ts";
-import type { LidoMarket } from "./markets.ts";
+import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 import { type LidoOutcome, readWithdrawalRequests } from "./withdrawal-requests.ts";
-
-const PROTOCOL = "lido";
 
 const getStEthByWstEth = createCallEncoder("function getStETHByWstETH(uint256) view returns (uint256)");
 
 /** One round trip, and two more for a wallet with withdrawals. */
 export function createLidoReader(markets: ReadonlyMap<number, LidoMarket>): PositionReader {
   return {
-    protocol: PROTOCOL,
+    protocol: LIDO_PROTOCOL,
+    delegations: (chainId) => {
+      const queue = markets.get(chainId)?.withdrawalQueue;
+      return queue ? [{ form: "nft", protocol: LIDO_PROTOCOL, contract: queue }] : [];
+    },
     async read(query, signal) {
       const market = markets.get(query.at.chain.chainId);
       if (!market) return { positions: [], warnings: [] };
       const routines = [readWrappedEther(query, market), readWithdrawalRequests(query, market)];
       const outcomes = await runCallRoutines(query.at, routines, signal);
+      const incomplete = outcomes.flatMap(({ incompleteContracts = [] }) => [...incompleteContracts]);
       return {
         positions: outcomes.flatMap(({ positions }) => positions),
+        ...(incomplete.length > 0 ? { incompleteContracts: new Set(incomplete) } : {}),
         warnings: outcomes.flatMap(({ warnings }) => warnings),
       };
     },
@@ -55,7 +59,7 @@ function* readWrappedEther(query: PositionQuery, market: LidoMarket): CallRoutin
 
 function createPosition({ wstEth }: LidoMarket, asset: Holding): ProtocolPosition {
   return {
-    protocol: PROTOCOL,
+    protocol: LIDO_PROTOCOL,
     kind: "staked",
     name: "Wrapped staked ether",
     contract: wstEth,

@@ -9,10 +9,10 @@ import {
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
-import type { PositionQuery, ProtocolPosition } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { Holding, PositionQuery, PositionResult, ProtocolPosition } from "../../types.ts";
+import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CallRoutine } from "../call-routine.ts";
-import type { LidoMarket } from "./markets.ts";
+import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 
 /** A wallet has a handful. Anyone can make requests for it; those of the highest ids are the newest. */
 const REQUESTS_MAX = 200;
@@ -45,18 +45,20 @@ const getClaimableEther = createCallEncoder(
   "function getClaimableEther(uint256[], uint256[]) view returns (uint256[])",
 );
 
-export type LidoOutcome = {
-  readonly positions: readonly ProtocolPosition[];
-  readonly warnings: readonly string[];
-};
+export type LidoOutcome = Pick<PositionResult, "positions" | "incompleteContracts" | "warnings">;
 
-/** One step for a wallet without requests, one more for one with, and a third when some are final. */
-export function* readWithdrawalRequests(
-  query: PositionQuery,
-  { withdrawalQueue, stEth }: LidoMarket,
-): CallRoutine<LidoOutcome> {
+/**
+ * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests, one
+ * more for one with, and a third when some are final.
+ */
+export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket): CallRoutine<LidoOutcome> {
+  const { withdrawalQueue, stEth } = market;
   const chain = query.at.chain.name;
-  const missing = [`Withdrawals from Lido on ${chain} could not be read and are missing.`];
+  const incompleteContracts = new Set([withdrawalQueue]);
+  const missing: LidoOutcome = {
+    ...{ positions: [], incompleteContracts },
+    warnings: [`Withdrawals from Lido on ${chain} could not be read and are missing.`],
+  };
   const [listResult, lastResult, finalResult] = yield [
     getWithdrawalRequests(withdrawalQueue, [query.wallet], LIST_GAS_MAX),
     getLastCheckpointIndex(withdrawalQueue),
@@ -65,7 +67,7 @@ export function* readWithdrawalRequests(
   const listed = decodeWordArray(listResult, LIST_MAX);
   const last = decodeWord(lastResult);
   const lastFinal = decodeWord(finalResult);
-  if (listed === null || last === null || lastFinal === null) return { positions: [], warnings: missing };
+  if (listed === null || last === null || lastFinal === null) return missing;
   if (listed.length === 0) return { positions: [], warnings: [] };
   // In ascending order, as the search for hints requires.
   const ids = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).slice(-REQUESTS_MAX);
@@ -80,41 +82,46 @@ export function* readWithdrawalRequests(
     ...lookup.calls,
   ];
   const statuses = decodeWords(statusResult, 2 + STATUS_WORDS * ids.length)?.slice(2);
-  const waiting = sumWaiting(statuses, decodeTokenAmount(rateResult));
+  const waiting = listWaiting(statuses, decodeTokenAmount(rateResult));
   const hints = decodeWordArray(hintsResult, REQUESTS_MAX);
-  if (waiting === null || hints?.length !== final.length) return { positions: [], warnings: missing };
+  if (waiting === null || hints?.length !== final.length) return missing;
 
   const claimable = yield* readClaimable(withdrawalQueue, final, hints);
-  if (claimable === null) return { positions: [], warnings: missing };
-  const warnings =
-    ids.length < listed.length
-      ? [`Only the newest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`]
-      : [];
-  const assets = lookup.decode(metadata);
-  return {
-    positions: buildPositions(query, { withdrawalQueue, stEth }, assets, waiting, claimable),
-    warnings,
-  };
+  // The oldest are final, and the status says the same of each.
+  if (claimable === null || claimable.length + waiting.length !== ids.length) return missing;
+  const ether = { contract: null, ...query.at.chain.native, logo: null };
+  const staked = getAsset(lookup.decode(metadata), stEth);
+  const amounts = [
+    ...claimable.map((rawBalance) => ({ name: "ether to claim", asset: { ...ether, rawBalance } })),
+    ...waiting.map((rawBalance) => ({ name: "withdrawal requested", asset: { ...staked, rawBalance } })),
+  ];
+  const positions = amounts.flatMap(({ name, asset }, index) =>
+    asset.rawBalance > 0n ? [createRequest(market, ids[index] ?? 0n, name, asset)] : [],
+  );
+  if (ids.length === listed.length) return { positions, warnings: [] };
+  const cut = `Only the newest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`;
+  return { positions, incompleteContracts, warnings: [cut] };
 }
 
-/** Not the requested amount: after a slashing the queue pays less. */
+/** Not the requested amount: after a slashing the queue pays less. Null when one could not be read. */
 function* readClaimable(
   withdrawalQueue: Hex,
   final: readonly bigint[],
   hints: readonly bigint[],
-): CallRoutine<bigint | null> {
-  if (final.length === 0) return 0n;
+): CallRoutine<readonly bigint[] | null> {
+  if (final.length === 0) return [];
   const [result] = yield [getClaimableEther(withdrawalQueue, [final, hints])];
-  return sumAmounts(decodeWordArray(result, REQUESTS_MAX));
+  const amounts = decodeWordArray(result, REQUESTS_MAX);
+  return amounts?.every((amount) => amount <= TOKEN_AMOUNT_MAX) ? amounts : null;
 }
 
 /**
- * Staked ether in requests that are not final: what was requested, or what their shares stand for where a slashing made
+ * Staked ether of each request that is not final: what was requested, or what its shares stand for where a slashing made
  * that less. Null when a word is none of a status.
  */
-function sumWaiting(words: readonly bigint[] | undefined, rate: bigint | null): bigint | null {
+function listWaiting(words: readonly bigint[] | undefined, rate: bigint | null): readonly bigint[] | null {
   if (words === undefined || !rate) return null;
-  let sum = 0n;
+  const waiting: bigint[] = [];
   for (let start = 0; start < words.length; start += STATUS_WORDS) {
     const amount = words[start] ?? 0n;
     const shares = words[start + SHARES_WORD] ?? 0n;
@@ -122,36 +129,24 @@ function sumWaiting(words: readonly bigint[] | undefined, rate: bigint | null): 
     const isClaimed = words[start + CLAIMED_WORD] ?? 0n;
     if (amount > TOKEN_AMOUNT_MAX || isFinal > 1n || isClaimed > 1n) return null;
     const worth = (shares * rate) / RATE_SCALE;
-    if (isFinal === 0n) sum += worth < amount ? worth : amount;
+    if (isFinal === 0n) waiting.push(worth < amount ? worth : amount);
   }
-  return sum;
+  return waiting;
 }
 
-function sumAmounts(amounts: readonly bigint[] | null): bigint | null {
-  if (amounts === null || amounts.some((amount) => amount > TOKEN_AMOUNT_MAX)) return null;
-  return amounts.reduce((sum, amount) => sum + amount, 0n);
-}
-
-function buildPositions(
-  { at }: PositionQuery,
-  { withdrawalQueue, stEth }: { readonly withdrawalQueue: Hex; readonly stEth: Hex },
-  assets: Assets,
-  waiting: bigint,
-  claimable: bigint,
-): readonly ProtocolPosition[] {
-  const ether = { contract: null, ...at.chain.native, logo: null };
-  const parts = [
-    { name: "Lido: ether to claim", asset: ether, rawBalance: claimable },
-    { name: "Lido: withdrawal requested", asset: getAsset(assets, stEth), rawBalance: waiting },
-  ];
-  return parts
-    .filter(({ rawBalance }) => rawBalance > 0n)
-    .map(({ name, asset, rawBalance }) => ({
-      protocol: "lido",
-      kind: "staked",
-      name,
-      contract: withdrawalQueue,
-      assets: [{ ...asset, rawBalance }],
-      receiptTokens: [],
-    }));
+function createRequest(
+  { withdrawalQueue }: LidoMarket,
+  id: bigint,
+  name: string,
+  asset: Holding,
+): ProtocolPosition {
+  return {
+    protocol: LIDO_PROTOCOL,
+    kind: "staked",
+    name: `Lido: ${name} #${id}`,
+    contract: withdrawalQueue,
+    tokenId: id,
+    assets: [asset],
+    receiptTokens: [],
+  };
 }
