@@ -56,6 +56,7 @@ function readNotices(contract: string): ReadonlyMap<string, string> {
   );
 }
 
+/** Only how tables refer to each other: the table of events lists all of them. */
 function renderEntities(): string {
   const owners = tables.flatMap((table) => {
     const [key, ...more] = table.key;
@@ -64,35 +65,13 @@ function renderEntities(): string {
   // A table that shares its key with others (fills, fill_proofs) extends the first one that declares it.
   const ownerOf = new Map<string, Table>();
   for (const { key, table } of owners) if (!ownerOf.has(key)) ownerOf.set(key, table);
-  const entities = tables.map((table) => {
-    const references = Object.keys(table.columns).filter((column) => isReference(table, column, ownerOf));
-    const columns = [...new Set([...table.key, ...references])].map((column) => {
-      const marks = [
-        ...(table.key.includes(column) ? ["PK"] : []),
-        ...(references.includes(column) ? ["FK"] : []),
-      ];
-      return `    ${mermaidType(table, column)} ${column} ${marks.join(",")}`;
-    });
-    return [`  ${table.name} {`, ...columns, "  }"].join("\n");
-  });
   const relations = tables.flatMap((table) =>
     Object.keys(table.columns)
-      .filter((column) => isReference(table, column, ownerOf))
+      .filter((column) => ownerOf.has(column) && ownerOf.get(column) !== table)
       .map((column) => {
         const isOnly = table.key.length === 1 && table.key[0] === column;
         return `  ${ownerOf.get(column)?.name} ||--o${isOnly ? "|" : "{"} ${table.name} : ${column}`;
       }),
   );
-  return ["```mermaid", "erDiagram", ...entities, ...relations, "```"].join("\n");
-}
-
-function isReference(table: Table, column: string, ownerOf: ReadonlyMap<string, Table>): boolean {
-  const owner = ownerOf.get(column);
-  return owner !== undefined && owner !== table;
-}
-
-function mermaidType(table: Table, column: string): string {
-  const type = table.columns[column]?.sql ?? "";
-  if (type.startsWith("numeric")) return "numeric";
-  return type.split(" ")[0] ?? "text";
+  return ["```mermaid", "erDiagram", ...relations, "```"].join("\n");
 }
