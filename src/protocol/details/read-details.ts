@@ -1,4 +1,4 @@
-// Reads what events leave out, from the first source that is certain; the order of the sources is D190.
+// Reads what events leave out, from the first source that is certain; docs/architecture.md has their order.
 
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -62,7 +62,7 @@ async function matchTracedCalls(
 /**
  * A forwarded call proves nothing by itself: the event does not commit to its details, and the input may hold a call
  * that was never made. It must agree with the record: with all fields where the record is as of the block, otherwise
- * with the immutable ones (D191).
+ * with the immutable ones.
  */
 function matchForwardedCalls(
   incomplete: readonly IncompleteEvent[],
