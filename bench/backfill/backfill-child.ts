@@ -67,6 +67,7 @@ await runIndexer({
   stop: done.signal,
   onCall: nothing,
   report: {
+    report: () => ({}),
     onStandby: nothing,
     onLeading: nothing,
     onHead: nothing,

@@ -31,7 +31,7 @@ const chain = createChainSource(rpc, {
   wsUrls: [],
   rangeMax: 10_000,
   comparedShare: 0,
-  onUnconfirmed: () => undefined,
+  onUnconfirmed: async () => undefined,
   log: benchLog,
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));

@@ -23,8 +23,8 @@ type ChainSourceOptions = {
   readonly rangeMax: number;
   /** Fraction of heavy history ranges that a second node reads too, from 0 to 1. */
   readonly comparedShare: number;
-  /** Called before the logs of a range that only one of several configured nodes confirmed. */
-  readonly onUnconfirmed: (range: BlockRange) => void;
+  /** Awaited before the logs of a range that only one of several configured nodes confirmed. */
+  readonly onUnconfirmed: (range: BlockRange) => Promise<void>;
   readonly log: Log;
 };
 

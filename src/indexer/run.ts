@@ -13,6 +13,7 @@ import type { Deployment } from "../protocol/deployment.ts";
 import { createAddDetails } from "../protocol/details/read-details.ts";
 import { rowDeclaration } from "../protocol/domains.ts";
 import { createFold } from "../protocol/fold.ts";
+import { writeIndexerStatus } from "../store/index/checkpoint.ts";
 import { claimSchema, prepareRowTables } from "../store/index/prepare.ts";
 import { openIndexStore } from "../store/index/store.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
@@ -20,10 +21,10 @@ import type { Database } from "../store/postgres/database.ts";
 import { SQLSTATE, sqlState } from "../store/postgres/errors.ts";
 import { createChainSource, createDetailReads } from "./chain-source.ts";
 import { type IndexingReporter, indexChain } from "./loop.ts";
-import { createRebuildOptions } from "./rebuild.ts";
+import { createRebuildOptions, rereadLogs } from "./rebuild.ts";
 import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
-import { createUnconfirmedRanges } from "./self-audit/unconfirmed-ranges.ts";
+import { type BlockSpan, createUnconfirmedRanges } from "./self-audit/unconfirmed-ranges.ts";
 
 /** Reports whether this process waits for the lock or writes the index. */
 export type LeadershipReporter = { onStandby(): void; onLeading(): void };
@@ -39,7 +40,7 @@ type IndexerOptions = {
   readonly auditMs: number;
   readonly log: Log;
   readonly stop: AbortSignal;
-  readonly report: IndexingReporter & AuditReporter & LeadershipReporter;
+  readonly report: IndexingReporter & AuditReporter & LeadershipReporter & { report(): object };
   readonly onCall: CallObserver;
   readonly rpcLimits?: Partial<RpcLimits>;
 };
@@ -76,7 +77,11 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
       wsUrls: sockets,
       rangeMax: options.logRangeMax,
       comparedShare: options.comparedPercent / 100,
-      onUnconfirmed: ({ fromBlock, toBlock }) => unconfirmed.add({ from: fromBlock, to: toBlock }),
+      onUnconfirmed: async ({ fromBlock, toBlock }) => {
+        unconfirmed.add({ from: fromBlock, to: toBlock });
+        // Before their rows: a process that is killed must not forget it.
+        await writeIndexerStatus(options.database, options.report.report());
+      },
       log,
     });
     const addDetails = createAddDetails(deployment, createDetailReads(rpc));
@@ -85,12 +90,16 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
       await whileHoldingLock(options, async (lock, signal) => {
         await lock.transaction((session) => claimSchema(session, deployment));
         const { schema } = options.database;
-        await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
-        const store = openIndexStore(options.database, lock, rowDeclaration.tables);
         const { startBlock } = deployment;
-        await withSelfAudit({ ...options, rpc, decoder, unconfirmed, signal }, (report) =>
-          indexChain({ chain, addDetails, fold, store }, { startBlock, signal, report }),
-        );
+        const rangeMax = options.logRangeMax;
+        const reread = (range: BlockSpan, signal: AbortSignal) =>
+          rereadLogs(lock, { rpc, deployment, range, rangeMax, signal });
+        const audit = { ...options, rpc, decoder, unconfirmed, reread, signal };
+        await withSelfAudit(audit, async (report, signal) => {
+          await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
+          const store = openIndexStore(options.database, lock, rowDeclaration.tables);
+          await indexChain({ chain, addDetails, fold, store }, { startBlock, signal, report });
+        });
       }).catch((error: unknown) => {
         throw explainMissingTable(error, options.database);
       });

@@ -26,6 +26,8 @@ export type AuditStage = IndexerStage & {
   readonly indexedHead: { readonly number: number; readonly hash: string };
   readonly finalLog: LogPosition;
   readonly finalLogs: readonly ChainLog[];
+  /** Of the tables of an index that was read from an honest node. */
+  readonly digest: Readonly<Record<string, string>>;
   withIndex(
     urls: readonly string[],
     work: (index: TestIndex) => Promise<void>,
@@ -48,6 +50,7 @@ export async function openAuditStage(steps = STEPS): Promise<AuditStage> {
   await first.waitUntilIndexed(indexedHead);
   const finalLog = await pickFinalLog(first);
   const finalLogs = await readFinalLogs(first);
+  const digest = await first.digest();
   // Most tests continue a copy of it.
   const indexed = await first.keepAsTemplate();
   return {
@@ -55,6 +58,7 @@ export async function openAuditStage(steps = STEPS): Promise<AuditStage> {
     indexedHead,
     finalLog,
     finalLogs,
+    digest,
     async withIndex(urls, work, { fromStart = false, rpcLimits = {} } = {}) {
       const template = fromStart ? {} : { template: indexed.name };
       const index = await startTestIndex({ urls, deployment, auditMs: AUDIT_MS, rpcLimits, ...template });

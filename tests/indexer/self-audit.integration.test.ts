@@ -191,6 +191,7 @@ describe("the self-audit", () => {
           decoder: createLogDecoder(stage.deployment),
           logRangeMax: 1_000,
           unconfirmed: createUnconfirmedRanges(status.onUnconfirmedChange),
+          reread: () => Promise.reject(new Error("there is nothing to repair")),
           auditMs: 60 * MINUTE,
           report: status,
           log: silentLog,

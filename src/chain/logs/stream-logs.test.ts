@@ -462,9 +462,14 @@ describe("a node that always omits one log in the middle of a range", () => {
         fromBlock: 0,
         toBlock: HEAD,
         ...sizes,
-        onUnconfirmed: (range) => unconfirmed.push(range),
+        onUnconfirmed: async (range) => {
+          await new Promise(setImmediate);
+          unconfirmed.push(range);
+        },
       })) {
         batches.push(batch);
+        // Whoever stores the logs must not forget that they are unconfirmed.
+        if (isDown) expect(unconfirmed.at(-1)?.toBlock).toBe(batch.toBlock);
         slept.push(clock.sleptMs.reduce((sum, ms) => sum + ms, 0));
         if (batch.toBlock >= 29) isDown = false;
         // Its rest passes while the consumer works.

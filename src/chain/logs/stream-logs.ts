@@ -28,8 +28,8 @@ export type StreamLogsOptions = {
   readonly lightLogsMax?: number;
   /** Draws the ranges and blocks that are checked more closely; from 0 to below 1. */
   readonly random?: () => number;
-  /** Called before the logs of a range that only one of several configured nodes has shown. */
-  readonly onUnconfirmed?: (range: BlockRange) => void;
+  /** Awaited before the logs of a range that only one of several configured nodes has shown. */
+  readonly onUnconfirmed?: (range: BlockRange) => unknown;
   /** State of the cross-checking nodes from an earlier stream of the same chain. */
   readonly secondaryProviders?: SecondaryProviders;
   readonly signal?: AbortSignal;
@@ -71,7 +71,7 @@ export async function* streamLogs(
       const range = await prefetcher.next();
       if (range === null) return;
       const { fromBlock, toBlock, logs } = range;
-      if (!range.isConfirmed) options.onUnconfirmed?.({ fromBlock, toBlock });
+      if (!range.isConfirmed) await options.onUnconfirmed?.({ fromBlock, toBlock });
       prefetcher.fill();
       for (const batch of splitIntoBatches(fromBlock, toBlock, logs, logsPerBatchMax)) {
         yield batch;

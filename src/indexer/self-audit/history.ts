@@ -14,7 +14,7 @@ import type { ChainLog } from "../../schema/chain-log.ts";
 import { readCheckpoint } from "../../store/index/checkpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { AuditCheck, AuditDifference } from "./schedule.ts";
-import type { BlockSpan, UnconfirmedRanges } from "./unconfirmed-ranges.ts";
+import { type BlockSpan, type UnconfirmedRanges, withoutSpan } from "./unconfirmed-ranges.ts";
 import { createWindowSize, readNodeWindow, readStoredWindow } from "./window.ts";
 
 export type BlockDifference = AuditDifference & { readonly block: number };
@@ -30,9 +30,18 @@ type HistoryAuditOptions = {
   /** Found by an earlier process. */
   readonly knownDifferences: readonly BlockDifference[];
   readonly unconfirmed: UnconfirmedRanges;
+  readonly repair: RepairHistory;
   readonly random: () => number;
   readonly log: Log;
 };
+
+/** Reads unconfirmed blocks again, from two nodes. The index is wrong about some of them: `differences` has all known. */
+export type RepairHistory = (
+  spans: readonly BlockSpan[],
+  differences: readonly BlockDifference[],
+) => Promise<void>;
+
+type Verdict = "right" | "wrong" | "undecided";
 
 // Differing blocks are compared again each time until they are repaired; this many show that much is wrong.
 const DIFFERING_MAX = 10;
@@ -48,18 +57,20 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   const size = createWindowSize(options.rangeMax);
   let next: number | null = null;
 
-  /** False when the nodes do not decide it now. */
-  async function classifyBlock(block: number, signal: AbortSignal): Promise<boolean> {
+  /** Whether the index is right about the block, as far as the nodes decide it now. */
+  async function classifyBlock(block: number, signal: AbortSignal): Promise<Verdict> {
     const { stored } = await readStoredWindow(database, { from: block, to: block });
     const text = await describeDifference(options, query, block, stored, signal);
     if (text === null) differing.delete(block);
     else if (text !== UNDECIDED && (differing.has(block) || differing.size < DIFFERING_MAX)) {
       differing.set(block, text);
     }
-    return text !== UNDECIDED;
+    if (text === UNDECIDED) return "undecided";
+    return text === null ? "right" : "wrong";
   }
 
-  const confirm = createUnconfirmedAudit({ ...options, query, classifyBlock });
+  const repair = (spans: readonly BlockSpan[]) => options.repair(spans, listDifferences(differing));
+  const confirm = createUnconfirmedAudit({ ...options, query, repair, classifyBlock });
 
   return async (signal) => {
     for (const block of [...differing.keys()]) await classifyBlock(block, signal);
@@ -88,7 +99,7 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   };
 }
 
-function listDifferences(differing: ReadonlyMap<number, string>): AuditDifference[] {
+function listDifferences(differing: ReadonlyMap<number, string>): BlockDifference[] {
   return [...differing].sort(([a], [b]) => a - b).map(([block, text]) => ({ block, text }));
 }
 
@@ -158,8 +169,8 @@ type UnconfirmedAuditOptions = {
   /** Maximum number of blocks of one log query. */
   readonly rangeMax: number;
   readonly unconfirmed: UnconfirmedRanges;
-  /** Decides whether the index is right about the block; false when the nodes do not decide it now. */
-  readonly classifyBlock: (block: number, signal: AbortSignal) => Promise<boolean>;
+  readonly repair: (spans: readonly BlockSpan[]) => Promise<void>;
+  readonly classifyBlock: (block: number, signal: AbortSignal) => Promise<Verdict>;
 };
 
 // Makes up for an outage of an hour within minutes, at little load for the nodes.
@@ -169,17 +180,22 @@ const NODES_MIN = 2;
 
 /**
  * Compares the ranges that only one of several configured nodes has confirmed, up to the last final block and while two
- * nodes respond; returns the number of confirmed blocks.
+ * nodes respond; returns the number of confirmed blocks. Windows about which the index is wrong stay unconfirmed until
+ * they are repaired, all together once no other one can be compared: a repair rebuilds every row.
  */
 function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,
 ): (last: number, signal: AbortSignal) => Promise<number> {
-  const { rpc, database, query, unconfirmed, classifyBlock } = options;
+  const { rpc, database, query, unconfirmed, repair, classifyBlock } = options;
   const size = createWindowSize(options.rangeMax);
+  let wrong: readonly BlockSpan[] = [];
 
-  /** The blocks confirmed now; null when there are none. */
-  async function compareNext(last: number, signal: AbortSignal): Promise<BlockSpan | null> {
-    const next = unconfirmed.list().find(({ from }) => from <= last);
+  /** The blocks that were decided now; null when there are none. */
+  async function compareNext(
+    last: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly span: BlockSpan; readonly isRight: boolean } | null> {
+    const next = wrong.reduce(withoutSpan, unconfirmed.list()).find(({ from }) => from <= last);
     if (!next) return null;
     const span = { from: next.from, to: Math.min(next.to, last, next.from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
@@ -199,19 +215,30 @@ function createUnconfirmedAudit(
     }
     size.grow();
     const differing = responses.flatMap((logs) => findFirstDifferingBlock(stored, logs) ?? []);
-    if (differing.length === 0) return window;
+    if (differing.length === 0) return { span: window, isRight: true };
     const block = Math.min(...differing);
-    // Blocks after a difference are compared next.
-    return (await classifyBlock(block, signal)) ? { from: window.from, to: block } : null;
+    const verdict = await classifyBlock(block, signal);
+    if (verdict === "undecided") return null;
+    // Blocks after one that the index is right about are compared next.
+    return verdict === "wrong"
+      ? { span: window, isRight: false }
+      : { span: { from: window.from, to: block }, isRight: true };
   }
 
   return async (last, signal) => {
     let confirmed = 0;
     for (let turn = 0; turn < WINDOWS_PER_TURN; turn += 1) {
-      const span = await compareNext(last, signal);
-      if (span === null) break;
-      unconfirmed.confirm(span);
-      confirmed += span.to - span.from + 1;
+      const compared = await compareNext(last, signal);
+      if (compared === null) {
+        const repaired = wrong;
+        wrong = [];
+        if (repaired.length > 0) await repair(repaired);
+        break;
+      }
+      const { span, isRight } = compared;
+      if (isRight) unconfirmed.confirm(span);
+      else wrong = [...wrong, span];
+      confirmed += isRight ? span.to - span.from + 1 : 0;
     }
     return confirmed;
   };

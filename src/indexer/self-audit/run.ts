@@ -11,7 +11,7 @@ import { insertAudit } from "../../store/index/integrity.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { createLogFilters } from "../chain-source.ts";
 import type { IndexingReporter } from "../loop.ts";
-import { type BlockDifference, createHistoryAudit } from "./history.ts";
+import { type BlockDifference, createHistoryAudit, type RepairHistory } from "./history.ts";
 import { createRowAudit } from "./rows.ts";
 import { type AuditFinding, type AuditKind, type AuditReporter, auditContinuously } from "./schedule.ts";
 import type { SelfAuditReport } from "./status.ts";
@@ -24,6 +24,8 @@ type SelfAuditOptions = {
   readonly decoder: LogDecoder;
   readonly logRangeMax: number;
   readonly unconfirmed: UnconfirmedRanges;
+  /** Stores the logs of final blocks again, as two nodes show them. */
+  readonly reread: (span: BlockSpan, signal: AbortSignal) => Promise<unknown>;
   /** Time between two samples; 0 turns it off. */
   readonly auditMs: number;
   readonly report: IndexingReporter & AuditReporter;
@@ -31,28 +33,80 @@ type SelfAuditOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Indexes, and audits beside it until indexing ends. */
+/**
+ * Indexes, and audits beside it until indexing ends. Indexing begins again when the audit has repaired stored logs: then
+ * the rows are stale, and `index` rebuilds them first.
+ */
 export async function withSelfAudit(
   options: SelfAuditOptions,
-  index: (report: IndexingReporter) => Promise<void>,
+  index: (report: IndexingReporter, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   // Read it before indexing starts: the first report replaces the one of the earlier process.
   const { differences, unconfirmed } = await readStoredAudit(options.database);
   for (const span of unconfirmed) options.unconfirmed.add(span);
-  if (options.auditMs === 0) return index(options.report);
+  if (options.auditMs === 0) return index(options.report, options.signal);
+  let known: readonly BlockDifference[] | null = differences;
+  while (known !== null) known = await indexUntilRepaired(options, known, index);
+}
+
+/** The differences that are left after a repair; null when indexing ended without one. */
+async function indexUntilRepaired(
+  options: SelfAuditOptions,
+  known: readonly BlockDifference[],
+  index: (report: IndexingReporter, signal: AbortSignal) => Promise<void>,
+): Promise<readonly BlockDifference[] | null> {
   const { report, isSynced } = trackSynced(options.report);
   const done = new AbortController();
   const signal = AbortSignal.any([options.signal, done.signal]);
+  const repairs: { readonly spans: readonly BlockSpan[]; readonly left: readonly BlockDifference[] }[] = [];
+  const repair: RepairHistory = async (spans, differences) => {
+    repairs.push({ spans, left: await repairHistory({ ...options, signal }, spans, differences) });
+    done.abort();
+  };
   // An audit that fails to start must not end the indexer.
-  const auditing = runSelfAudit({ ...options, signal }, differences, isSynced).catch((error) => {
+  const auditing = runSelfAudit({ ...options, signal, repair }, known, isSynced).catch((error) => {
     options.report.onAuditFailed("blocks", error);
   });
   try {
-    await index(report);
+    await index(report, signal);
   } finally {
     done.abort();
     await auditing;
   }
+  const [repaired] = repairs;
+  if (!repaired || options.signal.aborted) return null;
+  const { spans, left } = repaired;
+  // Not ready until the rows are rebuilt and level again.
+  options.report.onBackfillStart({ from: spans[0]?.from ?? 0, to: spans.at(-1)?.to ?? 0 });
+  options.report.onAudited("blocks", { checked: 0, differences: left });
+  options.report.onAudited("rows", { checked: 0, differences: [] });
+  return left;
+}
+
+/**
+ * Reads the blocks again beside indexing. If one cannot be read, others may be stored already, so that the rows are
+ * stale in either case. Returns the differences that are left.
+ */
+async function repairHistory(
+  { reread, unconfirmed, report, log, signal }: SelfAuditOptions,
+  spans: readonly BlockSpan[],
+  differences: readonly BlockDifference[],
+): Promise<readonly BlockDifference[]> {
+  log.warn(
+    { component: "indexer", event: "history_repair", blocks: spans },
+    "A node omitted logs of unconfirmed history; reading it again and rebuilding the rows",
+  );
+  report.onAudited("blocks", { checked: 0, differences });
+  try {
+    for (const span of spans) {
+      await reread(span, signal);
+      unconfirmed.confirm(span);
+    }
+  } catch (error) {
+    if (!signal.aborted) report.onAuditFailed("blocks", error);
+    return differences;
+  }
+  return differences.filter(({ block }) => !spans.some(({ from, to }) => from <= block && block <= to));
 }
 
 /** Wraps the reporter to know whether the index is synced: audits wait while it is not. */
@@ -76,7 +130,7 @@ function trackSynced(report: IndexingReporter): { readonly report: IndexingRepor
 }
 
 async function runSelfAudit(
-  options: SelfAuditOptions,
+  options: SelfAuditOptions & { readonly repair: RepairHistory },
   known: readonly BlockDifference[],
   isSynced: () => boolean,
 ): Promise<void> {
@@ -96,6 +150,7 @@ async function runSelfAudit(
       rangeMax: options.logRangeMax,
       knownDifferences: known,
       unconfirmed: options.unconfirmed,
+      repair: options.repair,
       random,
       log,
     }),

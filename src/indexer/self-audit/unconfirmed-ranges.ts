@@ -27,7 +27,7 @@ export function createUnconfirmedRanges(
   return {
     list: () => spans,
     add: (span) => replaceSpans(limitCount(mergeOverlapping([...spans, span]), spansMax)),
-    confirm: (span) => replaceSpans(spans.flatMap((each) => subtract(each, span))),
+    confirm: (span) => replaceSpans(withoutSpan(spans, span)),
   };
 }
 
@@ -64,9 +64,12 @@ function limitCount(spans: readonly BlockSpan[], spansMax: number): readonly Blo
   return limited;
 }
 
-function subtract({ from, to }: BlockSpan, removed: BlockSpan): readonly BlockSpan[] {
-  return [
-    { from, to: Math.min(to, removed.from - 1) },
-    { from: Math.max(from, removed.to + 1), to },
-  ].filter((left) => left.from <= left.to);
+/** The blocks of the spans that are not in the removed one. */
+export function withoutSpan(spans: readonly BlockSpan[], removed: BlockSpan): readonly BlockSpan[] {
+  return spans.flatMap(({ from, to }) =>
+    [
+      { from, to: Math.min(to, removed.from - 1) },
+      { from: Math.max(from, removed.to + 1), to },
+    ].filter((left) => left.from <= left.to),
+  );
 }

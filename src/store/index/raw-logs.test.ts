@@ -5,7 +5,8 @@ import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
-import { buildLogsStep, readStoredLogs, type StoredDetailedLog } from "./raw-logs.ts";
+import { buildLogsStep, readStoredLogs, replaceStoredLogs, type StoredDetailedLog } from "./raw-logs.ts";
+import { readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -67,6 +68,17 @@ async function store(blocks: readonly (readonly Sketch[])[]): Promise<StoredDeta
 }
 
 describe("stored logs", () => {
+  it("marks the rows as stale in the transaction that replaces logs", async () => {
+    const declaration = { tables: [], foldVersion: 1 };
+    await database.transaction((session) => recordRowTables(session, declaration));
+    const replace = () =>
+      database.transaction((session) => replaceStoredLogs(session, { from: 0, to: 1 }, []));
+    expect(await readRowTablesState(database, declaration)).toBe("current");
+    await replace();
+    expect(await readRowTablesState(database, declaration)).toBe("stale");
+    await database.query("delete from row_tables");
+  });
+
   it("returns logs exactly, in whole blocks, for any page size", async () => {
     await fc.assert(
       fc

@@ -4,6 +4,7 @@ import type { ChainLog } from "../../schema/chain-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
+import { markRowTablesStale } from "./row-tables.ts";
 
 type LogPosition = { readonly block: bigint; readonly logIndex: number };
 
@@ -75,8 +76,8 @@ export async function countDistinctLogs(
 }
 
 /**
- * Repairs final blocks with the logs that nodes show now; afterwards rows must be rebuilt. `logs` are all logs of these
- * blocks. A block without logs keeps its hash, and is pruned as an empty one.
+ * Repairs final blocks with the logs that nodes show now, and marks the rows as stale in the same transaction. `logs` are
+ * all logs of these blocks. A block without logs keeps its hash, and is pruned as an empty one.
  */
 export async function replaceStoredLogs(
   session: Session,
@@ -116,6 +117,7 @@ export async function replaceStoredLogs(
     ],
   });
   await session.sendPipeline([buildLogsStep(logs)]);
+  await markRowTablesStale(session);
 }
 
 /** A log, and the details that its event leaves out; null if it leaves out none. */

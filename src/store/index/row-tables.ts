@@ -54,6 +54,11 @@ export async function recordRowTables(session: Session, declaration: RowDeclarat
   });
 }
 
+/** The logs that the rows were made from have changed: whoever opens the tables next rebuilds them. */
+export async function markRowTablesStale(session: Session): Promise<void> {
+  await session.query("update row_tables set declaration_hash = 'stale'");
+}
+
 /** Names of the existing row tables, which may differ from the declared ones. */
 export async function readRowTableNames(session: QueryRunner): Promise<readonly string[]> {
   const { rows } = await session.query<{ names: string[] }>("select names from row_tables");
