@@ -1,4 +1,4 @@
-// `npm run docs:logs`: renews the table of log events in docs/operations.md.
+// `npm run docs:logs`: renews the list of log events in docs/operations.md.
 import { writeFileSync } from "node:fs";
 import { openRepository } from "../tests/architecture/repository.ts";
 import { LOG_PAGE, renewLogPage } from "../tests/architecture/rules/log-lines.ts";

@@ -248,17 +248,19 @@ describe("checkRepository", () => {
     ]);
   });
 
-  it("finds a log event that the page does not list", () => {
-    const page = (rows: string) =>
-      `<!-- generated: log events, by npm run docs:logs -->\n\n| component | event | level | message |\n|---|---|---|---|\n${rows}\n<!-- end: log events -->\n`;
-    const found = (rows: string) =>
+  it("finds a log event that the page does not list, from level warn on", () => {
+    const page = (items: string) =>
+      `<!-- generated: log events, by npm run docs:logs -->\n\n${items}\n\n<!-- end: log events -->\n`;
+    const lines =
+      '// A.\nlog.warn({ component: "store", event: "lost" }, "Lost");\nlog.info({ component: "store", event: "read" }, "Read");\n';
+    const found = (items: string) =>
       violationsInFiles({
         ...commandUsing("../store/a.ts"),
-        "src/store/a.ts": '// A.\nlog.info({ component: "store", event: "read" }, "Read");\n',
-        "docs/operations.md": page(rows),
+        "src/store/a.ts": lines,
+        "docs/operations.md": page(items),
       });
-    expect(found("| store | `read` | info | Read |\n")).toEqual([]);
-    expect(found("| store | `gone` | info | Read |\n")).toEqual([
+    expect(found("- store `lost` (warn): Lost")).toEqual([]);
+    expect(found("- store `gone` (warn): Lost")).toEqual([
       "docs/operations.md:1 does not list the log events; run `npm run docs:logs` [logLines]",
     ]);
   });

@@ -1,4 +1,4 @@
-// Every log line names its component and event and has a constant message; the page lists them all.
+// Every log line names its component and event and has a constant message; the page lists those that an operator may have to act on.
 import ts from "typescript";
 import { isCode, lineAt, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
@@ -26,37 +26,40 @@ export const logLines: RepositoryRule = (repository) => {
   return [...violations, ...findSecondMessages(lines), ...findStalePage(repository, lines)];
 };
 
-/** The page with its table made again. */
+/** The page with its list made again. */
 export function renewLogPage(repository: Repository): string {
-  return replaceTable(repository.text(LOG_PAGE), findLogLines(repository).lines);
+  return replaceList(repository.text(LOG_PAGE), findLogLines(repository).lines);
 }
 
-function replaceTable(text: string, lines: readonly LogLine[]): string {
+function replaceList(text: string, lines: readonly LogLine[]): string {
   const [from, to] = [text.indexOf(START), text.indexOf(END)];
   if (from < 0 || to < from) throw new Error(`${LOG_PAGE} lacks ${START} … ${END}`);
-  return `${text.slice(0, from + START.length)}\n\n${formatTable(lines)}\n\n${text.slice(to)}`;
+  return `${text.slice(0, from + START.length)}\n\n${formatList(lines)}\n\n${text.slice(to)}`;
 }
 
-function formatTable(lines: readonly LogLine[]): string {
-  const rows = new Map<string, LogLine[]>();
-  for (const each of lines) {
+/** Only what an operator may have to act on: other lines explain themselves. */
+const LISTED_LEVELS = ["warn", "error", "fatal"];
+
+function formatList(lines: readonly LogLine[]): string {
+  const events = new Map<string, LogLine[]>();
+  for (const each of lines.filter(({ level }) => LISTED_LEVELS.includes(level))) {
     const key = `${each.component} ${each.event}`;
-    rows.set(key, [...(rows.get(key) ?? []), each]);
+    events.set(key, [...(events.get(key) ?? []), each]);
   }
-  const texts = [...rows]
+  return [...events]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, same]) => {
       const [first] = same;
-      const levels = LEVELS.filter((level) => same.some((each) => each.level === level));
-      return `| ${first?.component} | \`${first?.event}\` | ${levels.join(", ")} | ${first?.message} |`;
-    });
-  return ["| component | event | level | message |", "|---|---|---|---|", ...texts].join("\n");
+      const levels = LISTED_LEVELS.filter((level) => same.some((each) => each.level === level));
+      return `- ${first?.component} \`${first?.event}\` (${levels.join(", ")}): ${first?.message}`;
+    })
+    .join("\n");
 }
 
 function findStalePage(repository: Repository, lines: readonly LogLine[]): Violation[] {
   if (!repository.has(LOG_PAGE)) return [];
   const text = repository.text(LOG_PAGE);
-  if (text.includes(START) && replaceTable(text, lines) === text) return [];
+  if (text.includes(START) && replaceList(text, lines) === text) return [];
   const line = text.slice(0, Math.max(0, text.indexOf(START))).split("\n").length;
   return [{ file: LOG_PAGE, line, message: "does not list the log events; run `npm run docs:logs`" }];
 }
