@@ -185,6 +185,40 @@ describe("checkRepository", () => {
     ]);
   });
 
+  it("finds a link to a heading that is not there, in the same page or another", () => {
+    const found = violationsInFiles({
+      ...commandUsing(),
+      "README.md": "# A\n\n[a](#a) [b](#the-agents-own-b--c) [c](docs/x.md#twice-1) [d](docs/x.md#d)\n",
+      "docs/x.md": "# X\n\n## Twice\n\n## Twice\n\n```sh\n# D\n```\n\n[b](../README.md#gone)\n",
+    });
+    expect(found).toEqual([
+      "README.md:3 names #the-agents-own-b--c of README.md, which has no such heading [documents]",
+      "README.md:3 names #d of docs/x.md, which has no such heading [documents]",
+      "docs/x.md:11 names #gone of README.md, which has no such heading [documents]",
+    ]);
+    const heading = "# A\n\n## The agent's own `b` & [c](docs/x.md)\n\n[b](#the-agents-own-b--c)\n";
+    expect(violationsInFiles({ ...commandUsing(), "README.md": heading, "docs/x.md": "# X\n" })).toEqual([]);
+  });
+
+  it("finds a script, command or setting that is not there, and a rule cited by its number", () => {
+    const found = violationsInFiles({
+      ...commandUsing("../config/settings.ts", "./commands.ts"),
+      "src/config/settings.ts": '// S.\nsetting("SEXTANT_DATA", text, 1, "x");\n',
+      "src/cli/commands.ts": '// C.\nvoid [\n  {\n    name: "serve",\n  },\n];\n',
+      ".env.example": "# SEXTANT_DATA=1\n",
+      "docs/configuration.md": "`SEXTANT_DATA`, `SEXTANT_…` and `SEXTANT_GONE`\n",
+      "README.md":
+        "`npm run start` and `npm run gone`; `sextant serve` and node bin/sextant.mjs gone; see D48.\n",
+      "docs/behaviour.md": "# D48\n",
+    });
+    expect(found.map((line) => line.replace(/ \[documentClaims\]$/, ""))).toEqual([
+      "README.md:1 runs npm run gone, which package.json does not have",
+      "README.md:1 runs sextant gone, which is not a command",
+      "docs/configuration.md:1 names SEXTANT_GONE, which is not a setting",
+      "README.md:1 cites D48; link to the heading that has the rule",
+    ]);
+  });
+
   it("finds a lockfile with addresses, without a platform or with an install script, and a loose version", () => {
     const packages = {
       "node_modules/esbuild": { optionalDependencies: { "@esbuild/linux-arm64": "1.0.0" } },
@@ -256,6 +290,7 @@ describe("checkRepository", () => {
     const found = (items: string) =>
       violationsInFiles({
         ...commandUsing("../store/a.ts"),
+        "package.json": '{"scripts":{"docs:logs":"node src/cli/main.ts"}}',
         "src/store/a.ts": lines,
         "docs/operations.md": page(items),
       });

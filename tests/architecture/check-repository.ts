@@ -3,6 +3,7 @@
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
 import { dependencies } from "./rules/dependencies.ts";
+import { documentClaims } from "./rules/document-claims.ts";
 import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
@@ -30,6 +31,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   unusedExports,
   dependencies,
   documents: documentLinks,
+  documentClaims,
   lockfile: lockfileRules,
   faults: documentedErrors,
   logLines,
