@@ -21,7 +21,7 @@ import { cleanIndexCheck } from "./checks/clean-index.ts";
 import { gasCheck } from "./checks/gas.ts";
 import { ledgerCheck, waitForOpenPayments } from "./checks/ledger.ts";
 import { referenceModelCheck } from "./checks/reference-model.ts";
-import { syncedCheck } from "./checks/synced.ts";
+import { confirmedHistoryCheck, syncedCheck } from "./checks/synced.ts";
 import { unpaidWorkCheck } from "./checks/unpaid-work.ts";
 import { createApiSessions } from "./clients/api-session.ts";
 import { createPastResponses } from "./clients/past-responses.ts";
@@ -115,6 +115,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     const checks: CheckResult[] = [];
     const wanted = [
       syncedCheck,
+      confirmedHistoryCheck,
       ledgerCheck(purchases),
       unpaidWorkCheck(movers),
       gasCheck,

@@ -22,6 +22,7 @@ import {
   deleteReservationSql,
   FREE_LEASE,
   fromNow,
+  HELD,
   NOT_LEASED,
   type OpenOptions,
   openPaymentsSql,
@@ -198,7 +199,10 @@ export class PaymentLedger {
     );
   }
 
-  /** Stores the response before anything is charged. From here on the transfer may be sent. */
+  /**
+   * Stores the response before anything is charged. From here on the transfer may be sent. Null also if the owner stalled
+   * for so long that other payments of the payer no longer wait for this one: two would be worked for at once.
+   */
   storeResponse(
     key: PaymentKey,
     owner: string,
@@ -208,7 +212,10 @@ export class PaymentLedger {
       answer_headers = ${JSON.stringify(headers)}, answer_body = decode(${body.toString("hex")}, 'hex'),
       ${takeLease(owner, this.#leaseMs)}`;
     return this.#readRow(
-      ownerTransitionSql("storeResponse", { key, owner }, set, { returning: ROW_COLUMNS }),
+      ownerTransitionSql("storeResponse", { key, owner }, set, {
+        guard: sql`${HELD}`,
+        returning: ROW_COLUMNS,
+      }),
     );
   }
 

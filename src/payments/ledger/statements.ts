@@ -31,6 +31,12 @@ export const FREE_LEASE = rawSql("owner = null, lease_until = null");
 /** No process acts on the row: without an owner, or with one that did not renew its lease in time. */
 export const NOT_LEASED = rawSql("(owner is null or lease_until <= now())");
 
+/**
+ * A process may still store the response of the row: its lease lapsed for less than a handler may take. It stalls then, or
+ * the database was away, and is not dead for sure.
+ */
+export const HELD = rawSql("(owner is not null and lease_until > now() - interval '30 seconds')");
+
 export function fromNow(ms: number): SqlText {
   return sql`now() + ${ms}::double precision * interval '1 millisecond'`;
 }
@@ -165,14 +171,13 @@ export function admitSql(
 }
 
 /**
- * Those that are worked on, and those that were sent or may be: until they expire, anyone who has the signature can carry
+ * Those that may be worked on, and those that were sent or may be: until they expire, anyone who has the signature can carry
  * them out. In two parts, each with an index of its own.
  */
 export function openPaymentsSql({ network, asset, payer, nonce }: PaymentKey): SqlText {
   const others = sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce <> ${nonce}`;
   const columns = rawSql("nonce, amount::text as amount, valid_before::text as valid_before");
-  return sql`select ${columns} from payments where ${others} and verified and owner is not null
-      and lease_until > now() and state = 'reserved'
+  return sql`select ${columns} from payments where ${others} and verified and ${HELD} and state = 'reserved'
     union all select ${columns} from payments where ${others} and state in ('settling', 'refused') and not replaced
       and valid_before > extract(epoch from now()) and (reason is null or reason <> all(${USED_REASONS}))`;
 }

@@ -27,7 +27,8 @@ export const GATE_LIMITS: GateLimits = {
   leaseMs: 12_000,
   // A few reads of a node; longer means that it does not respond.
   verifyMs: 10_000,
-  // What clients wait for, and far below the time for which a signature is valid.
+  // What clients wait for, and far below the time for which a signature is valid. Shorter than a stalled process is
+  // waited for (HELD in ledger/statements.ts).
   handlerMs: 25_000,
   // Several blocks of any chain we are paid on; after it the outcome is looked up.
   settleMs: 20_000,

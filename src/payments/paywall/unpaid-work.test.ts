@@ -20,6 +20,7 @@ import {
   type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
+import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -81,6 +82,22 @@ const countStatuses = (responses: readonly Response[]) => {
   return counts;
 };
 
+/** Responses that are stored for a payer, and so the runs that it may pay for. */
+async function countStored(payer: PrivateKeyAccount, which = "true"): Promise<number> {
+  const { rows } = await stage.database.query<{ count: number }>({
+    text: `select count(*)::int as count from payments where payer = $1 and answer_status is not null and ${which}`,
+    values: [payer.address.toLowerCase()],
+  });
+  return rows[0]?.count ?? 0;
+}
+
+/** Someone who has the signature of a payment carries it out. */
+async function carryOut(header: string): Promise<void> {
+  const data = encodeSignedTransfer(JSON.parse(Buffer.from(header, "base64").toString()));
+  const { address: from } = stage.chain.accounts.solver;
+  await stage.chain.request("eth_sendTransaction", [{ from, to: stage.asset, data, gas: toHex(1_000_000) }]);
+}
+
 /** Someone else pays the gas for it, as any relayer does. */
 async function moveMoney(payer: PrivateKeyAccount, to: Hex, value: bigint): Promise<void> {
   const nonce: Hex = `0x${crypto.randomUUID().replaceAll("-", "").padEnd(64, "0")}`;
@@ -91,7 +108,7 @@ async function moveMoney(payer: PrivateKeyAccount, to: Hex, value: bigint): Prom
     primaryType: "TransferWithAuthorization",
     message,
   });
-  await stage.send(stage.chain.accounts.solver.privateKey, {
+  await stage.send(stage.chain.accounts.solver, {
     address: stage.asset,
     abi: usdCoinAbi,
     functionName: "transferWithAuthorization",
@@ -190,6 +207,62 @@ describe("money that moves on while it is worked for", () => {
     const responses = await attack(payer, newPayer(), { client: "198.51.100.9" });
     expect(countStatuses(responses)).toEqual({ 429: AT_ONCE - 2, 503: 2 });
     expect(service.runs.length - before).toBe(2);
+  });
+
+  // A database that was away, or a process that was frozen, for longer than a lease.
+  it.each([
+    ["counts a payment as worked on while its process can still store a response", 1, { 200: 1, 429: 1 }],
+    [
+      "stores no response of a process that stalled for so long that its payer's next one began",
+      60,
+      { 503: 2 },
+    ],
+  ])("%s", async (_, lapsedSeconds, expected) => {
+    const payer = await payerWith(TEST_PRICE);
+    const [first = "", second = ""] = await signMany(payer, 2);
+    const before = service.runs.length;
+    const responses: Response[] = [];
+    service.sold.work = async () => {
+      if (service.runs.length > before + 1) await moveMoney(payer, newPayer().address, TEST_PRICE);
+      else {
+        await stage.database.query({
+          text: "update payments set lease_until = now() - $1 * interval '1 second' where payer = $2",
+          values: [lapsedSeconds, payer.address.toLowerCase()],
+        });
+        responses.push(...(await send([second], "198.51.100.11")));
+      }
+      return { status: 200, body: { sold: true } };
+    };
+    responses.push(...(await send([first], "198.51.100.11")));
+    service.sold.work = async () => ({ status: 200, body: { sold: true } });
+    expect(countStatuses(responses)).toEqual(expected);
+    expect(await countStored(payer)).toBe(1);
+  });
+
+  it("works for a payment that someone else carried out beside another one, also if a reorg then removes it", async () => {
+    const seller = await stage.serve({ limits: { receiptMs: 50 } });
+    const payer = await payerWith(TEST_PRICE);
+    const [first = "", second = ""] = await signMany(payer, 2);
+    const present = (header: string) => send([header], "198.51.100.12", [seller]);
+    const responses: Response[] = [];
+    seller.sold.work = async () => {
+      if (seller.runs.length === 1) {
+        await carryOut(second);
+        responses.push(...(await present(second)));
+      } else {
+        await stage.chain.reorg(1, { replay: "none" });
+        await moveMoney(payer, newPayer().address, TEST_PRICE);
+      }
+      return { status: 200, body: { sold: true } };
+    };
+    responses.push(...(await present(first)));
+    // It was paid when the work began, and no client can make a reorg. Its block tells it from work that never was.
+    expect(countStatuses(responses)).toEqual({ 503: 2 });
+    expect([await countStored(payer), await countStored(payer, "block_hash is not null")]).toEqual([2, 1]);
+    // Both can still be charged, so that the next one waits.
+    await stage.mint(payer.address, TEST_PRICE);
+    const [third = ""] = await signMany(payer, 1);
+    expect(countStatuses(await present(third))).toEqual({ 429: 1 });
   });
 
   it("stops new payers of a client whose payers leave much unpaid, and no one else", async () => {

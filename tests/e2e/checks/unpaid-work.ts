@@ -1,25 +1,44 @@
-// Work that was done for accounts whose money moved on: at most twice for each of four requests.
+// Work that was done for accounts whose money moved on: at most once for each.
 import type { Hex } from "viem";
 import type { E2eCheck } from "./check.ts";
 import { withDatabase } from "./ledger.ts";
 
-// One is what the rule allows. A second one was met under kills and reorgs, and its cause is not known yet.
-const UNPAID_MAX = 2;
+type Row = {
+  readonly payer: Hex;
+  readonly has_run: boolean;
+  readonly is_paid: boolean;
+  /** The block that held the transfer; of an unpaid payment, when its work began. */
+  readonly block_hash: Hex | null;
+  /** What explains a violation. */
+  readonly facts: object;
+};
+
+const ROWS = `select payer, answer_status is not null as has_run, settled_at is not null as is_paid, block_hash,
+    to_jsonb(payments) - '{network,asset,payer,pay_to,amount,fingerprint,payment_digest,payload,terms,answer_headers,
+      answer_body}'::text[] as facts
+  from payments order by created_at`;
+
+// A payer who has never paid has one payment in progress. All of an account's are signed at once, so that no second one
+// is left when the first has expired.
+const UNPAID_MAX = 1;
 
 export const unpaidWorkCheck = (accounts: readonly Hex[]): E2eCheck => ({
   name: "unpaid work is bounded",
   async run(system) {
-    type Row = { readonly payer: Hex; readonly runs: number; readonly unpaid: number };
-    const rows = await withDatabase(system, (query) =>
-      query<Row>(`select payer, count(*)::int as runs, count(*) filter (where settled_at is null)::int as unpaid
-        from payments where answer_status is not null group by payer`),
-    );
+    const { branches, observations } = system;
+    const rows = await withDatabase(system, (query) => query<Row>(ROWS));
     const own = rows.filter(({ payer }) => accounts.includes(payer));
-    for (const { payer, unpaid } of own) {
-      if (unpaid > UNPAID_MAX)
-        system.observations.recordViolation(`${unpaid} requests of ${payer} ran unpaid`);
+    const unpaid = own.filter(({ has_run, is_paid }) => has_run && !is_paid);
+    // Paid by someone else when the work began, beside any other payment; then a reorg removed the transfer.
+    const isUndone = ({ block_hash }: Row) => block_hash !== null && branches.wasRemoved(block_hash);
+    for (const account of accounts) {
+      const runs = unpaid.filter((row) => row.payer === account && !isUndone(row)).length;
+      if (runs <= UNPAID_MAX) continue;
+      const facts = own.filter(({ payer }) => payer === account).map((row) => row.facts);
+      observations.recordViolation(`${runs} requests of ${account} ran unpaid: ${JSON.stringify(facts)}`);
     }
-    const sum = (key: "runs" | "unpaid") => own.reduce((total, row) => total + row[key], 0);
-    return `${accounts.length} accounts, ${sum("runs")} runs, ${sum("unpaid")} unpaid`;
+    const runs = own.filter(({ has_run }) => has_run).length;
+    const undone = unpaid.filter(isUndone).length;
+    return `${accounts.length} accounts, ${runs} runs, ${unpaid.length} unpaid, ${undone} of them undone by reorgs`;
   },
 });

@@ -119,6 +119,8 @@ export function openServices(options: ServiceOptions): Services {
     NETWORK: network,
     RPC_URL: `${nodes},${options.wsUrl}`,
     INDEXER_PORT: "0",
+    // What was indexed while only the omitting node responded is compared, and repaired, before the run ends.
+    SEXTANT_AUDIT_SECONDS: "5",
   };
   const api = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: nodes, API_PORT: "0" };
   const portfolio = { ...payment, ...portfolioEnvironment(options) };
