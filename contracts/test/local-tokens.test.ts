@@ -1,6 +1,17 @@
-// The furniture of a local chain: wrapped coin, plain token, vault, price feed and multicall behave as clients expect.
-import { encodeErrorResult, encodeFunctionData, getAddress, numberToHex, zeroAddress, zeroHash } from "viem";
+// The furniture of a local chain: wrapped coin, plain token, vault, loan, price feed and multicall behave as expected.
+import {
+  encodeAbiParameters,
+  encodeErrorResult,
+  encodeFunctionData,
+  getAddress,
+  keccak256,
+  numberToHex,
+  parseAbiParameters,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { describe, expect, it } from "vitest";
+import { lendingMarketAbi, lendingMarketBytecode } from "../generated/lending-market.ts";
 import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { plainTokenAbi, plainTokenBytecode } from "../generated/plain-token.ts";
 import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
@@ -130,6 +141,100 @@ describe("a vault", () => {
     await vault.send(payer, "redeem", [1n, payer, payer]);
     // The attack costs the attacker: it ends with less than it began with.
     expect(await token.read("balanceOf", [payer])).toBeLessThan(10_001n);
+  });
+});
+
+describe("a lending market", () => {
+  const LLTV = 860_000_000_000_000_000n;
+  const agent = accounts.agent.address;
+
+  /** Dollars with 6 decimals against a coin with 18, at 3,000 dollars; 10,000 dollars are lent. */
+  async function openMarket() {
+    const [dollars, coin] = [await plainToken(6), await plainToken(18)];
+    const feed = (answer: bigint) => evm.deploy(priceFeedAbi, priceFeedBytecode, ["Price", 8, answer]);
+    const [dollarFeed, coinFeed] = [await feed(10n ** 8n), await feed(3_000n * 10n ** 8n)];
+    const addresses = [dollars.address, coin.address, dollarFeed.address, coinFeed.address] as const;
+    const market = await evm.deploy(lendingMarketAbi, lendingMarketBytecode, [...addresses, 24n, LLTV]);
+    for (const [token, holder, amount] of [
+      [dollars, owner, 10_000_000_000n],
+      [dollars, merchant, 10_000_000_000n],
+      [coin, payer, 10n ** 18n],
+    ] as const) {
+      await token.send(owner, "mint", [holder, amount]);
+      await token.send(holder, "approve", [market.address, amount]);
+    }
+    await market.send(owner, "supply", [10_000_000_000n]);
+    await market.send(payer, "supplyCollateral", [10n ** 18n]);
+    const id = await market.read("id", []);
+    return { dollars, coin, coinFeed, market, id };
+  }
+
+  it("a lending market lends up to its ratio, and shows it as Morpho Blue would", async () => {
+    const { dollars, coin, market, id } = await openMarket();
+    const params = [dollars.address, coin.address, market.address, zeroAddress, LLTV] as const;
+    const types = parseAbiParameters("address, address, address, address, uint256");
+    expect(id).toBe(keccak256(encodeAbiParameters(types, params)));
+    expect(await market.read("idToMarketParams", [id])).toEqual([
+      ...params.slice(0, 4).map((address) => getAddress(address as string)),
+      LLTV,
+    ]);
+    expect(await market.read("price", [])).toBe(3_000n * 10n ** 24n);
+    const more = market.call(payer, "borrow", [2_580_000_001n, payer, payer]);
+    await expectRevert(more, lendingMarketAbi, "InsufficientCollateral", []);
+    await market.send(payer, "borrow", [2_580_000_000n, payer, merchant]);
+    expect(await dollars.read("balanceOf", [merchant])).toBe(12_580_000_000n);
+    expect(await market.read("position", [id, payer])).toEqual([0n, 2_580_000_000_000_000n, 10n ** 18n]);
+    expect((await market.read("market", [id])).slice(0, 4)).toEqual([
+      ...[10_000_000_000n, 10_000_000_000_000_000n, 2_580_000_000n, 2_580_000_000_000_000n],
+    ]);
+    for (const view of ["market", "idToMarketParams"] as const)
+      expect((await market.read(view, [zeroHash])).map(BigInt).every((word) => word === 0n)).toBe(true);
+    expect(await market.read("position", [zeroHash, payer])).toEqual([0n, 0n, 0n]);
+    const lent = market.call(owner, "withdraw", [7_420_000_001n, owner, owner]);
+    await expectRevert(lent, lendingMarketAbi, "InsufficientLiquidity", []);
+    await market.send(owner, "withdraw", [7_420_000_000n, owner, owner]);
+  });
+
+  it("an operator of a lending market can take what it is worth until the account ends that", async () => {
+    const { dollars, coin, market, id } = await openMarket();
+    await market.send(payer, "borrow", [2_000_000_000n, payer, payer]);
+    const take = () => market.call(agent, "withdrawCollateral", [1n, payer, agent]);
+    await expectRevert(take(), lendingMarketAbi, "Unauthorized", []);
+    expect(
+      decodeEvents(await market.send(payer, "setAuthorization", [agent, true]), lendingMarketAbi),
+    ).toEqual([
+      {
+        eventName: "SetAuthorization",
+        args: { caller: payer, authorizer: payer, authorized: agent, newIsAuthorized: true },
+      },
+    ]);
+    const all = market.call(agent, "withdrawCollateral", [10n ** 18n, payer, agent]);
+    await expectRevert(all, lendingMarketAbi, "InsufficientCollateral", []);
+    await dollars.send(payer, "approve", [market.address, 2_000_000_000n]);
+    await market.send(payer, "repay", [2_000_000_000n, payer]);
+    await market.send(agent, "withdrawCollateral", [10n ** 18n - 1n, payer, agent]);
+    expect(await coin.read("balanceOf", [agent])).toBe(10n ** 18n - 1n);
+    expect(await market.read("position", [id, payer])).toEqual([0n, 0n, 1n]);
+    await market.send(payer, "setAuthorization", [agent, false]);
+    await expectRevert(take(), lendingMarketAbi, "Unauthorized", []);
+  });
+
+  it("a lending market lets a loan be liquidated only once its collateral is worth too little", async () => {
+    const { coin, coinFeed, market, id } = await openMarket();
+    await market.send(payer, "borrow", [2_500_000_000n, payer, payer]);
+    const early = market.call(merchant, "liquidate", [payer, 1_000_000_000n]);
+    await expectRevert(early, lendingMarketAbi, "HealthyPosition", []);
+    // 86 % of 2,906.97 dollars are less than 2,500.
+    await coinFeed.send(owner, "setAnswer", [290_697_000_000n]);
+    await market.send(merchant, "liquidate", [payer, 1_000_000_000n]);
+    const seized = await coin.read("balanceOf", [merchant]);
+    // 1,050 dollars of it.
+    expect(seized).toBe((1_050_000_000n * 10n ** 36n) / (290_697n * 10n ** 22n));
+    expect(await market.read("position", [id, payer])).toEqual([
+      0n,
+      1_500_000_000_000_000n,
+      10n ** 18n - seized,
+    ]);
   });
 });
 

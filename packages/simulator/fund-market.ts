@@ -2,7 +2,8 @@
 
 import { deploy } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
-import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
+import { awaitReceipt, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
+import { lendingMarketAbi, lendingMarketBytecode } from "@sextant/contracts/generated/lending-market";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { vault4626Abi } from "@sextant/contracts/generated/vault4626";
 import { wrappedEtherAbi } from "@sextant/contracts/generated/wrapped-ether";
@@ -11,10 +12,12 @@ import type { LocalChain } from "@sextant/local-chain/local-chain";
 import {
   type Abi,
   type Address,
+  encodeDeployData,
   encodeFunctionData,
   type Hex,
   maxUint256,
   numberToHex,
+  parseAbi,
   parseEther,
   parseUnits,
 } from "viem";
@@ -32,14 +35,21 @@ const STARTING_BALANCES: readonly (readonly [LocalAccountName, StartingBalances]
 
 const USDC_DECIMALS = 6;
 
-type Send = (from: Address, to: Address, data: Hex, value?: bigint) => Promise<void>;
+/** Without `to` it creates a contract. */
+type Send = (
+  from: Address,
+  to: Address | undefined,
+  data: Hex,
+  value?: bigint,
+) => Promise<TransactionReceipt>;
 
 function createSender({ request }: LocalChain): Send {
   return async (from, to, data, value = 0n) => {
     const call = { from, to, data, value: numberToHex(value) };
     const hash = (await request("eth_sendTransaction", [call])) as Hex;
-    const { status } = await awaitReceipt(request, hash);
-    if (status !== "0x1") throw new Error(`Could not prepare the market: ${hash} failed`);
+    const receipt = await awaitReceipt(request, hash);
+    if (receipt.status !== "0x1") throw new Error(`Could not prepare the market: ${hash} failed`);
+    return receipt;
   };
 }
 
@@ -67,17 +77,59 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
   return deployment;
 }
 
-/** What the payer does after it was funded: an allowance without a limit for an account, and a change of its balances. */
+// Of 1.2 WETH, worth 3,600 dollars, 86 % may be owed: the collateral can lose 6.3 % of its value before liquidation.
+const LOAN = { collateral: "1.2", borrowed: "2900", lent: "12000", lltv: parseEther("0.86") } as const;
+/** The oracle's 36 decimals, and those of USDC less those of WETH. */
+const LOAN_PRICE_SCALE = 24n;
+
+/** Deploys a lending market in which the payer's debt, spent at the merchant, is close to liquidation. */
+export async function addPayerLoan(
+  chain: LocalChain,
+  { UsdCoin, WrappedEther, UsdcUsdFeed, EthUsdFeed }: LocalDeployment["local"],
+): Promise<{ readonly lending: Address; readonly id: Hex }> {
+  const { owner, payer, merchant } = chain.accounts;
+  const send = createSender(chain);
+  const args = [UsdCoin, WrappedEther, UsdcUsdFeed, EthUsdFeed, LOAN_PRICE_SCALE, LOAN.lltv] as const;
+  const initCode = encodeDeployData({ abi: lendingMarketAbi, bytecode: lendingMarketBytecode, args });
+  const { contractAddress: lending } = await send(owner.address, undefined, initCode);
+  if (lending === null) throw new Error("Could not prepare the market: the loan has no contract");
+  const lent = parseUnits(LOAN.lent, USDC_DECIMALS);
+  await send(owner.address, UsdCoin, encode(usdCoinAbi, "mint", [owner.address, lent]));
+  await send(owner.address, UsdCoin, encode(usdCoinAbi, "approve", [lending, lent]));
+  await send(owner.address, lending, encode(lendingMarketAbi, "supply", [lent]));
+  const collateral = parseEther(LOAN.collateral);
+  await send(payer.address, WrappedEther, encode(wrappedEtherAbi, "deposit"), collateral);
+  await send(payer.address, WrappedEther, encode(wrappedEtherAbi, "approve", [lending, collateral]));
+  await send(payer.address, lending, encode(lendingMarketAbi, "supplyCollateral", [collateral]));
+  const borrow = [parseUnits(LOAN.borrowed, USDC_DECIMALS), payer.address, merchant.address];
+  await send(payer.address, lending, encode(lendingMarketAbi, "borrow", borrow));
+  const call = { to: lending, data: encode(lendingMarketAbi, "id") };
+  return { lending, id: (await chain.request("eth_call", [call, "latest"])) as Hex };
+}
+
+/** Thirty days, as wallets choose it: longer than a local run, because what has expired is not shown. */
+const PERMIT2_SECONDS = 30 * 86_400;
+const permit2Abi = parseAbi([
+  "function approve(address token, address spender, uint160 amount, uint48 expiration)",
+]);
+
+/**
+ * What the payer does after it was funded: the solver may take all its dollars, the agent some WETH through Permit2 and
+ * the loan's collateral, and its balances change.
+ */
 export async function addPayerActivity(
   chain: LocalChain,
   { UsdCoin, WrappedEther }: LocalDeployment["local"],
+  { lending, permit2 }: { readonly lending: Address; readonly permit2: Address },
 ): Promise<void> {
-  const { payer, solver, merchant } = chain.accounts;
+  const { payer, agent, solver, merchant } = chain.accounts;
   const send = createSender(chain);
-  await send(payer.address, UsdCoin, encode(usdCoinAbi, "approve", [solver.address, maxUint256]));
-  await send(
-    payer.address,
-    WrappedEther,
-    encode(wrappedEtherAbi, "transfer", [merchant.address, parseEther("0.25")]),
-  );
+  const act = (to: Address, abi: Abi, name: string, args: readonly unknown[]) =>
+    send(payer.address, to, encode(abi, name, args));
+  await act(UsdCoin, usdCoinAbi, "approve", [solver.address, maxUint256]);
+  await act(WrappedEther, wrappedEtherAbi, "approve", [permit2, maxUint256]);
+  const expiresAt = Math.floor(Date.now() / 1_000) + PERMIT2_SECONDS;
+  await act(permit2, permit2Abi, "approve", [WrappedEther, agent.address, parseEther("0.3"), expiresAt]);
+  await act(lending, lendingMarketAbi, "setAuthorization", [agent.address, true]);
+  await act(WrappedEther, wrappedEtherAbi, "transfer", [merchant.address, parseEther("0.25")]);
 }

@@ -80,7 +80,7 @@ export const COMMANDS: readonly Command[] = [
     client: {
       operands: "WALLET",
       operandsMax: 1,
-      examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:26"],
+      examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:34"],
       extend: async () =>
         (await import("./api-operations.ts")).extendByOperation("getPortfolioDiff", "address"),
     },

@@ -1,4 +1,4 @@
-// Two local chains that stand in for Base and Ethereum: real token, feed and vault contracts, without real money.
+// Two local chains that stand in for Base and Ethereum: tokens, feeds, a vault, a loan and Permit2, without real money.
 import type { LocalAccountName } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { findChainBySlug } from "../chain/chains/chains.ts";
@@ -13,6 +13,8 @@ import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
 import { PERMIT2 } from "../portfolio/exposure/revocations.ts";
 import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
+import type { MorphoBlueMarkets } from "../portfolio/positions/morpho-blue/markets.ts";
+import { createMorphoBlueReader } from "../portfolio/positions/morpho-blue/reader.ts";
 import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
 import { loadDevPackages } from "./simulation.ts";
 
@@ -25,6 +27,8 @@ export type LocalMarket = {
   readonly feeds: ChainPriceFeeds;
   /** The only ERC-4626 vault there; its code is known. */
   readonly vault: Hex;
+  /** The only lending market: ours, with the views of Morpho Blue. */
+  readonly lending: MorphoBlueMarkets;
 };
 
 type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
@@ -33,8 +37,6 @@ type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<
 const SLUGS = ["base", "ethereum"];
 // Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
-// Stands at the address of Permit2, which every real chain has: returns three zero words, an allowance of nothing.
-const NO_ALLOWANCES: Hex = "0x60606000f3";
 // In wei. The chain gives its accounts a million coins each; these wallets are shown to people, who expect a wallet.
 const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bigint>>>> = {
   base: {
@@ -76,18 +78,19 @@ async function startMarket(
   const chainInfo = findChainBySlug(slug);
   if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
   const { chainId } = chainInfo;
-  const { startLocalChain, LOCAL_GENESIS_CODE, deployFundedMarket, addPayerActivity } =
-    await loadDevPackages();
-  const chain = await startLocalChain({
-    ...{ chainId, code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: NO_ALLOWANCES } },
+  const packages = await loadDevPackages();
+  const { LOCAL_GENESIS_CODE, permit2RuntimeBytecode } = packages;
+  const chain = await packages.startLocalChain({
+    ...{ chainId, code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: permit2RuntimeBytecode } },
     findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
   try {
-    const { local } = await deployFundedMarket(chain, slug);
+    const { local } = await packages.deployFundedMarket(chain, slug);
+    const { lending, id } = await packages.addPayerLoan(chain, local);
     await setDemoBalances(chain, slug);
     // A block of its own, from which a difference can start.
     await chain.request("evm_mine", []);
-    await addPayerActivity(chain, local);
+    await packages.addPayerActivity(chain, local, { lending, permit2: PERMIT2 });
     await setDemoBalances(chain, slug);
     const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
     const tokens = [
@@ -118,6 +121,7 @@ async function startMarket(
     const { rpcUrl, wsUrl } = chain;
     return {
       ...{ slug, chainId, rpcUrl, wsUrl, feeds, vault: addressOf("Vault4626") },
+      lending: { morpho: lending.toLowerCase() as Hex, ids: [id] },
       ...{ access: createChainAccess(rpc, config), rpc, chain },
     };
   } catch (error) {
@@ -127,9 +131,13 @@ async function startMarket(
 }
 
 /** The protocols of the real chains do not exist there. */
-export function createLocalVaultReader(markets: readonly LocalMarket[]): PositionReader {
-  const registryOf = ({ vault }: LocalMarket) => ({ proofs: [], vaults: new Set([vault]) });
-  return createErc4626Reader(new Map(markets.map((market) => [market.chainId, registryOf(market)])));
+export function createLocalPositionReaders(markets: readonly LocalMarket[]): readonly PositionReader[] {
+  const byChain = <T>(registryOf: (market: LocalMarket) => T) =>
+    new Map(markets.map((market) => [market.chainId, registryOf(market)]));
+  return [
+    createErc4626Reader(byChain(({ vault }) => ({ proofs: [], vaults: new Set([vault]) }))),
+    createMorphoBlueReader(byChain(({ lending }) => [lending])),
+  ];
 }
 
 /** Everything is deployed and funded by now: what is left pays no fee, so the amounts stay as they are. */

@@ -19,7 +19,7 @@ import { rpcHoldingsProvider } from "../portfolio/providers/rpc/provider.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import { openSnapshotTable } from "../store/postgres/stored-snapshots.ts";
-import { createLocalVaultReader, type LocalMarket } from "./markets.ts";
+import { createLocalPositionReaders, type LocalMarket } from "./markets.ts";
 import type { LocalSimulation } from "./simulation.ts";
 
 export type LocalPortfolioService = {
@@ -66,7 +66,7 @@ export async function serveLocalPortfolio(
     provider: rpcHoldingsProvider,
     // The price protocols of the real chains do not exist here.
     priceSources: createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() }),
-    positionReaders: [createLocalVaultReader(markets)],
+    positionReaders: createLocalPositionReaders(markets),
     storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,

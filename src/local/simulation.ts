@@ -98,17 +98,19 @@ export async function loadDevPackages() {
     const [
       { startLocalChain },
       { LOCAL_GENESIS_CODE },
-      { addPayerActivity, deployFundedMarket },
+      { permit2RuntimeBytecode },
+      { addPayerActivity, addPayerLoan, deployFundedMarket },
       { openWorld },
       { runSimulator },
     ] = await Promise.all([
       import("@sextant/local-chain/local-chain"),
       import("@sextant/contracts/deploy/deploy"),
+      import("@sextant/contracts/published/permit2"),
       import("@sextant/simulator/fund-market"),
       import("@sextant/simulator/world"),
       import("@sextant/simulator/simulator"),
     ]);
-    const market = { addPayerActivity, deployFundedMarket };
+    const market = { addPayerActivity, addPayerLoan, deployFundedMarket, permit2RuntimeBytecode };
     return { startLocalChain, LOCAL_GENESIS_CODE, ...market, openWorld, runSimulator };
   } catch (cause) {
     throw new Fault(

@@ -3,6 +3,7 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { Browser } from "playwright-core";
 import { decodeFunctionResult, encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { PERMIT2 } from "../../src/portfolio/exposure/revocations.ts";
 import {
   callNode,
   listedTokenOf,
@@ -57,15 +58,18 @@ it("ends what the wallet approved, after which nothing can be taken", async () =
   expect(await row.locator(".labels").textContent()).toBe("Unlimited");
   // What was searched is a note, and nothing of a local chain is a warning.
   expect(await page.locator(".warnings li").allTextContents()).toEqual([]);
-  // The other one is that of the solver, which every local payer has approved.
-  const rows = page.locator(".permissions > li", { hasText: "Unlimited" });
-  expect(await rows.count()).toBe(2);
+  // The others are what every local payer has given: two allowances, one in Permit2, and an operator of its loan.
+  const rows = page.locator(".permissions > li");
+  expect(await rows.count()).toBe(5);
   for (const each of await rows.all()) {
     await each.locator("summary").click();
     await each.getByRole("button", { name: "Revoke with wallet" }).click();
     await each.getByText(/^Sent: /).waitFor();
   }
-  expect(wallet.sent.map(({ chainId, to }) => [chainId, to])).toEqual(Array(2).fill(["0x2105", usdc]));
+  const weth = listedTokenOf(stage.base, "WETH");
+  expect(wallet.sent.map(({ chainId, to }) => [chainId, to]).sort()).toEqual(
+    [usdc, usdc, weth, PERMIT2, stage.base.lending.morpho].map((to) => ["0x2105", to]).sort(),
+  );
   expect(await readAllowance()).toBe(0n);
   await page.click("#pay");
   await expect.poll(() => page.locator("#total").textContent(), { timeout: 20_000 }).toBe("Nothing");

@@ -170,7 +170,7 @@ it("shows a command for the audit on the page of the integrity that runs as it i
   expect(audits.last).toContainEqual(expect.objectContaining({ source: "command", differences: "0" }));
 }, 60_000);
 
-it("sells a wallet with something to see: an allowance without a limit, and a change between two blocks", async () => {
+it("sells a wallet with something to see: allowances, one in Permit2, an operator, a loan and a change", async () => {
   const wallet = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
   const buy = async (...args: string[]) => {
     const { code, out } = await runSextantInProcess([...args, "--json"], environment(), folder);
@@ -178,11 +178,14 @@ it("sells a wallet with something to see: an allowance without a limit, and a ch
     return JSON.parse(out);
   };
   const exposure = await buy("exposure", wallet);
-  expect(exposure.permissions).toContainEqual(
-    expect.objectContaining({ kind: "erc20-allowance", unlimited: true }),
+  // tests/portfolio/exposure.test.ts has the figures, and shows that there is no warning beyond the usual.
+  expect(new Set(exposure.permissions.map(({ kind }: { kind: string }) => kind))).toEqual(
+    new Set(["erc20-allowance", "permit2-allowance", "position-operator"]),
   );
-  // Only a chain without Permit2 would cause it.
-  expect(JSON.stringify(exposure.summary.warnings)).not.toContain("Permit2");
-  const diff = await buy("diff", wallet, "--from", "base:26");
+  const { health } = await buy("wallet", wallet);
+  expect(health).toContainEqual(
+    expect.objectContaining({ chain: "base", healthFactor: expect.stringMatching(/^1\.06/) }),
+  );
+  const diff = await buy("diff", wallet, "--from", "base:34");
   expect(diff.tokens).toEqual([expect.objectContaining({ chain: "base", changeUsd: "-750" })]);
 }, 60_000);

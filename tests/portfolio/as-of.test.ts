@@ -151,9 +151,9 @@ describe("a difference", () => {
     expect(await buy(second, `/portfolio/diff?address=${wallet}&from=${from}&to=${to}`)).toBe(text);
   });
 
-  it("ends at the newest blocks unless it names others, and covers a vault", async () => {
+  it("ends at the newest blocks unless it names others, and covers a vault and a loan", async () => {
     const from = `base:${await headOf(stage.base)}`;
-    await setPrice(stage.base, 3_900_00000000n);
+    await setPrice(stage.base, 2_900_00000000n);
     await sendTransaction(
       stage.base,
       stage.base.feeds.tokens[listedTokenOf(stage.base, "USDC")]?.feed ?? "0x",
@@ -165,9 +165,15 @@ describe("a difference", () => {
       await buy(first, `/portfolio/diff?address=${wallet}&from=${from}`),
     ) as PortfolioDiff;
     expect(diff.to.blocks).toEqual([{ chain: "base", number: await headOf(stage.base) }]);
-    expect(diff.positions).toHaveLength(1);
-    expect(diff.positions[0]).toMatchObject({ kind: "vault", quantityUsd: "0" });
-    expect(diff.positions[0]?.priceUsd).toMatch(/^-/);
+    // Both prices fall: what is saved and the collateral lose, and the debt weighs less.
+    const changes = diff.positions.map(({ kind, quantityUsd, priceUsd }) => [
+      ...[kind, quantityUsd, priceUsd?.startsWith("-") ? "falls" : "rises"],
+    ]);
+    expect(changes.sort()).toEqual([
+      ["borrowed", "0", "rises"],
+      ["supplied", "0", "falls"],
+      ["vault", "0", "falls"],
+    ]);
   });
 
   it("starts from a stored snapshot, in any process, without its state", async () => {

@@ -6,6 +6,9 @@ import type { LocalMarket } from "../../src/local/markets.ts";
 import { callNode, listedTokenOf } from "./service-stage.ts";
 
 const vaultAbi = parseAbi(["function convertToAssets(uint256) view returns (uint256)"]);
+const lendingAbi = parseAbi(["function position(bytes32, address) view returns (uint256, uint128, uint128)"]);
+/** The local market charges no interest, so that its shares of debt never change their worth. */
+const SHARES_PER_UNIT = 1_000_000n;
 
 /** Millionths of a dollar. */
 type Micro = bigint;
@@ -20,8 +23,8 @@ type ExpectedToken = {
 
 export type ExpectedChain = {
   readonly tokens: readonly ExpectedToken[];
-  /** The assets of the vault shares, in USDC. */
-  readonly saved: { readonly raw: bigint; readonly value: Micro };
+  /** The assets of the vault shares in USDC, the collateral in WETH, and the debt in USDC, less than zero. */
+  readonly positions: readonly Micro[];
   readonly total: Micro;
   readonly stable: Micro;
 };
@@ -61,13 +64,18 @@ export async function readExpectedChain(
   const wrapped = await token(weth, feedOf(weth));
   const shares = await call<bigint>(vault, erc20Abi, "balanceOf", [wallet]);
   const assets = await call<bigint>(vault, vaultAbi, "convertToAssets", [shares]);
-  const saved = { raw: assets, value: computeValue(assets, dollars.decimals, dollars.price) };
+  const saved = computeValue(assets, dollars.decimals, dollars.price);
+  const { morpho, ids } = market.lending;
+  const account = await call<readonly bigint[]>(morpho, lendingAbi, "position", [ids[0], wallet]);
+  const [, debtShares = 0n, collateral = 0n] = account;
+  const debt = computeValue(debtShares / SHARES_PER_UNIT, dollars.decimals, dollars.price);
+  const positions = [saved, computeValue(collateral, wrapped.decimals, wrapped.price), -debt];
   const tokens = [ether, dollars, wrapped].filter((each) => each.raw > 0n);
   return {
     tokens,
-    saved,
-    total: tokens.reduce((sum, { value }) => sum + value, saved.value),
-    stable: dollars.value + saved.value,
+    positions: positions.filter((value) => value !== 0n),
+    total: [...tokens.map(({ value }) => value), ...positions].reduce((sum, value) => sum + value, 0n),
+    stable: dollars.value + saved,
   };
 }
 
@@ -86,7 +94,7 @@ export function formatUnits(units: bigint, decimals: number): string {
 }
 
 export function formatMicroUsd(value: Micro): string {
-  return formatUnits(value, 6);
+  return value < 0n ? `-${formatUnits(-value, 6)}` : formatUnits(value, 6);
 }
 
 /** "-1.25" as millionths. */

@@ -13,7 +13,7 @@ import {
 } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { createLocalVaultReader, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
+import { createLocalPositionReaders, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { openStoredSnapshots } from "../../src/portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
@@ -143,7 +143,7 @@ async function serveProcess(
       aaveMarkets: new Map(),
       spotMarkets: new Map(),
     }),
-    positionReaders: [createLocalVaultReader(staged)],
+    positionReaders: createLocalPositionReaders(staged),
     storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
     sold: paywall.sold,
     reconcile: paywall.reconcile,

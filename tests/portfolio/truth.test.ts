@@ -105,9 +105,10 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
   const counted = tokens.filter(({ spam }) => !spam);
   expect(counted).toMatchObject(expectedTokens(plain));
   expect(counted.length).toBe(expectedTokens(plain).length);
-  const saved = [...plain].filter(([, chain]) => chain.saved.raw > 0n);
   expect(positions.map(({ chain, valueUsd }) => [chain, valueUsd]).sort()).toEqual(
-    saved.map(([slug, chain]) => [slug, formatMicroUsd(chain.saved.value)]).sort(),
+    [...plain]
+      .flatMap(([slug, chain]) => chain.positions.map((value) => [slug, formatMicroUsd(value)]))
+      .sort(),
   );
   expect(summary.totalValueUsd).toBe(formatMicroUsd(sum([...plain.values()].map(({ total }) => total))));
   expect(summary.stablecoinValueUsd).toBe(
@@ -124,9 +125,11 @@ async function expectTruth(snapshot: PortfolioSnapshot): Promise<void> {
       unpricedTokenCount: spamOn(chain),
     })),
   );
-  const inVaults = positions.map((position) => ({ ...position, symbol: position.assets[0]?.symbol ?? null }));
+  const inPositions = positions
+    .filter(({ kind }) => kind !== "borrowed")
+    .map((position) => ({ ...position, symbol: position.assets[0]?.symbol ?? null }));
   expect(summary.topHoldings).toEqual(
-    [...counted, ...inVaults]
+    [...counted, ...inPositions]
       .map(({ chain, contract, symbol, name, valueUsd }) => ({ chain, contract, symbol, name, valueUsd }))
       .sort((a, b) => Number(parseMicroUsd(b.valueUsd ?? "0") - parseMicroUsd(a.valueUsd ?? "0"))),
   );

@@ -1,4 +1,5 @@
 // Permissions on the code of others: Permit2, tokens and collections of solmate and OpenZeppelin, Safe, SimpleAccount.
+import { permit2RuntimeBytecode } from "@sextant/contracts/published/permit2";
 import {
   decodeFunctionData,
   encodeDeployData,
@@ -44,14 +45,6 @@ contract Proxy is ERC1967Proxy {
   constructor(address to, bytes memory data) ERC1967Proxy(to, data) {}
 }`;
 
-/** Permit2 as Uniswap deployed it, in the script by which v4-periphery places it: the code ends with the script's object. */
-function readPermit2(): Hex {
-  const { bytecode } = readArtifact("@uniswap/v4-periphery/foundry-out/DeployPermit2.sol/DeployPermit2.json");
-  const start = bytecode.indexOf("60406080815260049081361015");
-  const RUNTIME_BYTES = 9_152;
-  return `0x${bytecode.slice(start, start + 2 * RUNTIME_BYTES)}`;
-}
-
 /** Ours, with the views of Safe's Allowance Module: no package has its code. */
 const ALLOWANCE_MODULE = `pragma solidity ^0.8.20;
 interface ISafe { function execTransactionFromModule(address, uint256, bytes memory, uint8) external returns (bool); }
@@ -89,7 +82,7 @@ const [SIGNED_MODULE, MODULE] = [0x30d8, 0x30d9].map((number) => numberToHex(num
   Hex,
   Hex,
 ];
-const stage = await startPortfolioStage({ [PERMIT2]: readPermit2() });
+const stage = await startPortfolioStage({ [PERMIT2]: permit2RuntimeBytecode });
 const { chain, wallet } = stage;
 const node = await stage.node();
 const owner = chain.accounts.owner.address.toLowerCase() as Hex;
@@ -193,6 +186,13 @@ const permit2 = contractAt(PERMIT2, {
       inputs: ["address", "address", "uint160", "uint48"].map((type) => ({ type })),
     },
   ],
+});
+
+it("has Permit2 as Uniswap published it, in the script by which v4-periphery places it", () => {
+  const { bytecode } = readArtifact("@uniswap/v4-periphery/foundry-out/DeployPermit2.sol/DeployPermit2.json");
+  // The metadata of its compiler, 0.8.17, ends the code.
+  expect(permit2RuntimeBytecode).toMatch(/^0x6040608081.{18200,18300}a164736f6c6343000811000a$/);
+  expect(bytecode).toContain(permit2RuntimeBytecode.slice(2));
 });
 
 describe("permissions of a wallet", () => {
