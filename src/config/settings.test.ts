@@ -6,18 +6,18 @@ import { readConfig } from "./read-config.ts";
 import { allSettings } from "./settings.ts";
 
 const formatFallback = (value: unknown): string =>
-  value === null || (Array.isArray(value) && value.length === 0) ? "not set" : `\`${String(value)}\``;
+  value === null || (Array.isArray(value) && value.length === 0) ? "" : `; default \`${String(value)}\``;
 
 describe("docs/configuration.md", () => {
-  it("has a row for every setting with its allowed values, fallback and description", () => {
-    const rows = readFileSync("docs/configuration.md", "utf8")
+  it("has a line for every setting with its allowed values, fallback and description", () => {
+    const lines = readFileSync("docs/configuration.md", "utf8")
       .split("\n")
-      .filter((line) => /^\| `[A-Z0-9_]+` \|/.test(line) && line.split("|").length === 6);
+      .filter((line) => /^- `[A-Z0-9_]+` \(/.test(line));
     const expected = Object.values(allSettings).map(
       ({ variable, kind, fallback, description }) =>
-        `| \`${variable}\` | ${kind.allowed} | ${formatFallback(fallback)} | ${description} |`,
+        `- \`${variable}\` (${kind.allowed}${formatFallback(fallback)}): ${description}`,
     );
-    expect(rows.sort()).toEqual(expected.sort());
+    expect(lines.sort()).toEqual(expected.sort());
   });
 });
 

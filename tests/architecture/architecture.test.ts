@@ -282,11 +282,11 @@ describe("checkRepository", () => {
     ]);
   });
 
-  it("finds a log event that the page does not list, from level warn on", () => {
+  it("finds a log event that the page does not list, from level error on", () => {
     const page = (items: string) =>
       `<!-- generated: log events, by npm run docs:logs -->\n\n${items}\n\n<!-- end: log events -->\n`;
     const lines =
-      '// A.\nlog.warn({ component: "store", event: "lost" }, "Lost");\nlog.info({ component: "store", event: "read" }, "Read");\n';
+      '// A.\nlog.error({ component: "store", event: "lost" }, "Lost");\nlog.info({ component: "store", event: "read" }, "Read");\n';
     const found = (items: string) =>
       violationsInFiles({
         ...commandUsing("../store/a.ts"),
@@ -294,8 +294,8 @@ describe("checkRepository", () => {
         "src/store/a.ts": lines,
         "docs/operations.md": page(items),
       });
-    expect(found("- store `lost` (warn): Lost")).toEqual([]);
-    expect(found("- store `gone` (warn): Lost")).toEqual([
+    expect(found("- store `lost` (error): Lost")).toEqual([]);
+    expect(found("- store `gone` (error): Lost")).toEqual([
       "docs/operations.md:1 does not list the log events; run `npm run docs:logs` [logLines]",
     ]);
   });

@@ -1,4 +1,4 @@
-// Every log line names its component and event and has a constant message; the page lists those that an operator may have to act on.
+// Every log line names its component and event and has a constant message; the page lists errors.
 import ts from "typescript";
 import { isCode, lineAt, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
@@ -37,8 +37,8 @@ function replaceList(text: string, lines: readonly LogLine[]): string {
   return `${text.slice(0, from + START.length)}\n\n${formatList(lines)}\n\n${text.slice(to)}`;
 }
 
-/** Only what an operator may have to act on: other lines explain themselves. */
-const LISTED_LEVELS = ["warn", "error", "fatal"];
+/** An alert looks for these; the messages of all other lines explain themselves. */
+const LISTED_LEVELS = ["error", "fatal"];
 
 function formatList(lines: readonly LogLine[]): string {
   const events = new Map<string, LogLine[]>();
