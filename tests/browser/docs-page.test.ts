@@ -1,8 +1,9 @@
 // The reference page in a real browser: readable, searchable, complete without JavaScript, and its forms send requests.
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { buildServiceDocuments } from "../../scripts/openapi-lint/documents.ts";
 import { renderDocsPage } from "../../src/http/openapi/docs-page.ts";
-import { buildOpenApiDocument } from "../../src/http/openapi/document.ts";
+import { buildOpenApiDocument, type OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { describeEndpoint } from "../../src/http/openapi/route-description.ts";
 import type { Endpoint } from "../../src/schema/endpoint.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
@@ -10,7 +11,7 @@ import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { openBrowser, openPage } from "./browser.ts";
-import { findBarriers } from "./page-checks.ts";
+import { findBarriers, findLayoutDefects } from "./page-checks.ts";
 
 let browser: Browser;
 let web: TestPortfolioWeb;
@@ -58,6 +59,20 @@ async function visit(url: string, options: BrowserContextOptions = {}): Promise<
 
 function card(page: Page, id: string) {
   return page.locator(`details:has(> #${id})`);
+}
+
+/** The page of a document, whose operations all respond with this. */
+async function servePage(document: OpenApiDocument, body: string, header: string) {
+  const { html, contentSecurityPolicy } = renderDocsPage(document);
+  const server = await startLoopbackServer(({ url }, response) => {
+    const isPage = url === "/docs";
+    response.setHeader("content-type", isPage ? "text/html; charset=utf-8" : "application/json");
+    response.setHeader("x-header", header);
+    if (isPage) response.setHeader("content-security-policy", contentSecurityPolicy);
+    response.end(isPage ? html : body);
+  });
+  onTestFinished(server.stop);
+  return server;
 }
 
 /** Opens a record inside a tree. */
@@ -229,6 +244,32 @@ describe("on a phone", () => {
   });
 });
 
+describe("at every width", () => {
+  const documents = buildServiceDocuments();
+  // The open mode of the API is the one with fewer parameters.
+  const services = Object.keys(documents).filter((name) => name !== "indexing API");
+
+  /** The longest operation, the longest with a body and the longest record: with all of them a check costs a minute. */
+  const OPEN_LONGEST = `for (const kind of [".operation", ".operation:has(textarea)", ".record"]) {
+    const cards = [...document.querySelectorAll("details" + kind)];
+    const [longest] = cards.sort((a, b) => b.textContent.length - a.textContent.length);
+    for (const part of longest ? [longest, ...longest.querySelectorAll("details")].slice(0, 6) : []) part.open = true;
+  }`;
+
+  it.each(services)("the page of the %s fits the window, with nothing cut or covered", async (name) => {
+    const words = "0123456789abcdef".repeat(40);
+    const document = documents[name] as OpenApiDocument;
+    const { url } = await servePage(document, JSON.stringify({ [words]: words }), words);
+    const { page, close } = await visit(`${url}/docs`);
+    await page.evaluate(OPEN_LONGEST);
+    await page.evaluate("for (const part of document.querySelectorAll('.headers')) part.open = true");
+    await page.locator("form .panel div > button:visible").first().click();
+    await expect.poll(() => page.locator(".response .headers:visible").innerText(), SOON).toContain(words);
+    expect(await findLayoutDefects(page)).toEqual([]);
+    await close();
+  });
+});
+
 describe("without JavaScript", () => {
   it("shows every operation, parameter, example and sample, and follows links", async () => {
     const document = (await (await fetch(`${api.url}/openapi.json`)).json()) as {
@@ -321,24 +362,14 @@ describe("hostile text", () => {
   };
 
   /** The page of an API that means harm, whose only operation responds with this. */
-  async function serveHostilePage(body: string) {
-    const { html, contentSecurityPolicy } = renderDocsPage(
-      buildOpenApiDocument({
-        info: { title: evil, version: evil, description: evil },
-        routes: [describeEndpoint(endpoint)],
-        tags: { Things: evil },
-        samples: { variable: "URL", fallback: evil, client: { option: "api" } },
-      }),
-    );
-    const server = await startLoopbackServer(({ url }, response) => {
-      const isPage = url === "/docs";
-      response.setHeader("content-type", isPage ? "text/html; charset=utf-8" : "application/json");
-      response.setHeader("x-evil", evil);
-      if (isPage) response.setHeader("content-security-policy", contentSecurityPolicy);
-      response.end(isPage ? html : body);
+  function serveHostilePage(body: string) {
+    const document = buildOpenApiDocument({
+      info: { title: evil, version: evil, description: evil },
+      routes: [describeEndpoint(endpoint)],
+      tags: { Things: evil },
+      samples: { variable: "URL", fallback: evil, client: { option: "api" } },
     });
-    onTestFinished(server.stop);
-    return server;
+    return servePage(document, body, evil);
   }
 
   it("shows hostile text of a document or a response as text", async () => {

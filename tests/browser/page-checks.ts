@@ -14,31 +14,38 @@ export const LAYOUT_WIDTHS: readonly number[] = [320, 360, 390, 768, 1280];
 const FIND_LAYOUT_DEFECTS = `(() => {
   const found = new Set();
   const name = (node) => node.tagName.toLowerCase() + "." + node.className + " " + node.textContent.trim().slice(0, 40);
-  const isUnseen = (node) => {
+  // Clipped are the heads of stacked tables, and other texts for screen readers only.
+  const isShown = (node) =>
+    node.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && getComputedStyle(node).clipPath !== "inset(50%)";
+  const isSeen = (node) => {
     const { width, height } = node.getBoundingClientRect();
-    // The heads of stacked tables, and other texts for screen readers only.
-    for (let each = node; each !== null; each = each.parentElement) {
-      if (getComputedStyle(each).clipPath === "inset(50%)") return true;
-    }
-    return width <= 1 || height <= 1 || !node.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    return width > 1 && height > 1;
+  };
+  /** The nodes of a kind, without those inside of what is hidden: to measure these would lay out every folded part. */
+  const walk = function* (kind, excluded) {
+    const acceptNode = (node) =>
+      node.nodeType === Node.TEXT_NODE || (!node.matches(excluded) && isShown(node)) ? NodeFilter.FILTER_ACCEPT : NodeFilter.FILTER_REJECT;
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, acceptNode);
+    while (walker.nextNode()) if (walker.currentNode.nodeType === kind) yield walker.currentNode;
   };
   const { scrollWidth, clientWidth } = document.documentElement;
   if (scrollWidth > clientWidth) found.add("the page is " + scrollWidth + " pixels wide");
-  for (const node of document.body.querySelectorAll("*")) {
-    if (isUnseen(node) || node.closest("svg, pre, select, textarea, input, .hidden")) continue;
+  for (const node of walk(Node.ELEMENT_NODE, "svg, pre, select, textarea, input, .hidden")) {
+    if (!isSeen(node)) continue;
     const { overflowX } = getComputedStyle(node);
     const isFrame = overflowX !== "visible" || node.matches("#total, .card, h1, h2, h3, h4, dd, .asset, .permissions > li, .legend li > span");
     if (isFrame && node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1) found.add("cut: " + name(node));
     const { left, right } = node.getBoundingClientRect();
     if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
   }
-  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  while (texts.nextNode()) {
-    const { currentNode: text } = texts;
+  const range = document.createRange();
+  for (const text of walk(Node.TEXT_NODE, "script, style, select, svg, .hidden")) {
     const parent = text.parentElement;
-    if (text.data.trim() === "" || isUnseen(parent) || parent.closest("script, style, select, svg, .hidden")) continue;
-    const range = document.createRange();
+    if (text.data.trim() === "" || !isSeen(parent)) continue;
     range.selectNodeContents(text);
+    // Only what is in the window can be covered.
+    const { top: start, bottom: end } = range.getBoundingClientRect();
+    if (start < 0 || end > innerHeight) scrollBy(0, start - 100);
     // Text beyond the edge of a box that scrolls up and down is not shown there.
     let box = parent;
     while (box !== document.body && getComputedStyle(box).overflowY === "visible") box = box.parentElement;
@@ -53,6 +60,7 @@ const FIND_LAYOUT_DEFECTS = `(() => {
       found.add("covered: " + text.data.trim().slice(0, 40) + " by " + name(document.elementFromPoint(x, (top + bottom) / 2)));
     }
   }
+  scrollTo(0, 0);
   return [...found];
 })()`;
 
