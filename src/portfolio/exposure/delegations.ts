@@ -82,7 +82,7 @@ export type ScanContext = {
 };
 
 type DelegationScan = ScannedPermissions & {
-  /** Debt tokens that our data lacks, and that their pools confirm. */
+  /** Debt tokens that pools name, among them all that our data lacks. */
   readonly confirmed: ReadonlyMap<Hex, { readonly delegation: Delegation; readonly underlying: Hex }>;
   /** Managers of which the wallet owns NFTs. */
   readonly managers: ReadonlySet<Hex>;
@@ -120,11 +120,10 @@ export async function scanUsedProtocols(
   });
   // First what is genuine, then the limit: logs of strangers take no place.
   const added = unknown.filter(({ contract }) => confirmed.has(contract));
+  const debtTokens = [...pools.flatMap(({ underlyingOf }) => [...underlyingOf.keys()]), ...confirmed.keys()];
   const reads = [
-    ...pools.flatMap(({ underlyingOf }) =>
-      [...underlyingOf.keys()].flatMap((token) =>
-        spenders.ofPositions.map((spender) => pair("borrow-delegation", token, spender)),
-      ),
+    ...debtTokens.flatMap((token) =>
+      spenders.ofPositions.map((spender) => pair("borrow-delegation", token, spender)),
     ),
     ...added
       .slice(0, ADDED_DELEGATES_MAX)
@@ -167,7 +166,8 @@ type AavePool = Extract<Delegation, { form: "aave" }>;
 
 /**
  * A debt token is genuine if the pool names it for one of its reserves. Pools are asked about their own reserves among
- * the assets of the logs: however many contracts claim to lend, the work is that of the reserves.
+ * the assets of the logs: however many contracts claim to lend, the work is that of the reserves. Those with a second
+ * debt token, at a stable rate, which our data lacks, are asked about all reserves of our data.
  */
 async function confirmDebtTokens(
   { at }: WalletQuery,
@@ -177,17 +177,22 @@ async function confirmDebtTokens(
 ): Promise<Pick<DelegationScan, "confirmed"> & { readonly silent: readonly Hex[] }> {
   const confirmed = new Map<Hex, { delegation: Delegation; underlying: Hex }>();
   const silent = new Set<Hex>();
-  if (unknown.length === 0) return { confirmed, silent: [] };
   const logged = new Set(unknown.map(({ asset }) => asset));
+  const listing = unknown.length === 0 ? [] : pools;
   const lists = await readByMulticall(
     at,
-    pools.map(({ contract }) => getReservesList(contract)),
+    listing.map(({ contract }) => getReservesList(contract)),
     signal,
   );
-  const asked = pools.flatMap((delegation, index) => {
+  const named = listing.map(({ contract }, index) => {
     const reserves = decodeAddressArray(lists[index], RESERVES_MAX);
-    if (reserves === null) silent.add(delegation.contract);
-    return (reserves ?? []).filter((asset) => logged.has(asset)).map((asset) => ({ delegation, asset }));
+    if (reserves === null) silent.add(contract);
+    return (reserves ?? []).filter((asset) => logged.has(asset));
+  });
+  const asked = pools.flatMap((delegation, index) => {
+    const { debtWords, underlyingOf } = delegation;
+    const known = debtWords.length > 1 ? [...underlyingOf.values()] : [];
+    return [...new Set([...known, ...(named[index] ?? [])])].map((asset) => ({ delegation, asset }));
   });
   const calls = asked.map(({ delegation, asset }) => getReserveData(delegation.contract, [asset]));
   const results = await readByMulticall(at, calls, signal);

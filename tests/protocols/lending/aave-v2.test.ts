@@ -5,11 +5,14 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
+import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import type { Exposure } from "../../../src/portfolio/exposure/types.ts";
 import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v2/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import {
   type AssetPrice,
+  type PortfolioChain,
   type PositionReader,
   type PriceSource,
   quotePrice,
@@ -153,6 +156,36 @@ beforeAll(async () => {
   ]);
 }, 240_000);
 
+/** On the list of spenders. */
+const KNOWN_DELEGATE: Hex = `0x${"a1".repeat(20)}`;
+
+function readDelegates(port: PortfolioChain): Promise<Exposure> {
+  const { slug, chainId } = port.chain;
+  const known: Spender = {
+    ...{ name: "Adapter", protocol: "Test", kind: "router", source: "this test", takesPositions: true },
+    deployments: [[chainId, KNOWN_DELEGATE]],
+  };
+  const source: PriceSource = { name: "feed", read: async () => ({ prices, warnings: [] }) };
+  return readExposure(
+    {
+      ...{ provider: rpcHoldingsProvider, priceSources: [[source]], positionReaders: [reader] },
+      ...{ spenders: createSpenderList([known], "1 (2026-01-01)"), clock: systemClock },
+      chains: new Map([[slug, port]]),
+    },
+    { wallet: stage.wallet, slugs: [slug] },
+    AbortSignal.timeout(60_000),
+  );
+}
+
+/** As for approvals that are older than the searched logs. */
+function hideLogs(port: PortfolioChain): PortfolioChain {
+  const pin: PortfolioChain["pin"] = async (...args) => ({
+    ...(await port.pin(...args)),
+    logs: async () => [],
+  });
+  return { ...port, pin };
+}
+
 describe("Aave v2", () => {
   it("values positions as the pool does, with both debt rates and an unlisted collateral", async () => {
     const { summary, positions } = await stage.snapshot(reader, prices);
@@ -196,23 +229,23 @@ describe("Aave v2", () => {
     const thief: Hex = `0x${"7e".repeat(20)}`;
     const debtTokens = [data.stableDebtTokenAddress, data.variableDebtTokenAddress];
     for (const address of debtTokens) {
-      const args = [thief, 2n ** 256n - 1n];
-      await deployer.send({ address, abi }, "approveDelegation", args, { key: walletKey });
+      for (const delegate of [thief, KNOWN_DELEGATE]) {
+        const args = [delegate, 2n ** 256n - 1n];
+        await deployer.send({ address, abi }, "approveDelegation", args, { key: walletKey });
+      }
     }
-    const source: PriceSource = { name: "feed", read: async () => ({ prices, warnings: [] }) };
-    const exposure = await readExposure(
-      {
-        ...{ provider: rpcHoldingsProvider, priceSources: [[source]], positionReaders: [reader] },
-        ...{ spenders: createSpenderList([], "1 (2026-01-01)"), clock: systemClock },
-        chains: new Map([[port.chain.slug, port]]),
-      },
-      { wallet, slugs: [port.chain.slug] },
-      AbortSignal.timeout(60_000),
-    );
-    const delegations = exposure.permissions.filter(({ kind }) => kind === "borrow-delegation");
-    expect(delegations.map(({ contract }) => contract).sort()).toEqual(
-      debtTokens.map((address) => address.toLowerCase()).sort(),
-    );
+    const ofDebt = ({ permissions }: Exposure, spender: Hex) =>
+      permissions.filter((one) => one.kind === "borrow-delegation" && one.spender === spender);
+    const tokensOf = (exposure: Exposure, spender: Hex) =>
+      ofDebt(exposure, spender)
+        .map(({ contract }) => contract)
+        .sort();
+    const expected = debtTokens.map((address) => address.toLowerCase()).sort();
+    const unlogged = await readDelegates(hideLogs(port));
+    expect([tokensOf(unlogged, KNOWN_DELEGATE), tokensOf(unlogged, thief)]).toEqual([expected, []]);
+    const exposure = await readDelegates(port);
+    const delegations = ofDebt(exposure, thief);
+    expect(tokensOf(exposure, thief)).toEqual(expected);
     const account = await deployer.call<bigint[]>(pool, "getUserAccountData", [wallet]);
     const most = Number(((account[2] ?? 0n) * ETHER_USD) / ETHER);
     expect(most).toBeGreaterThan(100_000);
