@@ -1,4 +1,4 @@
-// `npm run docs:protocol`: writes the event table and the entity diagram of docs/protocol.md.
+// `npm run docs:protocol`: writes the event table of docs/protocol.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { PROTOCOL_DOCUMENT, renderProtocolDocument } from "./protocol-docs/render.ts";
 

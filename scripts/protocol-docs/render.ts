@@ -1,8 +1,7 @@
-// The parts of docs/protocol.md that follow from the code: what every event says, and how the tables refer to each other.
+// The parts of docs/protocol.md that follow from the code: what every event says, and which tables it changes.
 import { existsSync, readFileSync } from "node:fs";
-import { domains, tables } from "../../src/protocol/domains.ts";
+import { domains } from "../../src/protocol/domains.ts";
 import type { Domain } from "../../src/schema/domain.ts";
-import type { Table } from "../../src/schema/table.ts";
 
 export const PROTOCOL_DOCUMENT = "docs/protocol.md";
 
@@ -12,9 +11,9 @@ const INHERITED: Readonly<Record<string, string>> = {
   EIP712DomainChanged: "The signing domain changed; declared by ERC-5267 and never emitted.",
 };
 
-/** The document with its generated parts replaced. */
+/** The document with its generated part replaced. */
 export function renderProtocolDocument(text: string): string {
-  return replacePart(replacePart(text, "events", renderEvents()), "entities", renderEntities());
+  return replacePart(text, "events", renderEvents());
 }
 
 function replacePart(text: string, name: string, part: string): string {
@@ -54,24 +53,4 @@ function readNotices(contract: string): ReadonlyMap<string, string> {
       return [name, notice.replace("@notice", "").trim()];
     }),
   );
-}
-
-/** Only how tables refer to each other: the table of events lists all of them. */
-function renderEntities(): string {
-  const owners = tables.flatMap((table) => {
-    const [key, ...more] = table.key;
-    return key !== undefined && more.length === 0 && table.hasProvenance ? [{ key, table }] : [];
-  });
-  // A table that shares its key with others (fills, fill_proofs) extends the first one that declares it.
-  const ownerOf = new Map<string, Table>();
-  for (const { key, table } of owners) if (!ownerOf.has(key)) ownerOf.set(key, table);
-  const relations = tables.flatMap((table) =>
-    Object.keys(table.columns)
-      .filter((column) => ownerOf.has(column) && ownerOf.get(column) !== table)
-      .map((column) => {
-        const isOnly = table.key.length === 1 && table.key[0] === column;
-        return `  ${ownerOf.get(column)?.name} ||--o${isOnly ? "|" : "{"} ${table.name} : ${column}`;
-      }),
-  );
-  return ["```mermaid", "erDiagram", ...relations, "```"].join("\n");
 }
