@@ -1,8 +1,9 @@
 // The local accounts are the well-known ones.
-import { privateKeyToAccount } from "viem/accounts";
+import { mnemonicToAccount, privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import {
   LOCAL_ACCOUNT_NAMES,
+  LOCAL_MNEMONIC,
   localAccount,
   namedAccounts,
   PREFUNDED_ACCOUNTS,
@@ -23,6 +24,12 @@ describe("local accounts", () => {
     expect(new Set(accounts.map(({ address }) => address)).size).toBe(LOCAL_ACCOUNT_NAMES.length);
     for (const { address, privateKey } of accounts)
       expect(privateKeyToAccount(privateKey).address).toBe(address);
+  });
+
+  it.each([0, 31, 8_000, 2 ** 31 - 1])("derives account %i as viem does", (addressIndex) => {
+    const { address, privateKey } = localAccount(addressIndex);
+    expect(mnemonicToAccount(LOCAL_MNEMONIC, { addressIndex }).address).toBe(address);
+    expect(privateKeyToAccount(privateKey).address).toBe(address);
   });
 
   it("prefunds the named accounts and twenty-four more", () => {

@@ -1,6 +1,7 @@
 // Invisible characters: visible in JSON without a change of its value, noted for a model, and kept where they join.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyCharacter } from "../../tests/support/any-character.ts";
 import { noteInvisible, noteInvisibleWithin, stringifyVisibly } from "./foreign-text.ts";
 
 /** "Ignore all" in tag characters, as models read them and people do not. */
@@ -63,7 +64,7 @@ describe("text of other people", () => {
 
   it("any value stays the same to a parser", () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: "binary", maxLength: 30 }), { maxLength: 5 }), (value) => {
+      fc.property(fc.array(fc.string({ unit: anyCharacter, maxLength: 30 }), { maxLength: 5 }), (value) => {
         const text = stringifyVisibly(value) ?? "";
         expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
         expect(text).not.toMatch(/[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]/u);

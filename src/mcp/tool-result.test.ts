@@ -1,6 +1,7 @@
 // Results stay below their limit: pages continue by cursor, lists and long texts are cut, documents are split.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { anyCharacter } from "../../tests/support/any-character.ts";
 import { buildErrorResult, buildResult, countFitting, cutText, shorten } from "./tool-result.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
@@ -11,7 +12,7 @@ const page = (records: readonly unknown[], cursor = "abc") => ({
 
 describe("a page", () => {
   it("asks for a page again with as many records as fit, wherever its cursor is", () => {
-    const records = fc.array(fc.string({ maxLength: 300, unit: "binary" }), { minLength: 1 });
+    const records = fc.array(fc.string({ maxLength: 300, unit: anyCharacter }), { minLength: 1 });
     const longCursor = "x".repeat(60);
     fc.assert(
       fc.property(records, (all) => {
@@ -119,7 +120,7 @@ describe("a document", () => {
 
   it("reads a document completely in parts of any size", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 80 }), (text, size) => {
+      fc.property(fc.string({ unit: anyCharacter }), fc.integer({ min: 1, max: 80 }), (text, size) => {
         let read = "";
         let cursor: string | null = null;
         do {

@@ -270,7 +270,7 @@ describe("a payer whose authorization is used between simulation and block", () 
         ...faults,
         eth_sendRawTransaction: async () => {
           const token = { address: stage.asset, abi: usdCoinAbi };
-          if (isFirst) await stage.send(stage.chain.accounts.solver.privateKey, { ...token, ...call });
+          if (isFirst) await stage.send(stage.chain.accounts.solver, { ...token, ...call });
           isFirst = false;
           return null;
         },

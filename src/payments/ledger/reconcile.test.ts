@@ -34,7 +34,7 @@ const stateOf = async (payer: Hex) => {
 const lostOnTheWay = () => Promise.reject(new FacilitatorUnavailableError("timed out"));
 
 const relayAll = (calls: readonly Hex[]) =>
-  stage.send(stage.chain.accounts.guardian.privateKey, {
+  stage.send(stage.chain.accounts.guardian, {
     address: MULTICALL3_ADDRESS,
     abi: multicall3Abi,
     functionName: "aggregate3",

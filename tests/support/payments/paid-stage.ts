@@ -132,10 +132,9 @@ function openPaidToken(backend: PaidBackend) {
 
   /** Signed by the chain itself, without a socket: tests send hundreds of these before they begin. */
   async function send(
-    privateKey: Hex,
+    { address: from }: { readonly address: Hex },
     call: { address: Hex; abi: Abi; functionName: string; args: readonly unknown[] },
   ): Promise<void> {
-    const { address: from } = privateKeyToAccount(privateKey);
     const hash = await chain.request("eth_sendTransaction", [
       { from, to: call.address, data: encodeFunctionData(call), gas: SENT_GAS },
     ]);
@@ -143,7 +142,7 @@ function openPaidToken(backend: PaidBackend) {
   }
 
   const mint = (to: Hex, amount: bigint) =>
-    send(chain.accounts.owner.privateKey, {
+    send(chain.accounts.owner, {
       address: asset,
       abi: usdCoinAbi,
       functionName: "mint",
