@@ -61,7 +61,7 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
     ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN, webhooks: null }),
   ];
   const reads = [...indexReads, ...writeReads];
-  return describeApi(reads, [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)]).document;
+  return describeApi(reads, [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)]).buildDocument();
 }
 
 function describePortfolio(): OpenApiDocument {

@@ -48,7 +48,7 @@ export function describeApi(
 ): {
   readonly info: ApiInfo;
   readonly routes: readonly RouteDescription[];
-  readonly document: OpenApiDocument;
+  readonly buildDocument: () => OpenApiDocument;
 } {
   const info = describeInfo();
   const routes = [
@@ -70,5 +70,5 @@ export function describeApi(
     client: { option: "api" },
   } as const;
   const input = { info, routes, tags: TAGS, examples: recordedExamples, samples, base };
-  return { info, routes, document: buildOpenApiDocument(input) };
+  return { info, routes, buildDocument: () => buildOpenApiDocument(input) };
 }

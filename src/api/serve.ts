@@ -216,13 +216,13 @@ function addDocuments(
   endpoints: readonly Endpoint[],
   base = "",
 ): readonly RouteDescription[] {
-  const { info, routes, document } = describeApi(reads, endpoints, base);
+  const { info, routes, buildDocument } = describeApi(reads, endpoints, base);
   addStaticDocument(server.app, "/llms.txt", () => ({
     content: renderApiLlmsText(info, routes, base),
     contentType: "text/plain",
   }));
   for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);
-  addOpenApiRoutes(server.app, document);
+  addOpenApiRoutes(server.app, buildDocument);
   return routes;
 }
 

@@ -13,13 +13,14 @@ export type StaticDocument = {
   readonly contentSecurityPolicy?: string;
 };
 
-export function addOpenApiRoutes(app: FastifyInstance, document: OpenApiDocument): void {
+/** Building the document takes a third of the start of the indexing API: it is built at the first request for it. */
+export function addOpenApiRoutes(app: FastifyInstance, buildDocument: () => OpenApiDocument): void {
   addStaticDocument(app, "/openapi.json", () => ({
-    content: JSON.stringify(document),
+    content: JSON.stringify(buildDocument()),
     contentType: "application/json",
   }));
   addStaticDocument(app, "/docs", () => {
-    const { html, contentSecurityPolicy } = renderDocsPage(document);
+    const { html, contentSecurityPolicy } = renderDocsPage(buildDocument());
     return { content: html, contentType: "text/html", contentSecurityPolicy };
   });
 }

@@ -99,7 +99,7 @@ export async function createFacilitatorServer(
   });
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
-  addOpenApiRoutes(server.app, buildFacilitatorDocument(endpoints));
+  addOpenApiRoutes(server.app, () => buildFacilitatorDocument(endpoints));
   return { server, address: facilitator.address, release: facilitator.close };
 }
 

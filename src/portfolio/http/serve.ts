@@ -185,7 +185,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  addOpenApiRoutes(app, buildPortfolioDocument({ offering, sold, endpoints, mcp }));
+  addOpenApiRoutes(app, () => buildPortfolioDocument({ offering, sold, endpoints, mcp }));
 }
 
 const health = describeServiceRoute({
