@@ -1,4 +1,5 @@
 // The fault table is usable by HTTP and by processes, and wrapping keeps the cause without showing it.
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FAULTS, Fault, type FaultCode, toFault } from "./fault.ts";
 
@@ -12,6 +13,15 @@ describe("faults", () => {
     expect(description).toMatch(/^[A-Z].*\.$/);
     // A client that made a mistake must not retry, except when the request was only too frequent or too early.
     if (retry) expect([408, 409, 425, 429, 503]).toContain(status);
+  });
+
+  it("has a line in docs/faults.md for each fault, as the table has it", () => {
+    const lines = readFileSync("docs/faults.md", "utf8").split("\n");
+    const expected = Object.entries(FAULTS).map(
+      ([code, { status, exit, retry, description }]) =>
+        `- \`${code}\` (${status}, exit ${exit}${retry ? ", retry" : ""}): ${description}`,
+    );
+    expect(lines.filter((line) => line.startsWith("- `"))).toEqual(expected);
   });
 
   it("carries its row and its cause", () => {

@@ -245,7 +245,7 @@ describe("checkRepository", () => {
     const found = violationsInFiles({
       ...commandUsing("../lib/fault.ts"),
       "src/lib/fault.ts": "// F.\nexport const FAULTS = {\n  NEW_ONE: { status: 500 },\n};\n",
-      "docs/faults.md": "| `OLD_ONE` | 500 |\n",
+      "docs/faults.md": "- `OLD_ONE` (500, exit 70): Old.\n",
     });
     expect(found).toEqual([
       "src/lib/fault.ts:1 NEW_ONE is not described in docs/faults.md [faults]",

@@ -10,7 +10,7 @@ export const documentedErrors: RepositoryRule = (repository) => {
     (match) => match[1] ?? "",
   );
   const page = repository.has(PAGE) ? repository.text(PAGE) : "";
-  const rows = [...page.matchAll(/^\| `([A-Z_]+)` \|/gm)].map((match) => match[1] ?? "");
+  const rows = [...page.matchAll(/^- `([A-Z_]+)` \(/gm)].map((match) => match[1] ?? "");
   return [
     ...codes
       .filter((code) => !rows.includes(code))
