@@ -17,7 +17,8 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
 import { type OpenedPayment, openPaymentLedger } from "./ledger.ts";
 import { admitSql, fromNow, type ReservationInput } from "./statements.ts";
-import { PAYMENT_STATES } from "./transitions.ts";
+import { PAYMENT_STATES, type PaymentState } from "./transitions.ts";
+import { createUnfinishedPayments } from "./unfinished-payments.ts";
 
 const RUNS = 300;
 const LIMITS = { leaseMs: 60_000, failureWindowMs: 60_000 };
@@ -203,22 +204,52 @@ type ExplainedNode = {
   readonly Plans?: readonly ExplainedNode[];
 };
 
+/** Explains each statement instead of running it alone, and counts the rows that they read. */
+function countReadRows(database: Database): { readonly store: StatementRunner; rows(): number } {
+  let rows = 0;
+  const run: StatementRunner["run"] = async (statement) => {
+    const explained = await openRecordStore(database).run<{ "QUERY PLAN": { Plan: ExplainedNode }[] }>(
+      sql`explain (analyze, format json) ${statement}`,
+    );
+    const [plan] = explained[0]?.["QUERY PLAN"] ?? [];
+    rows += rowsReadBy(plan?.Plan as ExplainedNode);
+    return [];
+  };
+  return { store: { run }, rows: () => rows };
+}
+
+/** Replaces the ledger by 4,000 payments in this state, every second one of the same payer. */
+async function fillLedger(database: Database, state: PaymentState): Promise<void> {
+  await database.query("delete from payments");
+  await database.query(`insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before, fingerprint,
+      payment_digest, payload, terms, state, verified, settled_at, final, transaction, reason)
+    select '${TEST_KEY.network}', '${TEST_KEY.asset}', case when i % 2 = 0 then '${TEST_KEY.payer}'
+        else '0x' || lpad(to_hex(i), 40, '0') end, '0x' || lpad(to_hex(i), 64, '0'), '${TEST_PAY_TO}', 10000, 1, '', '',
+      '', '', '${state}', true, now() - interval '1 hour' - i * interval '1 second', true, '0x', '${NONCE_USED}'
+    from generate_series(1, 4000) i`);
+}
+
 it.each([
   ["no unpaid one", []],
   ["an unpaid one just now", [{ state: "refused", failures: 1, failed_seconds: 0, reason: "a reason" }]],
 ])("reads few rows to admit a payment of a payer with thousands of settled ones and %s", async (_, more) => {
-  await one.query("delete from payments");
-  await one.query(`insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before, fingerprint,
-      payment_digest, payload, terms, state, verified, settled_at, final, transaction)
-    select '${TEST_KEY.network}', '${TEST_KEY.asset}', case when i % 2 = 0 then '${TEST_KEY.payer}'
-        else '0x' || lpad(to_hex(i), 40, '0') end, '0x' || lpad(to_hex(i), 64, '0'), '${TEST_PAY_TO}', 10000, 1, '', '',
-      '', '', 'settled', true, now() - interval '1 hour' - i * interval '1 second', true, '0x'
-    from generate_series(1, 4000) i`);
+  await fillLedger(one, "settled");
   for (const row of more) await insertLedgerRow(one, row);
   await one.query("analyze payments");
-  const explained = await openRecordStore(one).run<{ "QUERY PLAN": { Plan: ExplainedNode }[] }>(
-    sql`explain (analyze, format json) ${admitSql({ key: { ...TEST_KEY, nonce: `0x${"ff".repeat(32)}` }, owner: OWNER }, null, 30)}`,
-  );
-  const [plan] = explained[0]?.["QUERY PLAN"] ?? [];
-  expect(rowsReadBy(plan?.Plan as ExplainedNode)).toBeLessThan(100);
+  const { store, rows } = countReadRows(one);
+  await store.run(admitSql({ key: { ...TEST_KEY, nonce: `0x${"ff".repeat(32)}` }, owner: OWNER }, null, 30));
+  expect(rows()).toBeLessThan(100);
 });
+
+it.each(["settled", "refused", "expired"] as const)(
+  "reads few rows to find unclear payments among thousands that are %s",
+  async (state) => {
+    await fillLedger(one, state);
+    await insertLedgerRow(one, { state: "reserved", owner: null, valid_before: 1 });
+    await one.query("analyze payments");
+    const { store, rows } = countReadRows(one);
+    await createUnfinishedPayments(store, TEST_KEY).listUnclear(null, 100);
+    expect(rows()).toBeGreaterThan(0);
+    expect(rows()).toBeLessThan(100);
+  },
+);

@@ -41,6 +41,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["amounts of settlements", "8b598c6aa3a95fe44b329ea3a5ee3562b757ffd7936c3ed59e621e0eef0468d2"],
   ["contract accounts that pay", "6b988f91a3aab6f3dbffdf626b878017cf46fd0dd7b07780cf2b0db4d077c482"],
   ["settled payments by payer", "d55952b96829a69b061f7503b8d82fb1352c09a3cba919276648d3ecb6b1068d"],
+  ["unclear payments", "3368833db7be6660c81c1b8e96013112c71360e0d95f9ecd71de44145b19ba4e"],
 ];
 
 let server: TestDatabase;

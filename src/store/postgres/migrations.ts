@@ -19,6 +19,7 @@ import { soldSnapshots } from "./migrations/0016-sold-snapshots.ts";
 import { settlementAmounts } from "./migrations/0017-settlement-amounts.ts";
 import { contractPayers } from "./migrations/0018-contract-payers.ts";
 import { settledByPayer } from "./migrations/0019-settled-by-payer.ts";
+import { unclearPayments } from "./migrations/0020-unclear-payments.ts";
 
 /** In order; only ever append. */
 export const migrations: readonly Migration[] = [
@@ -41,4 +42,5 @@ export const migrations: readonly Migration[] = [
   settlementAmounts,
   contractPayers,
   settledByPayer,
+  unclearPayments,
 ];
