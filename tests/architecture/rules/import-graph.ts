@@ -4,7 +4,7 @@ import { isCode, type RepositoryRule } from "../repository.ts";
 const BASE = ["lib", "schema"];
 const EVERYTHING = "everything";
 
-/** Folder of src → folders that it may import. Keep it equal to the table in docs/architecture.md. */
+/** Folder of src → folders that it may import. */
 const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   lib: [],
   schema: ["lib"],
