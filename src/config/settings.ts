@@ -43,7 +43,7 @@ export const metricsSettings = {
     "SEXTANT_METRICS_PORT",
     optional(portOrShared),
     null,
-    "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port. A number is for one service: with several in one environment, as sextant serve has them, leave it out or use shared.",
+    "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port. A number is for one process; sextant serve has the metrics of its API on it, and those of its portfolio service on the next one.",
   ),
   metricsHost: setting(
     "SEXTANT_METRICS_HOST",
@@ -351,7 +351,7 @@ export const paywallSettings = {
     "PORTFOLIO_UNPAID_PER_MINUTE",
     integer(0, 1_000_000),
     100,
-    "Maximum rejected payments per client and minute, and a fifth as many unpaid runs; 0 disables both limits.",
+    "Maximum rejected payments per client and minute, and a fifth as many unpaid runs; 0 disables both limits. Each process counts for itself.",
   ),
   payTo: setting(
     "PAY_TO",

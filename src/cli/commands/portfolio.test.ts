@@ -1,13 +1,18 @@
 // `sextant portfolio`: configuration errors before anything starts, and the development bypass.
-
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
-import { startPortfolioCommand } from "../../../tests/support/process/service-command.ts";
+import {
+  startPortfolioCommand,
+  startServiceCommand,
+} from "../../../tests/support/process/service-command.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import type { Environment } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
+import { serveCommand } from "./serve.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
@@ -167,4 +172,57 @@ describe("with X402_DEV_BYPASS", () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_getBalance",outcome="ok"\} 1/);
   });
+
+  it("has the metrics of each service on a port of its own where sextant serve runs several", async () => {
+    const port = await findFreePair();
+    const service = startServiceCommand(serveCommand, {
+      ...environment(chain.rpcUrl),
+      ...{ SEXTANT_METRICS_PORT: String(port), SEXTANT_LOG_LEVEL: "info" },
+      ...{ API_PORT: "0", INDEXER_PORT: "0", RPC_URL: CLOSED_PORT },
+    });
+    await Promise.race([
+      waitFor(
+        () =>
+          /"event":"portfolio_listening"/.test(service.logged()) &&
+          /"event":"api_listening"/.test(service.logged()),
+      ),
+      service.ended,
+    ]);
+    const readMetrics = async (at: number) => (await fetch(`http://127.0.0.1:${at}/metrics`)).text();
+    const [api, portfolio] = await Promise.all([readMetrics(port), readMetrics(port + 1)]);
+    expect(api).toContain("sextant_index_reads_total");
+    expect(portfolio).toContain("sextant_payments_total");
+    service.stop.abort();
+    expect(await service.ended).toBe(0);
+  });
+
+  it("says before sextant serve starts that there is no port for the metrics of the second service", async () => {
+    const settings = { ...environment(CLOSED_PORT), SEXTANT_METRICS_PORT: "65535", RPC_URL: CLOSED_PORT };
+    const { ended, logged } = startServiceCommand(serveCommand, settings);
+    await expect(ended).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+      message:
+        "SEXTANT_METRICS_PORT must be at most 65534: the metrics of the portfolio service are on the port after it.",
+    });
+    expect(logged()).toBe("");
+  });
 });
+
+/** Two free ports in a row, below those that the system gives away. */
+async function findFreePair(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const servers = [createServer(), createServer()];
+    const taken = await Promise.all(
+      servers.map((server, index) => {
+        server.listen(port + index, "127.0.0.1");
+        return once(server, "listening").then(
+          () => false,
+          () => true,
+        );
+      }),
+    );
+    for (const server of servers) server.close();
+    if (!taken.includes(true)) return port;
+  }
+}

@@ -5,6 +5,7 @@ import { type Config, type Environment, readConfig } from "../../config/read-con
 import {
   databaseSettings,
   indexerSettings,
+  metricsSettings,
   paywallSettings,
   portfolioSettings,
 } from "../../config/settings.ts";
@@ -28,9 +29,20 @@ import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";
 
-type Service = { readonly name: "indexer" | "api" | "portfolio"; readonly run: RunCommand };
+type Service = {
+  readonly name: "indexer" | "api" | "portfolio";
+  readonly run: RunCommand;
+  /** What its environment has instead. */
+  readonly environment?: Environment;
+};
 
-const settings = { ...databaseSettings, ...indexerSettings, ...portfolioSettings, ...paywallSettings };
+const settings = {
+  ...databaseSettings,
+  ...indexerSettings,
+  ...metricsSettings,
+  ...portfolioSettings,
+  ...paywallSettings,
+};
 
 export const serveCommand: RunCommand = async (context) => {
   const { print } = context;
@@ -43,16 +55,17 @@ export const serveCommand: RunCommand = async (context) => {
     );
   }
   assertNodes(indexed);
+  const services = chooseServices(config);
   const served = await chooseServedDeployments(context);
   // The status view replaces the info log, unless a level is set.
   const log = context.environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
   const names = served.map(({ deployment: { network, chainId } }) => `${network} (chain ${chainId})`);
   print(`Starting ${names.join(", ")} …\n`);
   const { database, environment, close } = await openServeDatabase(context.environment, config, log);
-  const services = startServices(config, { ...context, environment, log });
+  const running = startServices(services, { ...context, environment, log });
   let runFile: string | null = null;
   try {
-    const urls = await Promise.race([services.listening, services.ended.then(() => null)]);
+    const urls = await Promise.race([running.listening, running.ended.then(() => null)]);
     const readStates = () => readShownDeployments(database, served);
     if (urls !== null) {
       const dataFolder = dataFolderOf(config);
@@ -61,14 +74,14 @@ export const serveCommand: RunCommand = async (context) => {
     }
     const statusLine = startStatusLine(print, async () => formatServeStatus(await readStates()));
     try {
-      await services.ended;
+      await running.ended;
     } finally {
       clearInterval(statusLine);
       print("\nStopping …\n");
     }
   } finally {
     if (runFile !== null) await deleteRunFile(runFile);
-    await services.stop();
+    await running.stop();
     await database.close();
     await close();
   }
@@ -139,13 +152,31 @@ type Services = {
   stop(): Promise<void>;
 };
 
-/** When one service ends, all stop, so that a supervisor sees one process with one exit code. */
-function startServices(config: Config<typeof settings>, context: CommandContext): Services {
+function chooseServices(config: Config<typeof settings>): readonly Service[] {
+  const { metricsPort } = config;
   const services: readonly Service[] = [
     { name: "indexer", run: indexerCommand },
     { name: "api", run: apiCommand },
-    ...(isPortfolioConfigured(config) ? [{ name: "portfolio", run: portfolioCommand } as const] : []),
   ];
+  if (!isPortfolioConfigured(config)) return services;
+  // Of a number, the API has the port, and the portfolio service the next one. With 0 the system chooses both.
+  if (typeof metricsPort !== "number" || metricsPort === 0) {
+    return [...services, { name: "portfolio", run: portfolioCommand }];
+  }
+  if (metricsPort === PORT_MAX) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      `SEXTANT_METRICS_PORT must be at most ${PORT_MAX - 1}: the metrics of the portfolio service are on the port after it.`,
+    );
+  }
+  const environment = { SEXTANT_METRICS_PORT: String(metricsPort + 1) };
+  return [...services, { name: "portfolio", run: portfolioCommand, environment }];
+}
+
+const PORT_MAX = 65_535;
+
+/** When one service ends, all stop, so that a supervisor sees one process with one exit code. */
+function startServices(services: readonly Service[], context: CommandContext): Services {
   const shutdown = new AbortController();
   const stop = AbortSignal.any([context.stop, shutdown.signal]);
   const urls = new Map<Service["name"], string>();
@@ -153,13 +184,14 @@ function startServices(config: Config<typeof settings>, context: CommandContext)
   const listening = new Promise<ReadonlyMap<Service["name"], string>>((resolve) => {
     onAllListening = resolve;
   });
-  const running = services.map(({ name, run }) => {
+  const running = services.map(({ name, run, environment }) => {
     const onListening = (url: string) => {
       urls.set(name, url);
       if (urls.size === services.length) onAllListening(urls);
     };
     const log = context.log.child({ service: name });
-    return run({ ...context, log, stop, onListening }).finally(() => shutdown.abort());
+    const own = { ...context.environment, ...environment };
+    return run({ ...context, environment: own, log, stop, onListening }).finally(() => shutdown.abort());
   });
   return {
     listening,
