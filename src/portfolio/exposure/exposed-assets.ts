@@ -190,6 +190,10 @@ async function readApprovedTokens(
   const wanted = [
     ...balances.holdings.filter(({ contract }) => isAll || approved.has(contract ?? NATIVE_COIN)),
     ...missing.map((contract) => describeListed(at.chain, contract, read.get(contract) ?? 0n)),
+    // Providers leave out a balance of nothing.
+    ...(approved.has(NATIVE_COIN) && !held.has(null)
+      ? [{ contract: null, ...at.chain.native, logo: null, rawBalance: 0n }]
+      : []),
   ];
   const metadata = await readTokenMetadata(at, wanted, signal);
   const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);

@@ -1,4 +1,4 @@
-// Who may act on positions inside protocols, on the protocols' own code: Aave, Morpho, Uniswap v3 and v4, PancakeSwap.
+// Who may act on positions inside protocols, on the protocols' own code: Aave, Morpho, Uniswap v3 and v4.
 import { readFileSync } from "node:fs";
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -8,7 +8,6 @@ import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
 import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
 import { createAaveV3Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
-import { createCompoundV3Reader } from "../../../src/portfolio/positions/compound-v3/reader.ts";
 import { createMorphoBlueReader } from "../../../src/portfolio/positions/morpho-blue/reader.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
 import { createUniswapV4Reader } from "../../../src/portfolio/positions/uniswap-v4/reader.ts";
@@ -200,64 +199,6 @@ contract Liar {
   }
   function borrowAllowance(address, address) external pure returns (uint256) { return type(uint256).max; }
 }`;
-
-/** Ours, with the views and functions of a Comet that readers use: no package has its code. */
-const COMET = `pragma solidity ^0.8.20;
-contract Comet {
-  address public immutable baseToken; address public immutable collateral;
-  mapping(address => mapping(address => bool)) public isAllowed;
-  mapping(address => uint256) public supplied;
-  mapping(address => mapping(address => uint128)) balances;
-  event Approval(address indexed owner, address indexed spender, uint256 amount);
-  constructor(address base, address asset) { baseToken = base; collateral = asset; }
-  function give(address to, uint256 base, uint128 amount) external { supplied[to] = base; balances[to][collateral] = amount; }
-  function balanceOf(address user) external view returns (uint256) { return supplied[user]; }
-  function borrowBalanceOf(address) external pure returns (uint256) { return 0; }
-  function userBasic(address user) external view returns (int104, uint64, uint64, uint16, uint8) {
-    return (int104(int256(supplied[user])), 0, 0, balances[user][collateral] > 0 ? 1 : 0, 0);
-  }
-  function baseTokenPriceFeed() external pure returns (address) { return address(1); }
-  function getAssetInfo(uint8) external view returns (uint8, address, address, uint64, uint64, uint64, uint64, uint128) {
-    return (0, collateral, address(1), 1e18, 0, 0, 0, 0);
-  }
-  function userCollateral(address user, address asset) external view returns (uint128, uint128) {
-    return (balances[user][asset], 0);
-  }
-  function allowance(address from, address to) external view returns (uint256) {
-    return isAllowed[from][to] ? type(uint256).max : 0;
-  }
-  function allow(address manager, bool allowed) external {
-    isAllowed[msg.sender][manager] = allowed;
-    emit Approval(msg.sender, manager, allowed ? type(uint256).max : 0);
-  }
-}`;
-
-describe("a manager of a Comet", () => {
-  it("counts everything in the market, and is ended by its own call", async () => {
-    const { Comet } = await compileSources({ "comet.sol": COMET });
-    const comet = await deployer.deploy(Comet as Artifact, [usdc.address, weth.address]);
-    const markets = [{ name: "USDC", comet: comet.address, isInDollars: true }];
-    const reader = createCompoundV3Reader(new Map([[CHAIN_ID, markets]]));
-    await deployer.send(comet, "give", [wallet, 400_000n * WHOLE, 200n * WHOLE]);
-    expect((await read(reader)).permissions).toEqual([]);
-    await deployer.send(comet, "allow", [THIEF, true], asWallet);
-    const found = await read(reader);
-    expect(found.summary.valueAtRiskUsd).toBe("1000000");
-    expect(found.permissions).toMatchObject([
-      { kind: "position-operator", contract: comet.address, spender: THIEF, protocol: "compound-v3" },
-    ]);
-    await deployer.send(comet, "allow", [KNOWN, true], asWallet);
-    // A known spender is found without a log.
-    expect((await read(reader, { through: blind })).permissions).toMatchObject([
-      { spender: KNOWN, spenderName: "Router", valueAtRiskUsd: "1000000" },
-    ]);
-    // Two managers put the same market at risk once.
-    const both = await read(reader);
-    expect(both.summary).toMatchObject({ permissionCount: 2, valueAtRiskUsd: "1000000" });
-    for (const permission of both.permissions) await revoke(permission);
-    expect((await read(reader)).permissions).toEqual([]);
-  });
-});
 
 describe("an operator of liquidity NFTs", () => {
   const of = owner.address.toLowerCase() as Hex;

@@ -2,6 +2,7 @@
 import type { Hex } from "viem";
 import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/pool.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
+import { RECORDED_SPENDER, RECORDED_THIEF } from "../../support/portfolio/recorded-exposure.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
 
@@ -25,6 +26,8 @@ type ForkDeployment = {
   list(listing: Listing): Promise<DeployedContract>;
   /** Stops supplies and loans, and lets supplies no longer count as collateral. */
   pause(markets: readonly DeployedContract[]): Promise<void>;
+  /** Lets another account act for the wallet; missing in a fork that has no such delegates. */
+  approveDelegate?(delegate: Hex): Promise<void>;
   createReader(pools: ReadonlyMap<number, readonly CompoundV2Pool[]>): PositionReader;
 };
 type Market = { readonly token: DeployedContract; readonly market: DeployedContract };
@@ -57,7 +60,9 @@ export async function recordAccount(recorder: Recorder, fork: ForkDeployment, fi
     await chain.increaseTime(MONTH);
     await chain.mine(BLOCKS);
     const listed = await Promise.all(markets.map(({ token }) => recorder.holdingOf(token)));
-    await recorder.record(name, { readers, listed, views: await readViews(recorder, fork, markets) });
+    const moment = { readers, listed, views: await readViews(recorder, fork, markets) };
+    await recorder.record(name, moment);
+    return moment;
   };
 
   await supply(usdc, 1_000_000_000000n);
@@ -66,7 +71,12 @@ export async function recordAccount(recorder: Recorder, fork: ForkDeployment, fi
   await supply(idle, 3_00000007n, asWallet);
   await send(fork.comptroller, "enterMarkets", [[col.market.address]], asWallet);
   await send(usdc.market, "borrow", [600_000_000000n], asWallet);
-  await recordMoment("borrowed for a month");
+  const moment = await recordMoment("borrowed for a month");
+  if (fork.approveDelegate) {
+    for (const delegate of [RECORDED_SPENDER, RECORDED_THIEF]) await fork.approveDelegate(delegate);
+    const views = await readViews(recorder, fork, markets);
+    await recorder.recordExposed("with delegates", { ...moment, readers: readers.slice(0, 1), views });
+  }
   await fork.pause(markets.map(({ market }) => market));
   await recordMoment("paused and without collateral value");
   recorder.write(file, { pool, oracle: fork.oracle.address });

@@ -1,6 +1,7 @@
 // Euler: vaults that lend, with and without a governor that Euler vouches for, on Euler's own contracts.
 import { concat, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
+import { RECORDED_SPENDER, RECORDED_THIEF } from "../../support/portfolio/recorded-exposure.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
 
@@ -75,7 +76,7 @@ async function createVaults(recorder: Recorder, { createVault }: Euler): Promise
 }
 
 export async function recordEuler(recorder: Recorder, file: string): Promise<void> {
-  const { deployer, chain, wallet, asWallet, holdingOf, record } = recorder;
+  const { deployer, chain, wallet, asWallet, holdingOf } = recorder;
   const { send, call } = deployer;
   const euler = await deployEuler(recorder);
   const vaults = await createVaults(recorder, euler);
@@ -88,10 +89,15 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
   const eulerConnector = euler.connector.address;
   const registry = { eulerConnector, proofs, vaults: new Set<Hex>() };
   const readers = [createErc4626Reader(new Map([[chain.chainId, registry]]))];
-  const recordMoment = async (name: string, vault: DeployedContract, views: object = {}) => {
+  const recordMoment = async (
+    name: string,
+    vault: DeployedContract,
+    views: object = {},
+    method: RecordMethod = "record",
+  ) => {
     const holding = await holdingOf(vault);
     const assets = await call<bigint>(vault, "convertToAssets", [holding.rawBalance]);
-    await record(name, {
+    await recorder[method](name, {
       ...{ readers, listed: [await holdingOf(usdc), await holdingOf(weth)] },
       holdings: holding.rawBalance === 0n ? [] : [holding],
       views: {
@@ -125,17 +131,22 @@ export async function recordEuler(recorder: Recorder, file: string): Promise<voi
   await send(euler.governed, "perspectiveUnverify", [lending.address]);
   await recordMoment("disabled", lending);
   await send(lending, "setHookConfig", [zeroAddress, 0]);
-  await recordCollateral(recorder, euler, vaults, (name, views) => recordMoment(name, escrowed, views));
+  await recordCollateral(recorder, euler, vaults, (name, views, method) =>
+    recordMoment(name, escrowed, views, method),
+  );
   const addresses = Object.entries(vaults).map(([name, { address }]) => [name, address]);
   recorder.write(file, { eulerConnector, proofs, ...Object.fromEntries(addresses) });
 }
+
+type RecordMethod = "record" | "recordExposed";
+type RecordMoment = (name: string, views?: object, method?: RecordMethod) => Promise<void>;
 
 /** The vault with WETH: while it secures loans of the wallet, as an escrow that Euler verified, and empty. */
 async function recordCollateral(
   recorder: Recorder,
   euler: Euler,
   vaults: Vaults,
-  recordMoment: (name: string, views?: object) => Promise<void>,
+  recordMoment: RecordMoment,
 ): Promise<void> {
   const { deployer, chain, wallet, asWallet } = recorder;
   const { connector, escrow } = euler;
@@ -170,7 +181,7 @@ async function recordSubAccount(
   { deployer, wallet, asWallet }: Recorder,
   { connector }: Euler,
   { lending, escrowed, weth, usdc }: Vaults,
-  recordMoment: (name: string, views?: object) => Promise<void>,
+  recordMoment: RecordMoment,
 ): Promise<void> {
   const { send, call } = deployer;
   const account: Hex = `0x${(BigInt(wallet) ^ 7n).toString(16).padStart(40, "0")}`;
@@ -180,10 +191,14 @@ async function recordSubAccount(
   await send(connector, "enableController", [account, lending.address], asWallet);
   const borrow = encodeFunctionData({ abi: lending.abi, functionName: "borrow", args: [20n * USDC, wallet] });
   await send(connector, "call", [lending.address, account, 0n, borrow], asWallet);
-  await recordMoment("with a loan of a sub-account", {
+  const views = async () => ({
     collateral: await call(escrowed, "convertToAssets", [await call(escrowed, "balanceOf", [account])]),
     debt: await call(lending, "debtOf", [account]),
   });
+  await recordMoment("with a loan of a sub-account", await views());
+  await send(connector, "setAccountOperator", [wallet, RECORDED_SPENDER, true], asWallet);
+  await send(connector, "setAccountOperator", [account, RECORDED_THIEF, true], asWallet);
+  await recordMoment("with operators", await views(), "recordExposed");
   await send(usdc, "approve", [lending.address, 100n * USDC], asWallet);
   await send(lending, "repay", [2n ** 256n - 1n, account], asWallet);
   await recordMoment("with a repaid sub-account");

@@ -8,6 +8,7 @@
 
 import { startRecorder } from "../support/recorder.ts";
 import { recordAaveStaking, recordStata } from "./aave-staking.ts";
+import { recordCompoundV3 } from "./compound-v3.ts";
 import { recordEthena } from "./ethena.ts";
 import { recordEtherFi } from "./ether-fi.ts";
 import { recordEuler } from "./euler.ts";
@@ -17,13 +18,18 @@ import { recordMoonwell } from "./moonwell.ts";
 import { recordRocketPool } from "./rocket-pool.ts";
 import { recordSavings, recordSavingsRate } from "./sky.ts";
 import { recordSlipstream } from "./slipstream.ts";
+import { recordAllowanceModule, recordCalibur } from "./smart-accounts.ts";
 import { recordVelodrome } from "./velodrome.ts";
 import { recordVenus } from "./venus.ts";
 import { recordYearn } from "./yearn.ts";
 
 const POSITIONS = "src/portfolio/positions";
+const EXPOSURE = "src/portfolio/exposure";
 const RECORDINGS = {
   "aave-staking": { run: recordAaveStaking, file: `${POSITIONS}/aave-staking/recording.json` },
+  "allowance-module": { run: recordAllowanceModule, file: `${EXPOSURE}/recordings/allowance-module.json` },
+  calibur: { run: recordCalibur, file: `${EXPOSURE}/recordings/calibur.json` },
+  "compound-v3": { run: recordCompoundV3, file: `${POSITIONS}/compound-v3/recording.json` },
   ethena: { run: recordEthena, file: `${POSITIONS}/ethena/recording.json` },
   "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi/recording.json` },
   euler: { run: recordEuler, file: `${POSITIONS}/erc4626/euler.json` },

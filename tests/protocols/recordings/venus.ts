@@ -58,6 +58,9 @@ export async function recordVenus(recorder: Recorder, file: string): Promise<voi
         await send(comptroller, "setMarketBorrowCaps", [[market.address], [CAP]]);
         return market;
       },
+      async approveDelegate(delegate) {
+        await send(comptroller, "updateDelegate", [delegate, true], recorder.asWallet);
+      },
       async pause(markets) {
         const addresses = markets.map(({ address }) => address);
         await send(comptroller, "setActionsPaused", [addresses, PAUSED_ACTIONS, true]);

@@ -1,6 +1,6 @@
 // Compound v3: the shared suite, unreadable markets, and the market data.
 import { describe, expect, it } from "vitest";
-import { listRecordedCalls, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import {
   makeChainData,
   makePrices,
@@ -8,7 +8,7 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import { formatDecimal } from "../../../lib/decimal.ts";
-import { FIXTURE_WALLET, fixtureChainConfig } from "../fixture-chain.ts";
+import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import * as fixture from "./fixture.ts";
 import { COMPOUND_V3_MARKETS } from "./markets.ts";
 import { createCompoundV3Reader } from "./reader.ts";
@@ -97,12 +97,12 @@ describe("Compound v3", () => {
 });
 
 describe("Compound v3 by its own code", () => {
-  const { views, base, collateral } = recording;
+  const { base, collateral } = recording;
+  const { views } = recording.cases.borrowed;
   const comet = recording.comet as `0x${string}`;
-  const chain = fixtureChainConfig(31337, "Local chain", []);
-  const block = { number: 1, hash: `0x${"ab".repeat(32)}` as const, timestamp: recording.timestamp };
-  const calls = listRecordedCalls(recording.responses);
-  const read = (isInDollars: boolean, at = openRecordedChain({ chain, block, calls })) =>
+  const record = openRecordedMoment(recording.cases.borrowed);
+  const { chain } = record;
+  const read = (isInDollars: boolean, at = openRecordedChain(record)) =>
     createCompoundV3Reader(new Map([[31337, [{ name: "Test", comet, isInDollars }]]])).read(
       { at, wallet: recording.wallet as `0x${string}`, holdings: [] },
       signal,

@@ -1,29 +1,27 @@
-// Runs the code of Compound v2 and v3 once on a local chain and records what it returns to the readers:
+// Runs the code of Compound v2 once on a local chain and records what it returns to the reader:
 //
-//   npx tsx tests/protocols/lending/record-compound/run.ts <comet> "<source>" <compound-protocol> "<source>"
+//   npx tsx tests/protocols/lending/record-compound/run.ts <compound-protocol> "<source>"
 //
-// Each folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`; the
-// source is what they were built from, such as "compound-finance/comet at d5a30b0 of 2026-05-29". The recordings go beside
-// the readers.
+// The folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`; the
+// source is what they were built from, such as "compound-finance/compound-protocol at a3214f6 of 2022-06-06". The recording
+// goes beside the reader.
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
-import { type Hex, pad, stringToHex } from "viem";
+import type { Hex } from "viem";
 import { createChainAccess } from "../../../../src/portfolio/chain-access.ts";
 import { MULTICALL3 } from "../../../../src/portfolio/multicall.ts";
 import { createCompoundV2Reader } from "../../../../src/portfolio/positions/compound-v2/reader.ts";
-import { createCompoundV3Reader } from "../../../../src/portfolio/positions/compound-v3/reader.ts";
 import type { ContractRead, PinnedChain, PositionReader } from "../../../../src/portfolio/types.ts";
 import { createTestRpc } from "../../../support/nodes/test-rpc.ts";
 import { localChainConfig } from "../../../support/portfolio/portfolio-stage.ts";
 import { type Artifact, readArtifact, readArtifactFile } from "../../support/artifacts.ts";
 import { createDeployer, type DeployedContract } from "../../support/deployer.ts";
-import { deployFeed } from "../chainlink-feed.ts";
 
-const [cometFolder = "", cometSource = "", compoundFolder = "", compoundSource = ""] = process.argv.slice(2);
-if (compoundSource === "") throw new Error("Name a folder and a source for Comet and for Compound v2.");
+const [compoundFolder = "", compoundSource = ""] = process.argv.slice(2);
+if (compoundSource === "") throw new Error("Name a folder and a source for Compound v2.");
 const EMPTY_WALLET: Hex = `0x${"5e".repeat(20)}`;
 const UNIT = 10n ** 18n;
 
@@ -104,73 +102,7 @@ async function writeRecording(
 }
 
 const usdc = await deployToken("USDC", 6);
-const weth = await deployToken("WETH", 18);
 const col = await deployToken("COL", 18);
-const feeds = {
-  usdc: await deployFeed(deployer, 99_990000n),
-  weth: await deployFeed(deployer, 3_123_45678901n),
-  col: await deployFeed(deployer, 2_000_00000000n),
-};
-
-async function recordCompoundV3(): Promise<void> {
-  const find = openArtifacts(cometFolder);
-  const factory = await deploy(find("AssetListFactory"));
-  const names = {
-    name32: pad(stringToHex("Test"), { dir: "right" }),
-    symbol32: pad(stringToHex("T"), { dir: "right" }),
-  };
-  const extension = await deploy(find("CometExtAssetList"), [names, factory.address]);
-  const collateral = (asset: DeployedContract, feed: DeployedContract) => ({
-    ...{ asset: asset.address, priceFeed: feed.address, decimals: 18, supplyCap: 1_000_000n * UNIT },
-    ...{ borrowCollateralFactor: (8n * UNIT) / 10n, liquidateCollateralFactor: (85n * UNIT) / 100n },
-    liquidationFactor: (93n * UNIT) / 100n,
-  });
-  const comet = await deploy(find("CometWithExtendedAssetList"), [
-    {
-      ...{ governor: owner.address, pauseGuardian: owner.address, extensionDelegate: extension.address },
-      ...{ baseToken: usdc.address, baseTokenPriceFeed: feeds.usdc.address },
-      ...{ supplyKink: (8n * UNIT) / 10n, supplyPerYearInterestRateBase: 0n },
-      ...{ supplyPerYearInterestRateSlopeLow: UNIT / 30n, supplyPerYearInterestRateSlopeHigh: UNIT / 2n },
-      ...{ borrowKink: (8n * UNIT) / 10n, borrowPerYearInterestRateBase: UNIT / 100n },
-      ...{ borrowPerYearInterestRateSlopeLow: UNIT / 20n, borrowPerYearInterestRateSlopeHigh: UNIT },
-      ...{ storeFrontPriceFactor: UNIT / 2n, trackingIndexScale: 10n ** 15n, baseTrackingSupplySpeed: 0n },
-      ...{ baseTrackingBorrowSpeed: 0n, baseMinForRewards: 1_000_000n, baseBorrowMin: 1_000_000n },
-      ...{
-        targetReserves: 10n ** 12n,
-        assetConfigs: [collateral(weth, feeds.weth), collateral(col, feeds.col)],
-      },
-    },
-  ]);
-  // The market hands what it does not know to its extension.
-  const market = { address: comet.address, abi: [...comet.abi, ...extension.abi] };
-  await send(market, "initializeStorage");
-  await give(usdc, market.address, 5_000_000_000000n, "lender");
-  await send(market, "supply", [usdc.address, 5_000_000_000000n]);
-  await give(col, market.address, 500n * UNIT, "wallet");
-  await send(market, "supply", [col.address, 500n * UNIT], asWallet);
-  await send(market, "withdraw", [usdc.address, 700_000_000000n], asWallet);
-  await chain.increaseTime(30n * 86_400n);
-  for (const [feed, price] of [
-    [feeds.usdc, 99_990000n],
-    [feeds.col, 2_000_00000000n],
-  ] as const)
-    await send(feed, "set", [price, 0n]);
-  const markets = [{ name: "Test", comet: market.address, isInDollars: true }];
-  await writeRecording(
-    "src/portfolio/positions/compound-v3",
-    cometSource,
-    [createCompoundV3Reader(new Map([[31337, markets]]))],
-    {
-      ...{ comet: market.address, base: usdc.address, collateral: col.address },
-      views: {
-        borrowed: String(await call(market, "borrowBalanceOf", [wallet])),
-        collateral: String(await call(market, "collateralBalanceOf", [wallet, col.address])),
-        collateralPrice: String(await call(market, "getPrice", [feeds.col.address])),
-        basePrice: String(await call(market, "getPrice", [feeds.usdc.address])),
-      },
-    },
-  );
-}
 
 async function recordCompoundV2(): Promise<void> {
   const find = openArtifacts(compoundFolder);
@@ -229,5 +161,4 @@ async function recordCompoundV2(): Promise<void> {
 }
 
 await recordCompoundV2();
-await recordCompoundV3();
 await chain.stop();
