@@ -29,6 +29,8 @@ export type LocalMarket = {
   readonly vault: Hex;
   /** The only lending market: ours, with the views of Morpho Blue. */
   readonly lending: MorphoBlueMarkets;
+  /** The payer has acted since, so that a difference from here has something to show. */
+  readonly fundedBlock: number;
 };
 
 type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
@@ -90,6 +92,7 @@ async function startMarket(
     await setDemoBalances(chain, slug);
     // A block of its own, from which a difference can start.
     await chain.request("evm_mine", []);
+    const fundedBlock = Number(await chain.request("eth_blockNumber", []));
     await packages.addPayerActivity(chain, local, { lending, permit2: PERMIT2 });
     await setDemoBalances(chain, slug);
     const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
@@ -121,7 +124,7 @@ async function startMarket(
     const { rpcUrl, wsUrl } = chain;
     return {
       ...{ slug, chainId, rpcUrl, wsUrl, feeds, vault: addressOf("Vault4626") },
-      lending: { morpho: lending.toLowerCase() as Hex, ids: [id] },
+      ...{ lending: { morpho: lending.toLowerCase() as Hex, ids: [id] }, fundedBlock },
       ...{ access: createChainAccess(rpc, config), rpc, chain },
     };
   } catch (error) {

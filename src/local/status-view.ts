@@ -27,6 +27,7 @@ export function formatLocalBanner({
   const { contracts, chainId } = simulation.deployment;
   const { api, portfolio } = urls;
   const payer = simulation.accounts.payer.address;
+  const differences = markets.map(({ slug, fundedBlock }) => `${slug}:${fundedBlock}`).join(",");
   const chain = (name: string, rpcUrl: string, id: number) =>
     `    ${name.padEnd(18)} ${rpcUrl}   chain id ${id}`;
   return [
@@ -38,8 +39,11 @@ export function formatLocalBanner({
     `  Portfolio service  ${portfolio}/   $${formatAmount(offer.amount, offer.decimals)} in local USDC per snapshot`,
     `  Facilitator        ${urls.facilitator}/docs`,
     "",
-    "  Pay for a snapshot and print it as a table",
+    "  Pay for what a wallet holds, who can take it and what changed, and print tables",
     `    npm run pay -- ${payer}`,
+    `    node bin/sextant.mjs exposure ${payer}`,
+    `    node bin/sextant.mjs diff ${payer} --from ${differences}`,
+    "    The wallet has a loan close to liquidation, unlimited allowances, one in Permit2, and an operator.",
     "",
     "  Watch events as they happen",
     "    node bin/sextant.mjs watch",
@@ -49,7 +53,8 @@ export function formatLocalBanner({
     `    ${api}/explorer/intents`,
     `    ${api}/analytics/commerce`,
     `    ${portfolio}/portfolio?address=${payer}`,
-    "    A wallet pays on the last page: import the payer's key from the file below; the page adds the chain.",
+    `    ${portfolio}/exposure?address=${payer}`,
+    "    A wallet pays on the last two pages: import the payer's key from the file below; the page adds the chain.",
     "",
     "  Run in a terminal",
     `    curl -s '${api}/agents/1?include=provenance'`,

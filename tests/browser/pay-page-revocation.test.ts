@@ -12,6 +12,7 @@ import {
   type ServiceStage,
 } from "../portfolio/service-stage.ts";
 import { addWallet, openBrowser, openPage, PAYER } from "./browser.ts";
+import { findLayoutDefects } from "./page-checks.ts";
 
 /** 1inch: the local market has the chain id of Base, so that its spenders are known. */
 const ROUTER: Hex = "0x111111125421ca6dc452d289314280a0f8842a65";
@@ -58,6 +59,8 @@ it("ends what the wallet approved, after which nothing can be taken", async () =
   expect(await row.locator(".labels").textContent()).toBe("Unlimited");
   // What was searched is a note, and nothing of a local chain is a warning.
   expect(await page.locator(".warnings li").allTextContents()).toEqual([]);
+  // A service that sells everything has the most links beside the title.
+  expect(await findLayoutDefects(page)).toEqual([]);
   // The others are what every local payer has given: two allowances, one in Permit2, and an operator of its loan.
   const rows = page.locator(".permissions > li");
   expect(await rows.count()).toBe(5);

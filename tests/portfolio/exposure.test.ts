@@ -34,8 +34,6 @@ const [SOLVER, AGENT] = [namedAccounts().solver, namedAccounts().agent].map(({ a
   address.toLowerCase(),
 ) as [Hex, Hex];
 const STRANGER = numberedAddress(0x57a);
-/** After the payer was funded and took its loan, before it did what a difference shows. */
-const LOCAL_DIFF_BLOCK = 34;
 /** 1inch: the local market has the chain id of Base, so that its spenders are known. */
 const ROUTER: Hex = "0x111111125421ca6dc452d289314280a0f8842a65";
 
@@ -140,7 +138,9 @@ describe("the payer of a local run", () => {
   });
 
   it("has a change between two blocks", async () => {
-    const from = `base:${LOCAL_DIFF_BLOCK},ethereum:${LOCAL_DIFF_BLOCK}`;
+    // Help and documents name this block.
+    expect([stage.base.fundedBlock, stage.ethereum.fundedBlock]).toEqual([34, 34]);
+    const from = "base:34,ethereum:34";
     const { tokens, positions } = await buyJson<PortfolioDiff>(
       `/portfolio/diff?address=${wallet}&from=${from}`,
     );

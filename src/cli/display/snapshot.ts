@@ -15,6 +15,7 @@ export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): r
     ...formatChains(snapshot, display),
     ...formatTokens(snapshot, display),
     ...formatPositions(snapshot, display),
+    ...formatLoans(snapshot, display),
     ...formatActivity(snapshot, display),
     ...formatWarnings(snapshot.summary.warnings, display),
   ];
@@ -75,6 +76,36 @@ function formatPositions({ positions }: PortfolioSnapshot, display: Display): st
     formatUsd(position.valueUsd),
   ]);
   return formatSection("Positions", columns, rows, display);
+}
+
+/** Accounts with a debt, and those whose debt is unknown. */
+function formatLoans({ health }: PortfolioSnapshot, display: Display): string[] {
+  const columns = [
+    ...[text("loan"), text("chain"), money("collateral"), money("owed")],
+    ...[amount("health factor"), amount("may lose"), text("")],
+  ];
+  const rows = health
+    .filter(({ debtUsd, loanToValue }) => debtUsd !== "0" && loanToValue !== "0")
+    .map((loan) => [
+      ...[loan.name, loan.chain, formatUsd(loan.collateralUsd), formatUsd(loan.debtUsd)],
+      loan.healthFactor === null ? "–" : cutFactor(loan.healthFactor),
+      loan.distanceToLiquidation === null ? "–" : cutPercent(loan.distanceToLiquidation),
+      loan.liquidatable ? "can be liquidated now" : "",
+    ]);
+  return formatSection("Loans", columns, rows, display);
+}
+
+/** Cut, not rounded: rounded up, a loan would look safer than it is. */
+function cutFactor(factor: string): string {
+  return /^-?\d+(?:\.\d{1,2})?/.exec(factor)?.[0] ?? factor;
+}
+
+/** A part of one as a percentage with one decimal, cut too. */
+function cutPercent(part: string): string {
+  const [, whole, fraction = ""] = /^(\d+)\.?(\d*)$/.exec(part) ?? [];
+  if (whole === undefined) return part;
+  const digits = fraction.padEnd(3, "0");
+  return `${BigInt(whole + digits.slice(0, 2))}.${digits.charAt(2)} %`;
 }
 
 function formatActivity({ recentActivity }: PortfolioSnapshot, display: Display): string[] {
