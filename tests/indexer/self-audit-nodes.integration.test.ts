@@ -12,7 +12,7 @@ import { readIndexerStatus } from "../../src/store/index/checkpoint.ts";
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { startFaultyNode } from "../support/nodes/faulty-node.ts";
 import { startPrunedNode } from "../support/nodes/pruned-node.ts";
-import { AUDIT_MS, type AuditStage, auditOf, openAuditStage } from "./audit-stage.ts";
+import { AUDIT_MS, type AuditStage, auditAllBlocks, auditOf, openAuditStage } from "./audit-stage.ts";
 import { type IndexerStage, openIndexerStage } from "./indexer-stage.ts";
 
 const MINUTE = 60_000;
@@ -60,6 +60,37 @@ describe("the self-audit", () => {
       await liar.stop();
     },
     2 * MINUTE,
+  );
+
+  it(
+    "leaves unconfirmed what the only node omitted if nothing tells which of two nodes is wrong",
+    async () => {
+      const { blockNumber: block, logIndex } = findLonelyUpdate();
+      const liar = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => ({ kind: "omit-log", block, logIndex, receipts: true }),
+        liesPerCall: Number.POSITIVE_INFINITY,
+      });
+      let isAway = true;
+      const second = await startFaultyNode({
+        upstream: stage.chain.rpcUrl,
+        plan: () => (isAway ? { kind: "status", status: 503 } : null),
+      });
+      await stage.withIndex(
+        [liar.url, second.url],
+        async (index) => {
+          isAway = false;
+          // All other blocks of the range are confirmed.
+          const left = [{ from: block, to: block }];
+          await expect.poll(() => auditOf(index).unconfirmed, { timeout: MINUTE }).toEqual(left);
+          await auditAllBlocks(index, stage.indexedHead.number);
+          expect(auditOf(index)).toMatchObject({ unconfirmed: left });
+        },
+        { fromStart: true, rpcLimits: { pauseMsBase: 2, pauseMsMax: 20 } },
+      );
+      await Promise.all([liar.stop(), second.stop()]);
+    },
+    3 * MINUTE,
   );
 
   it(

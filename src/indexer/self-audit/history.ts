@@ -41,7 +41,8 @@ export type RepairHistory = (
   differences: readonly BlockDifference[],
 ) => Promise<void>;
 
-type Verdict = "right" | "wrong" | "undecided";
+/** `disputed`: as many nodes contradict the index as agree, and nothing settles it. `undecided`: too few respond. */
+type Verdict = "right" | "wrong" | "disputed" | "undecided";
 
 // Differing blocks are compared again each time until they are repaired; this many show that much is wrong.
 const DIFFERING_MAX = 10;
@@ -60,13 +61,12 @@ export function createHistoryAudit(options: HistoryAuditOptions): AuditCheck {
   /** Whether the index is right about the block, as far as the nodes decide it now. */
   async function classifyBlock(block: number, signal: AbortSignal): Promise<Verdict> {
     const { stored } = await readStoredWindow(database, { from: block, to: block });
-    const text = await describeDifference(options, query, block, stored, signal);
-    if (text === null) differing.delete(block);
-    else if (text !== UNDECIDED && (differing.has(block) || differing.size < DIFFERING_MAX)) {
+    const { verdict, text = "" } = await compareWithNodes(options, query, block, stored, signal);
+    if (verdict === "right" || verdict === "disputed") differing.delete(block);
+    if (verdict === "wrong" && (differing.has(block) || differing.size < DIFFERING_MAX)) {
       differing.set(block, text);
     }
-    if (text === UNDECIDED) return "undecided";
-    return text === null ? "right" : "wrong";
+    return verdict;
   }
 
   const repair = (spans: readonly BlockSpan[]) => options.repair(spans, listDifferences(differing));
@@ -103,24 +103,22 @@ function listDifferences(differing: ReadonlyMap<number, string>): BlockDifferenc
   return [...differing].sort(([a], [b]) => a - b).map(([block, text]) => ({ block, text }));
 }
 
-const UNDECIDED = Symbol("undecided");
-
 /**
- * Null when the index is right. Reads the block by its hash from every configured node; the index is wrong when more
+ * Reads the block by its hash from every configured node; the index is wrong when more
  * of them contradict it than agree, and at least two respond where there are two. A node that contradicts its own
  * receipts proves nothing against the index and, in a tie, nothing for it.
  */
-async function describeDifference(
+async function compareWithNodes(
   { rpc, log }: HistoryAuditOptions,
   query: BlockLogQuery,
   block: number,
   stored: readonly ChainLog[],
   signal: AbortSignal,
-): Promise<string | null | typeof UNDECIDED> {
+): Promise<{ readonly verdict: Verdict; readonly text?: string }> {
   const opinions = await readBlockLogsPerProvider(rpc, block, query, { signal });
   const against = opinions.filter((opinion) => !areSameLogs(opinion.logs, stored));
   const [first] = against;
-  if (!first) return opinions.length > 0 ? null : UNDECIDED;
+  if (!first) return { verdict: opinions.length > 0 ? "right" : "undecided" };
   const supporting = opinions.filter((opinion) => !against.includes(opinion));
   const isTie = supporting.length === against.length;
   const credible = isTie ? await withoutContradiction(rpc, supporting, query, signal) : supporting;
@@ -131,12 +129,15 @@ async function describeDifference(
       { component: "indexer", event: "node_log_mismatch", block, hosts },
       "Nodes disagree with the index about a block's logs",
     );
-    return agreeing > against.length || opinions.length === rpc.providers().length ? null : UNDECIDED;
+    if (agreeing > against.length) return { verdict: "right" };
+    if (opinions.length < rpc.providers().length) return { verdict: "undecided" };
+    const contradicting = await withoutContradiction(rpc, against, query, signal);
+    return { verdict: agreeing > contradicting.length ? "right" : "disputed" };
   }
-  if (opinions.length < Math.min(2, rpc.providers().length)) return UNDECIDED;
-  if (!against.every(({ logs }) => areSameLogs(logs, first.logs))) return UNDECIDED;
-  if (await contradictsReceipts(rpc, first, query, { signal })) return UNDECIDED;
-  return describeLogDifference(block, stored, first);
+  if (opinions.length < Math.min(2, rpc.providers().length)) return { verdict: "undecided" };
+  if (!against.every(({ logs }) => areSameLogs(logs, first.logs))) return { verdict: "undecided" };
+  if (await contradictsReceipts(rpc, first, query, { signal })) return { verdict: "undecided" };
+  return { verdict: "wrong", text: describeLogDifference(block, stored, first) };
 }
 
 /** Drops nodes whose receipts contradict their own logs. */
@@ -181,7 +182,8 @@ const NODES_MIN = 2;
 /**
  * Compares the ranges that only one of several configured nodes has confirmed, up to the last final block and while two
  * nodes respond; returns the number of confirmed blocks. Windows about which the index is wrong stay unconfirmed until
- * they are repaired, all together once no other one can be compared: a repair rebuilds every row.
+ * they are repaired, all together once no other one can be compared: a repair rebuilds every row. So do blocks that are
+ * disputed: that a node agrees with what may be its own word confirms nothing.
  */
 function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,
@@ -189,13 +191,15 @@ function createUnconfirmedAudit(
   const { rpc, database, query, unconfirmed, repair, classifyBlock } = options;
   const size = createWindowSize(options.rangeMax);
   let wrong: readonly BlockSpan[] = [];
+  let disputed: readonly BlockSpan[] = [];
 
-  /** The blocks that were decided now; null when there are none. */
+  /** The blocks that were compared now; null when there are none. */
   async function compareNext(
     last: number,
     signal: AbortSignal,
-  ): Promise<{ readonly span: BlockSpan; readonly isRight: boolean } | null> {
-    const next = wrong.reduce(withoutSpan, unconfirmed.list()).find(({ from }) => from <= last);
+  ): Promise<{ readonly span: BlockSpan; readonly verdict: Exclude<Verdict, "undecided"> } | null> {
+    const left = [...wrong, ...disputed].reduce(withoutSpan, unconfirmed.list());
+    const next = left.find(({ from }) => from <= last);
     if (!next) return null;
     const span = { from: next.from, to: Math.min(next.to, last, next.from + size.blocks() - 1) };
     const { window, stored } = await readStoredWindow(database, span);
@@ -215,14 +219,13 @@ function createUnconfirmedAudit(
     }
     size.grow();
     const differing = responses.flatMap((logs) => findFirstDifferingBlock(stored, logs) ?? []);
-    if (differing.length === 0) return { span: window, isRight: true };
+    if (differing.length === 0) return { span: window, verdict: "right" };
     const block = Math.min(...differing);
     const verdict = await classifyBlock(block, signal);
     if (verdict === "undecided") return null;
-    // Blocks after one that the index is right about are compared next.
-    return verdict === "wrong"
-      ? { span: window, isRight: false }
-      : { span: { from: window.from, to: block }, isRight: true };
+    if (verdict === "wrong") return { span: window, verdict };
+    // The other blocks of the window are compared next.
+    return { span: { from: verdict === "right" ? window.from : block, to: block }, verdict };
   }
 
   return async (last, signal) => {
@@ -231,14 +234,17 @@ function createUnconfirmedAudit(
       const compared = await compareNext(last, signal);
       if (compared === null) {
         const repaired = wrong;
-        wrong = [];
+        [wrong, disputed] = [[], []];
         if (repaired.length > 0) await repair(repaired);
         break;
       }
-      const { span, isRight } = compared;
-      if (isRight) unconfirmed.confirm(span);
-      else wrong = [...wrong, span];
-      confirmed += isRight ? span.to - span.from + 1 : 0;
+      const { span, verdict } = compared;
+      if (verdict === "wrong") wrong = [...wrong, span];
+      else if (verdict === "disputed") disputed = [...disputed, span];
+      else {
+        unconfirmed.confirm(span);
+        confirmed += span.to - span.from + 1;
+      }
     }
     return confirmed;
   };
