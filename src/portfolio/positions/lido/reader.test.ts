@@ -1,4 +1,5 @@
 // Lido on what its own contracts returned: the shared suite, and each state of a stake and a withdrawal.
+import { decodeFunctionData, encodeFunctionResult, parseAbi, toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
@@ -155,5 +156,60 @@ describe("NFTs of withdrawals from Lido", () => {
       { kind: "nft-operator", spender: RECORDED_SPENDER, valueAtRiskUsd: null, partial: true },
     ]);
     expect(summary).toMatchObject({ valueAtRiskUsd: null, partial: true });
+  });
+});
+
+describe("requests that strangers make for a wallet", () => {
+  const abi = parseAbi([
+    "function getWithdrawalRequests(address) view returns (uint256[])",
+    "function getLastCheckpointIndex() view returns (uint256)",
+    "function getLastFinalizedRequestId() view returns (uint256)",
+    "function getPooledEthByShares(uint256) view returns (uint256)",
+    "function getWithdrawalStatus(uint256[]) view returns ((uint256, uint256, address, uint256, bool, bool)[])",
+    "function findCheckpointHints(uint256[], uint256, uint256) view returns (uint256[])",
+  ]);
+  const [own, dust, count] = [7n * 10n ** 18n, 100n, 450];
+
+  /** A queue in which the wallet's own request is the oldest of all, at a share for a unit of ether. */
+  function respond({ data }: { readonly data: Hex }): Hex | null {
+    const call = decodeFunctionData({ abi, data });
+    const { functionName } = call;
+    switch (call.functionName) {
+      case "getWithdrawalRequests":
+        return encodeFunctionResult({
+          abi,
+          functionName,
+          result: Array.from({ length: count }, (_, i) => i + 1).map(BigInt),
+        });
+      case "getWithdrawalStatus": {
+        const amountOf = (id: bigint) => (id === 1n ? own : dust);
+        const status = (id: bigint) => [amountOf(id), amountOf(id), wallet, 1n, false, false] as const;
+        return encodeFunctionResult({ abi, functionName, result: call.args[0].map(status) });
+      }
+      case "findCheckpointHints":
+        return encodeFunctionResult({ abi, functionName, result: [] });
+      case "getPooledEthByShares":
+        return encodeFunctionResult({ abi, functionName, result: call.args[0] });
+      default:
+        return encodeFunctionResult({ abi, functionName, result: 0n });
+    }
+  }
+
+  it("do not hide the wallet's own, which is larger", async () => {
+    const { chain } = openRecordedMoment(emptied);
+    const known = new Set(abi.map((item) => toFunctionSelector(item)));
+    const at = openRecordedChain({
+      ...{ chain, calls: [] },
+      spoil: (call) => (known.has(call.data.slice(0, 10) as Hex) ? respond(call) : null),
+    });
+    const { positions, warnings, incompleteContracts } = await reader.read(
+      { at, wallet, holdings: [] },
+      signal,
+    );
+    expect(positions).toHaveLength(200);
+    expect(positions[0]).toMatchObject({ tokenId: 1n, assets: [{ rawBalance: own }] });
+    expect(warnings).toEqual(["Only the largest 200 of 450 withdrawals from Lido on Local were read."]);
+    expect(incompleteContracts).toEqual(new Set([market.withdrawalQueue]));
+    expect(at.requests).toHaveLength(3);
   });
 });

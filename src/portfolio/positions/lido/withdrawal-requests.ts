@@ -7,6 +7,7 @@ import {
   decodeWords,
   TOKEN_AMOUNT_MAX,
 } from "../../../lib/abi/return-data.ts";
+import { splitIntoChunks } from "../../../lib/chunks.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createCallEncoder } from "../../multicall.ts";
 import type { Holding, PositionQuery, PositionResult, ProtocolPosition } from "../../types.ts";
@@ -14,7 +15,7 @@ import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CallRoutine } from "../call-routine.ts";
 import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 
-/** A wallet has a handful. Anyone can make requests for it; those of the highest ids are the newest. */
+/** A wallet has a handful. Anyone can make requests for it, of next to nothing: the largest are shown. */
 const REQUESTS_MAX = 200;
 /** The list is copied from storage: enough for two thousand. */
 const LIST_GAS_MAX = 5_000_000;
@@ -49,7 +50,7 @@ export type LidoOutcome = Pick<PositionResult, "positions" | "incompleteContract
 
 /**
  * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests, one
- * more for one with, and a third when some are final.
+ * more for one with, and a third when some are final; another one where there are very many.
  */
 export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket): CallRoutine<LidoOutcome> {
   const { withdrawalQueue, stEth } = market;
@@ -69,8 +70,8 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
   const lastFinal = decodeWord(finalResult);
   if (listed === null || last === null || lastFinal === null) return missing;
   if (listed.length === 0) return { positions: [], warnings: [] };
-  // In ascending order, as the search for hints requires.
-  const ids = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)).slice(-REQUESTS_MAX);
+  const ids = yield* chooseRequests(withdrawalQueue, listed);
+  if (ids === null) return missing;
   // The search reverts when it meets two requests that are not final.
   const final = ids.filter((id) => id <= lastFinal);
 
@@ -99,8 +100,27 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
     asset.rawBalance > 0n ? [createRequest(market, ids[index] ?? 0n, name, asset)] : [],
   );
   if (ids.length === listed.length) return { positions, warnings: [] };
-  const cut = `Only the newest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`;
+  const cut = `Only the largest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`;
   return { positions, incompleteContracts, warnings: [cut] };
+}
+
+/** In ascending order, as the search for hints requires. One step more where there are too many; null if that fails. */
+function* chooseRequests(
+  withdrawalQueue: Hex,
+  listed: readonly bigint[],
+): CallRoutine<readonly bigint[] | null> {
+  const sorted = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (sorted.length <= REQUESTS_MAX) return sorted;
+  const parts = splitIntoChunks(sorted, REQUESTS_MAX);
+  const results = yield parts.map((part) => getWithdrawalStatus(withdrawalQueue, [part]));
+  const requests = parts.flatMap((part, index) => {
+    const words = decodeWords(results[index], 2 + STATUS_WORDS * part.length)?.slice(2);
+    return words ? part.map((id, i) => ({ id, amount: words[i * STATUS_WORDS] ?? 0n })) : [];
+  });
+  if (requests.length < sorted.length) return null;
+  const largest = requests.sort((a, b) => (a.amount > b.amount ? -1 : a.amount < b.amount ? 1 : 0));
+  const chosen = new Set(largest.slice(0, REQUESTS_MAX).map(({ id }) => id));
+  return sorted.filter((id) => chosen.has(id));
 }
 
 /** Not the requested amount: after a slashing the queue pays less. Null when one could not be read. */
