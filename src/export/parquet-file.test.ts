@@ -75,7 +75,7 @@ describe("a Parquet file", () => {
       { name: "id", type: "int32", nullable: false },
       { name: "words", type: "text", nullable: true },
     ]);
-    const total = 120_000;
+    const total = 60_000;
     const wordsOf = (id: number) => (id % 3 === 0 ? null : `${id}`.padStart(20, "0"));
     await file.append(Array.from({ length: total }, (_, id) => [id, wordsOf(id)]));
     expect((await file.finish()).rows).toBe(total);
@@ -88,10 +88,9 @@ describe("a Parquet file", () => {
     const first = (id: number) => `${id}`.padStart(20, "0").slice(0, 16);
     expect(groups.map(([rows, least]) => [rows, least])).toEqual([
       [50_000, first(1)],
-      [50_000, first(50_000)],
-      [20_000, first(100_000)],
+      [10_000, first(50_000)],
     ]);
-    for (const id of [1, 49_999, 50_000, 99_998, 100_001, 119_999])
+    for (const id of [1, 49_999, 50_000, 59_999])
       expect(await read(`select id from '${path}' where words = '${wordsOf(id)}'`)).toEqual([[id]]);
     expect(await read(`select count(*)::integer from '${path}' where words is null`)).toEqual([[total / 3]]);
     connection.closeSync();

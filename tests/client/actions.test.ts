@@ -1,12 +1,13 @@
 // The actions of the client against the real indexing API: every operation, lists, the past, documents, signed writes.
 import { keccak256, toBytes } from "viem";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { OPERATIONS } from "../../packages/client/generated/operations.ts";
 import type { Operation } from "../../packages/client/operation.ts";
 import { createSextant, type Sextant } from "../../packages/client/sextant.ts";
 import type { OpenApiOperation } from "../../src/http/openapi/document.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "../api/write-stage.ts";
+import { startTestApi } from "../support/http/test-api.ts";
 
 type AnyAction = (
   ...given: readonly unknown[]
@@ -72,7 +73,9 @@ describe("reads", () => {
     expect(then).toEqual(await stage.body(`/intents/${id}?block=${block}`));
     expect([then.status, (await sextant.getIntent({ id })).status]).toEqual(["OPEN", "FILLED"]);
     expect(await sextant.getIntent({ id }, { minBlock: block })).toMatchObject({ intent_id: id });
-    const impatient = createSextant({ api: stage.url, attemptsMax: 1 });
+    const api = await startTestApi(stage.database, { blockWaits: { waitMsMax: 100 } });
+    onTestFinished(() => api.close());
+    const impatient = createSextant({ api: api.url, attemptsMax: 1 });
     await expect(impatient.getIntent({ id }, { minBlock: 10n ** 9n })).rejects.toMatchObject({
       code: "BLOCK_NOT_INDEXED",
       status: 503,

@@ -19,12 +19,14 @@ export function followStage(stage: IndexerStage, template?: string): Promise<Tes
   return startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment, ...copied });
 }
 
-/** Follows a history live, indexes it again from the start, and rebuilds the rows; the index ends stopped. */
+/** Follows a history live, of which some blocks are undone, indexes it again, and rebuilds the rows; the index ends stopped. */
 export async function expectSameTablesEveryWay(
   stage: IndexerStage,
   live: TestIndex,
   steps: number,
+  acts: readonly ReorgAct[] = [],
 ): Promise<void> {
+  await undoBlocks(stage, live, acts);
   await stage.runSteps(steps);
   await live.waitUntilIndexed(await stage.head());
   const { finalized, digest } = await digestCleanIndex(stage);
@@ -42,14 +44,18 @@ export async function expectTablesOfFinalChain(
   index: TestIndex,
   acts: readonly ReorgAct[],
 ): Promise<void> {
+  await undoBlocks(stage, index, acts);
+  await stage.runSteps(10);
+  await index.waitUntilIndexed(await stage.head());
+  const { finalized, digest } = await digestCleanIndex(stage);
+  expect(await index.digest(finalized)).toEqual(digest);
+}
+
+async function undoBlocks(stage: IndexerStage, index: TestIndex, acts: readonly ReorgAct[]): Promise<void> {
   for (const { steps, depth, keep, more } of acts) {
     await stage.runSteps(steps);
     // The index may be synced when the chain forks, or in the middle of a batch.
     if (more % 2 === 0) await index.waitUntilIndexed(await stage.head());
     await stage.chain.reorg(depth, { replay: keep, blocks: depth + more });
   }
-  await stage.runSteps(10);
-  await index.waitUntilIndexed(await stage.head());
-  const { finalized, digest } = await digestCleanIndex(stage);
-  expect(await index.digest(finalized)).toEqual(digest);
 }

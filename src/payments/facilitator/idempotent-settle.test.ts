@@ -141,7 +141,7 @@ describe("a transaction whose account nonce was used again", () => {
     const clock = { ...systemClock, nowMs: () => nowMs };
     const payer = await stage.payer();
     const [first, second] = [await signed(payer), await signed(payer)];
-    const facilitator = open({ clock, confirmationMs: 2_500 });
+    const facilitator = open({ clock, confirmationMs: 1_500 });
     await stage.chain.request("evm_setAutomine", [false]);
     onTestFinished(() => void stage.chain.request("evm_setAutomine", [true]));
     const waiting = () => stage.chain.request("eth_pendingTransactions") as Promise<{ hash: Hex }[]>;
@@ -149,7 +149,7 @@ describe("a transaction whose account nonce was used again", () => {
     const losing = settle(facilitator, first);
     await waitFor(async () => (await waiting()).length === 1);
     // Long enough that the wait for the first one has seen it.
-    await systemClock.sleep(500);
+    await systemClock.sleep(300);
     const [dropped] = await waiting();
     await stage.chain.request("hardhat_dropTransaction", [dropped?.hash]);
     nowMs += 10_000;

@@ -560,7 +560,8 @@ describe("claims of strangers", () => {
     expect(Number(total)).toBeGreaterThan(0);
     await claim(FAKES.slice(0, 1), 6);
     expect(await readClaims()).toMatchObject({ total, partial: false, stolen: 0, old: true, count: 8 });
-    await claim(FAKES, 300);
+    // As many as are listed, and more.
+    await claim(FAKES, 150);
     const flooded = await readClaims();
     expect(flooded).toMatchObject({ total, partial: false, stolen: 0, old: true });
     expect(flooded.summary.permissionCount).toBeGreaterThan(500);

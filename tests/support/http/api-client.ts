@@ -66,7 +66,8 @@ function openValidators(document: OpenApiDocument): FindValidator {
   const text = JSON.stringify(document);
   const known = validatorsOfDocuments.get(text);
   if (known) return known;
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
+  // It ends at the first error: with all of them, one of many kinds of record is compared with every kind to the end.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(closeObjects(document) as OpenApiDocument, "api");
   const validators = new Map<string, ValidateFunction>();
   const validatorOf: FindValidator = (pointer) => {
