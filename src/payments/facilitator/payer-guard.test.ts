@@ -234,6 +234,40 @@ describe("a plain key that signs its only cent away many times at once", () => {
   });
 });
 
+describe("a plain key with the money for all its payments at once", () => {
+  it("settles the last one while an earlier one is mined and its wait has not ended", async () => {
+    const payer = await stage.payer(0n);
+    await stage.mint(payer.address, 2n * TEST_PRICE);
+    const first = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    const second = (await signPaymentFor(paid, payer, stage.asset)).payload;
+    // The first payment is mined when it is sent. Its wait does not see that before the second reads a balance, and asks
+    // again seconds later.
+    let isHidden = true;
+    let asked = () => {};
+    const isWaiting = new Promise<void>((resolve) => (asked = resolve));
+    const late = await openResponseProxy(stage.chain.rpcUrl, {
+      instead: {
+        eth_getTransactionReceipt: async () => {
+          asked();
+          return isHidden ? { result: null } : null;
+        },
+        eth_call: async () => {
+          isHidden = false;
+          return null;
+        },
+      },
+    });
+    onTestFinished(late.close);
+    const facilitator = open({ urls: [late.url], confirmationMs: 20_000, pollMs: 2_000 });
+    const firstOutcome = settle(facilitator, first);
+    await isWaiting;
+    isHidden = true;
+    expect(await settle(facilitator, second)).toMatchObject({ kind: "settled" });
+    expect(await firstOutcome).toMatchObject({ kind: "settled" });
+    expect(await stage.transfersFrom(payer.address)).toHaveLength(2);
+  });
+});
+
 describe("a plain key whose payment is still pending after the wait for it", () => {
   it("counts a pending payment against the balance until it is mined", async () => {
     const payer = await stage.payer(0n);

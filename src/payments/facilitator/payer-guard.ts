@@ -72,6 +72,8 @@ export class PayerGuard {
   readonly #turns = new Map<Hex, ConcurrencyLimit>();
   /** Settlements in flight, in the order in which they started. */
   readonly #inFlight = new Map<string, GuardedPayment>();
+  /** Those among them that the records have, or had until their outcome was known. */
+  readonly #reserved = new WeakSet<GuardedPayment>();
 
   constructor(options: PayerGuardOptions) {
     this.#options = options;
@@ -158,7 +160,10 @@ export class PayerGuard {
     const { network, records } = this.#options;
     const { key, amount, codeHash } = payment;
     // Before others are read: of two processes at once, at least one finds the payment of the other.
-    if (codeHash === null) await records.addReservation({ ...key, amount });
+    if (codeHash === null) {
+      await records.addReservation({ ...key, amount });
+      this.#reserved.add(payment);
+    }
     const inFlight = await this.#findInFlight(payment);
     if (await records.isPayerBlocked(network, key.payer)) return PAYER_REJECTED;
     await this.#assertBalanceCoversInFlight(payment, inFlight);
@@ -252,8 +257,29 @@ export class PayerGuard {
     const again = await this.#findInFlight(payment);
     const others = othersOf(again);
     const checked = await this.#filterPending(others.slice(0, LOOKUPS_MAX));
-    if (await covers(ownOf(again), [...checked, ...others.slice(LOOKUPS_MAX)])) return;
+    const own = await this.#filterUnmined(key, ownOf(again));
+    if (await covers(own, [...checked, ...others.slice(LOOKUPS_MAX)])) return;
     throw new FacilitatorUnavailableError("the payer's balance does not cover all payments in flight");
+  }
+
+  /** Those that this process waits for and that may still take money: a wait ends some time after its block. */
+  async #filterUnmined(
+    { payer }: PaymentKey,
+    own: readonly GuardedPayment[],
+  ): Promise<readonly GuardedPayment[]> {
+    if (own.length === 0) return own;
+    const { network, records } = this.#options;
+    const unresolved = await records.findUnresolved(network, { payer });
+    const recordOf = new Map(unresolved.map((record) => [authorizationKeyText(record), record]));
+    const isUnmined = await Promise.all(
+      own.map(async (each, index) => {
+        const record = recordOf.get(authorizationKeyText(each.key));
+        // Without a record it is about to begin, or its outcome is known by now.
+        if (record === undefined) return !this.#reserved.has(each);
+        return index >= LOOKUPS_MAX || this.#mayBeMined(record);
+      }),
+    );
+    return own.filter((_, index) => isUnmined[index]);
   }
 
   async #filterPending(records: readonly SettlementRecord[]): Promise<SettlementRecord[]> {

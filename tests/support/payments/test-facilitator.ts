@@ -28,6 +28,7 @@ export function openTestFacilitator(
     readonly turns?: SettlementTurns;
     readonly confirmationMs?: number;
     readonly nonceGapMs?: number;
+    readonly pollMs?: number;
   },
 ): LocalFacilitator {
   const { urls = [stage.chain.rpcUrl], database = stage.database, clock } = options;
@@ -42,7 +43,7 @@ export function openTestFacilitator(
     log: silentLog,
     onCall: null,
     confirmationMs: options.confirmationMs ?? 1_000,
-    pollMs: 20,
+    pollMs: options.pollMs ?? 20,
     nonceGapMs: options.nonceGapMs ?? 300,
     ...(clock ? { clock } : {}),
   });
