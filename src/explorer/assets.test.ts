@@ -2,7 +2,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { findTypeErrors } from "../../tests/support/process/type-check.ts";
 import { readAssets } from "./assets.ts";
 
 const FOLDER = fileURLToPath(new URL("./assets/", import.meta.url));
@@ -26,7 +25,3 @@ it("the sheet has every file of the folder, and asks for nothing elsewhere", () 
   for (const name of sheets) expect(sheet).toContain(readFileSync(FOLDER + name, "utf8"));
   expect(sheet).not.toMatch(/@import|url\(/);
 });
-
-it("the modules type-check", () => {
-  expect(findTypeErrors(FOLDER)).toBeNull();
-}, 60_000);

@@ -3,7 +3,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { Script } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { findTypeErrors } from "../../tests/support/process/type-check.ts";
 import { readPageScript, readPageStyle } from "./page.ts";
 import { PAY_PAGES } from "./pay-pages.ts";
 
@@ -30,9 +29,5 @@ describe("the scripts of the pages", () => {
   it("scripts and styles cannot end the element that contains them", () => {
     for (const { script } of scripts) expect(script).not.toMatch(/<\/script|<!--/i);
     expect(readPageStyle()).not.toMatch(/<\/style/i);
-  });
-
-  it("the scripts of the pages type-check", () => {
-    expect(findTypeErrors(FOLDER)).toBeNull();
   });
 });
