@@ -241,7 +241,7 @@ describe("a client that reads slowly", () => {
       await waitFor(() => expect([...namesOf(slow), ...namesOf(quick)]).toEqual(["progress", "progress"]));
       slow.pause();
       // Far more than the system's own buffers take.
-      for (let block = 0; block < 40; block += 1) await index.extendWithLargeEvents(3, large);
+      for (let block = 0; block < 10; block += 1) await index.extendWithLargeEvents(12, large);
       const countOf = (client: EventStreamClient) =>
         namesOf(client).filter((name) => name === "message").length;
       await waitFor(() => expect(countOf(quick)).toBe(120));
@@ -261,7 +261,7 @@ describe("a client that reads slowly", () => {
     await withApi({ ...limits, stalledMsMax: 200 }, async (url) => {
       const slow = await open("?from=genesis", {}, url);
       slow.pause();
-      for (let block = 0; block < 40; block += 1) await index.extendWithLargeEvents(3, large);
+      for (let block = 0; block < 10; block += 1) await index.extendWithLargeEvents(12, large);
       await waitFor(async () => {
         const metrics = await (await fetch(`${url}/metrics`)).text();
         expect(metrics).toContain("sextant_event_streams_cut_total 1");
