@@ -22,6 +22,8 @@ type Row = {
 const SWEPT_MS_MAX = 90_000;
 const OPEN = `select count(*)::int as open from payments where state = 'settling'
   or (state = 'settled' and not final) or (state = 'refused' and reason is distinct from '${NONCE_USED}')`;
+const UNSETTLED = `select count(*)::int as open from payments
+  where settled_at is not null and state <> 'lost' and not (state = 'settled' and final)`;
 // As long as a settlement is waited for; what is open then expires, and that is looked at too.
 const SETTLE_MS_MAX = 15_000;
 const BETWEEN_MS = 500;
@@ -91,14 +93,17 @@ async function fetchPaidResponses(system: E2eSystem, purchases: readonly E2ePurc
   }
 }
 
-/** Mines until payments are final, then lets time pass until every signature has expired. */
+/**
+ * Mines until what was paid is final, then lets time pass until every signature has expired: that decides all others,
+ * most of which can never be paid.
+ */
 export async function waitForOpenPayments(system: E2eSystem): Promise<void> {
   const { chain } = system.protocol;
   await withDatabase(system, async (query) => {
     // What the last reorg took away is carried out again meanwhile.
     for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
       await chain.mine(E2E_FINALITY_DEPTH);
-      const [{ open } = { open: 0 }] = await query<{ open: number }>(OPEN);
+      const [{ open } = { open: 0 }] = await query<{ open: number }>(UNSETTLED);
       if (open === 0) break;
       await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
     }

@@ -38,9 +38,15 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   /** The last payment that was really settled, for the lie that names it. */
   let before: Settled | null = null;
 
+  // Every kind once at the first occasion: a run goes on until it has met each of them.
+  const isDue = (told: number, kinds: number, chance: number) =>
+    share > 0 && (told < kinds || random() < chance);
+
   const chooseLie = (path: string): FacilitatorLie | null =>
     // In turns, each until it was used: some need a settlement that succeeds.
-    path === "/settle" && random() < share ? (SETTLEMENT_LIES[lies % SETTLEMENT_LIES.length] ?? null) : null;
+    path === "/settle" && isDue(lies, SETTLEMENT_LIES.length, share)
+      ? (SETTLEMENT_LIES[lies % SETTLEMENT_LIES.length] ?? null)
+      : null;
 
   const tellLie = (lie: FacilitatorLie) => {
     lies += 1;
@@ -59,7 +65,8 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
     }
     const url = target();
     if (url === "") return void request.socket.destroy();
-    if (path === "/verify" && random() < share * VERIFICATION_SHARE && (await settleAt(url, body))) {
+    const isRejected = path === "/verify" && isDue(rejections, 1, share * VERIFICATION_SHARE);
+    if (isRejected && (await settleAt(url, body))) {
       rejections += 1;
       onLie(VERIFICATION_LIE);
       const invalidReason = REJECTION_REASONS[rejections % REJECTION_REASONS.length];
