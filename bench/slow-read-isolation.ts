@@ -1,4 +1,5 @@
 // `npx tsx bench/slow-read-isolation.ts [--rows N] [--seconds N]`: quick reads of many clients while one client sends slow ones.
+
 import { Agent, get } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -8,6 +9,7 @@ import { tables } from "../src/protocol/domains.ts";
 import { createRowIndexes } from "../src/store/index/row-indexes.ts";
 import { createRowTables } from "../src/store/index/row-tables.ts";
 import type { Database } from "../src/store/postgres/database.ts";
+import { NO_LIMITS } from "../tests/support/http/no-limits.ts";
 import { benchLog, openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
 import { formatColumns } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
@@ -118,6 +120,7 @@ let failures = 0;
 try {
   await fill(database);
   const http = createHttpServer({
+    ...NO_LIMITS,
     log: benchLog.child({}, { level: "silent" }),
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,

@@ -1,8 +1,10 @@
 // The indexing API as a process of its own, put together as `sextant api` does, without a limit per client.
+
 import { Registry } from "prom-client";
 import { serveApi } from "../../src/api/serve.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { addStatusRoutes } from "../../src/http/status-routes.ts";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import {
   type BenchDatabaseTarget,
   benchLog,
@@ -29,6 +31,7 @@ const replicas = openBenchReplicas(readUrls, place.schema);
 async function serve(cacheBytesMax?: number) {
   const registry = new Registry();
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: benchLog,
     bodyBytesMax: 262_144,
     requestMsMax: 10_000,

@@ -1,6 +1,8 @@
 // The indexing API as a process of its own, with places for all streams of the benchmark; reports its memory.
+
 import { serveApi } from "../../src/api/serve.ts";
 import { createHttpServer } from "../../src/http/server.ts";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";
 import { type ControlReady, serveSteps } from "./control.ts";
 
@@ -12,6 +14,7 @@ const STREAMS_MAX = 20_000;
 const place = JSON.parse(process.argv[2] ?? "") as BenchDatabaseTarget;
 const database = await openBenchDatabase(place);
 const server = createHttpServer({
+  ...NO_LIMITS,
   log: benchLog,
   bodyBytesMax: 4_096,
   requestMsMax: 10_000,

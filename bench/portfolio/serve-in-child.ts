@@ -1,4 +1,5 @@
 // The portfolio service in a process of a benchmark: over one chain, until the parent closes its input.
+
 import { Registry } from "prom-client";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { createHttpServer } from "../../src/http/server.ts";
@@ -6,6 +7,7 @@ import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { type ServerReady, startCpuTimeServer } from "../api/cpu-time.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { sendToParent } from "../harness/progress.ts";
@@ -21,6 +23,7 @@ type Served = Pick<
 
 export async function servePortfolioInChild({ rpc, book, onClose, ...service }: Served): Promise<void> {
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: benchLog,
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,

@@ -94,7 +94,7 @@ export const requestSettings = {
     256,
     "Maximum open connections per client address; 0 disables the limit. Ignored if SEXTANT_TRUST_PROXY is set.",
   ),
-  proxies: setting(
+  trustedProxies: setting(
     "SEXTANT_TRUST_PROXY",
     integer(0, 10),
     0,

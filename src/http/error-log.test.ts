@@ -1,6 +1,8 @@
 // The log of a failing service: a defect with its stack, an outage in one line, repeats only counted.
+
 import { pino } from "pino";
 import { afterEach, describe, expect, it } from "vitest";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { Fault } from "../lib/fault.ts";
 import { createHttpServer, type HttpServer } from "./server.ts";
 
@@ -20,7 +22,13 @@ async function start(fail: (path: string) => Error): Promise<{ url: string; line
   const lines: Line[] = [];
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
-  const started = createHttpServer({ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready });
+  const started = createHttpServer({
+    ...NO_LIMITS,
+    log,
+    bodyBytesMax: 1_024,
+    requestMsMax: 5_000,
+    checkReadiness: ready,
+  });
   server = started;
   started.app.get("/:path", async (request) => {
     throw fail((request.params as { path: string }).path);

@@ -1,10 +1,12 @@
 // The fast path sends what the route would send, and applies the same limits and checks.
+
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { createLog } from "../lib/log.ts";
 import { formatHeadHeaders } from "../schema/reads/read.ts";
 import { serializeResponse } from "./response.ts";
@@ -29,6 +31,7 @@ afterEach(async () => {
 async function start(options: Partial<HttpServerOptions> = {}): Promise<string> {
   const ready = async () => ({ ready: true }) as const;
   const started = createHttpServer({
+    ...NO_LIMITS,
     log,
     bodyBytesMax: 1_024,
     requestMsMax: 5_000,

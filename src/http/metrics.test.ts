@@ -1,6 +1,8 @@
 // Requests are counted by route and status, whatever their outcome.
+
 import { Histogram, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { createLog } from "../lib/log.ts";
 import { createRequestMetrics } from "./metrics.ts";
 import { createHttpServer } from "./server.ts";
@@ -11,6 +13,7 @@ describe("request metrics", () => {
     const log = createLog({ level: "silent", terminal: false, name: "test" });
     const ready = async () => ({ ready: true }) as const;
     const server = createHttpServer({
+      ...NO_LIMITS,
       log,
       bodyBytesMax: 1_024,
       requestMsMax: 5_000,

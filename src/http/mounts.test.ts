@@ -1,6 +1,8 @@
 // Apps below /d/:name: each sees its requests as if it were at the root, and all share one limit per client.
+
 import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { silentLog } from "../../tests/support/quiet-log.ts";
 import { serializeResponse } from "./response.ts";
 import { createHttpServer, type HttpServer } from "./server.ts";
@@ -14,7 +16,7 @@ afterEach(async () => {
 
 async function start(limits: { readonly requestsPerMinuteMax?: number } = {}): Promise<string> {
   const options = { log: silentLog, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness };
-  const server = createHttpServer({ ...options, ...limits });
+  const server = createHttpServer({ ...NO_LIMITS, ...options, ...limits });
   open.push(server);
   const echo =
     (name: string) =>

@@ -1,9 +1,11 @@
 // The server: clear errors, right statuses, its own request ids, and a shutdown that drops no request.
+
 import { once } from "node:events";
 import { connect } from "node:net";
 import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
+import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLocalCallers } from "../lib/local-callers.ts";
 import { createLog } from "../lib/log.ts";
@@ -24,6 +26,7 @@ async function start(
   options: Partial<HttpServerOptions> = {},
 ): Promise<{ url: string; server: HttpServer }> {
   const server = createHttpServer({
+    ...NO_LIMITS,
     ...{ log, bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: ready },
     ...options,
   });
@@ -80,6 +83,7 @@ describe("metrics", () => {
   async function listen(metrics: MetricsAddress | undefined, port = 0) {
     const lines: { metricsUrl?: string }[] = [];
     const server = createHttpServer({
+      ...NO_LIMITS,
       ...{ bodyBytesMax: 1_024, requestMsMax: 5_000, checkReadiness: async () => ({ ready: true }) },
       log: pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
     });
@@ -242,6 +246,7 @@ describe("listening", () => {
   it("names the variable to change when the port is taken", async () => {
     const { url } = await start();
     const second = createHttpServer({
+      ...NO_LIMITS,
       log,
       bodyBytesMax: 1,
       requestMsMax: 1,

@@ -35,16 +35,17 @@ export type HttpServerOptions = {
   /** Largest body of any route; endpoints may declare less. */
   readonly bodyBytesMax: number;
   readonly requestMsMax: number;
-  /** Per client; 0 or absent is no limit. */
-  readonly requestsPerMinuteMax?: number;
-  /** Bytes of request bodies per client; 0 or absent is no limit. */
-  readonly bodyBytesPerMinuteMax?: number;
-  /** Open at once; 0 or absent is no limit. */
-  readonly connectionsMax?: number;
+  // The limits are required, so that a setting which is renamed on one side only does not compile.
+  /** Per client; 0 is no limit. */
+  readonly requestsPerMinuteMax: number;
+  /** Bytes of request bodies per client; 0 is no limit. */
+  readonly bodyBytesPerMinuteMax: number;
+  /** Open at once; 0 is no limit. */
+  readonly connectionsMax: number;
   /** The same per client; ignored behind proxies, which open all connections. */
-  readonly connectionsPerClientMax?: number;
-  /** How many proxies in front of us set X-Forwarded-For; 0 or absent trusts none. */
-  readonly trustedProxies?: number;
+  readonly connectionsPerClientMax: number;
+  /** How many proxies in front of us set X-Forwarded-For; 0 trusts none. */
+  readonly trustedProxies: number;
   /** Rejects pages of the web, for a service of one person on one machine; absent serves all callers. */
   readonly findForeignCaller?: FindForeignCaller | null;
   readonly clock?: Clock;
@@ -98,7 +99,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock } = options;
   const repeatLimit = createLogThrottle(clock);
   const shared: SharedParts = {
-    guard: createRequestGuard({ ...NO_LIMITS, ...options, clock }),
+    guard: createRequestGuard({ ...options, findForeignCaller: options.findForeignCaller ?? null, clock }),
     repeatLimit,
     mounts: new Mounts(),
     metrics: new MetricsServer(),
@@ -235,15 +236,8 @@ function addServerHooks(app: FastifyInstance, state: ServerState, observeRequest
   });
 }
 
-const NO_LIMITS = {
-  requestsPerMinuteMax: 0,
-  bodyBytesPerMinuteMax: 0,
-  trustedProxies: 0,
-  findForeignCaller: null,
-};
-
 function connectionLimits(
-  { connectionsMax = 0, connectionsPerClientMax = 0, trustedProxies = 0 }: HttpServerOptions,
+  { connectionsMax, connectionsPerClientMax, trustedProxies }: HttpServerOptions,
   log: Log,
   repeatLimit: LogThrottle,
 ): ConnectionLimitOptions {

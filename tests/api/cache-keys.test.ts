@@ -1,4 +1,5 @@
 // Cache keys contain only known parameters, so that unknown ones cannot bypass the cache.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { writeReads } from "../../src/api/write-service.ts";
 import { BlockWaiters } from "../../src/http/block-waiters.ts";
@@ -8,6 +9,7 @@ import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { indexReads as protocolReads } from "../../src/protocol/reads.ts";
 import { openPipelinedReader } from "../../src/store/fast/pipelined-reader.ts";
 import { openIndexReader, openSlowReader } from "../../src/store/index/reader.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
@@ -35,6 +37,7 @@ beforeAll(async () => {
   cache.invalidateAll();
   const ready = async () => ({ ready: true }) as const;
   server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 1_024,
     requestMsMax: 10_000,

@@ -20,6 +20,7 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
@@ -178,6 +179,7 @@ async function serveWrites(
 ): Promise<{ client: WriteClient; close(): Promise<void> }> {
   const ready = async () => ({ ready: true }) as const;
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 20_000,

@@ -1,4 +1,5 @@
 // A portfolio service that sells for real money of a local chain, with the parts that clients of tests need.
+
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
@@ -10,6 +11,7 @@ import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { openPaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
@@ -30,6 +32,7 @@ export async function openClientStage() {
     },
   } as unknown as SnapshotReader;
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 4_096,
     requestMsMax: 30_000,

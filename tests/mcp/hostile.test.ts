@@ -1,4 +1,5 @@
 // What clients may not do to /mcp: batches, depth, size, foreign headers, endless sessions, more than their share.
+
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
@@ -6,6 +7,7 @@ import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createMcpEndpoint, createRouteSender } from "../../src/mcp/endpoint.ts";
 import { describePaidTools } from "../../src/portfolio/http/tools.ts";
 import type { Endpoint } from "../../src/schema/endpoint.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 let server: HttpServer;
@@ -19,6 +21,7 @@ let intents: readonly object[] = [];
 
 beforeAll(async () => {
   server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 5_000,

@@ -1,4 +1,5 @@
 // Every tool stays below 16 kB, whatever its route returns, for clients of both protocols.
+
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
@@ -7,6 +8,7 @@ import { createMcpEndpoint } from "../../src/mcp/endpoint.ts";
 import type { ServiceRequest, Tool } from "../../src/mcp/tool.ts";
 import { describePaidTools } from "../../src/portfolio/http/tools.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.ts";
 
@@ -113,6 +115,7 @@ describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) 
   let tools: Awaited<ReturnType<ToolClient["tools"]>>;
   beforeAll(async () => {
     server = createHttpServer({
+      ...NO_LIMITS,
       log: silentLog,
       bodyBytesMax: 65_536,
       requestMsMax: 30_000,

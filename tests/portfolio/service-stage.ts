@@ -25,6 +25,7 @@ import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openSnapshotTable } from "../../src/store/postgres/stored-snapshots.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
@@ -124,6 +125,7 @@ async function serveProcess(
     ...(options.routes ? { routes: options.routes } : {}),
   });
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax,

@@ -2,6 +2,7 @@
 // facilitator.integration.test.ts starts it as a process.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
+import { expectLimitPerForwardedClient } from "../../../tests/support/http/forwarded-clients.ts";
 import {
   type FacilitatorStage,
   openFacilitatorStage,
@@ -75,11 +76,15 @@ async function respondsAsDocumented(url: string): Promise<void> {
 }
 
 describe("sextant facilitator", () => {
-  it("settles payments, responds as its OpenAPI document says, and does not reveal its key", async () => {
-    const facilitator = startServiceCommand(facilitatorCommand, stage.environment);
+  it("settles payments, responds as documented, counts clients behind a proxy, and does not reveal its key", async () => {
+    const facilitator = startServiceCommand(facilitatorCommand, {
+      ...stage.environment,
+      ...{ SEXTANT_TRUST_PROXY: "1", SEXTANT_REQUESTS_PER_MINUTE: "100" },
+    });
     const url = await facilitator.listening();
     await settlesForRemoteService(url);
     await respondsAsDocumented(url);
+    await expectLimitPerForwardedClient(`${url}/supported`, 100);
     facilitator.stop.abort();
     expect(await facilitator.ended).toBe(0);
     expect(facilitator.logged()).not.toContain(stage.chain.accounts.guardian.privateKey.slice(2));

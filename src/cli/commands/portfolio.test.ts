@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
+import { expectLimitPerForwardedClient } from "../../../tests/support/http/forwarded-clients.ts";
 import { waitFor } from "../../../tests/support/payments/paid-client.ts";
 import {
   startPortfolioCommand,
@@ -173,12 +174,13 @@ describe("with X402_DEV_BYPASS", () => {
     expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_getBalance",outcome="ok"\} 1/);
   });
 
-  it("has the metrics of each service on a port of its own where sextant serve runs several", async () => {
+  it("counts clients behind a proxy and has metrics per service where sextant serve runs several", async () => {
     const port = await findFreePair();
     const service = startServiceCommand(serveCommand, {
       ...environment(chain.rpcUrl),
       ...{ SEXTANT_METRICS_PORT: String(port), SEXTANT_LOG_LEVEL: "info" },
       ...{ API_PORT: "0", INDEXER_PORT: "0", RPC_URL: CLOSED_PORT },
+      ...{ SEXTANT_TRUST_PROXY: "1", SEXTANT_REQUESTS_PER_MINUTE: "2" },
     });
     await Promise.race([
       waitFor(
@@ -192,6 +194,10 @@ describe("with X402_DEV_BYPASS", () => {
     const [api, portfolio] = await Promise.all([readMetrics(port), readMetrics(port + 1)]);
     expect(api).toContain("sextant_index_reads_total");
     expect(portfolio).toContain("sextant_payments_total");
+    for (const name of ["api", "portfolio"]) {
+      const listening = new RegExp(`"event":"${name}_listening","url":"(http:[^"]+)"`).exec(service.logged());
+      await expectLimitPerForwardedClient(`${listening?.[1]}/openapi.json`, 2);
+    }
     service.stop.abort();
     expect(await service.ended).toBe(0);
   });

@@ -1,5 +1,7 @@
 // Endpoints over HTTP: bodies as raw bytes and as JSON, and error messages that name what is wrong.
+
 import { afterEach, describe, expect, it } from "vitest";
+import { NO_LIMITS } from "../../../tests/support/http/no-limits.ts";
 import { createLog } from "../../lib/log.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
 import { addressParameter, uintParameter } from "../../schema/parameter.ts";
@@ -35,6 +37,7 @@ const body = {
 
 async function start(endpoint: Partial<Endpoint>): Promise<{ url: string; seen: EndpointRequest[] }> {
   const server = createHttpServer({
+    ...NO_LIMITS,
     log,
     bodyBytesMax: 1_024,
     requestMsMax: 5_000,

@@ -1,9 +1,11 @@
 // Connection limits, in total and per client, and the log lines when they or file descriptors run out.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { NO_LIMITS } from "../../../tests/support/http/no-limits.ts";
 import { createHttpServer, type HttpServerOptions } from "../server.ts";
 
 type Line = { readonly msg: string } & Readonly<Record<string, unknown>>;
@@ -13,6 +15,7 @@ async function start(options: Partial<HttpServerOptions>): Promise<{ port: numbe
   const log = pino({ level: "warn" }, { write: (text: string) => void lines.push(JSON.parse(text) as Line) });
   const ready = async () => ({ ready: true }) as const;
   const server = createHttpServer({
+    ...NO_LIMITS,
     log,
     bodyBytesMax: 1_024,
     requestMsMax: 5_000,
@@ -83,9 +86,10 @@ describe("connections", () => {
 const CHILD = `
   import { createLog } from "./src/lib/log.ts";
   import { createHttpServer } from "./src/http/server.ts";
+  import { NO_LIMITS } from "./tests/support/http/no-limits.ts";
   const log = createLog({ level: "warn", terminal: false, name: "test" });
   const ready = async () => ({ ready: true });
-  const server = createHttpServer({ log, bodyBytesMax: 1024, requestMsMax: 5000, checkReadiness: ready });
+  const server = createHttpServer({ ...NO_LIMITS, log, bodyBytesMax: 1024, requestMsMax: 5000, checkReadiness: ready });
   console.log(await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" }));
 `;
 

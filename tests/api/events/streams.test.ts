@@ -1,4 +1,5 @@
 // Event streams over HTTP: clients end with the events of the chain, whatever happens to it, to them and to the API.
+
 import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { Registry } from "prom-client";
@@ -25,6 +26,7 @@ import {
   openEventStreamClient,
   type StreamMessage,
 } from "../../support/http/event-stream-client.ts";
+import { NO_LIMITS } from "../../support/http/no-limits.ts";
 import { startTestApi, type TestApi } from "../../support/http/test-api.ts";
 import { MEMORY_DEPLOYMENT } from "../../support/index/memory-index.ts";
 import { runsOf } from "../../support/test-depth.ts";
@@ -380,6 +382,7 @@ async function withCountedReads(
   const limits = { ...EVENT_STREAM_LIMITS, pollMs: 3_600_000, streamsPerClientMax: 1_000 };
   const streams = new EventStreams({ readEvents, limits, metrics, clock: systemClock, log, repeatLimit });
   const server = createHttpServer({
+    ...NO_LIMITS,
     log,
     bodyBytesMax: 1_024,
     requestMsMax: 10_000,

@@ -1,4 +1,5 @@
 // The indexing API over a test database, listening on a port the system chose.
+
 import { Registry } from "prom-client";
 import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
 import { serveApi } from "../../../src/api/serve.ts";
@@ -12,6 +13,7 @@ import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deploymen
 import type { Database } from "../../../src/store/postgres/database.ts";
 import type { ReplicaOptions } from "../../../src/store/replicas/open-replicas.ts";
 import { silentLog } from "../quiet-log.ts";
+import { NO_LIMITS } from "./no-limits.ts";
 
 export type TestApi = {
   readonly url: string;
@@ -61,6 +63,7 @@ export async function startTestApi(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestApi> {
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 10_000,

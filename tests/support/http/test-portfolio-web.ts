@@ -1,4 +1,5 @@
 // The portfolio service's outside over a gate and a snapshot that tests decide, listening on a port the system chose.
+
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
@@ -27,6 +28,7 @@ import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
 import { type PayPageChain, renderPayPage } from "../../../src/web/pay-page.ts";
 import { silentLog } from "../quiet-log.ts";
+import { NO_LIMITS } from "./no-limits.ts";
 
 export const TEST_OFFER: PaymentOffer = {
   network: "eip155:31337",
@@ -87,6 +89,7 @@ export async function startTestPortfolioWeb(
   const { names = { resolve: async (name: string) => ({ name, address: exampleSnapshot.address as Hex }) } } =
     options;
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 1_024,
     requestMsMax: 10_000,

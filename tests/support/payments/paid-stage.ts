@@ -34,6 +34,7 @@ import type { StatementRunner } from "../../../src/schema/record-store.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
+import { NO_LIMITS } from "../http/no-limits.ts";
 import { silentLog } from "../quiet-log.ts";
 import { openPaidBackend, type PaidBackend } from "./paid-backend.ts";
 import { TEST_NETWORK, waitFor } from "./paid-client.ts";
@@ -254,6 +255,7 @@ function balanceOf(node: PublicClient, asset: Hex, of: Hex): Promise<bigint> {
 
 async function listen(endpoints: readonly Endpoint[]) {
   const server = createHttpServer({
+    ...NO_LIMITS,
     log: silentLog,
     bodyBytesMax: 262_144,
     requestMsMax: 30_000,
