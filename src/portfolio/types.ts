@@ -253,6 +253,8 @@ export type PositionAsset = Holding & {
   readonly marketPrice?: AssetPrice | null;
   /** The same for a market that does not count in dollars. */
   readonly marketRate?: MarketRate | null;
+  /** Code that anyone may have written decides whether the wallet is paid this amount: it has no price here. */
+  readonly isPayoutUnproven?: boolean;
 };
 
 export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";

@@ -4,7 +4,7 @@ import { type AssetPrice, getAssetKey, type PositionAsset, quotePrice } from "..
 import type { ChainData } from "./snapshot-data.ts";
 
 /** What valuation needs to price an asset; plain tokens have no market. */
-type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate">;
+type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate" | "isPayoutUnproven">;
 
 // More digits than any price source has.
 const PRICE_SCALE = 18;
@@ -14,6 +14,7 @@ const PRICE_SCALE = 18;
  * plain token.
  */
 export function findAssetPrice(asset: PricedAsset, prices: ChainData["prices"]): AssetPrice | null {
+  if (asset.isPayoutUnproven) return null;
   const own = prices.get(getAssetKey(asset)) ?? asset.marketPrice ?? null;
   const { marketRate } = asset;
   if (own !== null || !marketRate) return own;

@@ -72,6 +72,16 @@ describe("positions", () => {
     expect(summary).toMatchObject({ totalValueUsd: "-11.345678", stablecoinValueUsd: "1" });
   });
 
+  it("gives an amount no value that someone's code may keep, whatever its price, and says so", () => {
+    const kept = { ...makeHolding(usdc, 10_000_000n), isPayoutUnproven: true };
+    const { positions, summary } = onBase({ positions: [makePosition({ assets: [kept] })], prices });
+    expect(positions).toMatchObject([{ valueUsd: null, assets: [{ balance: "10", valueUsd: null }] }]);
+    expect(summary).toMatchObject({ totalValueUsd: null, stablecoinValueUsd: null, topHoldings: [] });
+    expect(summary.warnings).toContain(
+      "A position in Test on Base holds an asset without a known price or payout: it has no value and is missing in the totals.",
+    );
+  });
+
   it("omits empty assets of a position, and a position whose assets are all empty", () => {
     const { positions } = onBase({
       positions: [

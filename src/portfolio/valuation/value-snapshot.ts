@@ -262,7 +262,7 @@ function describeUnpriced({
       .filter(({ value }) => value === null)
       .map(
         ({ position }) =>
-          `A position in ${position.protocol} on ${chain.name} holds an asset without a known price: it has no value and is missing in the totals.`,
+          `A position in ${position.protocol} on ${chain.name} holds an asset without a known price or payout: it has no value and is missing in the totals.`,
       ),
     ...positions
       .filter(({ position }) => position.partial)

@@ -4,19 +4,24 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Fault } from "../../../src/lib/fault.ts";
 import { createUniswapV4Reader } from "../../../src/portfolio/positions/uniswap-v4/reader.ts";
 import type { PinnedChain, PositionReader, ProtocolPosition } from "../../../src/portfolio/types.ts";
+import { makeChainData, makePrices, makeSnapshot } from "../../support/portfolio/portfolio-parts.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import { amountsOf, type LiquidityStage, signal, startLiquidityStage } from "./liquidity-stage.ts";
 import { type PoolKey, UniswapV4Deployment } from "./uniswap-v4-deployment.ts";
 
 const LIQUIDITY = 10n ** 18n;
 
-// Allows everything: returns the selector it was called with.
-const HOOK_SOURCE = `pragma solidity ^0.8.0;
+// The first allows everything: it returns the selector it was called with. The second rejects every call.
+const HOOK_SOURCES = `pragma solidity ^0.8.0;
 contract Hook {
   fallback() external { assembly { mstore(0, shl(224, shr(224, calldataload(0)))) return(0, 32) } }
-}`;
-/** The bit of a hook that is called before liquidity is removed. */
-const HOOK: Hex = `0x${"c0".repeat(18)}0200`;
+}
+contract Trap { fallback() external { revert(); } }`;
+/** The bits of an address that a pool calls before liquidity is removed, and before a swap. */
+const WITHDRAWAL_HOOK: Hex = `0x${"c0".repeat(18)}0200`;
+const SWAP_HOOK: Hex = `0x${"c0".repeat(18)}0080`;
+
+const NO_PRICE = { priceUsd: null, valueUsd: null, priceSource: null };
 
 let stage: LiquidityStage;
 beforeAll(async () => {
@@ -127,17 +132,39 @@ describe("Uniswap v4 on its own bytecode", () => {
     expect(unknown.warnings[0]).toMatch(/^1 of 1 Uniswap v4 positions .* transfers could not be read\.$/);
   });
 
-  it("names the hook, and warns of one that takes part in a withdrawal", async () => {
-    const { Hook } = await compileSources({ "hook.sol": HOOK_SOURCE });
-    const deployed = await stage.deployer.deploy(Hook as Artifact);
-    const code = (await stage.chain.request("eth_getCode", [deployed.address, "latest"])) as Hex;
-    await stage.chain.setCode(HOOK, code);
-    const hooked = await uniswap.createPool(stage.token0.address, stage.token1.address, HOOK);
-    const id = await uniswap.mint(hooked, [-60, 60], LIQUIDITY);
+  it("gives a position no value that its pool's hook may keep, and one whose hook cannot its full value", async () => {
+    const hooks = await compileSources({ "hook.sol": HOOK_SOURCES });
+    const place = async (address: Hex, name: "Hook" | "Trap") => {
+      const deployed = await stage.deployer.deploy(hooks[name] as Artifact);
+      const code = (await stage.chain.request("eth_getCode", [deployed.address, "latest"])) as Hex;
+      await stage.chain.setCode(address, code);
+      return uniswap.createPool(stage.token0.address, stage.token1.address, address);
+    };
+    const trap = await place(WITHDRAWAL_HOOK, "Trap");
+    const trapped = await uniswap.mint(trap, [60, 120], LIQUIDITY);
+    const free = await uniswap.mint(await place(SWAP_HOOK, "Hook"), [60, 120], LIQUIDITY);
     const { positions, warnings } = await stage.read(reader);
-    expect(positions.map(({ name }) => name)).toEqual([`Uniswap v4 #${id}, fee 0.3 %, hook ${HOOK}`]);
-    expect(warnings).toHaveLength(1);
-    expect(warnings[0]).toContain("with a hook that may reject a withdrawal or take a part of it: 1.");
+    expect(positions.map(({ name }) => name)).toEqual([
+      `Uniswap v4 #${free}, fee 0.3 %, hook ${SWAP_HOOK}`,
+      `Uniswap v4 #${trapped}, fee 0.3 %, hook ${WITHDRAWAL_HOOK}`,
+    ]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /hook that may reject a withdrawal or keep a part of it: 1\. They have no value\.$/,
+      ),
+    ]);
+    await expect(uniswap.burn(trap, trapped)).rejects.toThrow();
+    // Both hold token0 only, and as much of it.
+    const { address } = stage.token0;
+    const prices = makePrices({ [address]: "1" });
+    const chain = { ...(await stage.pin()).chain, stablecoins: new Set([address]) };
+    const valued = makeSnapshot(makeChainData(chain, { positions, prices }));
+    const [own, kept] = valued.positions;
+    const value = own?.valueUsd ?? "";
+    expect(Number(value)).toBeGreaterThan(0);
+    expect(own?.assets).toMatchObject([{ contract: address, valueUsd: value }]);
+    expect(kept).toMatchObject({ valueUsd: null, assets: [{ ...own?.assets[0], ...NO_PRICE }] });
+    expect(valued.summary).toMatchObject({ totalValueUsd: value, stablecoinValueUsd: value });
   });
 
   it("reads nothing but the number of NFTs for a wallet without any", async () => {

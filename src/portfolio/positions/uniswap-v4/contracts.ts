@@ -110,7 +110,7 @@ export function decodeAmounts(position: V4Position, results: CallResults): PairA
   return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
 }
 
-/** The bits of a hook's address by which it takes part in a withdrawal: it may reject it or take some of it. */
+/** The bits of a hook's address by which it takes part in a withdrawal: it may reject it or keep some of it. */
 const REMOVE_LIQUIDITY_FLAGS = (1n << 9n) | (1n << 8n) | 1n;
 
 export function hasWithdrawalHook({ hooks }: V4Position): boolean {

@@ -19,13 +19,10 @@ export const V4_SQRT_PRICE = 4_366_000_000_000_000_000_000_000n;
 const Q128 = 1n << 128n;
 const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
 
-const key = [ZERO_ADDRESS, V4_USDC.contract, 500, 10, ZERO_ADDRESS] as const;
 const keyTypes = ["address", "address", "uint24", "int24", "address"].map((type) => ({ type }));
-const poolId = keccak256(createParametersCodec(keyTypes).encode(key));
 const { tickLower, tickUpper } = V4_RANGE;
 const packTicks =
   (BigInt.asUintN(24, BigInt(tickUpper)) << 32n) | (BigInt.asUintN(24, BigInt(tickLower)) << 8n);
-const info = ((BigInt(poolId) >> 56n) << 56n) | packTicks;
 
 export const V4_COUNT_FUNCTION = "balanceOf(address) view returns (uint256)";
 export const V4_INFO_FUNCTION =
@@ -46,32 +43,38 @@ export const v4Transfer: TransferLog = {
   ...{ transactionHash: `0x${"11".repeat(32)}`, blockNumber: 1, blockTimestamp: null, logIndex: 0 },
 };
 
-export const v4Calls = [
-  { to: V4_MANAGER, function: V4_COUNT_FUNCTION, args: [FIXTURE_WALLET], result: 1n },
-  {
-    to: V4_MANAGER,
-    function: "ownerOf(uint256) view returns (address)",
-    args: [V4_ID],
-    result: FIXTURE_WALLET,
-  },
-  { to: V4_MANAGER, function: V4_INFO_FUNCTION, args: [V4_ID], result: [...key, info] },
-  {
-    to: STATE_VIEW,
-    function: "getSlot0(bytes32) view returns (uint160, int24, uint24, uint24)",
-    args: [poolId],
-    result: [V4_SQRT_PRICE, -196_141, 0, 500],
-  },
-  {
-    to: STATE_VIEW,
-    function: INSIDE,
-    args: [poolId, tickLower, tickUpper],
-    // The counters wrap around: the second has passed zero since.
-    result: [3n * Q128, 2n * Q128],
-  },
-  {
-    to: STATE_VIEW,
-    function: POSITION,
-    args: [poolId, V4_MANAGER, tickLower, tickUpper, numberToHex(V4_ID, { size: 32 })],
-    result: [V4_LIQUIDITY, 2n * Q128, (1n << 256n) - Q128],
-  },
-];
+/** What the contracts return of the NFT, in a pool with these hooks. */
+export function createV4Calls(hooks: Hex = ZERO_ADDRESS) {
+  const key = [ZERO_ADDRESS, V4_USDC.contract, 500, 10, hooks] as const;
+  const poolId = keccak256(createParametersCodec(keyTypes).encode(key));
+  const info = ((BigInt(poolId) >> 56n) << 56n) | packTicks;
+  return [
+    { to: V4_MANAGER, function: V4_COUNT_FUNCTION, args: [FIXTURE_WALLET], result: 1n },
+    {
+      to: V4_MANAGER,
+      function: "ownerOf(uint256) view returns (address)",
+      args: [V4_ID],
+      result: FIXTURE_WALLET,
+    },
+    { to: V4_MANAGER, function: V4_INFO_FUNCTION, args: [V4_ID], result: [...key, info] },
+    {
+      to: STATE_VIEW,
+      function: "getSlot0(bytes32) view returns (uint160, int24, uint24, uint24)",
+      args: [poolId],
+      result: [V4_SQRT_PRICE, -196_141, 0, 500],
+    },
+    {
+      to: STATE_VIEW,
+      function: INSIDE,
+      args: [poolId, tickLower, tickUpper],
+      // The counters wrap around: the second has passed zero since.
+      result: [3n * Q128, 2n * Q128],
+    },
+    {
+      to: STATE_VIEW,
+      function: POSITION,
+      args: [poolId, V4_MANAGER, tickLower, tickUpper, numberToHex(V4_ID, { size: 32 })],
+      result: [V4_LIQUIDITY, 2n * Q128, (1n << 256n) - Q128],
+    },
+  ];
+}

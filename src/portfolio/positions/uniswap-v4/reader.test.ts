@@ -1,4 +1,5 @@
 // Uniswap v4: the shared suite, and NFTs that no manager could return.
+import { numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
@@ -22,7 +23,7 @@ describe("Uniswap v4", () => {
     wallet: WALLET,
     holdings: [],
     transfers: [fixture.v4Transfer],
-    calls: fixture.v4Calls,
+    calls: fixture.createV4Calls(),
     expected: [
       {
         ...{ protocol: "uniswap-v4", kind: "liquidity", contract: MANAGER, receiptTokens: [] },
@@ -46,11 +47,13 @@ describe("Uniswap v4", () => {
     ["no second currency", 1, `0x${"00".repeat(20)}`],
     ["an empty range", 5, 0n],
   ])("rejects an NFT with %s", async (_, index, value) => {
-    const calls = fixture.v4Calls.map((recorded) =>
-      recorded.function === fixture.V4_INFO_FUNCTION
-        ? { ...recorded, result: (recorded.result as unknown[]).with(index, value) }
-        : recorded,
-    );
+    const calls = fixture
+      .createV4Calls()
+      .map((recorded) =>
+        recorded.function === fixture.V4_INFO_FUNCTION
+          ? { ...recorded, result: (recorded.result as unknown[]).with(index, value) }
+          : recorded,
+      );
     const at = openRecordedChain({ chain, calls });
     const transfers = [fixture.v4Transfer];
     const result = await reader.read({ at, wallet: WALLET, holdings: [], transfers }, signal);
@@ -59,6 +62,30 @@ describe("Uniswap v4", () => {
       incompleteContracts: new Set([MANAGER]),
       warnings: ["Uniswap v4 positions on Base that could not be read and are missing: 1."],
     });
+  });
+
+  it.each([
+    ["before liquidity is removed", 1 << 9, true],
+    ["after liquidity is removed", 1 << 8, true],
+    ["to keep a part of what is removed", 1, true],
+    ["before and after everything else", 0x3c_fe, false],
+  ])("judges by its address that a hook is called %s", async (_, flags, isPayoutUnproven) => {
+    const hooks = numberToHex(flags | 0x10_00_00, { size: 20 });
+    const at = openRecordedChain({ chain, calls: fixture.createV4Calls(hooks) });
+    const query = { at, wallet: WALLET, holdings: [], transfers: [fixture.v4Transfer] };
+    const { positions, warnings } = await reader.read(query, signal);
+    const assets = positions.flatMap((position) => position.assets);
+    expect(assets.map((asset) => asset.isPayoutUnproven ?? false)).toEqual([
+      isPayoutUnproven,
+      isPayoutUnproven,
+    ]);
+    expect(warnings).toEqual(
+      isPayoutUnproven
+        ? [
+            "Uniswap v4 positions on Base with a hook that may reject a withdrawal or keep a part of it: 1. They have no value.",
+          ]
+        : [],
+    );
   });
 
   it("names every contract in lower case, and a time of deployment in seconds", () => {

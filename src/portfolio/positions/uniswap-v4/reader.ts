@@ -2,7 +2,7 @@
 
 import type { Hex } from "../../../lib/hex.ts";
 import { readByMulticall } from "../../multicall.ts";
-import type { Asset, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import type { Asset, PositionAsset, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
 import { formatFee } from "../uniswap-v3/format-fee.ts";
@@ -30,7 +30,8 @@ type Found = { readonly market: UniswapV4Market; readonly position: V4Position }
 
 /**
  * All pools are entries of one contract, which pays out only what was paid in: a position's amounts are backed, whatever
- * its pool. A hook may still reject a withdrawal or take a part of it, which nothing but the withdrawal shows.
+ * its pool. A hook may still reject a withdrawal or keep a part of it, so that its maker alone gets the coins, by a swap.
+ * It is not asked by a simulation: its code can tell one from a transaction.
  */
 export function createUniswapV4Reader(
   markets: ReadonlyMap<number, readonly UniswapV4Market[]>,
@@ -66,7 +67,7 @@ export function createUniswapV4Reader(
     const hooked = found.filter(({ position }) => hasWithdrawalHook(position)).length;
     if (hooked > 0) {
       warnings.push(
-        `Uniswap v4 positions on ${chain} with a hook that may reject a withdrawal or take a part of it: ${hooked}. Their amounts are without it.`,
+        `Uniswap v4 positions on ${chain} with a hook that may reject a withdrawal or keep a part of it: ${hooked}. They have no value.`,
       );
     }
     const isCut = missing > 0 || nfts.length > POSITIONS_MAX;
@@ -106,13 +107,14 @@ async function readPositions(
 
 function toHoldings(
   query: PositionQuery,
-  { currency0, currency1 }: V4Position,
+  position: V4Position,
   { amount0, amount1 }: PairAmounts,
   assets: Assets,
-): readonly Holding[] {
+): readonly PositionAsset[] {
+  const doubt = hasWithdrawalHook(position) ? { isPayoutUnproven: true } : {};
   return [
-    { ...describeCurrency(query, currency0, assets), rawBalance: amount0 },
-    { ...describeCurrency(query, currency1, assets), rawBalance: amount1 },
+    { ...describeCurrency(query, position.currency0, assets), rawBalance: amount0, ...doubt },
+    { ...describeCurrency(query, position.currency1, assets), rawBalance: amount1, ...doubt },
   ].filter(({ rawBalance }) => rawBalance > 0n);
 }
 
@@ -125,7 +127,7 @@ function describeCurrency({ at }: PositionQuery, currency: Currency, assets: Ass
 function createPosition(
   manager: Hex,
   { id, fee, hooks }: V4Position,
-  assets: readonly Holding[],
+  assets: readonly PositionAsset[],
 ): ProtocolPosition {
   const feeText = fee === DYNAMIC_FEE ? "dynamic fee" : `fee ${formatFee(fee)} %`;
   return {
