@@ -17,6 +17,8 @@ import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
 
 const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
+/** Where Safe published this singleton, on every chain: the proxy proves a Safe by it. */
+const SAFE_SINGLETON: Hex = "0xff51a5898e281db6dfc7855790607438df2ca44b";
 const ZERO: Hex = `0x${"0".repeat(40)}`;
 const UNIT = 10n ** 18n;
 const DAY = 86_400n;
@@ -28,10 +30,13 @@ type SafeAccount = {
   execute(to: Hex, data: Hex): Promise<void>;
 };
 
-async function createSafe({ deployer, wallet, asWallet }: Recorder): Promise<SafeAccount> {
+async function createSafe({ chain, deployer, wallet, asWallet }: Recorder): Promise<SafeAccount> {
   const { deploy, send } = deployer;
-  const { address: singleton, abi } = await deploy(readArtifact(`${SAFE}/Safe.sol/Safe.json`));
-  const { address } = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [singleton]);
+  const { address: template, abi } = await deploy(readArtifact(`${SAFE}/Safe.sol/Safe.json`));
+  await chain.setCode(SAFE_SINGLETON, (await chain.request("eth_getCode", [template, "latest"])) as Hex);
+  const { address } = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [
+    SAFE_SINGLETON,
+  ]);
   const safe = { address, abi };
   await send(safe, "setup", [[wallet], 1n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);
   const approval: Hex = `${pad(wallet)}${"0".repeat(64)}01`;
