@@ -256,18 +256,22 @@ describe("at every width", () => {
     for (const part of longest ? [longest, ...longest.querySelectorAll("details")].slice(0, 6) : []) part.open = true;
   }`;
 
-  it.each(services)("the page of the %s fits the window, with nothing cut or covered", async (name) => {
-    const words = "0123456789abcdef".repeat(40);
-    const document = documents[name] as OpenApiDocument;
-    const { url } = await servePage(document, JSON.stringify({ [words]: words }), words);
-    const { page, close } = await visit(`${url}/docs`);
-    await page.evaluate(OPEN_LONGEST);
-    await page.evaluate("for (const part of document.querySelectorAll('.headers')) part.open = true");
-    await page.locator("form .panel div > button:visible").first().click();
-    await expect.poll(() => page.locator(".response .headers:visible").innerText(), SOON).toContain(words);
-    expect(await findLayoutDefects(page)).toEqual([]);
-    await close();
-  });
+  it.each(services)(
+    "the page of the %s fits the window, with nothing cut or covered",
+    async (name) => {
+      const words = "0123456789abcdef".repeat(40);
+      const document = documents[name] as OpenApiDocument;
+      const { url } = await servePage(document, JSON.stringify({ [words]: words }), words);
+      const { page, close } = await visit(`${url}/docs`);
+      await page.evaluate(OPEN_LONGEST);
+      await page.evaluate("for (const part of document.querySelectorAll('.headers')) part.open = true");
+      await page.locator("form .panel div > button:visible").first().click();
+      await expect.poll(() => page.locator(".response .headers:visible").innerText(), SOON).toContain(words);
+      expect(await findLayoutDefects(page)).toEqual([]);
+      await close();
+    },
+    360_000,
+  );
 });
 
 describe("without JavaScript", () => {

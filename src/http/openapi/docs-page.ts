@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../../lib/html.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import { type PlacedOperation, renderMethod, renderOperation } from "./docs-page/operation.ts";
-import { idOf, recordId, renderSchema } from "./docs-page/schema-tree.ts";
+import { idOf, recordId, renderProse, renderSchema } from "./docs-page/schema-tree.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 type OperationGroup = {
@@ -35,7 +35,7 @@ export function renderDocsPage(document: OpenApiDocument): {
 <a class="skip" href="#operations">Skip to the operations</a>
 <header>
 <h1>${escapeHtml(title)} <small>${escapeHtml(version)}</small></h1>
-<p>${escapeHtml(description)}</p>
+<p>${renderProse(description)}</p>
 <p><a href="openapi.json">OpenAPI document</a> for tools and code generators.</p>
 </header>
 <nav aria-label="Reference">
@@ -97,7 +97,7 @@ function renderNavigation({ name, operations }: OperationGroup): string {
 
 function renderGroup({ name, description, operations }: OperationGroup, document: OpenApiDocument): string {
   const cards = operations.map((operation) => renderOperation(operation, document.components));
-  return `<section class="group" id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n<p>${escapeHtml(description)}</p>\n${cards.join("\n")}\n</section>`;
+  return `<section class="group" id="${idOf(name)}"><h2>${escapeHtml(name)}</h2>\n<p>${renderProse(description)}</p>\n${cards.join("\n")}\n</section>`;
 }
 
 function renderRecord([name, schema]: [string, JsonSchema]): string {

@@ -16,7 +16,7 @@ const id = {
   in: "path",
   required: true,
   kind: uintParameter(),
-  description: "Which <b>one</b>.",
+  description: "Which <b>one</b>, such as `<7>`.",
 } as const;
 
 const read: Read = {
@@ -219,8 +219,10 @@ describe("the page", () => {
   it("escapes every text", () => {
     expect(html).toContain("<title>A &lt;script&gt;</title>");
     expect(html).toContain("One &lt;thing&gt;");
-    expect(html).toContain("Which &lt;b&gt;one&lt;/b&gt;.");
-    expect(html).toContain('pre data-sample="curl">curl -X POST &quot;$THINGS_URL/things&quot;');
+    expect(html).toContain("Which &lt;b&gt;one&lt;/b&gt;, such as <code>&lt;7&gt;</code>.");
+    expect(html).toContain(
+      'pre data-sample="curl" tabindex="0" aria-label="Request as code">curl -X POST &quot;$THINGS_URL/things&quot;',
+    );
     expect(html.match(/<script/g)).toHaveLength(1);
   });
 

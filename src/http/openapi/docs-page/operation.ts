@@ -7,7 +7,7 @@ import {
   type OpenApiResponse,
   REFERRED_SCHEMES,
 } from "../document.ts";
-import { idOf, renderNotes, renderSchema, renderType } from "./schema-tree.ts";
+import { idOf, renderNotes, renderProse, renderSchema, renderType } from "./schema-tree.ts";
 
 export type PlacedOperation = {
   readonly path: string;
@@ -31,7 +31,7 @@ export function renderOperation(
   return `<details class="card operation">
 <summary><h3>${renderMethod(method)} <code class="path">${breakable(path)}</code></h3> <span class="title">${escapeHtml(operation.summary)}</span> <span class="hint"></span></summary>
 <div class="body" id="${id}">
-<p class="description">${escapeHtml(operation.description)}</p>
+<p class="description">${renderProse(operation.description)}</p>
 ${renderNeeds(path, operation, components)}
 <form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"${callData} autocomplete="off" autocapitalize="off" spellcheck="false">
 <div class="inputs">${renderInputs(id, operation)}</div>
@@ -51,7 +51,7 @@ function breakable(path: string): string {
 function renderNeeds(path: string, operation: OpenApiOperation, components: Components): string {
   return schemesOf(operation, components)
     .map(({ name, scheme }) => {
-      const text = escapeHtml(scheme.description ?? "");
+      const text = renderProse(scheme.description ?? "");
       if (name !== "x402") return `<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
       const price = priceOf(operation);
       const cost = price === null ? "Costs money." : `Costs ${escapeHtml(price)} per request.`;
@@ -98,7 +98,7 @@ function renderParameter(id: string, parameter: JsonSchema): string {
     example === undefined ? "" : `<p class="example">Example: <code>${escapeHtml(example)}</code></p>`;
   // The words of a list are in the list.
   const type = Array.isArray(schema.enum) ? "" : `${renderType(schema)}${renderNotes(schema)}`;
-  return `<div class="parameter" data-part="${escapeHtml(name)}"><div><label for="${inputId}"><code>${escapeHtml(name)}</code></label> ${type}${mark}<p>${escapeHtml(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
+  return `<div class="parameter" data-part="${escapeHtml(name)}"><div><label for="${inputId}"><code>${escapeHtml(name)}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
 }
 
 /** A required parameter begins with its example, so that the form can be sent; others show theirs. */
@@ -138,7 +138,8 @@ function renderSamples(id: string, operation: OpenApiOperation): string {
     return `<input type="radio" name="${id}-sample" value="${kind}" id="${id}-${kind}"${index === 0 ? " checked" : ""}><label for="${id}-${kind}">${escapeHtml(label)}</label>`;
   });
   const texts = samples.map(
-    ({ source }, index) => `<pre data-sample="${sampleKind(index)}">${escapeHtml(source)}</pre>`,
+    ({ source }, index) =>
+      `<pre data-sample="${sampleKind(index)}" tabindex="0" aria-label="Request as code">${escapeHtml(source)}</pre>`,
   );
   return `<fieldset class="samples"><legend>Request as code</legend>${tabs.join("")}<button type="button" class="copy quiet scripted">Copy</button>${texts.join("")}</fieldset>`;
 }
@@ -185,7 +186,7 @@ function renderResponses(
 
 function renderRow(status: string, description: string, content: string): string {
   const label = status === "default" ? "other" : status;
-  return `<dt>${escapeHtml(label)}</dt><dd>${escapeHtml(description)}${content}</dd>`;
+  return `<dt>${escapeHtml(label)}</dt><dd>${renderProse(description)}${content}</dd>`;
 }
 
 function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, components: Components): string {
@@ -195,7 +196,7 @@ function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, com
   const shared = (components.headers ?? {}) as Readonly<Record<string, JsonSchema>>;
   const headers = Object.entries(response.headers).map(([name, header]) => {
     const { description } = typeof header.$ref === "string" ? (shared[name] ?? {}) : (header as JsonSchema);
-    return `<li><code>${escapeHtml(name)}</code> <p>${escapeHtml(description ?? "")}</p></li>`;
+    return `<li><code>${escapeHtml(name)}</code> <p>${renderProse(description ?? "")}</p></li>`;
   });
   const list = `<details class="more"><summary>Headers</summary><ul class="fields">${headers.join("")}</ul></details>`;
   return bodies.join("") + (headers.length === 0 ? "" : list);

@@ -12,6 +12,11 @@ export function recordId(name: string): string {
   return `record-${idOf(name)}`;
 }
 
+/** A text of the document, of whose Markdown we use only the marks of code. */
+export function renderProse(text: unknown): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
 /** What a value looks like inside: its fields, or its type where it has none. */
 export function renderSchema(schema: JsonSchema): string {
   const fields = Object.entries(propertiesOf(schema));
@@ -28,7 +33,7 @@ function renderField(name: string, schema: JsonSchema, isRequired: boolean): str
   const optional = isRequired ? "" : ' <span class="soft">optional</span>';
   const head = `<code>${escapeHtml(name)}</code> ${renderType(schema)}${optional}${renderNotes(schema)}`;
   const description =
-    typeof schema.description === "string" ? `<p>${escapeHtml(schema.description)}</p>` : "";
+    typeof schema.description === "string" ? `<p>${renderProse(schema.description)}</p>` : "";
   return `<li data-part="${escapeHtml(name)}">${head}${description}${renderNested(schema)}</li>`;
 }
 
@@ -92,7 +97,7 @@ export function renderNotes(schema: JsonSchema): string {
     ...describeForm(first),
     ...describeLimits(first),
     ...(schema.default === undefined ? [] : [`default ${formatValue(schema.default)}`]),
-    ...(example === undefined ? [] : [`such as ${formatValue(example)}`]),
+    ...(example === undefined || example === schema.default ? [] : [`such as ${formatValue(example)}`]),
   ];
   return notes.map((note) => ` <span class="soft">· ${escapeHtml(note)}</span>`).join("");
 }
@@ -115,6 +120,15 @@ const PATTERNS: Readonly<Record<string, string>> = {
   "^(0|[1-9][0-9]*)$": "whole number",
   "^[0-9]+$": "whole number",
   "^-?[0-9]+$": "whole number",
+  "^(0|[1-9][0-9]*)(\\.[0-9]*[1-9])?$": "decimal number",
+  "^-?(0|[1-9][0-9]*)(\\.[0-9]{0,5}[1-9])?$": "decimal number, at most 6 decimals",
+  "^-?[0-9]+(\\.[0-9]{1,6})?$": "decimal number, at most 6 decimals",
+  "^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,18})?$": "decimal number, at most 18 decimals",
+  "^(0x[0-9a-fA-F]{40}|0|[1-9][0-9]*)$": "address or whole number",
+  "^eip155:[1-9][0-9]*$": "eip155: and a chain id",
+  "^[0-9a-f]{64}$": "64 hex digits",
+  "^[A-Za-z0-9]+(,[A-Za-z0-9]+)*$": "names, separated by commas",
+  "^[A-Za-z0-9]+(\\.[A-Za-z0-9]+)*(,[A-Za-z0-9]+(\\.[A-Za-z0-9]+)*)*$": "names, separated by commas",
 };
 
 function describeLimits(schema: JsonSchema): readonly string[] {
