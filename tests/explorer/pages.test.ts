@@ -124,7 +124,8 @@ describe("every page", () => {
       }
     }
     expect(seen.size).toBeGreaterThan(20);
-    for (const href of sampleLinks(seen)) expect([200, 303], href).toContain((await stage.get(href)).status);
+    const unopened = sampleLinks(seen).filter((href) => !opened.has(href));
+    for (const href of unopened) expect([200, 303], href).toContain((await stage.get(href)).status);
   });
 
   it("every page has the same tables as of the latest block as without a block", async () => {
