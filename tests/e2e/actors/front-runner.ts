@@ -6,6 +6,7 @@ const SHARE = 0.5;
 export const frontRunner = intermittentFault({
   name: "front-runner",
   lasts: ({ pace }) => pace.moneyTrouble,
+  causes: ["payments front-run"],
   begin({ nodes: { frontRunner } }) {
     frontRunner.run(SHARE);
     return () => frontRunner.run(0);

@@ -12,17 +12,20 @@ export type E2eActor = (system: E2eSystem, stop: AbortSignal) => Promise<void>;
 type IntermittentFault = {
   readonly name: string;
   readonly lasts: (system: E2eSystem) => IntervalRange;
+  /** What it causes, if it needs an occasion: it does not end before it has caused each of them once. */
+  readonly causes?: readonly string[];
   /** Begins the fault; the function returned ends it. */
   readonly begin: (system: E2eSystem, random: () => number) => () => void;
 };
 
 export const intermittentFault =
-  ({ name, lasts, begin }: IntermittentFault): E2eActor =>
+  ({ name, lasts, causes = [], begin }: IntermittentFault): E2eActor =>
   async (system, stop) => {
     const random = system.random(name);
     while (!stop.aborted) {
       const end = begin(system, random);
-      await sleepUntilStopped(drawInterval(lasts(system), random), stop);
+      do await sleepUntilStopped(drawInterval(lasts(system), random), stop);
+      while (!stop.aborted && causes.some((kind) => system.observations.counted(kind) === 0));
       end();
       await sleepUntilStopped(drawInterval(lasts(system), random) / 2, stop);
     }
