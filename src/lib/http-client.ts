@@ -47,10 +47,17 @@ export class HttpClientError extends Error {
   readonly reason: HttpFailure;
   /** Known when the response began. */
   readonly status: number | null;
+  /** No connection was made: nothing listens at the address, or no such host is known. */
+  readonly isUnreachable: boolean;
 
-  constructor(reason: HttpFailure, message: string, detail: { cause?: Error; status?: number | null } = {}) {
+  constructor(
+    reason: HttpFailure,
+    message: string,
+    detail: { cause?: Error; status?: number | null; isUnreachable?: boolean } = {},
+  ) {
     super(message, detail.cause === undefined ? {} : { cause: detail.cause });
     this.reason = reason;
+    this.isUnreachable = detail.isUnreachable ?? false;
     this.status = detail.status ?? null;
   }
 }
@@ -61,6 +68,14 @@ const IDLE_MS_MAX = 4_000;
 const KEEP_ALIVE = { keepAlive: true, timeout: IDLE_MS_MAX } as const;
 const http = { request: httpRequest, agent: new HttpAgent(KEEP_ALIVE) };
 const https = { request: httpsRequest, agent: new HttpsAgent(KEEP_ALIVE) };
+
+/** Codes of errors before a connection stands; EAI_AGAIN, a name server that is late, is not one. */
+const UNREACHABLE_CODES: ReadonlySet<string> = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+]);
 
 // Some content delivery networks reject requests without one.
 const USER_AGENT = "sextant";
@@ -112,7 +127,8 @@ async function exchange(request: HttpClientRequest): Promise<HttpClientResponse>
       throw new HttpClientError("timeout", `no response within ${timeoutMs} ms`, { status });
     }
     const cause = redactError(error, endpoint);
-    throw new HttpClientError("connection", rootMessage(cause), { cause, status });
+    const isUnreachable = UNREACHABLE_CODES.has((error as NodeJS.ErrnoException).code ?? "");
+    throw new HttpClientError("connection", rootMessage(cause), { cause, status, isUnreachable });
   } finally {
     clearTimeout(timer);
     for (const signal of signals) signal.removeEventListener("abort", forward);

@@ -58,6 +58,9 @@ const NODES = {
   polygon: "rpcUrlsPolygon",
 } as const satisfies Readonly<Record<(typeof SUPPORTED_CHAINS)[number], keyof PortfolioConfig>>;
 
+/** A client waits: a chain without a node fails after a second attempt or two, and not after all the time it has. */
+const NODE_LIMITS = { unreachableMsMax: 1_000 };
+
 export async function openPortfolioChains(
   config: PortfolioConfig,
   { log, onCall, signal }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal },
@@ -81,7 +84,7 @@ export async function openPortfolioChains(
     signal,
   });
   const clients = served.map(({ info, urls }) => {
-    const rpc = createRpc({ urls, chainId: info.chainId, log, onCall });
+    const rpc = createRpc({ urls, chainId: info.chainId, log, onCall, limits: NODE_LIMITS });
     const chain = createChainConfig(info, { lists, stablecoinsOf: getStablecoins });
     return { rpc, access: createChainAccess(rpc, chain) };
   });

@@ -3,6 +3,9 @@
 /** All of a chain. Below the 25 seconds that paid work has, so that the error can still name the chain that hangs. */
 export const CHAIN_MS_MAX = 20_000;
 
+/** The newest block of each chain, where a difference ends there: with what follows still below those 25 seconds. */
+export const NEWEST_BLOCKS_MS_MAX = 4_000;
+
 /**
  * Parts run one after another in this order, and together they end before the chain's own time does. Balances have no
  * budget: without them there is no snapshot.

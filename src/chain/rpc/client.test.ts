@@ -86,6 +86,21 @@ describe("a request", () => {
     expect(only.requests).toHaveLength(4);
   });
 
+  it("gives up soon while nothing listens at any address, and at once when that is known", async () => {
+    const urls = await Promise.all([honest(), honest()].map(async (each) => (await each).url));
+    await Promise.all(nodes.splice(0).map((each) => each.stop()));
+    const { rpc, clock, calls } = createTestRpc(urls, { limits: { unreachableMsMax: 1_000 } });
+    await expect(rpc.request(head)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE", kind: "unreachable" });
+    const waitedMs = () => clock.sleptMs.reduce((sum, ms) => sum + ms, 0);
+    expect(waitedMs()).toBeLessThanOrEqual(1_000);
+    // Each is tried twice at least: a node that restarts may be back.
+    expect(calls.length).toBeGreaterThanOrEqual(4);
+    for (let count = 0; count < 5; count += 1) await expect(rpc.request(head)).rejects.toThrow();
+    const [waited, tried] = [waitedMs(), calls.length];
+    await expect(rpc.pinned((one) => one.request(head))).rejects.toThrow("cooling down");
+    expect([waitedMs(), calls.length]).toEqual([waited, tried]);
+  });
+
   it("waits as long as Retry-After says, but not longer than the limit", async () => {
     const only = await node(
       planFaults([

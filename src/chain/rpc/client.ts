@@ -123,6 +123,8 @@ class ProviderSelection {
     const waitMs = Math.max(cooldownMs, this.#pauseMs());
     if (waitMs <= 0) return;
     if (this.#waitedMs >= (waitMsMax ?? Number.POSITIVE_INFINITY)) throw giveUp();
+    const isDown = candidates.every(({ breaker }) => breaker.lastFailure === "unreachable");
+    if (isDown && this.#waitedMs + waitMs > limits.unreachableMsMax) throw giveUp();
     this.#waitedMs += waitMs;
     await clock.sleep(waitMs, AbortSignal.any([...signals]));
   }

@@ -37,6 +37,8 @@ export const RPC_FAILURES = {
   "rate-limited": { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "short" },
   timeout: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "short" },
   transient: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "short" },
+  // Nothing listens at its address: it stays so for longer than a hiccup.
+  unreachable: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "short" },
   // A response that contradicts the request, the block or itself; also HTML, truncated JSON and foreign ids.
   malformed: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "short" },
   // No cooldown, because such an error often belongs to one request and not to the provider.

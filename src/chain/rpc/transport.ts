@@ -42,7 +42,8 @@ export async function sendRpcRequest(
     return await sendJsonRequest({ ...request, body: JSON.stringify(body) });
   } catch (error) {
     if (!(error instanceof HttpClientError)) throw error;
-    throw new RpcError(KIND_OF_HTTP_FAILURE[error.reason], `${error.message}.`, {
+    const kind = error.isUnreachable ? "unreachable" : KIND_OF_HTTP_FAILURE[error.reason];
+    throw new RpcError(kind, `${error.message}.`, {
       host: request.endpoint.host,
       method,
       httpStatus: error.status,

@@ -14,6 +14,7 @@ export type RpcLimits = {
   readonly pauseMsMax: number;
   readonly retryAfterMsMax: number;
   readonly waitMsMax: number;
+  readonly unreachableMsMax: number;
 };
 
 export const RPC_LIMITS: RpcLimits = {
@@ -37,6 +38,9 @@ export const RPC_LIMITS: RpcLimits = {
   retryAfterMsMax: 60_000,
   // The longest wait for the cooldown of a provider when there is no other.
   waitMsMax: 65_000,
+  // How long a request waits in all while nothing listens at any address. Those that follow a chain wait for their node
+  // anyway, and the attempts bound it.
+  unreachableMsMax: Number.POSITIVE_INFINITY,
 };
 
 /** `parse` runs inside the retry: an InvalidResponseError counts against the node, and the call is repeated. */

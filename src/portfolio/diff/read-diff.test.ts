@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../../tests/support/fast-clock.ts";
 import {
+  makeChainAccess,
   makeChainAccesses,
   makeChainConfig,
   makeChainData,
@@ -11,6 +12,7 @@ import {
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { SnapshotReader } from "../snapshot.ts";
+import type { PortfolioChain } from "../types.ts";
 import { extractFigures } from "./figures.ts";
 import type { DiffRequest } from "./query.ts";
 import { readDiff } from "./read-diff.ts";
@@ -42,10 +44,12 @@ type Scene = {
   readonly more?: Partial<DiffRequest>;
   /** Chains that reads lack. */
   readonly failedChains?: readonly string[];
+  readonly chains?: ReadonlyMap<string, PortfolioChain>;
 };
 
 async function read(scene: Scene) {
   const { from = ID, to, stored = storedAt(5, false), present = [NEWEST], more, failedChains } = scene;
+  const { chains = makeChainAccesses(base) } = scene;
   const clock = createFastClock();
   const rest = [...present];
   const snapshots: SnapshotReader = {
@@ -55,12 +59,15 @@ async function read(scene: Scene) {
     },
   };
   const storedSnapshots = { store: async () => null, markSold: async () => {}, load: async () => stored };
-  const services = { snapshots, storedSnapshots, chains: makeChainAccesses(base), clock };
+  const services = { snapshots, storedSnapshots, chains, clock };
   const slugs = typeof from === "string" ? null : ["base"];
   const end = to === undefined ? null : new Map([["base", to]]);
   const request = { wallet: TEST_WALLET, slugs, from, to: end, ...more };
-  return { clock, diff: await readDiff(services, request, AbortSignal.timeout(5_000)) };
+  return { clock, diff: await readDiff(services, request, AbortSignal.timeout(5_000), 20) };
 }
+
+const hangUntilAborted = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 const numbers = (blocks: readonly { readonly number: number }[]) => blocks.map(({ number }) => number);
 
@@ -135,5 +142,21 @@ describe("a difference from a block", () => {
     const { diff } = await read({ from: new Map([["base", from]]) });
     expect(numbers(diff.from.blocks)).toEqual([from]);
     expect(numbers(diff.to.blocks)).toEqual([end]);
+  });
+
+  it("does not wait for the newest block of a chain that hangs, and leaves it out where that is allowed", async () => {
+    const hanging = { ...makeChainAccess(makeChainConfig("ethereum", 1)), pin: hangUntilAborted };
+    const chains = new Map([...makeChainAccesses(base), ["ethereum", hanging]]);
+    const from = new Map([
+      ["base", 5],
+      ["ethereum", 3],
+    ]);
+    const more = { slugs: ["base", "ethereum"] };
+    const { diff } = await read({ from, chains, more: { ...more, partial: true } });
+    expect([diff.failedChains, numbers(diff.to.blocks)]).toEqual([["ethereum"], [NEWEST]]);
+    await expect(read({ from, chains, more })).rejects.toMatchObject({
+      code: "PROVIDER_FAILED",
+      message: "The newest block of Ethereum could not be read.",
+    });
   });
 });

@@ -5,6 +5,7 @@ import { checkBlocks, checkFreely } from "../check-request.ts";
 import type { FreeReads } from "../free-reads.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
 import type { SnapshotBlock } from "../snapshot-types.ts";
+import { NEWEST_BLOCKS_MS_MAX } from "../time-budgets.ts";
 import type { PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
@@ -66,11 +67,13 @@ export async function readDiff(
   services: DiffServices,
   request: DiffRequest,
   signal: AbortSignal,
+  newestBlocksMsMax: number = NEWEST_BLOCKS_MS_MAX,
 ): Promise<PortfolioDiff> {
   const { wallet, to, partial = false } = request;
   const start = await findStart(services, request);
   if (to !== null) requireForward(start.blocks, to);
-  const end = to ?? (start.asOf ? await readNewestBlocks(services.chains, start, { partial, signal }) : null);
+  const newest = { partial, signal, msMax: newestBlocksMsMax };
+  const end = to ?? (start.asOf ? await readNewestBlocks(services.chains, start, newest) : null);
   // Without those whose newest block could not be read.
   const slugs = end === null ? start.slugs : start.slugs.filter((slug) => end.has(slug));
   // The other read is of no use once one has failed.
@@ -220,13 +223,15 @@ async function readPresent(
 async function readNewestBlocks(
   chains: ReadonlyMap<string, PortfolioChain>,
   { slugs, blocks }: DiffStart,
-  { partial, signal }: { readonly partial: boolean; readonly signal: AbortSignal },
+  options: { readonly partial: boolean; readonly signal: AbortSignal; readonly msMax: number },
 ): Promise<ReadonlyMap<string, number>> {
+  const { partial, signal, msMax } = options;
+  const stop = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
   const readNewest = async (slug: string) => {
     const chain = chains.get(slug);
     if (chain === undefined) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
     try {
-      const { block } = await chain.pin(signal);
+      const { block } = await chain.pin(stop);
       return [slug, Math.max(block.number, blocks.get(slug) ?? 0)] as const;
     } catch (cause) {
       signal.throwIfAborted();
