@@ -59,6 +59,10 @@ export function decideByRow(flow: Flow, { row, payerFailures }: StateOf<"decidin
     return done(respond.pending("The payment is in progress; send the same signature again."));
   }
   if (row.state === "lost") return done(respond.paymentRequired(LOST_MESSAGE));
+  // A final block used the nonce: reading the chain again would show the same.
+  if (row.state === "refused" && row.reason === NONCE_USED) {
+    return done(respond.paymentRequired(rejectionMessage(NONCE_USED)));
+  }
   if (row.state === "expired") return done(respond.paymentRequired(PAYMENT_EXPIRED_MESSAGE));
   if (row.isLeased) return { at: "waiting", row };
   return shareOutcome(flow, row) ?? decideToReclaim(flow, row, payerFailures);

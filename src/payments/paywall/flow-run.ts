@@ -11,7 +11,7 @@ import {
   toStoredResponse,
 } from "../ledger/row.ts";
 import type { PaymentState } from "../ledger/transitions.ts";
-import { rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
+import { NONCE_USED, rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import { confirmReportedTransfer, resumeSettlement, sendTransfer } from "../settlement/settle.ts";
 import { traceTransfer } from "../settlement/trace.ts";
@@ -32,7 +32,7 @@ function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyO
 
 export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
   const { services, key, owner, respond } = flow;
-  const limited = await findCheckLimit(flow);
+  const limited = (await findCheckLimit(flow)) ?? findKnownRejection(flow);
   if (limited !== null) return giveBack(flow, limited);
   const verdict = await verifyWithDeadline(flow);
   if (verdict.kind === "valid") return { at: "admitting", transfer: null };
@@ -42,6 +42,13 @@ export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
   }
   await services.ledger.deleteReservation(key, owner);
   return done(respond.facilitatorUnavailable(verdict.cause));
+}
+
+/** For a payment of which the chain has shown another use, without reading it again. */
+function findKnownRejection({ services, payment, unpaid, respond }: Flow): EndpointResponse | null {
+  if (!services.spentPayments.has(payment.digest)) return null;
+  unpaid.spend(REJECTION_UNITS);
+  return respond.paymentRequired(rejectionMessage(NONCE_USED));
 }
 
 /** Nothing was charged and nothing ran: the same signature may be sent again. */
@@ -56,7 +63,7 @@ async function giveBack(
 /** Before a payment is rejected, the chain must show that its money has not arrived (table in docs/payments.md). */
 export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">): Promise<Next<"tracing">> {
   const { services, key, owner, respond, payment, payload, terms, unpaid, firstSeen } = flow;
-  const limited = await findCheckLimit(flow);
+  const limited = (await findCheckLimit(flow)) ?? findKnownRejection(flow);
   if (limited !== null) return giveBack(flow, limited);
   const createdSeconds = firstSeen.row?.createdSeconds ?? Math.floor(services.clock.nowMs() / 1_000);
   const traced = await traceTransfer(services, { key, payment, payload, terms, createdSeconds }, rejection);
@@ -66,8 +73,11 @@ export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">
     // No row stays of a payment that its payer may not have signed.
     return giveBack(flow, respond.pending(traced.message));
   }
+  const used = traced.kind === "rejected" ? traced.used : undefined;
+  if (used !== undefined) services.spentPayments.remember(payment.digest, used.final);
   // The logs of a day cost as many calls as some work does.
-  unpaid.spend(traced.wasSearched ? RUN_UNITS : REJECTION_UNITS);
+  const wasSearched = used !== undefined || (traced.kind === "unclear" && traced.wasSearched);
+  unpaid.spend(wasSearched ? RUN_UNITS : REJECTION_UNITS);
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
     await services.ledger.releaseLease(key, owner);
@@ -170,12 +180,19 @@ export async function settlePayment(
 }
 
 /** Finishes a settlement whose outcome is unknown or that was rejected. */
-export async function resumePayment(
-  { services, owner, respond }: Flow,
-  { row }: StateOf<"resuming">,
-): Promise<Next<"resuming">> {
+export async function resumePayment(flow: Flow, { row }: StateOf<"resuming">): Promise<Next<"resuming">> {
+  const { services, owner, respond, unpaid } = flow;
+  // Each attempt reads the chain and may call the facilitator, however often the same signature is sent.
+  const limited = await findCheckLimit(flow);
+  if (limited !== null) {
+    await services.ledger.releaseLease(row, owner);
+    return done(limited);
+  }
   const result = await resumeSettlement(services, row, owner);
-  if (result.kind !== "settled") return done(respond.unsettled(result));
+  if (result.kind !== "settled") {
+    unpaid.spend(REJECTION_UNITS);
+    return done(respond.unsettled(result));
+  }
   return { at: "replaying", row, transaction: result.transaction };
 }
 

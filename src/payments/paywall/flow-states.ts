@@ -12,6 +12,7 @@ import type { PaidHandler, PaidResource, PaymentOutcome } from "./paid-request.t
 import type { Payment } from "./payment.ts";
 import type { PaymentResponses } from "./responses.ts";
 import type { RowWaiters } from "./row-waiters.ts";
+import type { SpentPayments } from "./spent-payments.ts";
 import type { UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 /** Each state with the states that may follow it. A step that returns another one does not compile. */
@@ -77,6 +78,7 @@ export type FlowServices = SettlementContext & {
   readonly waiters: RowWaiters;
   /** Null without a limit. */
   readonly unpaidWork: UnpaidWork | null;
+  readonly spentPayments: SpentPayments;
   /** One payment of a payer at a time: those admitted at the same moment would count one another, and all be rejected. */
   readonly payerAdmission: FairLimit;
   /** For tests. */

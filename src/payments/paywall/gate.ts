@@ -19,6 +19,7 @@ import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./off
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./paid-request.ts";
 import { parsePaymentHeader } from "./payment.ts";
 import { createRowWaiters } from "./row-waiters.ts";
+import { SpentPayments } from "./spent-payments.ts";
 import { UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer. */
@@ -110,6 +111,7 @@ function createServices(options: GateOptions): FlowServices {
     waiters: createRowWaiters({ ledger, clock, limits }),
     unpaidWork:
       limits.unpaidPerClientPerMinute === 0 ? null : new UnpaidWork(limits.unpaidPerClientPerMinute, clock),
+    spentPayments: new SpentPayments(clock),
     // No process has more active requests than these places.
     payerAdmission: createFairLimit({
       runningMax: limits.activeRequestsMax,

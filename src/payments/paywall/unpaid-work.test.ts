@@ -20,7 +20,11 @@ import {
   type StagedPaidService,
   TEST_PRICE,
 } from "../../../tests/support/payments/paid-stage.ts";
-import { encodeSignedTransfer } from "../../../tests/support/payments/transfer-calldata.ts";
+import {
+  authorizationIn,
+  encodeCancellation,
+  encodeSignedTransfer,
+} from "../../../tests/support/payments/transfer-calldata.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -376,6 +380,34 @@ describe("worthless payments", () => {
     const responses = await send(await signMany(payer, 8), "198.51.100.8", [few]);
     // As many as of any client, and as many again of the payer.
     expect(countStatuses(responses)).toEqual({ 402: 6, 429: 2 });
+  });
+
+  it("ends at a limit for a cancelled payment, and reads no node for it again", async () => {
+    let verified = 0;
+    const few = await stage.serve({ limits: { unpaidPerClientPerMinute: 10 } });
+    few.injected.verify = (real) => (payload, terms) => {
+      verified += 1;
+      return real(payload, terms);
+    };
+    const payer = newPayer();
+    const headers = await signMany(payer, 3);
+    for (const header of headers) {
+      const payment = JSON.parse(Buffer.from(header, "base64").toString());
+      const data = await encodeCancellation(payer, stage.asset, authorizationIn(payment).nonce);
+      const { address: from } = stage.chain.accounts.solver;
+      await stage.chain.request("eth_sendTransaction", [
+        { from, to: stage.asset, data, gas: toHex(1_000_000) },
+      ]);
+    }
+    const [first = "", second = "", third = ""] = headers;
+    const statuses: number[] = [];
+    for (const header of [first, first, first, second, third, third, third, third, third, third]) {
+      const [response] = await send([header], "198.51.100.13", [few]);
+      statuses.push(response?.status ?? 0);
+    }
+    // Of ten rejections and two runs: a run each for the first two, five rejections for the third, one for each again.
+    expect(statuses).toEqual([402, 402, 402, 402, 402, 402, 402, 402, 429, 429]);
+    expect(verified).toBe(3);
   });
 
   it("costs nothing of a new payer's client while the service itself is out of order", async () => {

@@ -115,12 +115,18 @@ export class UnpaidShare {
     return 0;
   }
 
-  /** What was taken is not given back; what was not taken before costs as far as there is any left. */
+  /**
+   * What was taken is not given back; what was not taken before costs as far as there is any left. Without a run, as many
+   * rejections are spent as a run is worth: what costs more must never cost less than what was taken.
+   */
   spend(units: typeof REJECTION_UNITS | typeof RUN_UNITS): void {
     if (units === RUN_UNITS) this.takeRun();
-    else if (!this.hasAny) this.takeRejection();
-    if (units === REJECTION_UNITS && this.#rejection !== null) this.#rejection = SPENT;
-    else this.spendTaken();
+    const isRun = this.#run !== null && (units === RUN_UNITS || this.#rejection === null);
+    if (isRun) this.spendTaken();
+    for (let spent = 0; !isRun && spent < units; spent += 1) {
+      if (spent > 0 || this.#rejection === null) this.takeRejection();
+      if (this.#rejection !== null) this.#rejection = SPENT;
+    }
   }
 
   /** A run that ended without a payment: for a payer who has paid before nothing was taken. */

@@ -66,7 +66,7 @@ export function createSettlementLookup(
       const call = callOptions(signal);
       if (effort === "whole") return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
       const pin = { ...call, attemptsMax: BRIEF_ATTEMPTS_MAX };
-      return rpc.pinned((node) => findBriefly(node, wanted, call), pin);
+      return rpc.pinned((node) => findBriefly(node, wanted, options.finalityDepth, call), pin);
     },
     readAuthorizationStates: (wanted, signal) => {
       const call = callOptions(signal);
@@ -179,9 +179,11 @@ async function findOn(
   return { kind: "consumed-elsewhere", at, final: below !== null && log.blockNumber <= below.number };
 }
 
+/** Final is what is as deep as the fallback says: the final block itself would cost a call more. */
 async function findBriefly(
   node: PinnedRpc,
   wanted: ExpectedTransfer,
+  finalityDepth: number,
   options: RpcCallOptions,
 ): Promise<SettlementLookupResult> {
   const { at, used } = await readUsed(node, [wanted], options);
@@ -190,7 +192,8 @@ async function findBriefly(
   if (log === null) return { kind: "used-without-log", at, final: null };
   const transfer =
     log.topics[0] === AUTHORIZATION_USED_TOPIC ? await transferOf(node, wanted, log, options) : null;
-  return transfer ?? { kind: "consumed-elsewhere", at, final: false };
+  const final = at.number - log.blockNumber >= finalityDepth;
+  return transfer ?? { kind: "consumed-elsewhere", at, final };
 }
 
 async function transferOf(node: PinnedRpc, wanted: ExpectedTransfer, log: NodeLog, options: RpcCallOptions) {

@@ -27,8 +27,8 @@ export type Rejection = { readonly reason: string | null; readonly message: stri
 type TracedTransfer =
   /** By the payment's own signature, exactly to us: it is paid. */
   | TransferFound
-  /** No money of this payment has arrived; `wasSearched` where logs were read to know it. */
-  | { readonly kind: "rejected"; readonly message: string; readonly wasSearched?: true }
+  /** No money of this payment has arrived. `used` where logs were read that show another use of its nonce. */
+  | { readonly kind: "rejected"; readonly message: string; readonly used?: { readonly final: boolean } }
   /** The money may have arrived: the same signature must be sent again. */
   | { readonly kind: "unclear"; readonly message: string; readonly wasSearched?: true }
   /** No node could tell whether the payer's contract accepts the signature. */
@@ -105,7 +105,11 @@ async function traceSigned(
     case "transferred":
       return result;
     case "consumed-elsewhere":
-      return { kind: "rejected", message: rejectionMessage(NONCE_USED), wasSearched: true };
+      return {
+        kind: "rejected",
+        message: rejectionMessage(NONCE_USED),
+        used: { final: result.final },
+      };
     case "used-without-log":
       return { ...UNCLEAR, wasSearched: true };
     case "unused":
