@@ -105,6 +105,15 @@ function createPinnedReads(
         { method: "eth_getCode", params: [address, at], parse: (code) => readData(code, "the code") },
         { signal },
       ),
+    storage: (address, slot, signal) =>
+      rpc.request(
+        {
+          method: "eth_getStorageAt",
+          params: [address, `0x${slot.toString(16)}`, at],
+          parse: (word) => readBigQuantity(word, "the word in storage"),
+        },
+        { signal },
+      ),
     async transfers(filter, signal) {
       requireWithin(block, filter.toBlock);
       return (await readLogs(rpc, block, transfersCall(filter), signal)).map(toTransferLog);

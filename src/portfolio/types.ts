@@ -110,6 +110,8 @@ export type PinnedChain = {
   baseFee(signal: AbortSignal): Promise<bigint | null>;
   /** `0x` for an account without code. Lower-case. */
   code(address: Hex, signal: AbortSignal): Promise<Hex>;
+  /** One word of a contract's storage. */
+  storage(address: Hex, slot: bigint, signal: AbortSignal): Promise<bigint>;
   /** ERC-20 and ERC-721 transfers up to the pinned block. Rejects with LOGS_TOO_LARGE when the node wants a smaller range. */
   transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
   /** Logs of any kind up to the pinned block, ascending. Rejects like `transfers`. */

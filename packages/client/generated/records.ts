@@ -531,7 +531,7 @@ export type ExposurePermission = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
   /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** The protocol in which the holder can act on positions; null for every other permission. */
@@ -566,7 +566,7 @@ export type ExposurePermission = {
   valueAtRiskUsd: string | null;
   /** Something of it has no known value: at least `valueAtRiskUsd` can be taken. */
   partial: boolean;
-  reasons: ("unlimited" | "unknown spender" | "unverified delegate" | "full control" | "spam token")[];
+  reasons: ("unlimited" | "unknown spender" | "unverified delegate" | "unverified code" | "full control" | "spam token")[];
   /** What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
   revoke: RevokingCall | RevokingAuthorization | null;
 };
@@ -1110,7 +1110,7 @@ export type OverviewHolding = {
 export type OverviewPermission = {
   /** The chain's slug. */
   chain: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point";
+  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
   /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** Of the token; of a debt token that of what can be borrowed. */

@@ -16,6 +16,7 @@ import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contr
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { readAccount } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
+import { DELEGATES } from "./spenders/delegates.ts";
 import type { Spender } from "./spenders/spender.ts";
 
 const stage = await startPortfolioStage();
@@ -71,6 +72,67 @@ describe("a known delegate that holds further keys", () => {
   });
 });
 
+describe("a listed delegate", () => {
+  const [account, foreign] = [numberedAddress(0x7706), numberedAddress(0x7707)];
+  const SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+  const onMainnet = new Map(
+    DELEGATES.flatMap((one) => one.deployments.map(([, address]) => [address.toLowerCase() as Hex, one])),
+  );
+  const readListed = async (delegate: Hex) => {
+    await chain.setCode(delegate, fixedReturnCode({ "keyCount()": pad("0x0", { size: 32 }) }));
+    await chain.setCode(account, `0xef0100${delegate.slice(2)}`);
+    await chain.mine();
+    return read(account, onMainnet);
+  };
+
+  it("puts nothing at risk only if nothing in the account's storage can let another key act", async () => {
+    const controls = new Map<string, unknown>();
+    for (const [delegate, { name }] of onMainnet) {
+      const { permissions, warnings } = await readListed(delegate);
+      const [{ controlsAll } = { controlsAll: true }] = permissions;
+      controls.set(name, controlsAll);
+      expect(warnings.some((warning) => warning.includes("further keys"))).toBe(controlsAll === null);
+    }
+    expect(Object.fromEntries(controls)).toEqual({
+      "MetaMask Stateless DeleGator": false,
+      Simple7702Account: false,
+      "Uniswap Calibur": false,
+      "Uniswap Calibur 1.1": false,
+      "Coinbase EIP-7702 proxy": false,
+      "Ambire account": null,
+      "Alchemy Modular Account v2": null,
+      "Trust Wallet account": null,
+      "OKX Wallet account": null,
+    });
+  });
+
+  it("puts an unknown part at risk if it runs code that the account stores, and that is not published", async () => {
+    const [coinbase] = DELEGATES.filter(({ protocol }) => protocol === "Coinbase");
+    const proxy = coinbase?.deployments[0]?.[1].toLowerCase() as Hex;
+    const readStored = async (word: Hex) => {
+      await chain.request("hardhat_setStorageAt", [account, SLOT, word]);
+      const { permissions, warnings } = await readListed(proxy);
+      return [
+        permissions.map(({ kind, spender, controlsAll }) => [kind, spender, controlsAll]),
+        warnings.some((warning) => warning.includes("own code is not known")),
+      ];
+    };
+    const published = coinbase?.implementations?.[0] as Hex;
+    expect(await readStored(pad(published))).toEqual([[["delegate", proxy, false]], false]);
+    const hostile = [
+      [
+        ["account-code", foreign, null],
+        ["delegate", proxy, null],
+      ],
+      true,
+    ];
+    expect(await readStored(pad(foreign))).toEqual(hostile);
+    // The code of a call is that of the last 20 bytes.
+    expect(await readStored(`0x${"ff".repeat(12)}${foreign.slice(2)}`)).toEqual(hostile);
+    await chain.request("hardhat_setStorageAt", [account, SLOT, pad("0x0", { size: 32 })]);
+  });
+});
+
 describe("a contract that is no account", () => {
   it("does not say what its owner can take", async () => {
     const contract = numberedAddress(0x0412);
@@ -78,6 +140,7 @@ describe("a contract that is no account", () => {
     await chain.mine();
     const { permissions } = await read(contract);
     expect(permissions.map(({ kind, spender, controlsAll }) => [kind, spender, controlsAll])).toEqual([
+      ["account-code", contract, null],
       ["owner", signer, null],
     ]);
   });
@@ -102,6 +165,7 @@ describe("a policy account", () => {
     await call("setGuardian", [guardian]);
     const { permissions, warnings } = await read(account);
     expect(permissions.map(({ kind, spender, expiresAt }) => [kind, spender, expiresAt])).toEqual([
+      ["account-code", account, null],
       ["owner", signer, null],
       ["entry-point", expect.any(String), null],
       ["session-key", live, BigInt(timestamp + 10_000)],
@@ -109,7 +173,11 @@ describe("a policy account", () => {
     ]);
     expect(warnings.join()).toContain("session keys are found by logs since block");
     for (const { revoke } of permissions) if (revoke?.type === "call") await send(revoke.to, revoke.data);
-    expect((await read(account)).permissions.map(({ kind }) => kind)).toEqual(["owner", "entry-point"]);
+    expect((await read(account)).permissions.map(({ kind }) => kind)).toEqual([
+      "account-code",
+      "owner",
+      "entry-point",
+    ]);
   });
 
   it("lists no controller for a wallet without code, and sends no request for it", async () => {

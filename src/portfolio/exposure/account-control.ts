@@ -17,6 +17,7 @@ import { searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
 import { readModuleAllowances } from "./allowance-module.ts";
 import { revocations } from "./revocations.ts";
+import type { Spender } from "./spenders/spender.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 import type { LivePermission, PermissionKind, Revocation } from "./types.ts";
 
@@ -51,6 +52,8 @@ type AccountControl = {
   readonly warnings: readonly string[];
 };
 
+const NOTHING: AccountControl = { permissions: [], warnings: [] };
+
 /** No request for an account without code. */
 export async function readAccountControl(
   query: WalletQuery,
@@ -58,34 +61,95 @@ export async function readAccountControl(
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
-  const { kind } = account;
-  if (kind === null || kind === "eoa") return { permissions: [], warnings: [] };
-  if (kind === "safe") return readSafe(query, account, spenders, signal);
-  const [delegated, own, keys] = await Promise.all([
-    readDelegate(query, account, spenders, signal),
+  const { kind, implementation } = account;
+  if (kind === null || kind === "eoa") return NOTHING;
+  if (kind === "delegated") return readDelegated(query, account, spenders, signal);
+  const found =
+    kind === "safe"
+      ? await readSafe(query, account, spenders, signal)
+      : joinControl(
+          await Promise.all([readOwners(query, account, signal), readPolicyAccount(query, signal)]),
+        );
+  // A contract that is no known account is proven to be just that, which says nothing about its code.
+  const isKnown = kind !== "contract" && account.proven;
+  return isKnown ? found : addUnknownCode(query, implementation, found);
+}
+
+function joinControl(parts: readonly AccountControl[]): AccountControl {
+  return {
+    permissions: parts.flatMap(({ permissions }) => permissions),
+    warnings: parts.flatMap(({ warnings }) => warnings),
+  };
+}
+
+/** Unknown code may let anyone act, whatever it says about its owners and limits. */
+function addUnknownCode(
+  { at, wallet }: WalletQuery,
+  implementation: Hex | null,
+  { permissions, warnings }: AccountControl,
+): AccountControl {
+  return {
+    permissions: [
+      control(wallet, "account-code", implementation ?? wallet, null, null),
+      ...permissions.map((one) => (one.contract === wallet ? hideLimit(one) : one)),
+    ],
+    warnings: [
+      `${at.chain.name}: the account's own code is not known and could let others act; what they can take is not known.`,
+      ...warnings,
+    ],
+  };
+}
+
+function hideLimit(permission: LivePermission): LivePermission {
+  return permission.controlsAll === false ? { ...permission, controlsAll: null } : permission;
+}
+
+async function readDelegated(
+  query: WalletQuery,
+  account: Account,
+  spenders: Pick<ChainSpenders, "byAddress">,
+  signal: AbortSignal,
+): Promise<AccountControl> {
+  const { delegate } = account;
+  if (delegate === null) return NOTHING;
+  const listed = spenders.byAddress.get(delegate);
+  const known = listed?.kind === "delegate" ? listed : undefined;
+  const [delegated, implementation, own, keys] = await Promise.all([
+    readDelegate(query, delegate, known, signal),
+    known?.implementations ? readImplementation(query, signal) : null,
     readOwners(query, account, signal),
     readPolicyAccount(query, signal),
   ]);
-  return {
-    permissions: [delegated, own, keys].flatMap(({ permissions }) => permissions),
-    warnings: [delegated, own, keys].flatMap(({ warnings }) => warnings),
-  };
+  // Owners that are not listed act for the account like further keys of its delegate.
+  const through = own.hasUnlisted ? delegated.permissions.map(hideLimit) : delegated.permissions;
+  const found = joinControl([{ ...delegated, permissions: through }, own, keys]);
+  const runsUnknown = implementation !== null && !known?.implementations?.includes(implementation);
+  return runsUnknown ? addUnknownCode(query, implementation, found) : found;
+}
+
+const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn;
+
+/** As ERC-1967 stores it in the account. Null before the first one is set: the account then only receives. */
+async function readImplementation({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Hex | null> {
+  return toStoredAddress(await at.storage(wallet, IMPLEMENTATION_SLOT, signal));
+}
+
+/** A call uses the last 20 bytes of what is stored, whatever stands before them. */
+function toStoredAddress(word: bigint): Hex | null {
+  return wordToAddress(BigInt.asUintN(160, word));
 }
 
 /** A known one acts only on what the owner has signed, or holders of further keys, where it has such. */
 async function readDelegate(
   { at, wallet }: WalletQuery,
-  { delegate }: Account,
-  spenders: Pick<ChainSpenders, "byAddress">,
+  delegate: Hex,
+  known: Spender | undefined,
   signal: AbortSignal,
 ): Promise<AccountControl> {
-  if (delegate === null) return { permissions: [], warnings: [] };
-  const known = spenders.byAddress.get(delegate);
-  const isKnown = known?.kind === "delegate";
-  const isCounted = isKnown && known.furtherKeys === "counted";
+  const isCounted = known?.furtherKeys === "counted";
   const [count] = isCounted ? await at.read([views.keyCount(wallet, [], VIEW_GAS_MAX)], signal) : [];
-  const hasKeys = isKnown && known.furtherKeys !== undefined && decodeWord(count) !== 0n;
-  const controls = hasKeys ? null : !isKnown;
+  const hasKeys = known?.furtherKeys !== undefined && decodeWord(count) !== 0n;
+  const controls = hasKeys ? null : known === undefined;
   return {
     permissions: [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), controls)],
     warnings: hasKeys
@@ -199,15 +263,18 @@ function decodeModules(data: Hex | null | undefined): readonly Hex[] | null {
 
 function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
   const bytes = decodeByteString(data, 32);
-  return bytes?.length === 32 ? decodeAddress(`0x${bytes.toString("hex")}`) : null;
+  return bytes?.length === 32 ? toStoredAddress(BigInt(`0x${bytes.toString("hex")}`)) : null;
 }
+
+/** Some owners have no address, or are too many to be listed. */
+type OwnerControl = AccountControl & { readonly hasUnlisted: boolean };
 
 /** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
 async function readOwners(
   { at, wallet }: WalletQuery,
   { kind }: Account,
   signal: AbortSignal,
-): Promise<AccountControl> {
+): Promise<OwnerControl> {
   const [owner, signer, next, named] = await at.read(
     [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
       view(wallet, [], VIEW_GAS_MAX),
@@ -234,6 +301,7 @@ async function readOwners(
       ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
     ],
     warnings: indexed.warnings,
+    hasUnlisted: indexed.hasUnlisted,
   };
 }
 
@@ -244,7 +312,7 @@ async function readIndexedOwners(
   { at, wallet }: WalletQuery,
   count: bigint,
   signal: AbortSignal,
-): Promise<AccountControl> {
+): Promise<OwnerControl> {
   const size = count < BigInt(LIST_MAX) ? Number(count) : LIST_MAX;
   const calls = Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)], VIEW_GAS_MAX));
   const results = calls.length === 0 ? [] : await at.read(calls, signal);
@@ -263,6 +331,7 @@ async function readIndexedOwners(
   const { name } = at.chain;
   return {
     permissions,
+    hasUnlisted: passkeys > 0 || count > BigInt(size),
     warnings: [
       ...(passkeys > 0
         ? [

@@ -5,6 +5,7 @@ import { makeChainConfig, TEST_WALLET } from "../../../tests/support/portfolio/p
 import type { Hex } from "../../lib/hex.ts";
 import type { Account } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
+import { DELEGATES } from "./spenders/delegates.ts";
 
 const KEY: Hex = `0x${"5e".repeat(20)}`;
 const ownerAt = (index: number, result: Hex): RecordedCall => ({
@@ -14,13 +15,17 @@ const ownerAt = (index: number, result: Hex): RecordedCall => ({
   result,
 });
 
-function readOwners(count: number, owners: readonly Hex[]) {
+const COINBASE = DELEGATES.filter(({ protocol }) => protocol === "Coinbase");
+
+function readOwners(count: number, owners: readonly Hex[], more: Partial<Account> = {}) {
   const next = { to: TEST_WALLET, function: "nextOwnerIndex() view returns (uint256)", args: [] };
   const calls = [{ ...next, result: `${count}` }, ...owners.map((owner, i) => ownerAt(i, owner))];
-  const at = openRecordedChain({ chain: makeChainConfig("base", 8453), calls });
+  const recorded = openRecordedChain({ chain: makeChainConfig("base", 8453), calls });
+  const [implementation = "0x0"] = COINBASE[0]?.implementations ?? [];
+  const at = { ...recorded, storage: async () => BigInt(implementation) };
   const unknown = { delegate: null, implementation: null, version: null, owners: null, threshold: null };
-  const account: Account = { ...unknown, kind: "smart-account", proven: false, entryPoint: null };
-  const spenders = { byAddress: new Map() };
+  const account: Account = { ...unknown, kind: "smart-account", proven: true, entryPoint: null, ...more };
+  const spenders = { byAddress: new Map(COINBASE.map((one) => [KEY, one])) };
   return readAccountControl({ at, wallet: TEST_WALLET }, account, spenders, AbortSignal.timeout(5_000));
 }
 
@@ -39,5 +44,16 @@ describe("owners by index", () => {
     const { permissions, warnings } = await readOwners(10_000, [address]);
     expect(permissions).toMatchObject([{ spender: KEY, revoke: null }]);
     expect(warnings).toEqual(["Base: only the first 50 owners of the account were read."]);
+  });
+
+  it("leaves unknown what a known delegate can take if owners are passkeys or were not read", async () => {
+    const delegated = { kind: "delegated", delegate: KEY } as const;
+    const controls = async (count: number, owners: readonly Hex[]) =>
+      (await readOwners(count, owners, delegated)).permissions.find(({ kind }) => kind === "delegate")
+        ?.controlsAll;
+    expect(await controls(0, [])).toBe(false);
+    expect(await controls(1, [`0x${TEST_WALLET.slice(2).padStart(64, "0")}`])).toBe(false);
+    expect(await controls(1, [`0x${"7a".repeat(64)}`])).toBe(null);
+    expect(await controls(10_000, [address])).toBe(null);
   });
 });

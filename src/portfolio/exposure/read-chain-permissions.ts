@@ -76,6 +76,7 @@ export async function readChainPermissions(
     ],
     failed: scanned.failed,
     isComplete:
+      account.account.kind !== null &&
       approvals.fromBlock !== null &&
       !candidates.omitsHeld &&
       scanned.omitted === 0 &&

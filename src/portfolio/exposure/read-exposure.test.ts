@@ -26,6 +26,7 @@ import {
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
+import { SAFE_PROXY_CODES } from "../account/known-accounts.ts";
 import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
 import {
   type Delegation,
@@ -386,6 +387,75 @@ describe("the response", () => {
     expect(exposure.summary.warnings[0]).toMatch(
       /^The \d+ permissions with the least at risk, or of .* are counted/,
     );
+  });
+});
+
+describe("the code of the account itself", () => {
+  const [SINGLETON, ENTRY_POINT]: readonly Hex[] = [
+    "0x41675c099f32341bf84bfc5382af534df5c7461a",
+    "0x0000000071727de22e5e9d8baf0edac6f37da032",
+  ];
+  const words = (...values: readonly (bigint | Hex)[]) =>
+    concatHex(values.map((value) => numberToHex(BigInt(value), { size: 32 })));
+  const safeCode = fixedReturnCode({
+    "VERSION()": concatHex([words(32n, 5n), "0x312e342e31", `0x${"00".repeat(27)}`]),
+    "getThreshold()": words(2n),
+    "getOwners()": words(32n, 3n, 0xa1n, 0xa2n, 0xa3n),
+    "getModulesPaginated(address,uint256)": words(64n, 1n, 0n),
+    "getStorageAt(uint256,uint256)": words(32n, 32n, 0n),
+  });
+  const owned = fixedReturnCode({ "owner()": words(0xa1n), "entryPoint()": words(ENTRY_POINT as Hex) });
+  const [foreign, safe, other] = [0x5afe01, 0x5afe02, 0x5afe03].map(numberedAddress) as [Hex, Hex, Hex];
+
+  const readAccountCode = async (account: Hex, code: Hex, singleton: Hex | null = null) => {
+    await chain.setCode(account, code);
+    if (singleton !== null) {
+      await chain.setCode(singleton, safeCode);
+      await chain.request("hardhat_setStorageAt", [account, "0x0", words(singleton)]);
+    }
+    const args = [account, 4_000_000n] as const;
+    await send(
+      tokens[0] as Hex,
+      encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args }),
+      owner,
+    );
+    const { permissions, summary } = await read(stage.port(scanNode, tokens), account);
+    return {
+      ...{ value: summary.valueAtRiskUsd, partial: summary.partial },
+      code: permissions.filter(({ kind }) => kind === "account-code"),
+      others: permissions.filter(({ kind }) => kind !== "account-code"),
+      isWarned: summary.warnings.some((warning) =>
+        /account's own code .* could let others act/.test(warning),
+      ),
+    };
+  };
+
+  it("puts nothing at risk in a Safe that runs a published singleton", async () => {
+    const shown = await readAccountCode(safe, SAFE_PROXY_CODES[0] as Hex, SINGLETON);
+    expect(shown).toMatchObject({ value: "0", partial: false, code: [], isWarned: false });
+    expect(shown.others.map(({ valueAtRiskUsd }) => valueAtRiskUsd)).toEqual(["0", "0", "0"]);
+  });
+
+  it("puts an unknown part at risk in a Safe whose proxy runs any other code, whatever that says", async () => {
+    const shown = await readAccountCode(safe, SAFE_PROXY_CODES[0] as Hex, foreign);
+    expect(shown).toMatchObject({ value: null, partial: true, isWarned: true });
+    expect(shown.code).toMatchObject([
+      { contract: safe, spender: foreign, valueAtRiskUsd: null, reasons: ["unverified code"], revoke: null },
+    ]);
+    // How many of them must sign is the word of that code.
+    expect(shown.others.map(({ valueAtRiskUsd }) => valueAtRiskUsd)).toEqual([null, null, null]);
+  });
+
+  it.each([
+    ["an ERC-4337 account", owned],
+    ["a contract that names nobody", fixedReturnCode({})],
+    ["a contract that says it is a Safe", safeCode],
+  ])("puts an unknown part at risk in %s", async (_, code) => {
+    const shown = await readAccountCode(other, code);
+    expect(shown).toMatchObject({ value: null, partial: true, isWarned: true });
+    expect(shown.code).toMatchObject([
+      { spender: other, valueAtRiskUsd: null, reasons: ["unverified code"] },
+    ]);
   });
 });
 

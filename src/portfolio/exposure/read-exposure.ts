@@ -240,6 +240,7 @@ function findReasons(
       ? (["unknown spender"] as const)
       : []),
     ...(isDelegate && !isKnown ? (["unverified delegate"] as const) : []),
+    ...(kind === "account-code" ? (["unverified code"] as const) : []),
     ...(controlsAll ? (["full control"] as const) : []),
     ...(isSpam ? (["spam token"] as const) : []),
   ];

@@ -17,12 +17,14 @@ export type PermissionKind =
   | "fallback-handler"
   | "session-key"
   | "guardian"
-  | "entry-point";
+  | "entry-point"
+  | "account-code";
 
 export type PermissionReason =
   | "unlimited"
   | "unknown spender"
   | "unverified delegate"
+  | "unverified code"
   | "full control"
   | "spam token";
 

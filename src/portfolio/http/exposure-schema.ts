@@ -62,6 +62,7 @@ const permission = record("ExposurePermission", {
       "session-key",
       "guardian",
       "entry-point",
+      "account-code",
     ],
   },
   contract: {
@@ -103,7 +104,14 @@ const permission = record("ExposurePermission", {
   },
   reasons: listOf({
     type: "string",
-    enum: ["unlimited", "unknown spender", "unverified delegate", "full control", "spam token"],
+    enum: [
+      "unlimited",
+      "unknown spender",
+      "unverified delegate",
+      "unverified code",
+      "full control",
+      "spam token",
+    ],
   }),
   revoke,
 });

@@ -1,6 +1,6 @@
 // Renders permissions: what can be taken, who can take it, how much of it, and what ends the permission.
 import { formatQuantity, formatUsd } from "./amounts.js";
-import { createElement } from "./elements.js";
+import { createElement, renderAmount } from "./elements.js";
 import { renderRevocation } from "./revocation-view.js";
 import { renderChain, renderHex, renderName, renderTime, revealName, shortenHex } from "./texts.js";
 
@@ -29,6 +29,14 @@ export const REASONS = new Map([
     { label: "Unverified delegate", look: "bad", meaning: "the account runs code that is not on our list" },
   ],
   [
+    "unverified code",
+    {
+      label: "Unverified code",
+      look: "bad",
+      meaning: "the account's own code is not known, and could let others act",
+    },
+  ],
+  [
     "full control",
     {
       label: "Full control",
@@ -52,6 +60,7 @@ const CONTROLS = new Map([
   ["session-key", ["Session key", "Signs for the account within limits, until it expires."]],
   ["guardian", ["Guardian", "Has rights of its own, such as stopping or recovering the account."]],
   ["entry-point", ["Entry point", "Executes what the account has signed (ERC-4337)."]],
+  ["account-code", ["Account code", "Decides who may act for the account, and is not known."]],
 ]);
 
 /** Whether a permission is over the account, rather than over one asset. @param {Permission} permission */
@@ -198,7 +207,10 @@ function renderTag(text, look, title = "") {
 /** @param {Permission} permission */
 function describeRisk({ valueAtRiskUsd, partial }) {
   if (valueAtRiskUsd === null) return [createElement("span", { class: "soft" }, "no price")];
-  return [formatUsd(valueAtRiskUsd), createElement("small", {}, partial ? "at risk, at least" : "at risk")];
+  return [
+    renderAmount(formatUsd(valueAtRiskUsd)),
+    createElement("small", {}, partial ? "at risk, at least" : "at risk"),
+  ];
 }
 
 /** @param {Permission[]} controls @param {ViewContext} context */

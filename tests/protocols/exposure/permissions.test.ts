@@ -41,6 +41,18 @@ contract Collection is ERC721 {
 contract Items is ERC1155 {
   constructor() ERC1155("") {}
 }
+contract Backdoor {
+  address immutable real;
+  constructor(address to) { real = to; }
+  function sweep(ERC20 token) external { token.transfer(msg.sender, token.balanceOf(address(this))); }
+  fallback() external payable {
+    (bool isDone, bytes memory result) = real.delegatecall(msg.data);
+    assembly {
+      if iszero(isDone) { revert(add(result, 32), mload(result)) }
+      return(add(result, 32), mload(result))
+    }
+  }
+}
 contract Proxy is ERC1967Proxy {
   constructor(address to, bytes memory data) ERC1967Proxy(to, data) {}
 }`;
@@ -265,13 +277,21 @@ describe("permissions of a wallet", () => {
 
 const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
 const ZERO: Hex = numberToHex(0, { size: 20 });
+/** Where Safe published this singleton: a Safe is known by it. */
+const SINGLETON: Hex = "0xff51a5898e281db6dfc7855790607438df2ca44b";
+
+/** A proxy of Safe, in front of the published singleton. */
+async function deploySafe(singleton: Artifact): Promise<Deployed> {
+  const template = await deploy(singleton);
+  await chain.setCode(SINGLETON, (await chain.request("eth_getCode", [template.address, "latest"])) as Hex);
+  const proxy = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [SINGLETON]);
+  return contractAt(proxy.address, singleton);
+}
 
 describe("a Safe", () => {
   it("shows owners, modules and handler, and each is ended by its own transaction", async () => {
     const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
-    const { address: code } = await deploy(singleton);
-    const proxy = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [code]);
-    const safe = contractAt(proxy.address, singleton);
+    const safe = await deploySafe(singleton);
     const handler = await deploy(
       readArtifact(`${SAFE}/handler/CompatibilityFallbackHandler.sol/CompatibilityFallbackHandler.json`),
     );
@@ -307,12 +327,39 @@ describe("a Safe", () => {
   });
 });
 
+describe("a Safe whose proxy runs another singleton", () => {
+  it("puts an unknown part at risk, although it says all that a Safe says, and a stranger takes everything", async () => {
+    const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
+    const safe = await deploySafe(singleton);
+    await safe.call("setup", [[owner, wallet], 2n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);
+    const token = await deploy(compiled.OpenToken);
+    await token.call("mint", [safe.address, 1_000n * 10n ** 18n]);
+    expect((await read(safe.address, [token.address])).summary).toMatchObject({
+      ...{ valueAtRiskUsd: "0", partial: false },
+    });
+    const backdoor = await deploy(compiled.Backdoor, [SINGLETON]);
+    await chain.request("hardhat_setStorageAt", [safe.address, "0x0", pad(backdoor.address)]);
+    const { summary, permissions } = await read(safe.address, [token.address]);
+    expect(summary).toMatchObject({ valueAtRiskUsd: null, partial: true });
+    expect(permissions[0]).toMatchObject({
+      ...{
+        kind: "account-code",
+        spender: backdoor.address,
+        valueAtRiskUsd: null,
+        reasons: ["unverified code"],
+      },
+    });
+    await contractAt(safe.address, { abi: compiled.Backdoor?.abi ?? [] }).call("sweep", [token.address]);
+    const balanceOf = { abi: compiled.OpenToken?.abi ?? [], functionName: "balanceOf", args: [safe.address] };
+    const call = { to: token.address, data: encodeFunctionData(balanceOf) };
+    expect(BigInt((await chain.request("eth_call", [call, "latest"])) as Hex)).toBe(0n);
+  });
+});
+
 describe("known modules of a Safe", () => {
   it("count nothing if they act on the owners' signatures, and their limits if they have them", async () => {
     const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
-    const { address: code } = await deploy(singleton);
-    const proxy = await deploy(readArtifact(`${SAFE}/proxies/SafeProxy.sol/SafeProxy.json`), [code]);
-    const safe = contractAt(proxy.address, singleton);
+    const safe = await deploySafe(singleton);
     await safe.call("setup", [[owner, wallet], 2n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);
     const token = await deploy(compiled.OpenToken);
     await token.call("mint", [safe.address, 1_000n * 10n ** 18n]);
@@ -378,9 +425,11 @@ describe("an account of ERC-4337", () => {
     const data = encodeFunctionData({ abi: artifact.abi, functionName: "initialize", args: [wallet] });
     const { address } = await deploy(compiled.Proxy, [implementation.address, data]);
     const { permissions } = await read(address);
+    // Its code is on no list, so that nothing is known about the rest.
     expect(permissions.map(({ kind, spender, reasons }) => [kind, spender, reasons])).toEqual([
-      ["owner", wallet, ["full control"]],
+      ["account-code", address, ["unverified code"]],
       ["entry-point", entryPoint, []],
+      ["owner", wallet, ["full control"]],
     ]);
   });
 });

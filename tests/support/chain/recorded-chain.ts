@@ -172,6 +172,7 @@ export function openFailingChain({ chain, block = BLOCK }: ChainRecord): PinnedC
     callAsAccount: fail,
     nativeBalance: fail,
     code: fail,
+    storage: fail,
     baseFee: fail,
     transfers: fail,
     logs: fail,

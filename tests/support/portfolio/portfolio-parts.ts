@@ -125,6 +125,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
       timestamps: fail,
       senders: fail,
       code: async () => "0x",
+      storage: fail,
       baseFee: async () => 1n,
     },
   };

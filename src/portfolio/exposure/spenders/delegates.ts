@@ -1,4 +1,5 @@
-// Code of wallets that an account can run by EIP-7702.
+// Code of wallets that an account can run by EIP-7702. One without further keys and implementations, by its published
+// source, acts only on the signature of the account's own key, whatever the account's storage has.
 import { everywhere, type Spender } from "./spender.ts";
 
 export const DELEGATES: readonly Spender[] = [
@@ -13,6 +14,8 @@ export const DELEGATES: readonly Spender[] = [
     name: "Ambire account",
     protocol: "Ambire",
     kind: "delegate",
+    // privileges[key] of anyone (AmbireAccount7702).
+    furtherKeys: "unlisted",
     source:
       "AmbireTech/ambire-common: src/consts/deploy.ts; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x5A7FC11397E9a8AD41BF10bf13F22B0a63f96f6d")],
@@ -47,7 +50,13 @@ export const DELEGATES: readonly Spender[] = [
     name: "Coinbase EIP-7702 proxy",
     protocol: "Coinbase",
     kind: "delegate",
-    source: "base/eip-7702-proxy: README.md; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
+    // Coinbase Smart Wallet 1 and 1.1, whose owners are listed by index.
+    implementations: [
+      "0x000100abaad02f1cfc8bbe32bd5a564817339e72",
+      "0x00000110dcdedc9581cb5ecb8467282f2926534d",
+    ],
+    source:
+      "base/eip-7702-proxy: README.md; coinbase/smart-wallet: script/DeployFactory.s.sol and broadcast/DeployFactory.s.sol; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x7702cb554e6bFb442cb743A7dF23154544a7176C")],
   },
   {
@@ -74,6 +83,8 @@ export const DELEGATES: readonly Spender[] = [
     name: "Trust Wallet account",
     protocol: "Trust Wallet",
     kind: "delegate",
+    // Its source is not published.
+    furtherKeys: "unlisted",
     source: "RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0xD2e28229F6f2c235e57De2EbC727025A1D0530FB")],
   },
@@ -81,6 +92,8 @@ export const DELEGATES: readonly Spender[] = [
     name: "OKX Wallet account",
     protocol: "OKX",
     kind: "delegate",
+    // Validators, in a storage contract of each account.
+    furtherKeys: "unlisted",
     source: "okx/wallet-core: README.md; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x80296FF8D1ED46f8e3C7992664D13B833504c2Bb")],
   },

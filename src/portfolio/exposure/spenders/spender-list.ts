@@ -10,7 +10,7 @@ import { SAFE_EXTENSIONS } from "./safe-extensions.ts";
 import type { Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
-const SPENDER_LIST_VERSION = "5 (2026-11-17)";
+const SPENDER_LIST_VERSION = "6 (2026-11-17)";
 
 export const SPENDERS: readonly Spender[] = [
   ...EXCHANGES,

@@ -30,6 +30,8 @@ export type Spender = {
   readonly takesPositions?: true;
   /** A delegate that lets keys beside the owner's act: `keyCount()` counts them, or no view lists them. */
   readonly furtherKeys?: "counted" | "unlisted";
+  /** A delegate that runs the code which the account's ERC-1967 slot names: the published code, lower-case. */
+  readonly implementations?: readonly Hex[];
   /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
   readonly source: string;
   /** Chain id and address, with checksum. A contract may have several addresses on a chain. */

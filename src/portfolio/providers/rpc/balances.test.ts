@@ -23,6 +23,7 @@ function openScanChain(onScan: (data: Hex) => Promise<void> | void): PinnedChain
     read: fail,
     nativeBalance: fail,
     code: fail,
+    storage: fail,
     baseFee: fail,
     transfers: fail,
     logs: fail,

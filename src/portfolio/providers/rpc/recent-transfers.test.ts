@@ -49,6 +49,7 @@ function chainOf(head: number, node: Node = {}) {
     logs: async () => [],
     read: async () => [],
     code: async () => "0x",
+    storage: async () => 0n,
     baseFee: async () => 1n,
     callWithOverride: async () => null,
     callAsAccount: async () => null,
