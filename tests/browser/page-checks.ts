@@ -7,9 +7,13 @@ const SCHEMES = ["light", "dark"] as const;
 /** From the narrowest phone to a desk. */
 export const LAYOUT_WIDTHS: readonly number[] = [320, 360, 390, 768, 1280];
 
+// "−$1,234,567,901.37": what the pages promise to keep in one piece.
+const NUMBER_LENGTH_MAX = 18;
+
 /**
  * What is wrong with the layout at this width, as text: a page wider than the window, something cut off or only reached
- * by scrolling sideways, and text that something else covers. Runs in the page, which has no access to this file.
+ * by scrolling sideways, text that something else covers, and a number on two lines, unless it is longer than a line of a
+ * phone. Runs in the page, which has no access to this file.
  */
 const FIND_LAYOUT_DEFECTS = `(() => {
   const found = new Set();
@@ -39,6 +43,15 @@ const FIND_LAYOUT_DEFECTS = `(() => {
     if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
   }
   const range = document.createRange();
+  for (const text of walk(Node.TEXT_NODE, "script, style, select, svg, pre, code, bdi, .hidden")) {
+    for (const { 0: number, index } of text.data.matchAll(/(?<![\\w.])[+−]?\\$?\\d[\\d,.]*\\d(?![\\w…])/g)) {
+      if (number.length > ${NUMBER_LENGTH_MAX} || !isSeen(text.parentElement)) continue;
+      range.setStart(text, index);
+      range.setEnd(text, index + number.length);
+      const [first, ...others] = range.getClientRects();
+      if (others.some(({ top }) => top > first.bottom - 2)) found.add("broken: " + number + " in " + name(text.parentElement));
+    }
+  }
   for (const text of walk(Node.TEXT_NODE, "script, style, select, svg, .hidden")) {
     const parent = text.parentElement;
     if (text.data.trim() === "" || !isSeen(parent)) continue;

@@ -27,6 +27,14 @@ const difference = {
       ...{ changeUsd: "-40", quantityUsd: "-40", priceUsd: "0" },
     },
     ether,
+    {
+      ...{
+        chain: "base",
+        contract: `0x${"d".repeat(40)}`,
+        before: { ...gone, symbol: "DEBT", valueUsd: "1500" },
+      },
+      ...{ after: null, changeUsd: "-1234567901.37", quantityUsd: "-1234567901.37", priceUsd: "-1500" },
+    },
   ],
 };
 
@@ -61,11 +69,11 @@ it("takes the blocks, and shows the change with its parts", async () => {
   expect(web.paid[0]?.resource.query).toMatchObject({ from: "base:30000000" });
   expect(await page.locator("#total").textContent()).toBe("+$3,300.00");
   const rows = page.locator("table.changes tbody tr");
-  expect(await rows.nth(0).locator("td").allTextContents()).toEqual([
+  expect(await rows.nth(1).locator("td").allTextContents()).toEqual([
     ...["$6,000.00", "$9,300.00", "+$3,000.00", "+$300.00", "+$3,300.00"],
   ]);
-  expect(await rows.nth(1).locator("bdi").textContent()).toBe(`${HOSTILE_TEXT.slice(0, 40)}…`);
-  expect(await rows.nth(1).locator("td").last().textContent()).toBe("−$40.00");
+  expect(await rows.nth(2).locator("bdi").textContent()).toBe(`${HOSTILE_TEXT.slice(0, 40)}…`);
+  expect(await rows.nth(2).locator("td").last().textContent()).toBe("−$40.00");
   expect(await findLayoutDefects(page)).toEqual([]);
   for (const width of [390, 1280]) {
     await page.setViewportSize({ width, height: 900 });

@@ -147,6 +147,7 @@ const TRANSFERS = [
   { ...USDC, rawAmount: "1", amount: "0.000001" },
   { contract: addressOf(71), symbol: null, decimals: null, rawAmount: "1".repeat(60), amount: null },
 ] as const;
+const LARGE_TRANSFER = { ...USDC, rawAmount: "1234567891200", amount: "1234567.8912" };
 
 /** Paid to the wallet, by the wallet, by a relayer for the wallet, and from a lookalike, in turns. */
 const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index) => {
@@ -160,7 +161,7 @@ const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index
     timestamp: index === 24 ? null : new Date(Date.UTC(2025, 11, 31, 23, 59 - index)).toISOString(),
     sender: index === 3 ? RELAYER : isOut ? WALLET : STRANGER,
     lookalike: index === 4,
-    transfer: index === 5 ? null : (TRANSFERS[index % 3] ?? null),
+    transfer: index === 5 ? null : index === 6 ? LARGE_TRANSFER : (TRANSFERS[index % 3] ?? null),
   };
 });
 

@@ -1,6 +1,6 @@
 // Renders recent activity: what left and what came, from or to whom, and who signed it.
 import { formatQuantity } from "./amounts.js";
-import { createElement, renderCard, renderFoldedTable, renderNumberCell } from "./elements.js";
+import { createElement, renderAmount, renderCard, renderFoldedTable, renderNumberCell } from "./elements.js";
 import { renderChain, renderHex, renderName, renderTime, renderTransaction, shortenHex } from "./texts.js";
 
 /**
@@ -50,7 +50,7 @@ function renderEntry(entry, wallet, context) {
       createElement("small", {}, chainName, createElement("span", { class: "narrow" }, transaction)),
       ...listRemarks(entry, wallet),
     ),
-    createElement("td", { class: "wide" }, transaction),
+    createElement("td", { class: "wide transaction" }, transaction),
     createElement("td", { class: "number wide" }, time),
     renderAmountCell(entry, { look, sign }, createElement("small", { class: "narrow" }, time)),
   );
@@ -65,8 +65,8 @@ function renderAmountCell({ transfer }, { look, sign }, below) {
   const { contract, symbol, amount, rawAmount } = transfer;
   const name = symbol ?? (contract === null ? "?" : shortenHex(contract));
   // Without decimals a number would be wrong by powers of ten.
-  const quantity = amount === null ? "some " : `${sign}${formatQuantity(amount)} `;
-  const shown = createElement("span", { class: look }, quantity, renderName(name));
+  const quantity = amount === null ? "some" : renderAmount(`${sign}${formatQuantity(amount)}`);
+  const shown = createElement("span", { class: look }, quantity, " ", renderName(name));
   return renderNumberCell(shown, amount ?? `${rawAmount} of the smallest unit`, "", below);
 }
 

@@ -1,6 +1,6 @@
 // Renders the allocation: a ring chart of the largest parts, with a legend.
 import { computeShare, formatShare, formatUsd, fromMillionths, toMillionths } from "./amounts.js";
-import { createElement } from "./elements.js";
+import { createElement, renderAmount } from "./elements.js";
 import { renderChain, renderName, truncateName } from "./texts.js";
 
 // More slices are hard to distinguish; the rest becomes one slice.
@@ -76,7 +76,7 @@ function renderSlice({ name, chain, units, share, look }) {
     createElement("span", { class: `dot ${look}` }),
     createElement("span", { class: "name" }, renderName(name), chain === "" ? null : renderChain(chain)),
     createElement("span", { class: "share" }, formatShare(share)),
-    createElement("span", { class: "value" }, formatUsd(fromMillionths(units))),
+    createElement("span", { class: "value" }, renderAmount(formatUsd(fromMillionths(units)))),
   );
 }
 

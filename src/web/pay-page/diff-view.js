@@ -1,6 +1,13 @@
 // Renders a difference: the change at a glance, before and after, and each change split into quantity and price.
 import { formatUsd, toMillionths } from "./amounts.js";
-import { createElement, renderCard, renderFacts, renderFoldedTable, renderNumberCell } from "./elements.js";
+import {
+  createElement,
+  renderAmount,
+  renderCard,
+  renderFacts,
+  renderFoldedTable,
+  renderNumberCell,
+} from "./elements.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { renderTotalAmount } from "./result-view.js";
 import { renderChain, renderName, renderTime, shortenHex } from "./texts.js";
@@ -51,6 +58,11 @@ function formatChange(text) {
   return toMillionths(text) > 0n ? `+${formatUsd(text)}` : formatUsd(text);
 }
 
+/** @param {string | null} text */
+function renderChangeAmount(text) {
+  return renderAmount(formatChange(text));
+}
+
 /** @param {Difference} difference */
 function renderChange({ total, unknownCount }) {
   const { changeUsd, quantityUsd, priceUsd, otherUsd } = total;
@@ -58,11 +70,11 @@ function renderChange({ total, unknownCount }) {
     "Change in value",
     renderTotalAmount(changeUsd === null ? "Unknown" : formatChange(changeUsd)),
     renderFacts([
-      ["By quantity: what came and went", formatChange(quantityUsd)],
-      ["By price", formatChange(priceUsd)],
+      ["By quantity: what came and went", renderChangeAmount(quantityUsd)],
+      ["By price", renderChangeAmount(priceUsd)],
       ...(otherUsd === null || toMillionths(otherUsd) === 0n
         ? []
-        : [["Counted on one side only", formatChange(otherUsd)]]),
+        : [["Counted on one side only", renderChangeAmount(otherUsd)]]),
       ...(unknownCount === 0 ? [] : [["Changes of unknown value", String(unknownCount)]]),
     ]),
   );
@@ -72,7 +84,8 @@ function renderChange({ total, unknownCount }) {
 function renderSides({ total, from, to, chains }, { nameOf, timeZone }) {
   const blocks = (/** @type {Difference["from"]} */ side) =>
     side.blocks.map(({ chain, number }) => `${nameOf(chain)} ${number}`).join(", ");
-  const side = (/** @type {string | null} */ value) => (value === null ? "unknown" : formatUsd(value));
+  const side = (/** @type {string | null} */ value) =>
+    renderAmount(value === null ? "unknown" : formatUsd(value));
   return renderCard(
     "Before and after",
     renderFacts([
@@ -82,7 +95,9 @@ function renderSides({ total, from, to, chains }, { nameOf, timeZone }) {
       ["After", side(total.afterUsd)],
       ["Taken", renderTime(to.timestamp, timeZone)],
       ["Blocks", blocks(to)],
-      ...(chains.length < 2 ? [] : chains.map((each) => [nameOf(each.chain), formatChange(each.changeUsd)])),
+      ...(chains.length < 2
+        ? []
+        : chains.map((each) => [nameOf(each.chain), renderChangeAmount(each.changeUsd)])),
     ]),
   );
 }

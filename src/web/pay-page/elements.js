@@ -16,6 +16,16 @@ export function createElement(tag, attributes, ...children) {
   return { tag, attributes, children: children.filter((child) => child !== null) };
 }
 
+// "−$1,234,567,901.37" fits beside a name on the narrowest phone.
+const AMOUNT_LENGTH_MAX = 18;
+
+/** An amount in one piece; one that is longer than a line may break after its thousands. @param {string} text */
+export function renderAmount(text) {
+  const groups = text.length > AMOUNT_LENGTH_MAX ? text.split(/(?<=,)/) : [text];
+  const parts = groups.flatMap((group, index) => (index === 0 ? [group] : [createElement("wbr", {}), group]));
+  return createElement("span", { class: "amount" }, ...parts);
+}
+
 /** @param {string} title @param {(ViewChild | null)[]} children */
 export function renderCard(title, ...children) {
   return createElement("section", { class: "card" }, createElement("h3", {}, title), ...children);
@@ -67,7 +77,8 @@ export function renderFoldedTable(head, rows, shown) {
 
 /** @param {ViewChild} text @param {string} exact For the tooltip. @param {string} look @param {(ViewElement | null)[]} below */
 export function renderNumberCell(text, exact, look = "", ...below) {
-  return createElement("td", { class: `number ${look}`.trim(), title: exact }, text, ...below);
+  const shown = typeof text === "string" ? renderAmount(text) : text;
+  return createElement("td", { class: `number ${look}`.trim(), title: exact }, shown, ...below);
 }
 
 /** A share of a whole as a bar; the number stands beside it. @param {number} percent @param {string} look */

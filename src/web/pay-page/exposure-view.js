@@ -1,6 +1,6 @@
 // Renders an exposure: what can be taken at a glance, control of the account, permissions by asset, and how it was read.
 import { computeShare, formatQuantity, formatUsd, toMillionths } from "./amounts.js";
-import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
+import { createElement, renderAmount, renderCard, renderFacts, renderShareBar } from "./elements.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { groupByAsset, isControl, REASONS, renderAssets, renderControls } from "./permission-list.js";
 import { renderTotalAmount } from "./result-view.js";
@@ -120,7 +120,8 @@ function renderWorst(permissions) {
     holder,
     " can take ",
     ...what,
-    `, worth ${formatUsd(valueAtRiskUsd)}.`,
+    ", worth ",
+    renderAmount(`${formatUsd(valueAtRiskUsd)}.`),
   );
 }
 
@@ -136,7 +137,7 @@ function renderChains({ summary }, { nameOf }) {
       createElement(
         "span",
         { class: "value" },
-        valueAtRiskUsd === null ? "unknown" : formatUsd(valueAtRiskUsd),
+        renderAmount(valueAtRiskUsd === null ? "unknown" : formatUsd(valueAtRiskUsd)),
         createElement("small", {}, countOf(permissionCount, "permission")),
       ),
     ),

@@ -1,6 +1,6 @@
 // Renders loans: for each lending account what is owed of what is held, and how far that is from liquidation.
 import { formatUsd, toMillionths } from "./amounts.js";
-import { createElement, renderCard, renderFacts } from "./elements.js";
+import { createElement, renderAmount, renderCard, renderFacts } from "./elements.js";
 import { renderChain, renderName } from "./texts.js";
 
 /**
@@ -36,8 +36,8 @@ function renderLoan(loan, { nameOf }) {
     renderFacts([
       ["Health factor", healthFactor === null ? "unknown" : cutDecimals(healthFactor)],
       ["Collateral may lose", distanceToLiquidation === null ? "unknown" : formatPart(distanceToLiquidation)],
-      ["Owed", debtUsd === null ? "unknown" : formatUsd(debtUsd)],
-      ["Collateral", collateralUsd === null ? "unknown" : formatUsd(collateralUsd)],
+      ["Owed", renderAmount(debtUsd === null ? "unknown" : formatUsd(debtUsd))],
+      ["Collateral", renderAmount(collateralUsd === null ? "unknown" : formatUsd(collateralUsd))],
     ]),
   );
 }

@@ -168,7 +168,7 @@ function truncateForLabel(text) {
 
 /** How much can be taken, unless a reason says so. @param {Permission} permission */
 function renderAmountLabels({ kind, unlimited, allowance, rawAllowance, symbol, tokenId, reasons }) {
-  if (kind === "position-operator") return [renderTag("All of it", "bad")];
+  if (kind === "position-operator" || kind === "token-operator") return [renderTag("All of it", "bad")];
   if (unlimited) return reasons.includes("unlimited") ? [] : [renderTag("Unlimited", "bad")];
   if (kind === "nft-operator") return [renderTag("All items", "bad")];
   if (tokenId !== null) return [renderTag(`Item ${shortenNumber(tokenId)}`, "")];

@@ -7,7 +7,14 @@ import {
   sumMillionths,
   toMillionths,
 } from "./amounts.js";
-import { createElement, renderCard, renderNumberCell, renderShareBar, renderTable } from "./elements.js";
+import {
+  createElement,
+  renderAmount,
+  renderCard,
+  renderNumberCell,
+  renderShareBar,
+  renderTable,
+} from "./elements.js";
 import { renderChain, renderName, revealName } from "./texts.js";
 
 /**
@@ -95,7 +102,8 @@ function renderPosition({ name, kind, assets, valueUsd, partial }) {
       createElement(
         "span",
         { class: look, title: asset.balance ?? asset.rawBalance },
-        `${asset.balance === null ? "?" : formatQuantity(asset.balance)} `,
+        renderAmount(formatQuantity(asset.balance)),
+        " ",
         renderName(asset.symbol ?? "?"),
       ),
     );

@@ -1,5 +1,5 @@
 // Renders what every bought result has: its title, its receipt and the figure that sums it up; and what views know about chains.
-import { createElement, renderFacts } from "./elements.js";
+import { createElement, renderAmount, renderFacts } from "./elements.js";
 import { renderHex, renderTime, renderTransaction } from "./texts.js";
 
 /**
@@ -55,5 +55,5 @@ const LARGE_LENGTH_MAX = 13;
 /** The figure that sums the result up. @param {string} text */
 export function renderTotalAmount(text) {
   const look = text.length > LARGE_LENGTH_MAX ? "total long" : "total";
-  return createElement("p", { class: look, id: "total" }, text);
+  return createElement("p", { class: look, id: "total" }, renderAmount(text));
 }

@@ -3,7 +3,7 @@ import { renderGas } from "./account-view.js";
 import { renderActivity } from "./activity-table.js";
 import { listParts, renderAllocation } from "./allocation.js";
 import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } from "./amounts.js";
-import { createElement, renderCard, renderFacts, renderShareBar } from "./elements.js";
+import { createElement, renderAmount, renderCard, renderFacts, renderShareBar } from "./elements.js";
 import { renderLoans } from "./loan-view.js";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.js";
 import { renderPositions } from "./position-table.js";
@@ -62,14 +62,14 @@ function renderParts({ summary, tokens, positions }) {
   const owed = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) < 0n);
   const inTokens = tokens.filter(({ spam }) => !spam).map(({ valueUsd }) => valueUsd);
   const format = (/** @type {(string | null)[]} */ values) =>
-    formatUsd(fromMillionths(sumMillionths(values)));
+    renderAmount(formatUsd(fromMillionths(sumMillionths(values))));
   return renderFacts([
     ["Tokens", format(inTokens)],
     ["Positions", format(held)],
     ...(owed.length === 0 ? [] : [["Debt", createElement("span", { class: "negative" }, format(owed))]]),
     [
       "Stablecoins among them",
-      summary.stablecoinValueUsd === null ? "unknown" : formatUsd(summary.stablecoinValueUsd),
+      renderAmount(summary.stablecoinValueUsd === null ? "unknown" : formatUsd(summary.stablecoinValueUsd)),
     ],
     ["Tokens with a price", `${summary.pricedTokenCount} of ${summary.tokenCount}`],
   ]);
@@ -85,7 +85,11 @@ function renderChainShare({ chain, totalValueUsd }, snapshot, { nameOf }) {
     {},
     renderChain(nameOf(chain)),
     renderShareBar(share, "s0"),
-    createElement("span", { class: "value" }, totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
+    createElement(
+      "span",
+      { class: "value" },
+      renderAmount(totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
+    ),
     renderGas(snapshot, chain),
   );
 }

@@ -1,6 +1,6 @@
 // Renders the tokens: those that count first, spam folded away.
 import { formatPrice, formatQuantity, formatUsd } from "./amounts.js";
-import { createElement, renderCard, renderFoldedTable, renderNumberCell } from "./elements.js";
+import { createElement, renderAmount, renderCard, renderFoldedTable, renderNumberCell } from "./elements.js";
 import { renderChain, renderName, renderTime, revealName, shortenHex } from "./texts.js";
 
 /**
@@ -79,7 +79,7 @@ function renderToken(token, context) {
       valueUsd === null ? createElement("span", { class: "soft" }, "no price") : formatUsd(valueUsd),
       valueUsd ?? "no price",
       "",
-      createElement("small", { class: "narrow" }, quantity),
+      createElement("small", { class: "narrow" }, renderAmount(quantity)),
     ),
   );
 }
