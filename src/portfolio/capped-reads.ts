@@ -3,10 +3,11 @@ import {
   cappedCallerAbi as abi,
   cappedCallerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/capped-caller";
+import { decodeAggregate3 } from "../chain/aggregate3.ts";
 import { createFunctionCodec } from "../lib/abi/codec.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
-import { type CallResults, decodeAggregate3 } from "./multicall.ts";
+import type { CallResults } from "./multicall.ts";
 import type { ContractRead, PinnedChain } from "./types.ts";
 
 /** Names, addresses and amounts fit; what is longer counts as a revert. */

@@ -6,8 +6,9 @@ import { encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain } from "../../tests/support/chain/recorded-chain.ts";
 import { makeChainConfig } from "../../tests/support/portfolio/portfolio-parts.ts";
+import { MULTICALL3 } from "../chain/aggregate3.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createCallEncoder, MULTICALL3, readByMulticall } from "./multicall.ts";
+import { createCallEncoder, readByMulticall } from "./multicall.ts";
 import type { ContractRead } from "./types.ts";
 
 const signal = new AbortController().signal;

@@ -1,11 +1,13 @@
 // The blocks of a chain that a request may name: found by number with the nodes that have their state, or a 400 that says why not.
+
+import { MULTICALL3 } from "../chain/aggregate3.ts";
 import { findOldestState, findPastState, type StateProof } from "../chain/past-state.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import { createCallEncoder, MULTICALL3 } from "./multicall.ts";
+import { createCallEncoder } from "./multicall.ts";
 import type { ChainConfig } from "./types.ts";
 
 const getCurrentBlockTimestamp = createCallEncoder(

@@ -1,9 +1,11 @@
 // Reads of many contracts that anyone may have deployed, for nodes without state overrides: groups that fail are split.
+
+import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../chain/aggregate3.ts";
 import { decodeFirstWord } from "../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { type CallResults, decodeAggregate3, encodeAggregate3, MULTICALL3 } from "./multicall.ts";
+import type { CallResults } from "./multicall.ts";
 import type { ContractRead, PinnedChain } from "./types.ts";
 
 // About 6 million gas with ordinary tokens, a fifth of what every node allows a call.

@@ -166,7 +166,7 @@ class World {
       lookup: this.chain.settlements(step.behind ?? 0),
       log: silentLog,
       clock: { ...systemClock, nowMs: () => Date.now() },
-      limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000 },
+      limits: { leaseMs: LEASE_MS, waitMs: 40, receiptMs: 0, failuresMax: 1_000, recheckMsMin: 0 },
     });
     return { gate, sale: gate.sell(offer), die, isDead: () => isDead };
   }

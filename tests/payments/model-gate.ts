@@ -140,7 +140,7 @@ export class ModelWorld {
       lookup: { ...this.chain.settlements(0), ...request.lookup },
       log: silentLog,
       clock,
-      limits: { leaseMs: 60_000, waitMs: 3_000, receiptMs: 0, ...request.limits },
+      limits: { leaseMs: 60_000, waitMs: 3_000, receiptMs: 0, recheckMsMin: 0, ...request.limits },
       onTransition: (from, to) => edges.push([from, to]),
     });
     return { gate, sale: gate.sell(LEDGER_OFFER), edges, statements: () => statements, isDead: () => isDead };

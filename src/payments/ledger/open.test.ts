@@ -248,7 +248,7 @@ it.each(["settled", "refused", "expired"] as const)(
     await insertLedgerRow(one, { state: "reserved", owner: null, valid_before: 1 });
     await one.query("analyze payments");
     const { store, rows } = countReadRows(one);
-    await createUnfinishedPayments(store, TEST_KEY).listUnclear(null, 100);
+    await createUnfinishedPayments(store, TEST_KEY, { recheckMsMin: 0 }).claimUnclear(null, 100);
     expect(rows()).toBeGreaterThan(0);
     expect(rows()).toBeLessThan(100);
   },

@@ -2,10 +2,16 @@
 
 import { MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
-import type { Hex } from "viem";
+import { type Hex, toHex } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { insertLedgerRow } from "../../../tests/support/payments/ledger-rows.ts";
 import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
-import { fetchWithPayment, signPaymentFor, waitFor } from "../../../tests/support/payments/paid-client.ts";
+import {
+  fetchWithPayment,
+  signPaymentFor,
+  TEST_NETWORK,
+  waitFor,
+} from "../../../tests/support/payments/paid-client.ts";
 import {
   openPaidStage,
   type PaidStage,
@@ -104,6 +110,41 @@ describe("an authorization that another account uses", () => {
 });
 
 describe("several processes", () => {
+  it("read unpaid payments less and less often, one process at a time and all in one call", async () => {
+    const { findSettlement, readAuthorizationStates } = stage.settlements;
+    const reads: number[] = [];
+    const chain = {
+      ...stage.settlements,
+      findSettlement,
+      readAuthorizationStates: (...[wanted, signal]: Parameters<typeof readAuthorizationStates>) => {
+        reads.push(wanted.length);
+        return readAuthorizationStates(wanted, signal);
+      },
+    };
+    const limits = { recheckMsMin: 4_000 };
+    const processes = [await stage.serve({ chain, limits }), await stage.serve({ chain, limits })];
+    const rows = 30;
+    const validBefore = Math.floor(Date.now() / 1_000) + 86_000;
+    for (let each = 0; each < rows; each += 1) {
+      await insertLedgerRow(stage.database, {
+        ...{ network: TEST_NETWORK, asset: stage.asset, nonce: toHex(each, { size: 32 }) },
+        ...{ state: "settling", valid_before: validBefore, owner: null, verified: true },
+      });
+    }
+    const MINUTES = 5;
+    for (let cycle = 0; cycle < 12 * MINUTES; cycle += 1) {
+      await stage.database.query(
+        "update payments set updated_at = updated_at - interval '5 seconds', created_at = created_at - interval '5 seconds'",
+      );
+      for (const { gate } of processes) await gate.reconcile();
+    }
+    // Every five seconds for a minute, then after 5, 10, 20, 40, 80 seconds: it was 120 of each.
+    const perRow = reads.reduce((sum, each) => sum + each, 0) / rows;
+    expect(perRow).toBeGreaterThan(12);
+    expect(perRow).toBeLessThanOrEqual(20);
+    expect(reads.length).toBe(perRow);
+  });
+
   it("several processes share ten copies of one signature: one run, one transaction", async () => {
     const other = await stage.serve();
     const payer = await stage.payer();

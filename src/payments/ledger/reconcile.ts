@@ -34,7 +34,7 @@ type ReconcileContext = ReconcileOptions & {
 export function createReconciler(
   options: ReconcileOptions,
 ): (signal?: AbortSignal) => Promise<ReconcileCounts> {
-  const unfinished = createUnfinishedPayments(options.store, options.scope);
+  const unfinished = createUnfinishedPayments(options.store, options.scope, options.limits);
   const followFinality = createFinalityFollower({
     unfinished,
     lookup: options.lookup,
@@ -63,8 +63,9 @@ async function runReconciliation(
   const parts = [
     () => followFinality(runner, signal),
     () => forEachPage(unfinished.listWithoutBlock, (rows) => runner.run(rows, repair), pages),
-    () => forEachPage(unfinished.listUnresolved, (rows) => resolvePage(context, runner, rows, signal), pages),
-    () => forEachPage(unfinished.listUnclear, (rows) => forgetUnclear(context, rows, signal), pages),
+    () =>
+      forEachPage(unfinished.claimUnresolved, (rows) => resolvePage(context, runner, rows, signal), pages),
+    () => forEachPage(unfinished.claimUnclear, (rows) => forgetUnclear(context, rows, signal), pages),
     () => pruneLedger(store, scope, limits),
   ];
   const failures: unknown[] = [];

@@ -107,7 +107,7 @@ const WAYS: Record<LedgerTransitionName, readonly Way[]> = {
   markFinal: [
     {
       run: () =>
-        createUnfinishedPayments(openRecordStore(database), TEST_KEY).markFinal([
+        createUnfinishedPayments(openRecordStore(database), TEST_KEY, { recheckMsMin: 0 }).markFinal([
           { ...TEST_KEY, transaction: TRANSACTION, block: BLOCK },
         ]),
       row: { block_number: BLOCK.number, block_hash: BLOCK.hash },
@@ -131,7 +131,12 @@ const WAYS: Record<LedgerTransitionName, readonly Way[]> = {
       row: { valid_before: 1, updated_seconds: -60, reason: NONCE_USED },
     },
     // A reserved row without an owner is deleted by what the chain shows.
-    { run: () => createUnfinishedPayments(openRecordStore(database), TEST_KEY).deleteUnclear(TEST_KEY) },
+    {
+      run: () =>
+        createUnfinishedPayments(openRecordStore(database), TEST_KEY, { recheckMsMin: 0 }).deleteUnclear(
+          TEST_KEY,
+        ),
+    },
   ],
 };
 

@@ -61,10 +61,10 @@ export type ProvenTransfer = Pick<PaymentKey, "payer" | "nonce"> & {
 };
 
 export type UnfinishedPayments = {
-  /** Rows of unknown outcome after a key, ordered by key. */
-  listUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** Unclear rows that are over by the clock, after a key, ordered by key. */
-  listUnclear(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** Rows of unknown outcome that are due, after a key, ordered by key; no process gets them again before they are. */
+  claimUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
+  /** The same of unclear rows that are over by the clock. */
+  claimUnclear(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
   /** Deletes the row if it is still unclear. */
   deleteUnclear(key: PaymentKey): Promise<void>;
   /** The blocks of settled rows, oldest first. */
@@ -84,11 +84,22 @@ const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is d
 // A payment may be valid for longer than our terms allow, and then nothing of it stays for longer than they do.
 const OVER_BY_CLOCK = sql`least(valid_before, extract(epoch from created_at) + ${UNCLEAR_SECONDS_MAX}::int)
   < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int`;
+// Most payments end within the minute for which our offers are valid; after it the pauses double. Nobody waits for the
+// result: a client that sends the signature again has it looked up. A signature may be valid for a day.
+const FREQUENT_MS = 60_000;
+const RECHECK_MS_MAX = 1_800_000;
+
+/** A payment whose transfer a reorg removed must be sent again before it expires. */
+const isDue = (recheckMsMin: number) => sql`(settled_at is not null or updated_at <= now() - greatest(
+  ${recheckMsMin}::double precision * interval '1 millisecond', least(
+    ${RECHECK_MS_MAX}::double precision * interval '1 millisecond',
+    updated_at - created_at - ${FREQUENT_MS}::double precision * interval '1 millisecond')))`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
 
 export function createUnfinishedPayments(
   store: StatementRunner,
   { network, asset }: LedgerScope,
+  { recheckMsMin }: Pick<GateLimits, "recheckMsMin">,
 ): UnfinishedPayments {
   const inScope = sql`network = ${network} and asset = ${asset}`;
   const readPage = async (which: SqlText, after: PaymentKey | null, limit: number) => {
@@ -98,10 +109,21 @@ export function createUnfinishedPayments(
       order by payer, nonce limit ${limit}`);
     return rows.map(parseLedgerRow);
   };
+  const claimPage = async (which: SqlText, after: PaymentKey | null, limit: number) => {
+    const { payer, nonce } = after ?? { payer: "", nonce: "" };
+    const rows = await store.run(sql`with claimed as (update payments set updated_at = now()
+      where (network, asset, payer, nonce) in (select network, asset, payer, nonce from payments
+        where ${inScope} and ${which} and ${NOT_LEASED} and ${isDue(recheckMsMin)}
+          and (payer, nonce) > (${payer}, ${nonce})
+        order by payer, nonce limit ${limit} for update skip locked)
+      returning ${ROW_COLUMNS})
+      select * from claimed order by payer, nonce`);
+    return rows.map(parseLedgerRow);
+  };
 
   return {
-    listUnresolved: (after, limit) => readPage(UNRESOLVED, after, limit),
-    listUnclear: (after, limit) => readPage(sql`${UNCLEAR} and ${OVER_BY_CLOCK}`, after, limit),
+    claimUnresolved: (after, limit) => claimPage(UNRESOLVED, after, limit),
+    claimUnclear: (after, limit) => claimPage(sql`${UNCLEAR} and ${OVER_BY_CLOCK}`, after, limit),
     async deleteUnclear(key) {
       await store.run(sql`delete from payments where ${whereKey(key)} and ${UNCLEAR}`);
     },

@@ -20,6 +20,7 @@ export type GateLimits = {
   readonly responseRetentionMs: number;
   readonly reconcileBatchRows: number;
   readonly reconcileConcurrency: number;
+  readonly recheckMsMin: number;
 };
 
 export const GATE_LIMITS: GateLimits = {
@@ -64,4 +65,6 @@ export const GATE_LIMITS: GateLimits = {
   // Rows that reconciliation handles concurrently. Each one sent again waits for its block, and all of a reorg must be
   // sent before they expire; one facilitator accepts 100 settlements at a time.
   reconcileConcurrency: 32,
+  // Less than the pause between two runs of reconciliation: of several processes, one reads a payment of unknown outcome.
+  recheckMsMin: 4_000,
 };

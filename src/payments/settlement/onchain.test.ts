@@ -1,4 +1,5 @@
 // The chain's word about payments: what was used for us, what was used for something else, and what was not used.
+import { toHex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   decodeBase64Header,
@@ -7,6 +8,7 @@ import {
 } from "../../../tests/support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../../../tests/support/payments/paid-stage.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
+import { MULTICALL3 } from "../../chain/aggregate3.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
@@ -92,6 +94,37 @@ it("distinguishes canonical blocks from those that a reorg has replaced", async 
   const after = await settlements.compareBlocks([below, undone, above]);
   expect([[...after.canonical], [...after.orphaned]]).toEqual([[below.hash], [undone.hash]]);
   expect(after.head.hash).toBe((await blockAt(0n)).hash);
+});
+
+it("reads many authorizations by one call, and by a call each on a chain without Multicall3", async () => {
+  const calls: string[] = [];
+  const rpc = createRpc({
+    urls: [new Secret(stage.chain.rpcUrl)],
+    log: silentLog,
+    onCall: ({ method }) => void calls.push(method),
+  });
+  const lookup = createSettlementLookup(rpc, { finalityDepth: 32, finalityDepthMin: 0 });
+  const wanted = Array.from({ length: 30 }, (_, each) => ({
+    ...{
+      asset: stage.asset,
+      from: stage.payTo,
+      to: stage.payTo,
+      value: 1n,
+      nonce: toHex(each, { size: 32 }),
+    },
+    ...{ sinceSeconds: 0, validBefore: 2 ** 40 },
+  }));
+  const read = async () => {
+    calls.length = 0;
+    expect((await lookup.readAuthorizationStates(wanted)).used).toEqual(wanted.map(() => false));
+    return calls.filter((method) => method === "eth_call").length;
+  };
+  expect(await read()).toBe(1);
+  const code = (await stage.node.getCode({ address: MULTICALL3 })) ?? "0x";
+  await stage.chain.setCode(MULTICALL3, "0x");
+  expect(await read()).toBe(31);
+  await stage.chain.setCode(MULTICALL3, code);
+  rpc.close();
 });
 
 it("does not treat a missing response as a result", async () => {

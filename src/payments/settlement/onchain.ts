@@ -1,5 +1,6 @@
 // Settlement lookup over JSON-RPC: was an authorization used, and did its use move the money.
 
+import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../chain/aggregate3.ts";
 import { callContracts } from "../../chain/contract-calls.ts";
 import { readFinalizedHeader } from "../../chain/head/finality.ts";
 import { headerCall, readHeader } from "../../chain/headers.ts";
@@ -135,11 +136,30 @@ async function readUsed(
     data: authorizationState.encodeCall([from, nonce]),
     block: { blockHash: at.hash },
   }));
-  const used = (await callContracts(node, calls, options)).map((result) => {
-    if (!("ok" in result)) throw malformedResponse("the token does not report the state of authorizations");
-    return authorizationState.decodeResult(result.ok);
+  const results = await callTogether(node, calls, options);
+  const used = results.map((result) => {
+    if (result === null) throw malformedResponse("the token does not report the state of authorizations");
+    return authorizationState.decodeResult(result);
   });
   return { at, used };
+}
+
+type BlockCall = { readonly to: Hex; readonly data: Hex; readonly block: { readonly blockHash: Hex } };
+
+/** Vendors charge for each call of a batch: several go through Multicall3, if the chain has it. Null for one that failed. */
+async function callTogether(
+  node: PinnedRpc,
+  calls: readonly BlockCall[],
+  options: RpcCallOptions,
+): Promise<readonly (Hex | null)[]> {
+  const [first, second] = calls;
+  if (first !== undefined && second !== undefined) {
+    const all = { to: MULTICALL3, data: encodeAggregate3(calls), block: first.block };
+    const [result] = await callContracts(node, [all], options);
+    const results = result && "ok" in result ? decodeAggregate3(result.ok, calls.length) : null;
+    if (results !== null) return results;
+  }
+  return (await callContracts(node, calls, options)).map((result) => ("ok" in result ? result.ok : null));
 }
 
 /** The newest final block, if this node has it on the branch of the given block; otherwise null. */

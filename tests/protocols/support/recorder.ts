@@ -8,10 +8,10 @@ import { basename, join } from "node:path";
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
+import { MULTICALL3 } from "../../../src/chain/aggregate3.ts";
 import type { NodeLog } from "../../../src/chain/logs/log.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
 import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
-import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type {
   Holding,
   ListedToken,

@@ -2,11 +2,11 @@
 import { readFileSync } from "node:fs";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
+import { MULTICALL3 } from "../../../src/chain/aggregate3.ts";
 import type { NodeLog } from "../../../src/chain/logs/log.ts";
 import type { TopicFilter } from "../../../src/chain/logs/topic-logs.ts";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
-import { MULTICALL3 } from "../../../src/portfolio/multicall.ts";
 import type {
   ChainConfig,
   ContractRead,

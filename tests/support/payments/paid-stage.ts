@@ -225,7 +225,7 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
     lookup: given.chain ?? parts.settlements,
     log: silentLog,
     ...(given.clock ? { clock: given.clock } : {}),
-    limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, ...given.limits },
+    limits: { settleMs: 5_000, leaseMs: 3_000, waitMs: 8_000, recheckMsMin: 0, ...given.limits },
     count: (outcome) => outcomes.push(outcome),
   });
   const sale = gate.sell(offer);

@@ -3,11 +3,11 @@ import {
   balanceScannerAbi as abi,
   balanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/balance-scanner";
+import { MULTICALL3 } from "../../../chain/aggregate3.ts";
 import { createFunctionCodec } from "../../../lib/abi/codec.ts";
 import { decodeFirstWord } from "../../../lib/abi/return-data.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { MULTICALL3 } from "../../multicall.ts";
 import { readBySplitMulticall } from "../../split-multicall.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { ContractRead, PinnedChain } from "../../types.ts";
