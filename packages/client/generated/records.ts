@@ -531,7 +531,7 @@ export type ExposurePermission = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
+  kind: "erc20-allowance" | "permit2-allowance" | "token-operator" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
   /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** The protocol in which the holder can act on positions; null for every other permission. */
@@ -1110,7 +1110,7 @@ export type OverviewHolding = {
 export type OverviewPermission = {
   /** The chain's slug. */
   chain: string;
-  kind: "erc20-allowance" | "permit2-allowance" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
+  kind: "erc20-allowance" | "permit2-allowance" | "token-operator" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
   /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
   /** Of the token; of a debt token that of what can be borrowed. */
@@ -1312,8 +1312,8 @@ export type PortfolioOverview = {
   totalValueUsd: string | null;
   /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
   stablecoinValueUsd: string | null;
-  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
-  unlistedValueUsd: string;
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none, null when a chain could not be read. */
+  unlistedValueUsd: string | null;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
   /** Those of them with a valueUsd. */
@@ -1403,8 +1403,8 @@ export type PortfolioSummary = {
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
-  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
-  unlistedValueUsd: string;
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none, null when a chain could not be read. */
+  unlistedValueUsd: string | null;
 };
 
 export type PortfolioToken = {

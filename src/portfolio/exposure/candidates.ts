@@ -98,6 +98,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   );
   const wanted: readonly CandidateRead[] = [
     ...collectDelegationReads(delegations, wallet, approvals, spenders),
+    ...held.filter(isKnown).map((contract) => ({ kind: "erc777" as const, contract, spender: wallet })),
     ...ofHeld.kept.flatMap(toReads),
     ...read
       .filter((contract) => !comets.has(contract))

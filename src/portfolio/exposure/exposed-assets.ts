@@ -169,7 +169,7 @@ type PricedTokens = {
 };
 
 const AMOUNT_KINDS: ReadonlySet<string> = new Set([
-  ...["erc20-allowance", "permit2-allowance", "module-allowance"],
+  ...["erc20-allowance", "permit2-allowance", "module-allowance", "token-operator"],
 ]);
 
 function isAmount({ kind }: LivePermission): boolean {

@@ -18,6 +18,7 @@ import {
   scanPermissions,
 } from "./scan-permissions.ts";
 import type { SpenderList } from "./spenders/spender-list.ts";
+import { readTokenOperators } from "./token-operators.ts";
 import type { LivePermission } from "./types.ts";
 
 export type ExposureSources = AssetSources & { readonly spenders: SpenderList };
@@ -80,6 +81,7 @@ export async function readChainPermissions(
       approvals.fromBlock !== null &&
       !candidates.omitsHeld &&
       scanned.omitted === 0 &&
+      scanned.isComplete &&
       !scanned.failed.some((read) => mayMatter(read, holdings)),
     searchedFromBlock: approvals.fromBlock,
     warnings: [
@@ -107,16 +109,33 @@ function isNamed(nfts: readonly LivePermission[], contract: Hex, tokenId: bigint
 async function scanAll(context: ScanContext, reads: readonly PermissionRead[], signal: AbortSignal) {
   const { at, wallet } = context.query;
   const first = await scanPermissions(at, wallet, reads, signal);
-  const second = await scanUsedProtocols(context, first, signal);
+  const isToken = ({ kind, value }: FoundPermission) => kind === "erc777" && value === 1n;
+  const [second, operators] = await Promise.all([
+    scanUsedProtocols(context, first, signal),
+    readTokenOperators(
+      context.query,
+      first.found.filter(isToken).map(({ contract }) => contract),
+      context.spenders,
+      signal,
+    ),
+  ]);
   const found = [...first.found, ...second.found].filter((one) => !isAccountRead(one));
   return {
-    permissions: found.flatMap(
-      (one) => toProtocolPermission(one, context, second.confirmed) ?? toPermission(one, context.query),
-    ),
-    failed: [...dropAbsent(reads, first.failed, context), ...second.failed],
+    permissions: [
+      ...found.flatMap(
+        (one) => toProtocolPermission(one, context, second.confirmed) ?? toPermission(one, context.query),
+      ),
+      ...operators.permissions,
+    ],
+    // A token without the view is no ERC-777.
+    failed: [
+      ...dropAbsent(reads, first.failed, context).filter(({ kind }) => kind !== "erc777"),
+      ...second.failed,
+    ],
     omitted: second.omitted,
     managers: second.managers,
-    warnings: second.warnings,
+    isComplete: operators.isComplete,
+    warnings: [...second.warnings, ...operators.warnings],
   };
 }
 

@@ -371,6 +371,48 @@ describe("the response", () => {
     expect(await chain.request("eth_getCode", [address, "latest"])).toBe("0x");
   });
 
+  it("lists every operator of an ERC-777 token that is held, and asks nothing more about other tokens", async () => {
+    const token = numberedAddress(0x777);
+    const [logged, byDefault] = [numberedAddress(0x777a), numberedAddress(0x777b)];
+    const word = (value: bigint | Hex) => numberToHex(BigInt(value), { size: 32 });
+    const event = hashEvent("AuthorizedOperator(address,address)");
+    // LOG3 without data: the event, the operator, the holder.
+    await chain.setCode(token, `0x73${wallet.slice(2)}73${logged.slice(2)}7f${event.slice(2)}5f5fa300`);
+    await send(token, "0x");
+    const code = {
+      "balanceOf(address)": word(4n * 10n ** 18n),
+      "isOperatorFor(address,address)": word(1n),
+      "allowance(address,address)": word(0n),
+    };
+    const operatorsOf = async (views: Readonly<Record<string, Hex>>) => {
+      await chain.setCode(token, fixedReturnCode(views));
+      const node = await stage.node();
+      const { permissions, summary } = await read(stage.port(node, [token]));
+      const searches = node.requests.flat().filter(({ params }) => JSON.stringify(params).includes(event));
+      return {
+        found: permissions.filter(({ contract, kind }) => contract === token && kind === "token-operator"),
+        ...{ summary, searches: searches.length },
+      };
+    };
+    const plain = await operatorsOf({ ...code, "isOperatorFor(address,address)": word(0n) });
+    expect([plain.found, plain.searches]).toEqual([[], 0]);
+    const defaults = concatHex([word(32n), word(1n), word(byDefault)]);
+    const { found, summary, searches } = await operatorsOf({ ...code, "defaultOperators()": defaults });
+    expect(searches).toBeGreaterThan(0);
+    expect(new Set(found.map(({ spender }) => spender))).toEqual(new Set([logged, byDefault, ...KNOWN]));
+    expect(found.find(({ spender }) => spender === logged)).toMatchObject({
+      ...{ unlimited: true, valueAtRiskUsd: "10", reasons: ["unlimited", "unknown spender"] },
+      revoke: { to: token, data: `0xfad8b32a${pad(logged).slice(2)}` },
+    });
+    // All of them together take what is held, once.
+    const added = Number(summary.valueAtRiskUsd) - Number(plain.summary.valueAtRiskUsd);
+    expect([added, summary.partial]).toEqual([10, plain.summary.partial]);
+    const silent = await operatorsOf(code);
+    expect(silent.summary.partial).toBe(true);
+    expect(silent.summary.warnings.join()).toContain("operators of ERC-777 tokens could not be read in full");
+    await chain.setCode(token, "0x");
+  });
+
   it("takes one call of the scanner for a thousand pairs, and lists only what matters most of a thousand", async () => {
     const count = async (listed: readonly Hex[]) => {
       const node = await stage.node();

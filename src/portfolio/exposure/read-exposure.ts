@@ -228,6 +228,7 @@ function findReasons(
   const isOfTokens =
     kind === "erc20-allowance" ||
     kind === "permit2-allowance" ||
+    kind === "token-operator" ||
     kind === "nft-operator" ||
     kind === "nft-approval" ||
     kind === "borrow-delegation" ||

@@ -9,6 +9,7 @@ const ZERO_ADDRESS: Hex = "0x0000000000000000000000000000000000000000";
 
 const codecs = {
   approve: createSignatureCodec("function approve(address spender, uint256 amount)"),
+  revokeOperator: createSignatureCodec("function revokeOperator(address operator)"),
   setApprovalForAll: createSignatureCodec("function setApprovalForAll(address operator, bool approved)"),
   lockdown: createSignatureCodec("function lockdown((address token, address spender)[] approvals)"),
   disableModule: createSignatureCodec("function disableModule(address prevModule, address module)"),
@@ -53,6 +54,13 @@ export const revocations = {
       PERMIT2,
       codecs.lockdown.encodeCall([[{ token, spender }]]),
       "Sets the allowance of the spender in Permit2 to zero.",
+    ),
+  tokenOperator: (wallet: Hex, token: Hex, operator: Hex) =>
+    call(
+      wallet,
+      token,
+      codecs.revokeOperator.encodeCall([operator]),
+      "Takes the token away from the operator.",
     ),
   operator: (wallet: Hex, collection: Hex, operator: Hex) =>
     call(

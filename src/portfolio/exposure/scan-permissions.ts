@@ -21,12 +21,14 @@ const PAIR_VIEWS = {
   venus: "function approvedDelegates(address, address) view returns (bool)",
 } as const;
 
-/** Views that say whether the wallet uses a protocol at all; the wallet takes the place of the holder. */
+/** Views that say whether more must be read, of a protocol that the wallet uses or of a token; the wallet takes the place of the holder. */
 const ACCOUNT_VIEWS = {
   "aave-account": "function getUserConfiguration(address) view returns (uint256)",
   "nft-balance": "function balanceOf(address) view returns (uint256)",
   "euler-owner": "function getAccountOwner(address) view returns (address)",
   "morpho-signatures": "function nonce(address) view returns (uint256)",
+  // Every holder is an operator of itself: a token that says so is an ERC-777.
+  erc777: "function isOperatorFor(address, address) view returns (bool)",
 } as const;
 
 /** A pair that may be a permission. */
@@ -55,7 +57,7 @@ export type ScannedPermissions = {
  * A first read of an ordinary token takes up to 15,000, each further one 5,000: 10 million in all, and room for more.
  * Enough for the pairs of a wallet with few tokens and for those of the protocols together.
  */
-const PAIRS_PER_CALL_MAX = 1_500;
+const PAIRS_PER_CALL_MAX = 1_600;
 /** An allowance behind two proxies takes 20,000. */
 const GAS_PER_READ = 100_000;
 /** All reads of one contract in one call: dozens of spenders, or a few dozen of them for a token of a stranger. */
@@ -160,11 +162,11 @@ function encodeRead(owner: Hex, { kind, contract, spender }: PermissionRead): { 
   if (kind === "euler") {
     return { to: contract, data: eulerOperator.encodeCall([toAccountPrefix(owner), spender]) };
   }
-  const args = kind in ACCOUNT_VIEWS ? [spender] : [owner, spender];
+  const args = kind in ACCOUNT_VIEWS && kind !== "erc777" ? [spender] : [owner, spender];
   return { to: contract, data: codecs.get(kind)?.encodeCall(args) ?? "0x" };
 }
 
-/** Whether it only says that the wallet uses a protocol. */
+/** Whether it only says that more must be read. */
 export function isAccountRead({ kind }: Pick<PermissionRead, "kind">): boolean {
   return kind in ACCOUNT_VIEWS;
 }

@@ -5,6 +5,7 @@ import type { Delegation } from "../types.ts";
 export type PermissionKind =
   | "erc20-allowance"
   | "permit2-allowance"
+  | "token-operator"
   | "nft-operator"
   | "nft-approval"
   | "borrow-delegation"

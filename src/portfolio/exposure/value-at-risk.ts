@@ -203,7 +203,7 @@ function limitToAccount(risk: Risk, { net }: PositionAccount): Risk {
 
 /** Its holder takes tokens from the wallet by itself. */
 function isSpendable(kind: LivePermission["kind"]): boolean {
-  return kind === "erc20-allowance" || kind === "module-allowance";
+  return kind === "erc20-allowance" || kind === "module-allowance" || kind === "token-operator";
 }
 
 function indexDirectAllowances(

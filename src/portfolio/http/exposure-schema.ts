@@ -49,6 +49,7 @@ const permission = record("ExposurePermission", {
     enum: [
       "erc20-allowance",
       "permit2-allowance",
+      "token-operator",
       "nft-operator",
       "nft-approval",
       "borrow-delegation",

@@ -275,6 +275,38 @@ describe("permissions of a wallet", () => {
   });
 });
 
+describe("a token of ERC-777", () => {
+  const REGISTRY: Hex = "0x1820a4b7618bde71dce8cdc73aab6c95905fad24";
+
+  it("shows its default operators and those of the wallet, until their own call revokes them", async () => {
+    const artifact = readArtifact(
+      "@uniswap/v3-periphery/node_modules/@openzeppelin/contracts/build/contracts/ERC777PresetFixedSupply.json",
+    );
+    // A registry that knows no hooks: the token asks it before each transfer.
+    await chain.setCode(REGISTRY, "0x5f5f5260205ff3");
+    const byDefault = numberToHex(0x7771, { size: 20 });
+    const token = await deploy(artifact, ["Old", "OLD", [byDefault], 1_000n * 10n ** 18n, wallet]);
+    await token.call("authorizeOperator", [owner], wallet);
+    const operators = async () => {
+      const { permissions, summary } = await read(wallet, [token.address]);
+      const found = permissions.filter(({ kind }) => kind === "token-operator");
+      return { found, names: found.map(({ spender }) => spender).sort(), summary };
+    };
+    const before = await operators();
+    expect(before.names).toEqual([byDefault, owner].sort());
+    expect(before.found).toMatchObject([{ valueAtRiskUsd: "2000" }, { valueAtRiskUsd: "2000" }]);
+    for (const { revoke } of before.found) {
+      if (revoke?.type !== "call") throw new Error("an operator is ended by a call");
+      await send(revoke.to, revoke.data, wallet);
+    }
+    expect((await operators()).names).toEqual([]);
+    await token.call("authorizeOperator", [owner], wallet);
+    expect((await operators()).names).toEqual([owner]);
+    await token.call("operatorSend", [wallet, owner, 1_000n * 10n ** 18n, "0x", "0x"], owner);
+    expect((await operators()).names).toEqual([]);
+  });
+});
+
 const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
 const ZERO: Hex = numberToHex(0, { size: 20 });
 /** Where Safe published this singleton: a Safe is known by it. */

@@ -56,7 +56,7 @@ export const DELEGATES: readonly Spender[] = [
       "0x00000110dcdedc9581cb5ecb8467282f2926534d",
     ],
     source:
-      "base/eip-7702-proxy: README.md; coinbase/smart-wallet: script/DeployFactory.s.sol; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
+      "base/eip-7702-proxy: README.md; coinbase/smart-wallet: script/DeployFactory.s.sol; coinbase/smart-wallet: broadcast/DeployFactory.s.sol; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x7702cb554e6bFb442cb743A7dF23154544a7176C")],
   },
   {

@@ -1,0 +1,98 @@
+// Operators of ERC-777 tokens: each can move all that the wallet holds of the token, without an allowance.
+import { hashEvent } from "../../lib/abi/codec.ts";
+import { decodeAddressArray, decodeWord } from "../../lib/abi/return-data.ts";
+import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
+import type { Hex } from "../../lib/hex.ts";
+import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
+import type { WalletQuery } from "../types.ts";
+import { revocations } from "./revocations.ts";
+import type { ChainSpenders } from "./spenders/spender-list.ts";
+import type { LivePermission } from "./types.ts";
+
+/** The operator comes first and the holder second, so that the search for approvals does not find it. */
+const AUTHORIZED_OPERATOR = hashEvent("AuthorizedOperator(address,address)");
+const views = {
+  defaultOperators: createCallEncoder("function defaultOperators() view returns (address[])"),
+  isOperatorFor: createCallEncoder("function isOperatorFor(address, address) view returns (bool)"),
+};
+const VIEW_GAS_MAX = 200_000;
+// A dozen such tokens are listed on all chains together.
+const TOKENS_MAX = 20;
+// Of one token: real ones have a handful.
+const DEFAULT_OPERATORS_MAX = 50;
+// Of all tokens, newest first: only the wallet itself makes such logs of a listed token.
+const LOGGED_MAX = 500;
+/** No amount limits an operator. */
+const UNLIMITED = 2n ** 256n - 1n;
+
+type TokenOperators = {
+  readonly permissions: readonly LivePermission[];
+  readonly isComplete: boolean;
+  readonly warnings: readonly string[];
+};
+
+/** Of tokens that are known to be ERC-777; no request without one. */
+export async function readTokenOperators(
+  query: WalletQuery,
+  tokens: readonly Hex[],
+  { ofTokens }: Pick<ChainSpenders, "ofTokens">,
+  signal: AbortSignal,
+): Promise<TokenOperators> {
+  if (tokens.length === 0) return { permissions: [], isComplete: true, warnings: [] };
+  const { at, wallet } = query;
+  const read = tokens.slice(0, TOKENS_MAX);
+  const [defaults, logged] = await Promise.all([
+    at.read(
+      read.map((token) => views.defaultOperators(token, [], VIEW_GAS_MAX)),
+      signal,
+    ),
+    findAuthorized(query, read, signal),
+  ]);
+  const byDefault = defaults.map((result) => decodeAddressArray(result, DEFAULT_OPERATORS_MAX));
+  const pairs = read.flatMap((token, i) => {
+    const authorized = logged?.flatMap((one) => (one.token === token ? [one.operator] : [])) ?? [];
+    const operators = new Set([...(byDefault[i] ?? []), ...authorized, ...ofTokens]);
+    return [...operators].map((operator) => ({ token, operator }));
+  });
+  const calls = pairs.map(({ token, operator }) => views.isOperatorFor(token, [operator, wallet]));
+  const results = await readByMulticall(at, calls, signal);
+  const isComplete =
+    read.length === tokens.length && logged !== null && !byDefault.includes(null) && !results.includes(null);
+  return {
+    permissions: pairs
+      .filter(({ operator }, i) => operator !== wallet && decodeWord(results[i]) === 1n)
+      .map(({ token, operator }) => describeOperator(wallet, token, operator)),
+    isComplete,
+    warnings: isComplete ? [] : [`${at.chain.name}: operators of ERC-777 tokens could not be read in full.`],
+  };
+}
+
+/** Null where the logs could not be read, or are more than are asked about. */
+async function findAuthorized({ at, wallet }: WalletQuery, contracts: readonly Hex[], signal: AbortSignal) {
+  const topics = [[AUTHORIZED_OPERATOR], null, [addressToTopic(wallet)]];
+  try {
+    const { logs } = await searchRecentLogs(
+      at,
+      (range, stop) => at.logs({ ...range, topics, contracts }, stop),
+      signal,
+      { ...SEARCH_BUDGET, isIsolated: true },
+    );
+    if (logs.length > LOGGED_MAX) return null;
+    return logs.flatMap(({ address, topics: [, operator] }) => {
+      const named = topicToAddress(operator);
+      return named === null ? [] : [{ token: address, operator: named }];
+    });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null;
+  }
+}
+
+function describeOperator(wallet: Hex, contract: Hex, spender: Hex): LivePermission {
+  return {
+    ...{ kind: "token-operator", contract, spender, rawAllowance: UNLIMITED },
+    ...{ via: null, tokenId: null, expiresAt: null, controlsAll: false },
+    revoke: revocations.tokenOperator(wallet, contract, spender),
+  };
+}
