@@ -69,7 +69,7 @@ const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
 
 /** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
 export function createTool(declaration: ToolDeclaration, routes: readonly ToolRoute[]): Tool {
-  const { name, title, purpose, isText = false, price } = declaration;
+  const { name, title, purpose, isText = false, defaults = {}, price } = declaration;
   const selectable = listRoutes(declaration, routes);
   const [first] = selectable;
   if (first === undefined) throw new TypeError(`The tool ${name} has no route.`);
@@ -78,15 +78,15 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
     name,
     title,
     ...(price && { price }),
-    description: [purpose, described, price?.sentence].filter(Boolean).join(" "),
-    input: compileSchema(buildInputSchema(selectable, isText)) as Tool["input"],
+    description: [purpose, described, describeDefaults(defaults), price?.sentence].filter(Boolean).join(" "),
+    input: compileSchema(buildInputSchema(selectable, { isText, defaults })) as Tool["input"],
     output: isText || selectable.length > 1 ? null : compileSchema(buildOutputSchema(first.route)),
     isText,
     foreignText: isText ? ["data"] : listForeignText(selectable),
     isReadOnly: selectable.every(
       ({ route }) => route.method === "GET" || COMPUTING.has(`${route.method} ${route.path}`),
     ),
-    toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...declaration.defaults, ...args }),
+    toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...defaults, ...args }),
   };
 }
 
@@ -125,14 +125,24 @@ function offeredParameters({ parameters }: ToolRoute): readonly Parameter[] {
   return parameters.filter(({ name, in: location }) => location !== "header" && !OMITTED.has(name));
 }
 
-function buildInputSchema(selectable: readonly SelectableRoute[], isText: boolean): JsonSchema {
+/** The routes describe what they return in full; null if a call returns that. */
+function describeDefaults(defaults: ToolArguments): string | null {
+  const values = Object.entries(defaults).map(([name, value]) => `${name} is "${value}"`);
+  return values.length === 0 ? null : `By default ${values.join(" and ")}; pass other values for more.`;
+}
+
+function buildInputSchema(
+  selectable: readonly SelectableRoute[],
+  { isText, defaults }: Required<Pick<ToolDeclaration, "isText" | "defaults">>,
+): JsonSchema {
   const kinds = selectable.flatMap(({ kind }) => kind ?? []);
   const properties: Record<string, JsonSchema> = {};
   if (kinds.length > 0) properties.kind = { type: "string", enum: kinds };
   let required: readonly string[] = kinds.length > 0 ? ["kind"] : [];
   for (const { route } of selectable) {
     for (const { name, kind, description } of offeredParameters(route)) {
-      properties[name] ??= { ...acceptIntegers(kind.toolJson ?? kind.json), description };
+      const json = acceptIntegers(kind.toolJson ?? kind.json);
+      properties[name] ??= { ...json, ...(name in defaults && { default: defaults[name] }), description };
     }
     Object.assign(properties, route.body?.properties ?? {});
   }

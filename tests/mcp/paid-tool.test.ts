@@ -32,6 +32,16 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(tool?.outputSchema).toBeUndefined();
   });
 
+  it("learns which values a call has without arguments, and how to get the rest", async () => {
+    const [tool] = await client.tools();
+    expect(tool?.inputSchema.properties).toMatchObject({
+      spam: { default: "exclude" },
+      detail: { default: "tokens" },
+      partial: { default: "reject" },
+    });
+    expect(tool?.description).toContain('By default spam is "exclude" and detail is "tokens"');
+  });
+
   it("gets the terms, pays, and is not charged again for the same call", async () => {
     const payer = await stage.paid.payer();
     const args = { address: payer.address, chains: "base" };

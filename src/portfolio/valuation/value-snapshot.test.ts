@@ -209,14 +209,18 @@ describe("spam", () => {
     expect(summary).toMatchObject({ totalValueUsd: "0", tokenCount: 1 });
   });
 
-  it("excludes spam from the list and its counts, and changes nothing else", () => {
+  it("excludes spam from the list and its counts, says how much, and changes nothing else", () => {
     const snapshot = onBase(data);
     const view = excludeSpam(snapshot);
     expect(view.tokens.map(({ symbol }) => symbol)).toEqual(["USDC"]);
     const counts = { tokenCount: 1, pricedTokenCount: 1, unpricedTokenCount: 0 };
     expect(view.summary).toMatchObject({ ...counts, chains: [counts] });
-    const { chains, ...rest } = snapshot.summary;
-    const countless = { ...rest, chains: chains.map((chain) => ({ ...chain, ...counts })), ...counts };
+    const { chains, warnings, ...rest } = snapshot.summary;
+    const countless = {
+      ...{ ...rest, chains: chains.map((chain) => ({ ...chain, ...counts })), ...counts },
+      warnings: [...warnings, "1 token marked as spam is not listed: spam=include lists it."],
+    };
+    expect(excludeSpam(view)).toEqual(view);
     expect(view).toEqual({ ...snapshot, tokens: view.tokens, summary: countless });
   });
 });

@@ -60,12 +60,20 @@ function describeTransfer(
 /** Removes spam from the list of tokens and from the counts of that list; the totals never include it. */
 export function excludeSpam(snapshot: PortfolioSnapshot): PortfolioSnapshot {
   const tokens = snapshot.tokens.filter(({ spam }) => !spam);
+  const excludedCount = snapshot.tokens.length - tokens.length;
+  if (excludedCount === 0) return snapshot;
   const { summary } = snapshot;
   const chains = summary.chains.map((chain) => ({
     ...chain,
     ...countTokens(tokens.filter((token) => token.chain === chain.chain)),
   }));
-  return { ...snapshot, summary: { ...summary, ...countTokens(tokens), chains }, tokens };
+  const excluded = excludedCount === 1 ? "1 token" : `${excludedCount} tokens`;
+  const [verb, them] = excludedCount === 1 ? ["is", "it"] : ["are", "them"];
+  const warnings = [
+    ...summary.warnings,
+    `${excluded} marked as spam ${verb} not listed: spam=include lists ${them}.`,
+  ];
+  return { ...snapshot, summary: { ...summary, ...countTokens(tokens), chains, warnings }, tokens };
 }
 
 const TOP_HOLDINGS_MAX = 10;
