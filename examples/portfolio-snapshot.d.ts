@@ -268,8 +268,8 @@ export type PortfolioSummary = {
   topHoldings: TopHolding[];
   /** The block of each chain, and what is missing, not counted or uncertain. */
   warnings: string[];
-  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none. */
-  unlistedValueUsd: string;
+  /** How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none, null when a chain could not be read. */
+  unlistedValueUsd: string | null;
 };
 
 export type TopHolding = {

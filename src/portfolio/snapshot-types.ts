@@ -80,7 +80,7 @@ type PortfolioSummary = Omit<ChainSummary, "chain"> & {
   readonly chains: readonly ChainSummary[];
   readonly topHoldings: readonly TopHolding[];
   readonly warnings: readonly string[];
-  readonly unlistedValueUsd: string;
+  readonly unlistedValueUsd: string | null;
 };
 
 export type PortfolioAccount = Account & { readonly chain: string; readonly chainId: string };

@@ -313,7 +313,8 @@ describe("a chain that cannot be read", () => {
     const partial = JSON.parse(await buy(second, `/portfolio?${query()}&partial=allow`)) as PortfolioSnapshot;
     expect(partial).not.toHaveProperty("snapshotId");
     const { summary } = partial;
-    expect([summary.totalValueUsd, summary.stablecoinValueUsd]).toEqual([null, null]);
+    const { totalValueUsd, stablecoinValueUsd, unlistedValueUsd } = summary;
+    expect([totalValueUsd, stablecoinValueUsd, unlistedValueUsd]).toEqual([null, null, null]);
     expect(summary.chains).toEqual([
       whole.summary.chains[0],
       { chain: "ethereum", tokenCount: 0, pricedTokenCount: 0, unpricedTokenCount: 0, totalValueUsd: null },

@@ -170,9 +170,9 @@ const portfolioSummary = record("PortfolioSummary", {
     description: "The block of each chain, and what is missing, not counted or uncertain.",
   }),
   unlistedValueUsd: {
-    ...amount,
+    ...nullable(amount),
     description:
-      'How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none.',
+      'How much of the value held rests on prices of tokens that no list has: only the pools that buy them show what they are worth. "0" when there is none, null when a chain could not be read.',
   },
 });
 

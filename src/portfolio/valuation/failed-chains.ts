@@ -24,6 +24,7 @@ export function addFailedChains(
       ...summary,
       totalValueUsd: null,
       stablecoinValueUsd: null,
+      unlistedValueUsd: null,
       chains: slugs.map((chain) => read.get(chain) ?? { chain, ...none }),
       warnings: [
         ...failed.map((chain) => describeFailedChain(chain, "its value and all totals")),
