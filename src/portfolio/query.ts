@@ -58,7 +58,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
         "spam",
         { ...spam, json: { ...spam.json, default: "include" } },
         "exclude",
-        "Whether to list tokens marked as spam. Totals exclude them either way.",
+        "Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed.",
       ),
       parameter("partial", partialKind, "allow", PARTIAL_DESCRIPTION),
     ],
@@ -96,8 +96,13 @@ export const PARTIAL_DESCRIPTION =
 
 /** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
 export const addressKind: ParameterKind<Hex> = {
-  // As specified, for what responds 200.
-  json: { type: "string", pattern: "^0x[a-fA-F0-9]{40}$" },
+  json: {
+    type: "string",
+    anyOf: [
+      { type: "string", title: "Address", pattern: "^0x[a-fA-F0-9]{40}$" },
+      { type: "string", title: "Name", maxLength: 255, pattern: "^.+\\..+$" },
+    ],
+  },
   toolJson: { type: "string", maxLength: 255, pattern: "^(0x[a-fA-F0-9]{40}|.+\\..+)$" },
   parse: (text, name) => {
     if (ADDRESS.test(text)) return text as Hex;

@@ -57,6 +57,8 @@ describe("prism in front of the portfolio service", () => {
     [`/portfolio?address=${WALLET}`, { "payment-signature": encodeX402Header({ any: "payment" }) }, 200],
     [`/exposure?address=${WALLET}`, {}, 402],
     [`/portfolio/diff?address=${WALLET}&from=base:1`, {}, 402],
+    // Prism itself follows the redirect to the address.
+    ["/portfolio?address=alice.eth", {}, 402],
     ["/health", {}, 200],
     // What the document forbids is rejected, so that the others were looked at.
     ["/portfolio?address=0x12", {}, 422],

@@ -1068,7 +1068,7 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-    /** Whether to list tokens marked as spam. Totals exclude them either way. */
+    /** Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed. */
     spam?: "include" | "exclude";
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";

@@ -7,7 +7,8 @@ export function formatSchemaType(schema: JsonSchema): string {
   if (Array.isArray(schema.enum)) return schema.enum.map(String).join(" | ");
   if (schema.const !== undefined) return String(schema.const);
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return choices.map((each: JsonSchema) => formatSchemaType(each)).join(" | ");
+  if (Array.isArray(choices))
+    return [...new Set(choices.map((each: JsonSchema) => formatSchemaType(each)))].join(" | ");
   if (schema.type === "array")
     return `${parenthesize(formatSchemaType((schema.items ?? {}) as JsonSchema))}[]`;
   if (schema.properties) return formatObject(schema);

@@ -19,7 +19,7 @@ export function formatType(schema: JsonSchema, indent = ""): string {
   if (Array.isArray(schema.enum)) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) {
-    return choices.map((each: JsonSchema) => formatType(each, indent)).join(" | ");
+    return [...new Set(choices.map((each: JsonSchema) => formatType(each, indent)))].join(" | ");
   }
   if (schema.properties) return formatRecord(schema, indent);
   if (schema.type === "object") return "Record<string, unknown>";

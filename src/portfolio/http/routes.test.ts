@@ -106,6 +106,19 @@ describe("the security of paid operations", () => {
   });
 });
 
+it("describes an address in the document as the service takes it: an address or a name", async () => {
+  const { paths } = (await (await get("/openapi.json")).json()) as OpenApiDocument;
+  const parameters = paths["/portfolio"]?.get?.parameters as
+    | { name: string; schema: JsonSchema }[]
+    | undefined;
+  const schema = parameters?.find(({ name }) => name === "address")?.schema ?? {};
+  for (const text of [exampleSnapshot.address, `0x${"AB".repeat(20)}`, "alice.eth", "0x12", "alice", ""]) {
+    const url = `${web.url}/portfolio?address=${encodeURIComponent(text)}`;
+    const { status } = await fetch(url, { redirect: "manual" });
+    expect([text, problems(schema, text) === null]).toEqual([text, status !== 400]);
+  }
+});
+
 describe("/discovery/resources", () => {
   type Page = { items: unknown[]; pagination: unknown };
   const page = async (query: string) => (await (await get(`/discovery/resources${query}`)).json()) as Page;
