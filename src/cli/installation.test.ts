@@ -2,7 +2,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DeploymentFiles } from "../../tests/support/deployment-files.ts";
 import { MEMORY_DEPLOYMENT } from "../../tests/support/index/memory-index.ts";
-import { assertNodes, chooseDeployment, chooseDeployments, chooseServedDeployments } from "./installation.ts";
+import {
+  assertNodes,
+  chooseDeployment,
+  chooseDeployments,
+  chooseServedDeployments,
+  listKeylessNodes,
+} from "./installation.ts";
 
 let files: DeploymentFiles;
 beforeAll(async () => {
@@ -89,5 +95,29 @@ describe("the deployments of an installation", () => {
     await expect(chooseDeployment({ environment, options: { deployment: "nowhere" } })).rejects.toMatchObject(
       { message: expect.stringContaining("--deployment") },
     );
+  });
+});
+
+describe("the nodes that a run tells to commands", () => {
+  it("are read back by a command as the run has them", async () => {
+    const nodes = { RPC_URL: "http://127.0.0.1:8545,wss://node.test/", RPC_URL_2: "https://two.test" };
+    const environment = await configure(await write("one"), [await write("two", 2)], nodes);
+    expect(listKeylessNodes(await chooseDeployments({ environment, options: {} }))).toEqual({
+      RPC_URL: "http://127.0.0.1:8545,wss://node.test/",
+      RPC_URL_2: "https://two.test",
+    });
+  });
+
+  it.each([
+    "https://node.test/v2/key",
+    "https://node.test/?key=1",
+    "https://user:password@node.test",
+    "https://node.test/#key",
+  ])("leave out a URL that may hold a key: %s", async (url) => {
+    const environment = { NETWORK: await write("keyed"), RPC_URL: `http://a.test,${url}` };
+    const installed = await chooseDeployments({ environment, options: {} });
+    expect(listKeylessNodes(installed)).toEqual({ RPC_URL: "http://a.test" });
+    const keyed = await chooseDeployments({ environment: { ...environment, RPC_URL: url }, options: {} });
+    expect(listKeylessNodes(keyed)).toEqual({});
   });
 });

@@ -99,10 +99,28 @@ export function assertNodes(deployments: readonly InstalledDeployment[]): void {
     throw new Fault(
       "CONFIG_INVALID",
       base === ""
-        ? "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org."
+        ? "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org. A command beside a run takes its nodes, but not from URLs with a path, a query or a password, which may be keys."
         : `RPC_URL_${deployment.chainId} must name at least one node of the chain of ${name}.`,
     );
   }
+}
+
+/** Settings that name the nodes of these deployments. Leaves out URLs that may hold a key: they are not for files. */
+export function listKeylessNodes(
+  deployments: readonly InstalledDeployment[],
+): Readonly<Record<string, string>> {
+  const nodes = deployments.map(({ base, deployment, rpcUrls }) => {
+    const variable = base === "" ? "RPC_URL" : `RPC_URL_${deployment.chainId}`;
+    return [variable, rpcUrls.map((url) => url.reveal()).filter(isKeyless)] as const;
+  });
+  return Object.fromEntries(
+    nodes.flatMap(([variable, urls]) => (urls.length === 0 ? [] : [[variable, urls.join(",")]])),
+  );
+}
+
+function isKeyless(text: string): boolean {
+  const { pathname, search, hash, username, password } = new URL(text);
+  return pathname === "/" && `${search}${hash}${username}${password}` === "";
 }
 
 /** Deployments on one chain share its nodes. */

@@ -23,6 +23,7 @@ import {
   chooseDeployments,
   chooseServedDeployments,
   type InstalledDeployment,
+  listKeylessNodes,
 } from "../installation.ts";
 import { formatServeBanner, formatServeStatus, readShownDeployments } from "../serve-view.ts";
 import { apiCommand } from "./api.ts";
@@ -92,7 +93,7 @@ function dataFolderOf({ databaseUrl, dataFolder }: Config<typeof databaseSetting
   return databaseUrl === null ? dataFolder : null;
 }
 
-/** For commands beside it: what they read, and what those of the operator work on. Nodes may have keys in their URLs. */
+/** For commands beside it: what they read, and what those of the operator work on. */
 function describeRun(
   config: Config<typeof settings>,
   served: readonly InstalledDeployment[],
@@ -106,6 +107,7 @@ function describeRun(
     operator: {
       NETWORK: network,
       ...(others.length === 0 ? {} : { DEPLOYMENTS: others.join(",") }),
+      ...listKeylessNodes(served),
       SEXTANT_DATA: resolve(config.dataFolder),
     },
   };
