@@ -23,6 +23,8 @@ import { makeChainConfig } from "../support/portfolio/portfolio-parts.ts";
 const CHAIN_ID = 1;
 const YEARS_SECONDS = 10 * 365 * 86_400;
 const LIAR: Hex = `0x${"11a0".repeat(10)}`;
+/** Vaults over the liar. */
+const OUTER_LIARS: readonly Hex[] = [1, 2, 3, 4, 5].map((index): Hex => `0x${"11a1".repeat(9)}000${index}`);
 const FORTUNE = 3_900_000_000n * 10n ** 6n;
 const signal = AbortSignal.timeout(60_000);
 
@@ -48,7 +50,9 @@ beforeAll(async () => {
   await mint(accounts.owner.address, 2n * FORTUNE);
   const tokens = [
     { contract: usdc, symbol: "USDC", name: "USD Coin", decimals: 6, logo: null },
-    { contract: LIAR, symbol: "UNI-V2", name: "Listed", decimals: 6, logo: null },
+    ...[LIAR, ...OUTER_LIARS].map((contract) => ({
+      ...{ contract, symbol: "UNI-V2", name: "Listed", decimals: 6, logo: null },
+    })),
   ];
   const config = makeChainConfig("ethereum", CHAIN_ID, tokens, { stablecoins: new Set([usdc]) });
   pin = () => createChainAccess(createTestRpc([chain.rpcUrl]).rpc, config).pin(signal);
@@ -124,6 +128,32 @@ describe("a listed contract that claims to be a vault", () => {
     expect((await readSnapshot([erc4626Reader])).summary.totalValueUsd).toBe("40");
     await placeVault({ "maxWithdraw(address)": [], "maxRedeem(address)": [0n] });
     expect((await readSnapshot([erc4626Reader])).positions).toEqual([]);
+  });
+
+  it.each([
+    [1_500_000_000n, ["1500"], [0, 1, 2, 3, 4]],
+    [400_000_000n, ["400", "400", "400", "300"], [2, 3, 4]],
+  ])("counts the coins that it holds once, if six vaults over them say %i", async (claim, values, cut) => {
+    const lies = {
+      ...{ "convertToAssets(uint256)": [claim], "maxWithdraw(address)": [claim] },
+      ...{ "balanceOf(address)": [claim], "totalSupply()": [FORTUNE] },
+    };
+    await placeVault(lies);
+    const outer = lyingCode({ ...VAULT_LIES, ...lies, "asset()": [BigInt(LIAR)] });
+    for (const address of OUTER_LIARS) await chain.setCode(address, outer);
+    const { summary, positions } = await readSnapshot([erc4626Reader]);
+    for (const address of OUTER_LIARS) await chain.setCode(address, "0x");
+    expect(summary.totalValueUsd).toBe("1500");
+    expect(positions.map(({ valueUsd }) => valueUsd)).toEqual(values);
+    // The vault's own shares come before those of vaults over it.
+    expect(positions[0]).toMatchObject({ contract: LIAR, selfReported: true });
+    const told = summary.warnings.filter((warning) => warning.endsWith("which count once."));
+    expect(told).toEqual(
+      cut.map(
+        (index) =>
+          `The vault ${OUTER_LIARS[index]} on Ethereum rests on assets that other vaults of the wallet rest on, which count once.`,
+      ),
+    );
   });
 });
 

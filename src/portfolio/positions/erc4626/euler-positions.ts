@@ -6,6 +6,7 @@ import type { Holding, PositionResult, ProtocolPosition } from "../../types.ts";
 import { runCallRoutines } from "../call-routine.ts";
 import type { EulerAccount, EulerAccounts, EulerLoan } from "./euler-accounts.ts";
 import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
+import { shareOutPots } from "./share-out-pots.ts";
 
 const PROTOCOL = "euler";
 /** Four loans with as much collateral as Euler allows. Only the owner can pledge shares, so that no stranger uses it up. */
@@ -35,7 +36,11 @@ export async function readEulerPositions(
   const asked = pledges.slice(0, COLLATERAL_MAX);
   const own: VaultContext = { ...context, payableLeft: COLLATERAL_MAX };
   const routines = asked.map(({ owner, shares }) => resolveShares(own, shares, owner.account));
-  const outcomes = await runCallRoutines(at, routines, signal);
+  const outcomes = shareOutPots(
+    own,
+    await runCallRoutines(at, routines, signal),
+    (outcome, index) => !hasLure(context, (asked[index] as Pick<Pledge, "shares">).shares, outcome),
+  );
   const resolved = pledges.map((pledge, index): Pledge => ({ ...pledge, outcome: outcomes[index] ?? null }));
   const unread = isComplete
     ? []

@@ -14,6 +14,8 @@ import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-acco
 import { hasLure, readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";
 import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
+import { shareOutPots } from "./share-out-pots.ts";
+import { VaultPots } from "./vault-pots.ts";
 
 const PROTOCOL = "erc-4626";
 /** More tokens than real wallets hold; a warning states how many were left out. */
@@ -45,6 +47,7 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       const held = candidates.slice(0, PROBES_MAX);
       const context: VaultContext = {
         ...{ query, registry, debtors: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
+        pots: new VaultPots(),
       };
       const { outcomes, accounts } = await readVaults(context, held, signal);
       const euler = await readEulerPositions(context, accounts, signal);
@@ -120,7 +123,11 @@ function collectOutcomes(
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();
-  for (const [index, outcome] of outcomes.entries()) {
+  const isShown = (outcome: SharesOutcome, index: number) => {
+    const shares = held[index];
+    return shares !== undefined && !pledged.has(shares.contract) && !hasLure(context, shares, outcome);
+  };
+  for (const [index, outcome] of shareOutPots(context, outcomes, isShown).entries()) {
     const shares = held[index];
     if (!shares) continue;
     const isShownElsewhere = pledged.has(shares.contract);

@@ -9,6 +9,7 @@ import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CallRoutine } from "../call-routine.ts";
 import type { VaultRegistry } from "./markets.ts";
 import { type Belief, encodeProofs, judgeProofs } from "./proofs.ts";
+import type { Draw, VaultPots } from "./vault-pots.ts";
 
 /** A storage read behind a proxy or two. */
 const ASSET_GAS_MAX = 100_000;
@@ -42,6 +43,7 @@ export type VaultContext = {
   /** How many more vaults are asked what they could pay, and how many were not. */
   payableLeft: number;
   payableSkipped: number;
+  readonly pots: VaultPots;
 };
 
 export type SharesOutcome = {
@@ -52,6 +54,8 @@ export type SharesOutcome = {
   readonly asset: Holding | null;
   /** Only a token list vouches for this vault, or for one that it holds. */
   readonly isSelfReported: boolean;
+  /** What each such vault must pay for it, from the wallet's own vault inwards. */
+  readonly draws: readonly Draw[];
   readonly warnings: readonly string[];
 };
 
@@ -61,12 +65,13 @@ type Conversion = {
   readonly holding: Holding;
   /** Of the asset when that is a vault itself. */
   readonly nextAsset: Hex | null;
-  readonly isSelfReported: boolean;
+  readonly draws: readonly Draw[];
   readonly warnings: readonly string[];
 };
 
 const NO_VAULT: SharesOutcome = {
-  ...{ belief: null, isVaultOfListedAsset: false, asset: null, isSelfReported: false, warnings: [] },
+  ...{ belief: null, isVaultOfListedAsset: false, asset: null, isSelfReported: false },
+  ...{ draws: [], warnings: [] },
 };
 
 /** `owner` is the account of the wallet that holds the shares. */
@@ -94,8 +99,9 @@ export function* resolveShares(
   if (belief === null || belief === "named") return known;
   const conversion = yield* convertShares(context, claim, belief);
   if (typeof conversion === "string") return { ...known, warnings: [conversion] };
-  const { holding, isSelfReported, warnings } = yield* resolveAsset(context, vault, conversion);
-  return { ...known, asset: holding.rawBalance > 0n ? holding : null, isSelfReported, warnings };
+  const { holding, draws, warnings } = yield* resolveAsset(context, vault, conversion);
+  const counted = holding.rawBalance > 0n ? holding : null;
+  return { ...known, asset: counted, isSelfReported: draws.length > 0, draws, warnings };
 }
 
 /** Goes on while the asset is itself a vault that counts; otherwise the asset stays what it is. */
@@ -119,7 +125,7 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): C
     if (belief === "listed" && conversion.warnings.length > 0) break;
     warnings.push(...conversion.warnings);
     owner = vault;
-    reached = { ...conversion, isSelfReported: reached.isSelfReported || conversion.isSelfReported };
+    reached = { ...conversion, draws: [...reached.draws, ...conversion.draws] };
   }
   return { ...reached, warnings };
 }
@@ -161,16 +167,24 @@ function* convertShares(
   const supply = decodeTokenAmount(supplyResult);
   if (amount === null || supply === null || amount > supply) return describeImplausible(context, vault);
   const limitResults = results.slice(3 + lookup.calls.length);
-  const payable = limit.decode(limitResults, { amount, shares, isDebtor: context.debtors.has(owner) });
-  if (payable === null) return describeImplausible(context, vault);
+  const payout = limit.decode(limitResults, { amount, shares, isDebtor: context.debtors.has(owner) });
+  if (payout === null) return describeImplausible(context, vault);
+  const { payable, held } = payout;
+  const counted = payable < amount ? payable : amount;
   const next = decodeAddress(nextResult);
   return {
-    holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), payable < amount ? payable : amount),
+    holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), counted),
     nextAsset: next === asset || next === vault ? null : next,
-    isSelfReported: belief === "listed",
+    draws: held === undefined ? [] : [{ vault, amount: counted, held }],
     warnings: isNoticeablyLess(payable, amount) ? [describeUnpayable(context, vault)] : [],
   };
 }
+
+type Payout = {
+  readonly payable: bigint;
+  /** The coins of the vault, where it is believed for them alone. */
+  readonly held?: bigint;
+};
 
 /** What limits the amount that a vault reports, by how far the vault is believed. */
 type PayoutLimit = {
@@ -179,11 +193,11 @@ type PayoutLimit = {
   decode(
     results: CallResults,
     reported: { readonly amount: bigint; readonly shares: bigint; readonly isDebtor: boolean },
-  ): bigint | null;
+  ): Payout | null;
 };
 
 const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
-  full: { encode: () => [], decode: (_results, { amount }) => amount },
+  full: { encode: () => [], decode: (_results, { amount }) => ({ payable: amount }) },
   /**
    * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
    * what its lender allows; what they could pay is then what they have.
@@ -196,10 +210,13 @@ const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
     ],
     decode([max, cashResult, hooks], { isDebtor }) {
       const held = decodeTokenAmount(cashResult);
-      if (!isDebtor || held === null) return decodeTokenAmount(max);
+      if (!isDebtor || held === null) {
+        const payable = decodeTokenAmount(max);
+        return payable === null ? null : { payable };
+      }
       const [, operations] = decodeWords(hooks, 2) ?? [];
       if (operations === undefined) return null;
-      return (operations & EULER_PAYOUTS) === 0n ? held : 0n;
+      return { payable: (operations & EULER_PAYOUTS) === 0n ? held : 0n };
     },
   },
   /** The same by the vault's own word, and what it holds by the word of the asset, which is another contract. */
@@ -214,7 +231,7 @@ const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
       const max =
         decodeTokenAmount(withdrawal) ?? (redeemable === null ? null : (amount * redeemable) / shares);
       const held = decodeTokenAmount(balance);
-      return max === null || held === null ? null : max < held ? max : held;
+      return max === null || held === null ? null : { payable: max < held ? max : held, held };
     },
   },
 };
