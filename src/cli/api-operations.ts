@@ -110,10 +110,17 @@ export function readParameters(
       if (!parameter.required) return [];
       throw new Fault(
         "USAGE_INVALID",
-        `--${toOptionName(parameter.name)} is required: ${parameter.description}`,
+        `--${toOptionName(parameter.name)} is required: ${parameter.description}${describeDirectory(operation)}`,
       );
     }),
   );
+}
+
+/** Points to the list of all records, if the API has one beside the list of an owner. */
+function describeDirectory({ path }: ApiOperation): string {
+  const directory = `/directory${path}`;
+  const hasDirectory = API_OPERATIONS.some((each) => each.path === directory);
+  return hasDirectory ? ` To list all of them, run \`${PROGRAM} list ${directory.slice(1)}\`.` : "";
 }
 
 function checkValue({ name, values }: ApiParameter, value: string): string {

@@ -62,7 +62,7 @@ export const COMMANDS: readonly Command[] = [
       examples: [
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --max 0.02",
-        "wallet vitalik.eth --quote",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --quote",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --detail summary",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --min-usd 1 --json > snapshot.json",
       ],

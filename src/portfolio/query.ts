@@ -24,6 +24,8 @@ export const SUPPORTED_CHAINS = ["base", "ethereum", "arbitrum", "optimism", "po
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
 export const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
+/** Every local run has funded the wallet by then. */
+export const EXAMPLE_BLOCKS = "base:34,ethereum:34";
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
@@ -51,7 +53,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       parameter(
         "block",
         blocksKind(served),
-        "base:30000000,ethereum:22000000",
+        EXAMPLE_BLOCKS,
         "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
       ),
       parameter(

@@ -140,7 +140,12 @@ describe("get", () => {
       /intents has no option --merchant-id; it has/,
     ],
     ["a value", ["list", "intents", "--status", "lost"], 64, /--status must be one of open, filled, /],
-    ["a missing filter", ["list", "agents"], 64, /--owner is required: Owner address\./],
+    [
+      "a missing filter",
+      ["list", "agents"],
+      64,
+      /--owner is required: Owner address\. To list all of them, run `.+ list directory\/agents`\.$/m,
+    ],
     ["no block", ["get", "agents/1", "--block", "-1"], 64, /--block/],
     ["no number", ["list", "intents", "--limit", "0"], 64, /--limit must be a whole number of at least 1/],
     ["text that is not an id", ["get", "agents/one"], 65, /^sextant: /],

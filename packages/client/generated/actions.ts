@@ -1076,7 +1076,7 @@ export interface OtherActions {
     detail?: "full" | "tokens" | "summary";
     /** Leaves out tokens worth less than this, and tokens without a known value; and positions worth less, or owing less, unless their value is partial or unknown, because that may be a debt. Totals and counts stay those of the whole wallet; `omitted` says how many were left out. */
     min_usd?: string;
-    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.chain`. */
     fields?: string;
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
@@ -1085,7 +1085,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:30000000,ethereum:22000000" });
+   * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:34,ethereum:34" });
    * ```
    */
   getPortfolioDiff<Data extends PortfolioDiff | PortfolioDiffOverview | PortfolioDiffSelection = PortfolioDiff>(parameters: {
@@ -1101,7 +1101,7 @@ export interface OtherActions {
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
     detail?: "full" | "summary";
-    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `chains.chain`. */
     fields?: string;
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
@@ -1124,7 +1124,7 @@ export interface OtherActions {
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";
-    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`. */
+    /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `permissions.chain`. */
     fields?: string;
   }, options?: PaidOptions): Promise<Paid<Data>>;
 }

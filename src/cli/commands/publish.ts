@@ -9,6 +9,7 @@ import { Fault } from "../../lib/fault.ts";
 import { openReader } from "../client-settings.ts";
 import { type RunClientCommand, readStringOption } from "../command.ts";
 import { toPlainText } from "../display/plain-text.ts";
+import { CopyProgress } from "../nats/copy-progress.ts";
 import { CopyMovedError, JetStreamCopy } from "../nats/jetstream-copy.ts";
 import { readWatchOptions } from "./watch.ts";
 
@@ -29,11 +30,17 @@ export const publishCommand: RunClientCommand = async (context) => {
     stream: readStringOption(options, "stream") ?? "sextant",
     prefix: readStringOption(options, "prefix") ?? "sextant",
   });
+  const progress = new CopyProgress(display, systemClock);
   try {
     for (let failures = 0; !stop.aborted; ) {
+      const onAppended = () => {
+        failures = 0;
+        progress.add();
+      };
       try {
-        await copyStream({ sextant, copy, filter, watching, onAppended: () => (failures = 0) });
+        await copyStream({ sextant, copy, filter, watching, onAppended });
       } catch (error) {
+        progress.hide();
         if (stop.aborted) return 0;
         if (error instanceof Fault || error instanceof SextantError || copy.isClosed) throw error;
         const text = error instanceof Error ? error.message : String(error);
@@ -44,6 +51,7 @@ export const publishCommand: RunClientCommand = async (context) => {
     }
     return 0;
   } finally {
+    progress.hide();
     await copy.close();
   }
 };

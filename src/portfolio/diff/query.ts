@@ -8,6 +8,7 @@ import {
   blocksKind,
   type ChainBlock,
   chainsKind,
+  EXAMPLE_BLOCKS,
   EXAMPLE_WALLET,
   formatBlocks,
   PARTIAL_DESCRIPTION,
@@ -40,10 +41,11 @@ type ParsedValues = {
   readonly partial?: PartialWord;
 };
 
+/** Blocks of every local run: before and after the activity of the example wallet. */
 export const EXAMPLE_DIFF_QUERY = {
   address: EXAMPLE_WALLET,
-  from: "base:30000000,ethereum:22000000",
-  to: "base:30043200,ethereum:22007200",
+  from: EXAMPLE_BLOCKS,
+  to: "base:39,ethereum:39",
 };
 
 export function createDiffParameters(served: readonly string[]): readonly Parameter[] {

@@ -10,6 +10,7 @@ import { exampleSnapshot } from "../../../web/example-snapshot.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
 import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
+import { PAID_ROUTES } from "../routes/paid-routes.ts";
 import { portfolioRoute } from "../routes/portfolio.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
@@ -118,6 +119,19 @@ describe("a budget", () => {
       warningCount: summary.warnings.length,
     });
   });
+
+  it.each(PAID_ROUTES.map((route) => [route.path, route] as const))(
+    "describes fields by one that the response has: %s",
+    (_path, { createQuery, exampleQuery }) => {
+      const { parameters, parse: parseRoute } = createQuery([...SUPPORTED_CHAINS]);
+      const { description } = parameters.find(({ name }) => name === "fields") ?? { description: "" };
+      const fields = /such as `([\w.]+)`/.exec(description)?.[1] ?? "";
+      const values = Object.entries({ ...exampleQuery, fields }).map(([name, text]) => {
+        return [name, parameters.find((each) => each.name === name)?.kind.parse(text, name)];
+      });
+      expect(parseRoute(Object.fromEntries(values)).query).toMatchObject({ fields });
+    },
+  );
 
   it("binds a payment to its budget, in one form for equal budgets", () => {
     const base = { address: ADDRESS, chains: "base,ethereum" };

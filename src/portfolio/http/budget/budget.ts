@@ -96,11 +96,19 @@ function createBudgetParameters<Body>({ shapes, detail, minUsd }: BudgetOptions<
       example: Object.keys(shapes.full.schema.properties ?? {})
         .slice(0, 3)
         .join(","),
-      description:
-        "Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.symbol`.",
+      description: `Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as \`${findListField(shapes.full.schema)}\`.`,
     },
   ];
   return parameters.map((each) => ({ ...each, in: "query", required: false }) as Parameter);
+}
+
+/** A field of the records in the first list of a response. */
+function findListField({ properties = {} }: JsonSchema): string {
+  for (const [list, { items }] of Object.entries(properties as Readonly<Record<string, JsonSchema>>)) {
+    const [field] = Object.keys(((items ?? {}) as JsonSchema).properties ?? {});
+    if (field !== undefined) return `${list}.${field}`;
+  }
+  throw new TypeError("A response with a budget has a list of records.");
 }
 
 const minUsdKind: ParameterKind<Decimal> = {
