@@ -13,6 +13,8 @@ export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_faile
 export const NOT_VALID_YET_ON_CHAIN = "authorization_not_valid_yet_on_chain";
 /** Valid by our clock and too late by the chain's. */
 export const EXPIRED_ON_CHAIN = "authorization_expired_on_chain";
+/** Too late for a transaction of ours, or of the facilitator. */
+export const EXPIRES_SOON = "invalid_exact_evm_payload_authorization_valid_before";
 export const INSUFFICIENT_BALANCE = "invalid_exact_evm_insufficient_balance";
 export const WRONG_SIGNATURE = "invalid_exact_evm_signature";
 /** The signature is of a contract account (ERC-6492), and the payer has no code. */
@@ -80,7 +82,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       message:
         "The payment has expired on chain: the newest block is not earlier than its validBefore. Sign a new one.",
     },
-    invalid_exact_evm_payload_authorization_valid_before: {
+    [EXPIRES_SOON]: {
       decided: "before-send",
       message: "The payment has expired, or would before it is carried out.",
     },
@@ -96,10 +98,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
   }),
 );
 
-const TOO_LATE: ReadonlySet<string | null> = new Set([
-  EXPIRED_ON_CHAIN,
-  "invalid_exact_evm_payload_authorization_valid_before",
-]);
+const TOO_LATE: ReadonlySet<string | null> = new Set([EXPIRED_ON_CHAIN, EXPIRES_SOON]);
 const TOO_EARLY: ReadonlySet<string | null> = new Set([
   NOT_VALID_YET_ON_CHAIN,
   "invalid_exact_evm_payload_authorization_valid_after",
@@ -131,7 +130,7 @@ export function isDecidedBeforeSend(reason: string): boolean {
 
 /** Whether a rejection with this reason, as a row stores it, allows the client to sign again. */
 export function allowsNewSignature(reason: string | null): boolean {
-  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL || isNeverValid(reason);
+  return reason === NONCE_USED || reason === NONCE_USED_NOT_FINAL;
 }
 
 /** The reason as a sentence; without one, the code itself if it looks like a code. */

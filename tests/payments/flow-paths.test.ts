@@ -297,7 +297,7 @@ const PATHS: readonly Path[] = [
     "a retry that expires too soon",
     failed,
     { aheadMs: AHEAD_MS },
-    { path: ["opening", "deciding", "reclaiming", "tracing", "done"], status: 402, statements: 3 },
+    { path: ["opening", "deciding", "reclaiming", "tracing", "done"], status: 503, statements: 3 },
   ],
   [
     "a retry that expires too soon, taken by another process",
@@ -309,13 +309,13 @@ const PATHS: readonly Path[] = [
     "a payment that expires too soon, and that no key signed",
     carriedOut,
     { aheadMs: AHEAD_MS },
-    { path: ["opening", "done"], status: 402, statements: 1 },
+    { path: ["opening", "done"], status: 503, statements: 1 },
   ],
   [
     "a payment that expires too soon",
     null,
     { aheadMs: AHEAD_MS, isKeySigned: true },
-    { path: ["opening", "tracing", "done"], status: 402, statements: 2 },
+    { path: ["opening", "tracing", "done"], status: 503, statements: 2 },
   ],
   [
     "a payment that expires too soon, carried out by someone else",

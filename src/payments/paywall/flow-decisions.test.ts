@@ -143,7 +143,7 @@ describe("by the row, a request decides in this order:", () => {
     [
       "a rejected signature since then",
       { state: "refused", attempts: 2, reason: WRONG_SIGNATURE },
-      402,
+      503,
       { firstSeen: { attempts: 1 } },
     ],
     [

@@ -1,11 +1,17 @@
 // Steps of the payment flow until the request owns its payment: find or reserve it, and decide by its row.
 import { findSignatureRejection } from "../facilitator/payer-signature.ts";
 import type { LedgerRow } from "../ledger/row.ts";
-import { allowsNewSignature, isNeverValid, NONCE_USED, rejectionMessage } from "../rejection-reasons.ts";
+import {
+  allowsNewSignature,
+  EXPIRES_SOON,
+  NONCE_USED,
+  rejectionMessage,
+  retryableMessage,
+} from "../rejection-reasons.ts";
 import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";
 import type { Rejection } from "../settlement/trace.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
-import { findTermsViolation, mayHaveArrived } from "./payment.ts";
+import { findTermsViolation, isUsableByOthers, mayHaveArrived } from "./payment.ts";
 
 const LOST_MESSAGE = "The payment was undone by the chain and cannot be repeated; sign a new one.";
 
@@ -24,7 +30,13 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
     firstSeen.row ??= opened.row;
     return { at: "deciding", row: opened.row, payerFailures: opened.payerFailures };
   }
-  if (!mayReserve) return done(respond.paymentRequired(violation.message));
+  if (!mayReserve) {
+    const { reason, message } = violation;
+    // Only a node knows whether a contract account has signed it, which is not worth a call: it is over in seconds.
+    return done(
+      reason === null ? respond.paymentRequired(message) : respond.pending(retryableMessage(reason)),
+    );
+  }
   if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
   return joinOrWait(null, payment.paymentId);
 }
@@ -73,8 +85,7 @@ function shareOutcome({ respond, firstSeen }: Flow, row: LedgerRow): StateOf<"do
   const first = firstSeen.row ?? row;
   if (row.attempts <= first.attempts && row.failures <= first.failures) return null;
   if (row.state === "refused" && allowsNewSignature(row.reason)) {
-    const reason = isNeverValid(row.reason) ? String(row.reason) : NONCE_USED;
-    return done(respond.paymentRequired(rejectionMessage(reason)));
+    return done(respond.paymentRequired(rejectionMessage(NONCE_USED)));
   }
   const message = "The request did not succeed and may be sent again with the same signature.";
   return done(respond.pending(message));
@@ -125,7 +136,10 @@ function currentViolation({ services, offer, payment }: Flow): Rejection | null 
   const { clock, limits } = services;
   const times = { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs };
   const message = findTermsViolation(payment, offer, times);
-  return message === null ? null : { reason: null, message };
+  if (message === null) return null;
+  // 402 would make the client sign again while the first signature can be charged; the chain decides when it cannot.
+  const isUsable = isUsableByOthers(payment, offer, times.nowMs);
+  return { reason: isUsable ? EXPIRES_SOON : null, message };
 }
 
 export function wasSent({ state }: LedgerRow): boolean {

@@ -177,6 +177,20 @@ export function findTermsViolation(
   return null;
 }
 
+// How long after its expiry by our clock a signature counts as usable: our clock may be ahead of the chain's.
+const CLOCK_SECONDS_MAX = 30;
+
+/** Whether a payment is on our terms but for its expiry, and whoever has its signature can still carry it out. */
+export function isUsableByOthers(
+  { to, value, validAfter, validBefore }: Payment,
+  { payTo, amount }: OfferTerms,
+  nowMs: number,
+): boolean {
+  const now = BigInt(Math.floor(nowMs / 1_000));
+  const isOnTerms = to === payTo && value === amount && validAfter <= now;
+  return isOnTerms && validBefore > now - BigInt(CLOCK_SECONDS_MAX) && validBefore <= now + VALID_SECONDS_MAX;
+}
+
 // A transfer is looked for within a quarter of an hour before its row (find-transfer.ts), and an offer is valid for
 // minutes: within this time after the expiry the transfer is still found.
 export const TRACED_SECONDS_MAX = 600;

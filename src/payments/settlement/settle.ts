@@ -57,10 +57,8 @@ export async function resumeSettlement(
 ): Promise<SettleResult> {
   const known = await lookUpPayment(context, row, owner);
   if (known !== null) return known;
-  // A payment that the facilitator rejected as never valid was not sent.
-  const mayBeExposed = !(row.state === "refused" && isNeverValid(row.reason));
   if (await context.ledger.startSettling(row, owner)) {
-    return attemptSettlement(context, row, owner, { mayBeExposed });
+    return attemptSettlement(context, row, owner, { mayBeExposed: true });
   }
   // It was replaced, or taken over. If we still own it, the next request need not wait for the lease to end.
   await context.ledger.releaseLease(row, owner);
@@ -109,14 +107,12 @@ async function attemptSettlement(
   const known = await lookUpPayment(context, row, owner);
   if (known !== null) return known;
   const { reason } = outcome;
-  // These reasons are given before anything is sent, so a transaction contradicts them.
-  const isContradicted = isNeverValid(reason) && transaction !== null;
-  const isBelieved = !mayBeExposed && !isContradicted;
   // The row stores the reason only of a payment that was never sent before. NONCE_USED ends a row, and only the chain
-  // can show it.
+  // can show it. A transaction contradicts a reason that is given before anything is sent.
+  const isBelieved = !mayBeExposed && !(isNeverValid(reason) && transaction !== null);
   if (isBelieved && reason !== NONCE_USED) await ledger.recordRejected(row, owner, reason);
   else await ledger.recordUnknownOutcome(row, owner, transaction);
-  if (isBelieved && isNeverValid(reason)) return { kind: "rejected", message: rejectionMessage(reason) };
+  // Never 402: the payment was verified, so whoever rejects it now can still carry it out.
   return reason === NONCE_USED ? UNKNOWN : { ...UNKNOWN, message: retryableMessage(reason) };
 }
 

@@ -193,13 +193,13 @@ describe("a payment that the token never takes, says a facilitator", () => {
       ...{ transaction: "", network },
     });
 
-  it("responds 402 to an invalid payment never sent, and finds it when it is carried out", async () => {
+  it("responds 503 to a verified payment that is rejected for its signature, and finds it when it is carried out", async () => {
     const service = await serveOver([stage.chain.rpcUrl]);
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(service.at("invalid"), payer, stage.asset);
     service.injected.settle = rejectSettle;
-    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
-    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(402);
+    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(503);
+    expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(503);
     await frontRun(encodeSignedTransfer(payload));
     expect(await service.gate.reconcile()).toMatchObject({ found: 1 });
     expect((await fetchWithPayment(service.at("invalid"), header)).status).toBe(200);
@@ -264,7 +264,7 @@ describe("a facilitator that rejects what the token never accepts, and names a t
         });
       statuses.push((await fetchWithPayment(service.at("later"), header)).status);
     }
-    expect(statuses).toEqual([402, 503, 503]);
+    expect(statuses).toEqual([503, 503, 503]);
   });
 });
 
@@ -634,7 +634,9 @@ describe("a payment that verification rejects", () => {
       long: { validBefore: String(2n ** 50n) },
     };
     for (const [name, changed] of Object.entries(forgeries)) {
-      expect([name, await send(forge(changed))]).toEqual([name, { status: 402, calls: 0, rows: 0 }]);
+      // A contract account may have signed it, and it can be carried out for five seconds more.
+      const status = name === "soon" ? 503 : 402;
+      expect([name, await send(forge(changed))]).toEqual([name, { status, calls: 0, rows: 0 }]);
     }
     // A remote facilitator that does not check signatures: a node tells whether the payer is a contract that accepts it.
     service.injected.verify = rejectWith("used");
@@ -645,7 +647,9 @@ describe("a payment that verification rejects", () => {
         ...required,
         accepts: required.accepts.map((each) => ({ ...each, maxTimeoutSeconds: seconds })),
       }));
-    expect(await send((await sign(5)).header)).toEqual({ status: 402, calls: 2, rows: 0 });
+    const soon = await sign(5);
+    expect(await send(soon.header)).toEqual({ status: 503, calls: 2, rows: 1 });
+    await stage.database.query("delete from payments");
     const long = await sign(2 ** 40);
     expect(await send(long.header)).toEqual({ status: 402, calls: 2, rows: 0 });
     // Used, and no log of the searched blocks shows how: the head, the state, and one range of logs.
@@ -711,6 +715,32 @@ describe("a payment that verification rejects", () => {
       statuses.push((await fetchWithPayment(`${url}/paid?q=${q}`, header)).status);
     }
     expect(statuses).toEqual([200, 402]);
+  });
+
+  it("responds 503 to a signature in its last seconds, which others can carry out, and 402 once it is over", async () => {
+    const service = await serveOver([stage.chain.rpcUrl]);
+    const [paid, unpaid] = [await stage.payer(), await stage.payer()];
+    const signed = [
+      await signPaymentFor(service.at("soon"), paid, stage.asset),
+      await signPaymentFor(service.at("soon"), unpaid, stage.asset),
+    ];
+    const later = async (seconds: number) => {
+      const { url } = await stage.serve({
+        clock: { ...systemClock, nowMs: () => Date.now() + seconds * 1_000 },
+      });
+      const responses = [];
+      for (const { header } of signed) responses.push(await fetchWithPayment(`${url}/paid?q=soon`, header));
+      return responses;
+    };
+    const waiting = [...(await later(51)), ...(await later(62))];
+    expect(waiting.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    expect(waiting[0]?.headers.get("retry-after")).not.toBeNull();
+    expect(await waiting[0]?.text()).toContain("do not sign a new one");
+    await frontRun(encodeSignedTransfer((signed[0] as Signed).payload));
+    await stage.chain.increaseTime(70n);
+    await stage.chain.mine(1);
+    expect((await later(62)).map(({ status }) => status)).toEqual([200, 402]);
+    expect(await spentBy(paid.address)).toBe(1);
   });
 
   it("names the transaction if the handler rejects a request that is paid for", async () => {
