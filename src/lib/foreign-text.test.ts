@@ -14,6 +14,7 @@ const HIDDEN = {
   "zero widths": "\u200b\u200b\u2060\ufeff",
   "variation selectors": "\ufe01\u{e0100}\u{e01ef}",
   fillers: "\u3164\u115f\uffa0\u034f",
+  "blank letters": "\u2800\u{1d159}",
   "control characters": "\u0085\u009b",
 };
 

@@ -3,9 +3,11 @@
 /** The key in a JSON Schema of a text that other people chose: a reader takes such a field as data, never as orders. */
 export const FOREIGN_TEXT = "x-foreign-text";
 
-// Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, and the control
-// characters that JSON does not escape.
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f]/gu;
+/**
+ * Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, the control
+ * characters that JSON does not escape, and the two blank letters: of braille, and the empty head of a note.
+ */
+export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f\u2800\u{1d159}]/gu;
 const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, INVISIBLE.flags);
 // What joins emoji, and letters of scripts that need it: one between two visible characters, or after an emoji.
 const JOINER = /^(?:\ufe0f?\u200d|\u200c|\ufe0e|\ufe0f)$/u;

@@ -136,14 +136,16 @@ describe("a snapshot", () => {
     ]);
   });
 
-  it("passes the names that contracts return to position readers", async () => {
+  it("passes the names of lists, and those that unlisted contracts return, to position readers", async () => {
     const named = `0x${Buffer.from("aUSDC on chain").toString("hex").padEnd(64, "0")}` as const;
     const read: PinnedChain["read"] = async (calls) => calls.map(() => named);
     const names: (string | null)[] = [];
     const reader = makeReader({
       chains: new Map([["base", makeChainAccess(base, { read })]]),
       provider: providerOf(async () => ({
-        holdings: [makeHolding(ETHER_ASSET, 1n), makeHolding(receipt, 5n)],
+        holdings: [ETHER_ASSET, receipt, makeListedToken(0x77, "UNLISTED")].map((asset) =>
+          makeHolding(asset, 5n),
+        ),
       })),
       positionReaders: [
         {
@@ -156,7 +158,7 @@ describe("a snapshot", () => {
       ],
     });
     await reader.read({ wallet: TEST_WALLET, slugs: ["base"] }, signal);
-    expect(names).toEqual(["Ether", "aUSDC on chain"]);
+    expect(names).toEqual(["Ether", "aUSDC token", "aUSDC on chain"]);
   });
 
   it("reads its chains concurrently", async () => {

@@ -12,7 +12,8 @@ const NATIVE = `0x${"0".repeat(40)}`;
 // Intents whose tokens are being read. A burst of bids must not become a burst of requests.
 const READS_MAX = 4;
 // As in foreign-text.ts.
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u3164\uffa0]/gu;
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\u{1d159}]/gu;
 
 // The API is beside the explorer, also where both are below a path.
 const base = location.pathname.replace(/\/explorer(?:\/.*)?$/, "");

@@ -233,7 +233,7 @@ describe("the response", () => {
       ...{
         kind: "erc20-allowance",
         contract: token,
-        symbol: "PLN",
+        symbol: "T0",
         spender: KNOWN[0],
         spenderName: "Router 0",
       },

@@ -283,7 +283,8 @@ describe("the pairs that are read", () => {
     const none = { transfers: [], delegations: [], wallet, holdings: held.slice(0, 1), chain, spenders };
     const { reads, omitted, omitsHeld } = collectCandidates({ ...none, approvals: [...flood, real] });
     const ofOwn = reads.filter(({ contract }) => contract === own).map(({ spender: of }) => of);
-    expect(new Set(ofOwn)).toEqual(new Set([...spenders.ofTokens, real.spender]));
+    // Whether the wallet is an operator of itself tells an ERC-777.
+    expect(new Set(ofOwn)).toEqual(new Set([...spenders.ofTokens, real.spender, wallet]));
     expect([reads.length, omitted, omitsHeld]).toEqual([ofOwn.length + 1_000, 24_000, false]);
     const floodOwn = flood.map((pair) => ({ ...pair, contract: own }));
     expect(collectCandidates({ ...none, approvals: floodOwn }).omitsHeld).toBe(true);

@@ -66,7 +66,7 @@ function untilZero(bytes: Buffer): Buffer {
 
 // Control, format (bidi overrides, zero widths, tags), invisible (variation selectors, fillers), private-use and
 // unassigned characters, lone surrogates, and the replacement character for invalid bytes.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Co}\p{Cn}\p{Cs}\uFFFD]/gu;
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\p{Co}\p{Cn}\p{Cs}\uFFFD]/gu;
 
 // Longer than any symbol or name of a listed token (22 and 55), short enough for a table.
 export const TOKEN_SYMBOL_LENGTH_MAX = 32;

@@ -62,13 +62,14 @@ async function describeAll(contracts: readonly (Hex | null)[], listed: readonly 
 }
 
 describe("metadata", () => {
-  it("reads metadata from the contract rather than a list; 0 decimals are valid", async () => {
+  it("reads decimals from the contract, and names of a listed token from the list; 0 decimals are valid", async () => {
     const [six, none] = [await deployToken("Plain Six", "SIX", 6), await deployToken("Whole", "WHL", 0)];
     const { holdings, warnings } = await describeAll([null, six, none], [six]);
     expect(warnings).toEqual([]);
     expect(holdings).toEqual([
       holding(null),
-      { ...holding(six), symbol: "SIX", name: "Plain Six", decimals: 6 },
+      // Whoever owns the contract may rename it, and it would never be spam.
+      { ...holding(six), symbol: "T0", name: "Token 0", decimals: 6 },
       { ...holding(none), symbol: "WHL", name: "Whole", decimals: 0 },
     ]);
   });
@@ -77,7 +78,7 @@ describe("metadata", () => {
     const { holdings } = await describeAll([LIAR, OLD], [LIAR]);
     expect(holdings).toMatchObject([
       // It returns 274, which truncated to a byte would be a plausible 18.
-      { contract: LIAR, symbol: "LIAR", name: "Lying Decimals", decimals: 18 },
+      { contract: LIAR, symbol: "T0", name: "Token 0", decimals: 18 },
       { contract: OLD, symbol: "MKR", name: "MKR", decimals: null },
     ]);
     expect((await describeAll([LIAR])).holdings).toMatchObject([{ decimals: null }]);
@@ -99,6 +100,8 @@ describe("metadata", () => {
   });
 
   it("removes unprintable characters from metadata", async () => {
+    const blank = await deployToken("\u2800\u3164", "U\u2800SDC", 6);
+    expect((await describeAll([blank])).holdings).toMatchObject([{ name: null, symbol: "USDC" }]);
     const token = await deployToken("Free\u202e \u0000Money\n\tnow\u200b", "\u2066USDC\u2069", 6);
     expect((await describeAll([token])).holdings).toMatchObject([{ name: "Free Money now", symbol: "USDC" }]);
   });

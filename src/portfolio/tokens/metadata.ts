@@ -1,4 +1,4 @@
-// Decimals, symbol and name of held tokens: from the contracts, with the token lists as fallback.
+// Of held tokens the decimals, from the contracts with the token lists as fallback, and symbol and name, the other way round.
 import type { Hex } from "../../lib/hex.ts";
 import type { CallResults } from "../multicall.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
@@ -70,14 +70,16 @@ async function readResults(
 }
 
 function describe(holding: Holding, results: CallResults, tokens: ReadonlyMap<Hex | null, Asset>): Holding {
-  const listed = tokens.get(holding.contract) ?? holding;
+  const known = tokens.get(holding.contract);
+  const listed = known ?? holding;
   const { decimals, symbol, name } = decodeMetadata(results);
   return {
     contract: holding.contract,
     rawBalance: holding.rawBalance,
     decimals: decimals ?? listed.decimals,
-    symbol: symbol ?? listed.symbol,
-    name: name ?? listed.name,
+    // A listed token is never spam, so that its owner must not be able to rename it.
+    symbol: known?.symbol ?? symbol ?? listed.symbol,
+    name: known?.name ?? name ?? listed.name,
     logo: listed.logo,
   };
 }

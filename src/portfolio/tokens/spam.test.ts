@@ -44,17 +44,37 @@ describe("findSpamReasons", () => {
     ["BASE.FINANCE bonus"],
     ["ｗｗｗ．example"],
     ["$1000 at ether.xуz"],
+    ["Get 500 USDC at usdc-bonus.ai"],
+    ["usdc.sbs"],
+    ["usdc.icu"],
+    ["bonus.page"],
+    ["usdcbonus.eth"],
+    ["usdcbonus。com"],
+    ["usdcbonus｡com"],
+    ["usdc-bonus[.]com"],
+    ["usdc-bonus (dot) com"],
+    ["usdc-bonus . com"],
+    ["бонус.рф"],
   ])("finds a web address: %s", (name) => {
     expect(reasonsOf({ name })).toBe("The name or symbol contains a web address.");
     expect(reasonsOf({ symbol: name })).toBe("The name or symbol contains a web address.");
   });
 
-  it.each([["Claim 500 now"], ["VISIT us"], ["Rewards"], ["сlаim it"], ["cla\u200bim it"], ["Airdrop"]])(
-    "finds a lure: %s",
-    (name) => {
-      expect(reasonsOf({ name })).toBe("The name or symbol invites to claim, visit or redeem something.");
-    },
-  );
+  it.each([
+    ["Claim 500 now"],
+    ["VISIT us"],
+    ["Rewards"],
+    ["сlаim it"],
+    ["cla\u200bim it"],
+    ["Airdrop"],
+    ["Cla1m your USDC"],
+    ["VlSlT us"],
+    ["R3deem"],
+    ["C L A I M USDC"],
+    ["cla\u2800im"],
+  ])("finds a lure: %s", (name) => {
+    expect(reasonsOf({ name })).toBe("The name or symbol invites to claim, visit or redeem something.");
+  });
 
   it.each([
     ["USDC"],
@@ -68,6 +88,16 @@ describe("findSpamReasons", () => {
     ["CBBTC"],
     ["ETH"],
     ["ΕΤΗ"],
+    ["ꓴꓢꓓꓚ"],
+    ["ՍՏDC"],
+    ["ᑌSDC"],
+    ["USᗪC"],
+    ["υsdc"],
+    ["uꜱᴅᴄ"],
+    ["🆄🆂🅳🅲"],
+    ["🇺🇸🇩🇨"],
+    ["ⓊⓈⒹⒸ"],
+    ["U\u2800S\u3164DC"],
   ])("finds a copied symbol: %s", (symbol) => {
     expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, known asset.");
   });
@@ -95,7 +125,9 @@ describe("findSpamReasons", () => {
     ["v1.0"],
     ["USDC.e"],
     ["Wrapped stETH 2.0"],
-    ["Node.js"],
+    ["St. Peter"],
+    ["vAMM U.S.A"],
+    ["Общий токен"],
     ["..."],
     [""],
   ])("finds nothing in %s", (name) => {

@@ -1,31 +1,21 @@
 // Spam detection for unlisted tokens: lures in the name, copied symbols, absurd balances, no price.
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import { INVISIBLE } from "../../lib/foreign-text.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import { type ChainConfig, type Holding, isListed } from "../types.ts";
+import { replaceLookalikes } from "./lookalikes.ts";
 
 // A hostile contract may return megabytes; the rest cannot be seen anyway.
 const TEXT_LENGTH_MAX = 256;
-
-// Pairs of a letter and its lookalike, after lower-casing; Greek letters by the look of their capitals.
-const CONFUSABLES = new Map(
-  (
-    "аa вb сc ԁd еe һh іi јj кk ӏl мm нh оo рp ԛq ѕs тt уy ѵv ԝw хx үy ԍg " +
-    "αa βb εe ζz ηh ιi κk μm νn οo ρp τt υy χx " +
-    "ıi ɩi łl øo đd ħh ŧt ƀb ɡg ɑa ₮t $s ¢c €e £l ꜱs ʀr ɴn"
-  )
-    .split(" ")
-    .map((pair) => [pair.slice(0, -1), pair.slice(-1)]),
-);
 
 /** Text as the eye reads it: accents, invisible characters and letters of other alphabets become lower-case ASCII. */
 function replaceConfusables(text: string): string {
   const plain = text
     .slice(0, TEXT_LENGTH_MAX)
     .normalize("NFKD")
-    .replace(/[\p{M}\p{Cf}]/gu, "")
-    .toLowerCase();
-  return Array.from(plain, (letter) => CONFUSABLES.get(letter) ?? letter).join("");
+    .replace(/[\p{M}\p{Cf}]/gu, "");
+  return replaceLookalikes(plain.replaceAll(INVISIBLE, ""));
 }
 
 /** Letters and digits only; empty when there are none. */
@@ -33,10 +23,15 @@ export function normalizeSymbol(symbol: string): string {
   return replaceConfusables(symbol).replace(/[^a-z0-9]/g, "");
 }
 
-// Without repetition in the patterns, so that they take linear time.
-const WEB_ADDRESS =
-  /https?:|www\.|[a-z0-9]\.(?:com|net|org|io|xyz|app|finance|fi|co|me|info|site|online|club|top|link|live|pro|gifts?|claims?|cash|events?|vip|cc|ru|us|dev|fun|lol|world|network|tech|space|website|store|shop|win|click|gg|ly|gd|limo|exchange|trade|fund|money|bid|cfd)(?![a-z0-9])/;
-const LURE = /(?<![a-z])(?:claim|visit|reward|airdrop|voucher|giveaway|redeem)/;
+// Ways to write a dot in an address: the ideographic one, in brackets, as a word in brackets, and between spaces.
+const DOT = /。|\s?[[({]\s?(?:\.|dot)\s?[\])}]\s?|\s\.\s/gu;
+// A name, a dot and an ending of two letters or more, of any alphabet: endings are too many, and too new, for a list.
+const WEB_ADDRESS = /https?:|www\.|[\p{L}\p{N}]\.(?:\p{L}{2,63}|xn--[a-z0-9-]{1,59})(?![\p{L}\p{N}])/u;
+// Digits and signs stand for letters that they look like.
+const LURE =
+  /(?<![a-z])(?:c[li1|]a[il1!|]m|v[il1!|]s[il1!|]t|r[e3]ward|a[il1!|]rdr[o0]p|v[o0]uch[e3]r|g[il1!|]v[e3]away|r[e3]d[e3]{2}m)/;
+// Single letters with something between them, such as C L A I M.
+const SPELLED = /(?<![\p{L}\p{N}])(?:[a-z0-9][\s._-]){3,40}[a-z0-9](?![\p{L}\p{N}])/gu;
 // More than 3 × 10^20 whole tokens with 18 decimals: larger than any real holding.
 const RAW_BALANCE_MAX = 2n ** 128n;
 
@@ -65,12 +60,16 @@ export function findSpamReasons(
   if (proven || isListed(chain, holding)) return [];
   const text = `${replaceConfusables(holding.symbol ?? "")} ${replaceConfusables(holding.name ?? "")}`;
   return [
-    ...(WEB_ADDRESS.test(text) ? [REASONS.webAddress] : []),
-    ...(LURE.test(text) ? [REASONS.lure] : []),
+    ...(WEB_ADDRESS.test(text.replaceAll(DOT, ".")) ? [REASONS.webAddress] : []),
+    ...(LURE.test(text.replaceAll(SPELLED, joinLetters)) ? [REASONS.lure] : []),
     ...(knownSymbols(chain).has(normalizeSymbol(holding.symbol ?? "")) ? [REASONS.copiedSymbol] : []),
     ...(rawBalance >= RAW_BALANCE_MAX ? [REASONS.absurdBalance] : []),
     ...(unpriced ? [REASONS.unknown] : []),
   ];
+}
+
+function joinLetters(spelled: string): string {
+  return spelled.replaceAll(/[\s._-]/g, "");
 }
 
 // A chain's known symbols never change, so they are normalized once.
