@@ -5,6 +5,7 @@ import type { PairMarket } from "../../../src/portfolio/positions/uniswap-v2/mar
 import { createUniswapV2Reader } from "../../../src/portfolio/positions/uniswap-v2/reader.ts";
 import { findSpamReasons } from "../../../src/portfolio/tokens/spam.ts";
 import type { Holding } from "../../../src/portfolio/types.ts";
+import { makeChainData, makePrices, makeSnapshot } from "../../support/portfolio/portfolio-parts.ts";
 import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { amountsOf, type LiquidityStage, startLiquidityStage } from "./liquidity-stage.ts";
@@ -30,6 +31,13 @@ contract LyingToken {
   function lie(address holder, uint256 amount) external { lies[holder] = amount; }
   function balanceOf(address holder) external view returns (uint256) { return lies[holder]; }
   function transfer(address, uint256) external pure returns (bool) { return true; }
+  function decimals() external pure returns (uint8) { return 18; }
+}
+contract TrapToken {
+  uint256 public constant totalSupply = type(uint112).max;
+  mapping(address => uint256) public balanceOf;
+  function give(address to, uint256 amount) external { balanceOf[to] += amount; }
+  function transfer(address, uint256) external pure returns (bool) { revert("no pair pays this out"); }
   function decimals() external pure returns (uint8) { return 18; }
 }`;
 
@@ -84,6 +92,12 @@ async function burnAll(pair: DeployedContract): Promise<readonly bigint[]> {
 const shownAmounts = (amounts: Readonly<Record<string, bigint>>) => [
   amounts[stage.token0.address],
   amounts[stage.token1.address],
+];
+
+const swapArguments = (isFirst: boolean, amount: bigint) => [
+  ...(isFirst ? [amount, 0n] : [0n, amount]),
+  stage.wallet,
+  "0x",
 ];
 
 describe("Uniswap v2 on its own bytecode", () => {
@@ -146,7 +160,8 @@ describe("Uniswap v2 on its own bytecode", () => {
     await stage.deployer.send(liar, "lie", [pair.address, (1n << 112n) - 1n]);
     await stage.deployer.send(pair, "sync", [], { gas: 1_000_000n });
     const holdings = [await holdingOf(pair)];
-    const { positions, warnings } = await stage.read(reader, { holdings });
+    const listed = [stage.token0.address, liar.address];
+    const { positions, warnings } = await stage.read(reader, { holdings, listed });
     const amounts = amountsOf(positions[0]);
     const [supply, held] = [
       await stage.deployer.call<bigint>(pair, "totalSupply"),
@@ -155,6 +170,37 @@ describe("Uniswap v2 on its own bytecode", () => {
     expect(amounts[stage.token0.address]).toBe((UNIT * held) / supply);
     expect(amounts[liar.address]).toBe((((1n << 112n) - 1n) * held) / supply);
     expect(warnings).toEqual([]);
+  });
+
+  it("gives a pair no value that its unlisted token can keep from the wallet, and one of listed tokens its full value", async () => {
+    const trap = await stage.deployer.deploy(foreign.TrapToken as Artifact);
+    const { address } = stage.token0;
+    const trapped = await createPair(stage.token0, trap);
+    await stage.deployer.send(stage.token0, "transfer", [trapped.address, UNIT]);
+    await stage.deployer.send(trap, "give", [trapped.address, UNIT]);
+    await stage.deployer.send(trapped, "mint", [stage.wallet], { gas: 1_000_000n });
+    const sound = await createPair(stage.token0, stage.token1);
+    await addLiquidity(sound, UNIT, UNIT);
+    const holdings = [await holdingOf(trapped), await holdingOf(sound)];
+    const { positions, warnings } = await stage.read(reader, { holdings });
+    // Its maker gets the coins by a swap, which pays out the other token only.
+    await stage.deployer.send(trap, "give", [trapped.address, 1_000n * UNIT]);
+    await stage.deployer.send(trapped, "swap", swapArguments(address < trap.address, UNIT / 2n), {
+      gas: 1_000_000n,
+    });
+    await expect(burnAll(trapped)).rejects.toThrow();
+    const chain = { ...(await stage.pin()).chain, stablecoins: new Set([address]) };
+    const valued = makeSnapshot(makeChainData(chain, { positions, prices: makePrices({ [address]: "1" }) }));
+    const valueIn = ({ address: contract }: DeployedContract) =>
+      valued.positions.find((position) => position.contract === contract)?.valueUsd;
+    const { totalValueUsd, stablecoinValueUsd } = valued.summary;
+    expect([valueIn(trapped), Number(valueIn(sound)) > 0]).toEqual([null, true]);
+    expect([totalValueUsd, stablecoinValueUsd]).toEqual([valueIn(sound), valueIn(sound)]);
+    expect(warnings).toEqual([
+      expect.stringMatching(
+        /unlisted token, which may keep a withdrawal from the wallet: 1\. They have no value\.$/,
+      ),
+    ]);
   });
 
   it("reads the other pairs beside a contract that burns all gas", async () => {

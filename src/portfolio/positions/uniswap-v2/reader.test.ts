@@ -164,6 +164,25 @@ describe("Uniswap v2 and its forks", () => {
     expect(warnings).toHaveLength(1);
   });
 
+  it("doubts the payout of a pair with an unlisted token, unless a voter gave it a gauge", async () => {
+    const tokens = new Map([[WETH.contract, WETH]]);
+    const at = openRecordedChain({ chain: { ...chain, tokens }, calls, runCode });
+    const query = { at, wallet: WALLET, holdings: fixture.pairHoldings, transfers: [] };
+    const { positions, warnings } = await reader.read(query, signal);
+    const doubts = positions.map(({ protocol, assets }) => [
+      protocol,
+      ...assets.map(({ isPayoutUnproven = false }) => isPayoutUnproven),
+    ]);
+    expect(doubts).toEqual([
+      ["uniswap-v2", true, true],
+      ["aerodrome", false, false],
+      ["aerodrome", false, false],
+    ]);
+    expect(warnings).toEqual([
+      "Pairs on Base with an unlisted token, which may keep a withdrawal from the wallet: 1. They have no value.",
+    ]);
+  });
+
   it("probes at most three hundred unlisted tokens, with a warning, and listed ones only by their symbol", async () => {
     const holdings = Array.from({ length: 310 }, (_, index) => ({
       ...{ symbol: "X", name: "X", decimals: 18, logo: null, rawBalance: 1n },

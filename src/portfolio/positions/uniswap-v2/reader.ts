@@ -1,7 +1,13 @@
 // Liquidity tokens of Uniswap v2 and its forks as a share of their pair, when a factory of our list knows the pair.
 
 import { readByMulticall } from "../../multicall.ts";
-import type { Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import {
+  type Holding,
+  isListed,
+  type PositionQuery,
+  type PositionReader,
+  type ProtocolPosition,
+} from "../../types.ts";
 import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import { createMarketReader } from "../market-reader.ts";
 import { decodePairState, encodePairCalls, type PairState } from "./contracts.ts";
@@ -14,6 +20,8 @@ const PAIRS_MAX = 100;
 /**
  * A pair proves itself: its factory deploys one known code and remembers what it deployed. So its reserves, supply and
  * balances are true as far as its two tokens are; a token that lies about its balance can only fake an amount of itself.
+ * But a withdrawal pays both tokens in one call, and a token that anyone may have written can reject it, while its maker
+ * takes the other one out by a swap.
  */
 export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly PairMarket[]>): PositionReader {
   return createMarketReader("uniswap-v2 and its forks", markets, async (query, onChain, signal) => {
@@ -25,6 +33,9 @@ export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly Pair
       query,
       pairs.flatMap(({ token0, token1 }) => [token0, token1]),
     );
+    // Voters create gauges only for tokens that their protocol's governance has accepted.
+    const isTrap = ({ token0, token1, gauge }: Pair) =>
+      gauge === null && [token0, token1].some((contract) => !isListed(at.chain, { contract }));
     const callsOf = pairs.map((pair) => encodePairCalls(pair, wallet));
     const results = await readByMulticall(at, [...callsOf.flat(), ...lookup.calls], signal);
     const assets = lookup.decode(results.slice(callsOf.flat().length));
@@ -35,8 +46,16 @@ export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly Pair
       const state = decodePairState(pair, results.slice(used, used + count));
       used += count;
       if (state === null) missing += 1;
-      return state === null ? [] : createPositions(pair, state, assets);
+      return state === null ? [] : createPositions(pair, state, { assets, isPayoutUnproven: isTrap(pair) });
     });
+    const trapped = new Set(
+      positions.filter(({ assets: [asset] }) => asset?.isPayoutUnproven).map(({ contract }) => contract),
+    ).size;
+    if (trapped > 0) {
+      warnings.push(
+        `Pairs on ${at.chain.name} with an unlisted token, which may keep a withdrawal from the wallet: ${trapped}. They have no value.`,
+      );
+    }
     if (missing > 0) {
       warnings.push(
         `Tokens on ${at.chain.name} that may be liquidity of Uniswap v2 or a fork, but could not be read as such: ${missing}.`,
@@ -58,7 +77,11 @@ function selectPairs({ at }: PositionQuery, pairs: readonly Pair[], warnings: st
 }
 
 /** The wallet's own tokens with the fees it may claim, and what it has staked in the gauge. */
-function createPositions(pair: Pair, state: PairState, assets: Assets): readonly ProtocolPosition[] {
+function createPositions(
+  pair: Pair,
+  state: PairState,
+  { assets, isPayoutUnproven }: { readonly assets: Assets; readonly isPayoutUnproven: boolean },
+): readonly ProtocolPosition[] {
   const { market, held } = pair;
   const kind = state.stable === null ? "pair" : state.stable ? "stable pool" : "volatile pool";
   const own = { ...state.fees, liquidity: held };
@@ -83,7 +106,7 @@ function createPositions(pair: Pair, state: PairState, assets: Assets): readonly
         // Without the tokens' symbols: anyone may have chosen those.
         name: `${market.name} ${kind}${part === staked ? ", staked" : ""}`,
         contract: pair.pair,
-        assets: positive,
+        assets: isPayoutUnproven ? positive.map((asset) => ({ ...asset, isPayoutUnproven })) : positive,
         receiptTokens: part === own && held > 0n ? [pair.pair] : [],
       },
     ];
