@@ -9,6 +9,7 @@ import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpApp } from "../http/server.ts";
+import { siteFiles } from "../http/site-files.ts";
 import type { Readiness } from "../http/status-routes.ts";
 import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
@@ -26,7 +27,6 @@ import type { Database } from "../store/postgres/database.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
 import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/open-replicas.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
-import { siteFiles } from "../web/site-files.ts";
 import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
 import { DeploymentStates } from "./deployments/state.ts";
 import { describeApi } from "./describe.ts";

@@ -1,5 +1,5 @@
 // The frame of every page: navigation, search, the block to look at, and where the index is.
-import { FAVICON_PATH } from "../web/icon.ts";
+import { FAVICON_PATH } from "../http/icon.ts";
 import { time } from "./components.ts";
 import {
   type Changes,

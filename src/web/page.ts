@@ -1,8 +1,8 @@
 // Self-contained pages, with a policy that allows exactly their own style and script; and who gets one instead of JSON.
 
 import { readFileSync } from "node:fs";
+import { FAVICON_PATH, renderMark } from "../http/icon.ts";
 import { cspSourceHash, escapeHtml } from "../lib/html.ts";
-import { FAVICON_PATH, renderMark } from "./icon.ts";
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 

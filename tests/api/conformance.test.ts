@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { siteFiles } from "../../src/http/site-files.ts";
 import type { JsonSchema } from "../../src/schema/column.ts";
-import { siteFiles } from "../../src/web/site-files.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";

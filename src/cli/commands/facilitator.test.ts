@@ -84,6 +84,8 @@ describe("sextant facilitator", () => {
     const url = await facilitator.listening();
     await settlesForRemoteService(url);
     await respondsAsDocumented(url);
+    // Browsers ask for it beside /docs.
+    expect((await fetch(`${url}/favicon.ico`)).headers.get("content-type")).toBe("image/x-icon");
     await expectLimitPerForwardedClient(`${url}/supported`, 100);
     facilitator.stop.abort();
     expect(await facilitator.ended).toBe(0);

@@ -14,9 +14,10 @@ import {
 } from "../../config/settings.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
-import { addOpenApiRoutes } from "../../http/routes/documents.ts";
+import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
+import { siteFiles } from "../../http/site-files.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -100,6 +101,7 @@ export async function createFacilitatorServer(
   addEndpointRoutes(server.app, endpoints);
   addStatusRoutes(server.app, registry);
   addOpenApiRoutes(server.app, () => buildFacilitatorDocument(endpoints));
+  for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);
   return { server, address: facilitator.address, release: facilitator.close };
 }
 

@@ -1,4 +1,6 @@
 // What the portfolio service sells: the offer of each paid route, and the offering from which descriptions are derived.
+
+import { FAVICON_PATH } from "../../http/icon.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import {
@@ -10,7 +12,6 @@ import {
 import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
 import type { JsonSchema } from "../../schema/column.ts";
 import type { Parameter } from "../../schema/parameter.ts";
-import { FAVICON_PATH } from "../../web/icon.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";
 import { DEFAULT_CHAINS } from "../query.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";

@@ -12,6 +12,7 @@ import {
 } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
+import { siteFiles } from "../../http/site-files.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -25,7 +26,6 @@ import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { findPayPage } from "../../web/pay-pages.ts";
-import { siteFiles } from "../../web/site-files.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/types.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";

@@ -1,6 +1,7 @@
 // Small files that clients look for at every site: robots.txt and the icons. They are no part of an API's description.
-import type { StaticDocument } from "../http/routes/documents.ts";
+
 import { FAVICON_PATH, renderIcoIcon, renderSvgIcon } from "./icon.ts";
+import type { StaticDocument } from "./routes/documents.ts";
 
 type SiteFile = { readonly path: string; readonly render: () => StaticDocument };
 

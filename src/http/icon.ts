@@ -1,4 +1,4 @@
-// The icon of both services, a sextant: one drawing, as SVG and as the ICO that older clients ask for.
+// The icon of all services, a sextant: one drawing, as SVG and as the ICO that older clients ask for.
 
 export const FAVICON_PATH = "/favicon.svg";
 
