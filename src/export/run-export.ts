@@ -231,7 +231,7 @@ async function exportRange(
     {
       component: "export",
       event: "range_exported",
-      ...range,
+      ...{ from: range.from, to: last },
       rows,
       rowsPerSecond: Math.round(rows / seconds),
     },

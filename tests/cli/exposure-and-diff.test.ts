@@ -19,7 +19,7 @@ describe("exposure", () => {
     const payer = await stage.openPayer();
     const { code, out } = await payer.run(["exposure", WALLET]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^At risk {5}\$1250\.25 {3}1 permissions, 1 unlimited, 1 of unknown spenders$/m);
+    expect(out).toMatch(/^At risk {5}\$1250\.25 {3}1 permission, 1 unlimited, 1 of unknown spenders$/m);
     expect(out).toMatch(/^ {2}spender +token +chain +allowance +at risk +reasons +kind$/m);
     expect(out).toMatch(
       /^ {2}0x0+bad00 +USDC +base +unlimited +\$1250\.25 +unlimited, unknown spender +erc20-allowance$/m,

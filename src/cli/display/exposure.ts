@@ -9,7 +9,9 @@ export function formatExposure(exposure: Exposure, display: Display): readonly s
   const { address, timestamp, provider, summary } = exposure;
   const label = (name: string) => formatLabel(name, display);
   const risk = display.style("bold", formatRisk(summary));
-  const counts = `${summary.permissionCount} permissions, ${summary.unlimitedCount} unlimited, ${summary.unknownSpenderCount} of unknown spenders`;
+  const permissions =
+    summary.permissionCount === 1 ? "1 permission" : `${summary.permissionCount} permissions`;
+  const counts = `${permissions}, ${summary.unlimitedCount} unlimited, ${summary.unknownSpenderCount} of unknown spenders`;
   return [
     `${label("Wallet")}  ${formatValue(address)}`,
     `${label("At risk")}  ${risk}   ${formatValue(counts)}`,

@@ -233,7 +233,7 @@ ${chosen !== null && html`${volumeCard(chosen.volumes, page)}${flowCard(chosen.f
   return {
     kicker: "Commerce",
     title: "Analytics",
-    lead: "What was paid, to whom and how. Amounts of different tokens are never added together: choose one to see where it went.",
+    lead: "What was paid, to whom and how. This page adds no amounts of different tokens: choose one to see where it went.",
     main,
   };
 }
