@@ -28,8 +28,9 @@ export interface ReadOptions extends RequestOptions {
 
 export interface PaidOptions extends RequestOptions {
   /**
-   * Your own name of this purchase. All calls with the same name and parameters are one purchase, charged once: within a
-   * day they get the stored response, also after a crash and from another process with the same journal.
+   * Your own name of this purchase. All calls with the same name are one purchase, charged once: within a day they get the
+   * stored response, also after a crash and from another process with the same journal. A call with another request under
+   * the same name fails before anything is signed.
    */
   readonly purchase?: string;
 }

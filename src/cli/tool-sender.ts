@@ -1,10 +1,12 @@
 // Sends the requests of tools to the services through the client, and pays for what is sold with its guard and journal.
+import { createHash } from "node:crypto";
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, send, sendForDocument } from "@sextant/client/http/call";
 import { locateWallet } from "@sextant/client/http/named-wallet";
 import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
+import { normalizeRequestUrl } from "@sextant/client/http/request-spelling";
 import { SeenBlock } from "@sextant/client/http/seen-block";
 import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
@@ -35,7 +37,7 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
     const operation = findOperation(request.operation);
     try {
       if (operation.kind === "paid") {
-        const given = `${urls.portfolio ?? ""}${request.url}`;
+        const given = normalizeRequestUrl(`${urls.portfolio ?? ""}${request.url}`);
         const locate = () => locateWallet(calls, { method: request.method, url: given, signal });
         if (payer === null) {
           return await passOn(transport, { ...request, url: await locate() }, { payment, signal });
@@ -123,13 +125,19 @@ async function findPurchase(
     (each) => each.payer === payer.toLowerCase() && each.purchase?.startsWith(PREFIX),
   );
   const findLast = (asked: string) =>
-    payments.findLast(({ url, givenUrl }) => url === asked || givenUrl === asked);
+    payments.findLast(({ url, givenUrl }) =>
+      [url, givenUrl ?? url].some((each) => normalizeRequestUrl(each) === asked),
+    );
   // By what the agent asked for first: where a name leads is the word of the service.
-  const last = findLast(given) ?? findLast(await locate());
+  const lastGiven = findLast(given);
+  const located = lastGiven === undefined ? await locate() : given;
+  const last = lastGiven ?? findLast(located);
   // Paid, or not known to be over: under its name the client signs another one only when it is.
   const isRecent = last?.state !== "paid" || nowMs - last.at < PURCHASE_MS;
   if (last?.purchase && last.state !== "released" && isRecent) return last.purchase;
-  return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}`;
+  // A name is for one request.
+  const request = createHash("sha256").update(located).digest("hex").slice(0, 12);
+  return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}-${request}`;
 }
 
 const PREFIX = "mcp-";

@@ -22,7 +22,7 @@ export async function locateWallet(
   { transport, attemptsMax }: { readonly transport: Transport; readonly attemptsMax: number },
   { method, url, signal }: NamedRequest,
 ): Promise<string> {
-  if (!isNamed(url)) return url;
+  if (!isNamedWallet(url)) return url;
   const request = { method, url, signal, returnsRedirect: true };
   const response = await sendRepeatedly(transport, request, {
     attemptsMax,
@@ -47,7 +47,8 @@ export async function locateWallet(
   return located;
 }
 
-function isNamed(url: string): boolean {
+/** Whether the wallet of a request is given by its name. */
+export function isNamedWallet(url: string): boolean {
   return new URL(url).searchParams.get("address")?.includes(".") === true;
 }
 

@@ -22,11 +22,26 @@ export type Spent = { readonly hour: bigint; readonly day: bigint; readonly tota
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
+type NamedPurchase = { readonly payer: string; readonly url: string; readonly purchase: string | null };
+
+const keyOfName = ({ payer, url, purchase }: NamedPurchase) =>
+  JSON.stringify([payer.toLowerCase(), new URL(url).origin, purchase]);
+
+function standing(entry: PaymentEntry | undefined, nowMs: number): PaymentEntry | null {
+  if (entry === undefined) return null;
+  if (entry.state === "signed" || entry.state === "rejected") return entry;
+  const isHeld = entry.state === "conflict" && nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
+  const isStored = entry.state === "paid" && entry.purchase !== null && nowMs - entry.at < DAY_MS;
+  return isHeld || isStored ? entry : null;
+}
+
 export class PaymentBook {
   readonly #entries: PaymentEntry[] = [];
   readonly #byId = new Map<string, PaymentEntry>();
   /** The newest payment of each request, by what it is for and by what the caller gave. */
   readonly #byRequest = new Map<string, PaymentEntry>();
+  /** The newest payment under each name that a payer gave at a service. */
+  readonly #byName = new Map<string, PaymentEntry>();
 
   apply(record: JournalRecord): void {
     if (record.type === "signed") {
@@ -37,6 +52,7 @@ export class PaymentBook {
       this.#byId.set(entry.id, entry);
       this.#byRequest.set(entry.request, entry);
       if (entry.given) this.#byRequest.set(entry.given.request, entry);
+      if (entry.purchase !== null) this.#byName.set(keyOfName(entry), entry);
       return;
     }
     const entry = this.#byId.get(record.id);
@@ -57,12 +73,12 @@ export class PaymentBook {
    * under a name, and the service still stores its response.
    */
   findReusable(request: string, nowMs: number): PaymentEntry | null {
-    const entry = this.#byRequest.get(request);
-    if (entry === undefined) return null;
-    if (entry.state === "signed" || entry.state === "rejected") return entry;
-    const isHeld = entry.state === "conflict" && nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
-    const isStored = entry.state === "paid" && entry.purchase !== null && nowMs - entry.at < DAY_MS;
-    return isHeld || isStored ? entry : null;
+    return standing(this.#byRequest.get(request), nowMs);
+  }
+
+  /** The same of the payment under a name, whatever its request. */
+  findNamed(named: NamedPurchase, nowMs: number): PaymentEntry | null {
+    return standing(this.#byName.get(keyOfName(named)), nowMs);
   }
 
   /**

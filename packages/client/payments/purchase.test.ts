@@ -437,6 +437,28 @@ describe("a named purchase", () => {
     expect(payer.signed).toBe(2);
   });
 
+  it("is one purchase however its wallet and chains are written, and of one request only", async () => {
+    service.onPaid = deliver;
+    const wallet = "0x5B38Da6a701c568545dCfcB03FcB875f56beddC4";
+    const upper = `0x${wallet.slice(2).toUpperCase()}`;
+    const monday = { purchase: "monday" };
+    const spellings = [wallet, wallet.toLowerCase(), upper].map((address) => ({
+      address,
+      chains: "base,ethereum",
+    }));
+    spellings.push({ address: wallet, chains: "Ethereum,base" });
+    for (const request of spellings) await sextant.getPortfolio(request, monday);
+    expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
+    for (const other of [{ address: wallet }, { address: wallet, chains: "base" }, REQUEST]) {
+      const error = await errorOf(sextant.getPortfolio(other, monday));
+      expect(error).toMatchObject({ code: "INPUT_INVALID", charged: "no" });
+      expect((error as SextantError).message).toContain('The purchase "monday" is for another request');
+    }
+    expect(payer.signed).toBe(1);
+    await sextant.getPortfolio(REQUEST, { purchase: "tuesday" });
+    expect(payer.signed).toBe(2);
+  });
+
   it("does not buy a named purchase again when the service no longer has its response", async () => {
     service.onPaid = deliver;
     await sextant.getPortfolio(REQUEST, { purchase: "monday" });

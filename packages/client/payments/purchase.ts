@@ -1,9 +1,10 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
-import { locateWallet } from "../http/named-wallet.ts";
+import { isNamedWallet, locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
-import { parseJson, type Transport } from "../http/transport.ts";
+import { normalizeRequestUrl } from "../http/request-spelling.ts";
+import { parseJson, shorten, type Transport } from "../http/transport.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord, SignedRecord } from "../journal/records.ts";
@@ -31,15 +32,17 @@ export type PaidRequest = {
 };
 
 /** A wallet's name is replaced by its address: the payment is for an address. Both find the same purchase again. */
-export async function buy(context: PurchaseContext, given: PaidRequest): Promise<Paid<unknown>> {
+export async function buy(context: PurchaseContext, asked: PaidRequest): Promise<Paid<unknown>> {
   const { transport, attemptsMax } = context;
-  const { method, signal } = given;
+  const { method, signal } = asked;
+  const given = { ...asked, url: normalizeRequestUrl(asked.url) };
   const over = new Set<string>();
-  // By what the caller gave, before the service can say where a name leads today.
-  const held = await settleHeld(context, given, { url: given.url, over });
+  // By what the caller gave, before the service can say where a name leads today. Also as it is written, as earlier
+  // versions wrote it down.
+  const held = await settleHeld(context, given, { urls: [given.url, asked.url], over });
   if (held !== null) return held;
   const url = await locateWallet(context, given);
-  const heldByAddress = url === given.url ? null : await settleHeld(context, given, { url, over });
+  const heldByAddress = url === given.url ? null : await settleHeld(context, given, { urls: [url], over });
   if (heldByAddress !== null) return heldByAddress;
   const accepted = [200, 402];
   const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
@@ -59,10 +62,10 @@ export async function buy(context: PurchaseContext, given: PaidRequest): Promise
 async function settleHeld(
   context: PurchaseContext,
   given: PaidRequest,
-  { url, over }: { readonly url: string; readonly over: Set<string> },
+  { urls, over }: { readonly urls: readonly string[]; readonly over: Set<string> },
 ): Promise<Paid<unknown> | null> {
   const { journal, payer, now } = context;
-  const entry = findStanding(await journal.read(), [digestRequest(payer, given, url)], over, now());
+  const entry = findStanding(await journal.read(), { payer, given, urls, over }, now());
   if (entry === null) return null;
   const finished = await resume(context, entry, given.signal);
   if (finished.kind === "paid") return toPaid(entry, finished);
@@ -71,20 +74,40 @@ async function settleHeld(
   return null;
 }
 
+type Sought = {
+  readonly payer: Payer | null;
+  readonly given: PaidRequest;
+  /** The same request, by name and by address. */
+  readonly urls: readonly string[];
+  readonly over: ReadonlySet<string>;
+};
+
 /** The payment that stands for any of the requests, except for what is over. */
 function findStanding(
   book: PaymentBook,
-  requests: readonly string[],
-  over: ReadonlySet<string>,
+  { payer, given, urls, over }: Sought,
   nowMs: number,
 ): PaymentEntry | null {
-  for (const request of requests) {
-    const entry = book.findReusable(request, nowMs);
-    // Another process may have got the response of one that was over here.
-    const isOver = entry?.state === "rejected" && over.has(entry.id);
-    if (entry !== null && !isOver) return entry;
+  // Another process may have got the response of one that was over here.
+  const isOver = ({ state, id }: PaymentEntry) => state === "rejected" && over.has(id);
+  for (const url of urls) {
+    const entry = book.findReusable(digestRequest(payer, given, url), nowMs);
+    if (entry !== null && !isOver(entry)) return entry;
   }
-  return null;
+  if (given.purchase === null || payer === null) return null;
+  const named = { payer: payer.address, url: given.url, purchase: given.purchase };
+  const entry = book.findNamed(named, nowMs);
+  if (entry === null || isOver(entry)) return null;
+  const written = [entry.url, entry.given?.url ?? entry.url].map(normalizeRequestUrl);
+  if (entry.method === given.method && urls.some((url) => written.includes(normalizeRequestUrl(url)))) {
+    return entry;
+  }
+  // Where a name leads, the service has not said yet.
+  if (urls.every(isNamedWallet)) return null;
+  throw new SextantError(
+    "INPUT_INVALID",
+    `The purchase "${given.purchase}" is for another request, ${shorten(entry.url)}. Nothing was signed: repeat that request, or give this one a name of its own.`,
+  );
 }
 
 /**
@@ -152,7 +175,7 @@ function signOnce(
   const asGiven = digestRequest(payer, given, given.url);
   const request = digestRequest(payer, given, url);
   return journal.exclusive(async (book, append) => {
-    const other = findStanding(book, [asGiven, request], over, now());
+    const other = findStanding(book, { payer, given, urls: [given.url, url], over }, now());
     if (other !== null) return { entry: other, isNew: false };
     if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
@@ -243,7 +266,7 @@ export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "p
   return { data, receipt: { payment, transaction, network, payer, payTo, asset, amount: BigInt(amount) } };
 }
 
-/** Equal for calls that are one purchase. Chains and addresses are compared as they are written. */
+/** Equal for calls that are one purchase. */
 function digestRequest(payer: Payer | null, { method, purchase }: PaidRequest, url: string): string {
   return keccak256(toBytes(JSON.stringify([payer?.address.toLowerCase() ?? null, method, url, purchase])));
 }
