@@ -1,4 +1,4 @@
-// The client example and the types it imports, for a local run; and the document that shows the examples.
+// The client example and the types it imports, for a local run; and the document that shows the client.
 import { readFileSync } from "node:fs";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { renderSnapshotTypes } from "../../src/portfolio/http/documents.ts";
@@ -13,21 +13,16 @@ export const LOCAL_TERMS = {
 const LOCAL_URL = "http://127.0.0.1:3002";
 
 const PAGE = "docs/portfolio.md";
-const SERVER = "examples/paid-server.ts";
 
 /** Texts by path. */
 export function renderExampleFiles(): Readonly<Record<string, string>> {
   const client = renderLocalClient(LOCAL_URL);
   const install = `\`\`\`sh\n${renderInstallLine()}\n\`\`\``;
-  const sections = {
-    client: `${install}\n\n${formatProgram(client)}`,
-    server: formatProgram(readFileSync(SERVER, "utf8")),
-  };
-  const page = Object.entries(sections).reduce(renewSection, readFileSync(PAGE, "utf8"));
+  const section = `${install}\n\n\`\`\`ts\n${client}\`\`\``;
   return {
     "examples/buy-snapshot.ts": client,
     "examples/portfolio-snapshot.d.ts": renderSnapshotTypes(),
-    [PAGE]: page,
+    [PAGE]: renewSection(readFileSync(PAGE, "utf8"), section),
   };
 }
 
@@ -37,12 +32,8 @@ export function renderLocalClient(serviceUrl: string): string {
   return renderClientExample({ ...LOCAL_TERMS, url });
 }
 
-function formatProgram(text: string): string {
-  return `\`\`\`ts\n${text}\`\`\``;
-}
-
-function renewSection(page: string, [name, content]: readonly [string, string]): string {
-  const [start, end] = [`<!-- generated: ${name}, by npm run docs:examples -->`, `<!-- end: ${name} -->`];
+function renewSection(page: string, content: string): string {
+  const [start, end] = ["<!-- generated: client, by npm run docs:examples -->", "<!-- end: client -->"];
   const [from, to] = [page.indexOf(start), page.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`${PAGE} lacks ${start} … ${end}`);
   return `${page.slice(0, from + start.length)}\n\n${content}\n\n${page.slice(to)}`;
