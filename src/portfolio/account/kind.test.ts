@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { type Account, findDelegate, readAccount } from "./kind.ts";
-import { SAFE_PROXY_CODES } from "./known-accounts.ts";
+import { COINBASE_IMPLEMENTATIONS, COINBASE_PROXY_CODE, SAFE_PROXY_CODES } from "./known-accounts.ts";
 
 const word = (value: bigint | Hex): Hex =>
   typeof value === "bigint" ? numberToHex(value, { size: 32 }) : pad(value, { size: 32 });
@@ -105,6 +105,23 @@ describe("an account", () => {
     const claimed = { ...nothing, kind: "smart-account", proven: false, entryPoint: ENTRY_POINT };
     expect(await read(smartAccount)).toEqual(claimed);
     expect(await read(foreign)).toEqual({ ...nothing, kind: "contract", proven: true });
+  });
+
+  it("an account is a proven smart account when it is Coinbase's proxy of a published implementation", async () => {
+    const proxy = address(0x7006);
+    const [implementation] = COINBASE_IMPLEMENTATIONS as [Hex];
+    const readProxy = async (stored: Hex) => {
+      await stage.chain.setCode(proxy, COINBASE_PROXY_CODE);
+      await stage.chain.setCode(stored, fixedReturnCode({ "entryPoint()": word(ENTRY_POINT) }));
+      const slot = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+      await stage.chain.request("hardhat_setStorageAt", [proxy, slot, word(stored)]);
+      await stage.chain.mine();
+      return read(proxy);
+    };
+    const shown = { ...nothing, kind: "smart-account", entryPoint: ENTRY_POINT };
+    expect(await readProxy(implementation)).toEqual({ ...shown, proven: true, implementation });
+    // Whatever the slot names otherwise is somebody's code.
+    expect(await readProxy(smartAccount)).toEqual({ ...shown, proven: false, implementation: smartAccount });
   });
 
   it("any other account is a contract, also when every call to it burns its gas", async () => {

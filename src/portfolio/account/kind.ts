@@ -9,7 +9,14 @@ import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../multicall.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
-import { findEntryPointVersion, findSafeVersion, SAFE_PROXY_CODES } from "./known-accounts.ts";
+import { readImplementation } from "./implementation.ts";
+import {
+  COINBASE_IMPLEMENTATIONS,
+  COINBASE_PROXY_CODE,
+  findEntryPointVersion,
+  findSafeVersion,
+  SAFE_PROXY_CODES,
+} from "./known-accounts.ts";
 
 type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
 
@@ -20,7 +27,7 @@ export type Account = {
   readonly proven: boolean;
   /** The contract whose code an EIP-7702 account runs. */
   readonly delegate: Hex | null;
-  /** The contract whose code a Safe's proxy runs. */
+  /** The contract whose code the published proxy of a Safe or of a Coinbase Smart Wallet runs. */
   readonly implementation: Hex | null;
   readonly version: string | null;
   /** Of a Safe; null when it has more than we list. */
@@ -57,7 +64,7 @@ const views = {
   entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
 };
 
-/** One request, and a second one for a wallet with code. A failure leaves the kind unknown. */
+/** One request, a second one for a wallet with code, and beside it a third for Coinbase's proxy. A failure leaves the kind unknown. */
 export async function readAccount(
   query: WalletQuery,
   signal: AbortSignal,
@@ -72,22 +79,28 @@ export async function readAccount(
 async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Account> {
   const code = await at.code(wallet, signal);
   if (code === "0x") return { ...UNKNOWN, kind: "eoa", proven: true };
-  const [masterCopy, version, threshold, owners, entryPoint] = await at.read(
-    [views.masterCopy, views.version, views.threshold, views.owners, views.entryPoint].map((encode) =>
-      encode(wallet, [], VIEW_GAS_MAX),
+  const [[masterCopy, version, threshold, owners, entryPoint], implementation] = await Promise.all([
+    at.read(
+      [views.masterCopy, views.version, views.threshold, views.owners, views.entryPoint].map((encode) =>
+        encode(wallet, [], VIEW_GAS_MAX),
+      ),
+      signal,
     ),
-    signal,
-  );
+    code === COINBASE_PROXY_CODE ? readImplementation({ at, wallet }, signal) : null,
+  ]);
   const named = decodeAddress(entryPoint);
   const known = { ...UNKNOWN, entryPoint: named && findEntryPointVersion(named) ? named : null };
   const delegate = findDelegate(code);
   if (delegate !== null) return { ...known, kind: "delegated", proven: true, delegate };
+  if (implementation !== null && COINBASE_IMPLEMENTATIONS.includes(implementation)) {
+    return { ...known, kind: "smart-account", proven: true, implementation };
+  }
   const safe = describeSafe(code, { masterCopy, version, threshold, owners });
   if (safe !== null) return { ...known, ...safe };
   // Any contract can name an entry point; what it does with a user operation is its own affair.
   return known.entryPoint === null
-    ? { ...known, kind: "contract", proven: true }
-    : { ...known, kind: "smart-account" };
+    ? { ...known, kind: "contract", proven: true, implementation }
+    : { ...known, kind: "smart-account", implementation };
 }
 
 // EIP-7702: these three bytes, then the address of the delegate, and nothing else.

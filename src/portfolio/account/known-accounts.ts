@@ -1,4 +1,4 @@
-// Published code that tells what an account is: the proxy and singletons of Safe, and the entry points of ERC-4337.
+// Published code that tells what an account is: proxies and singletons of Safe and Coinbase, and entry points of ERC-4337.
 import type { Hex } from "../../lib/hex.ts";
 
 /**
@@ -27,6 +27,16 @@ const SAFE_SINGLETONS: ReadonlyMap<Hex, string> = new Map([
 export function findSafeVersion(singleton: Hex): string | null {
   return SAFE_SINGLETONS.get(singleton) ?? null;
 }
+
+/** All code of a Coinbase Smart Wallet: it runs the implementation that its ERC-1967 slot names. */
+export const COINBASE_PROXY_CODE: Hex =
+  "0x363d3d373d3d363d7f360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc545af43d6000803e6038573d6000fd5b3d6000f3";
+
+/** Coinbase Smart Wallet 1 and 1.1, at the same addresses on every chain; their owners are listed by index. */
+export const COINBASE_IMPLEMENTATIONS: readonly Hex[] = [
+  "0x000100abaad02f1cfc8bbe32bd5a564817339e72",
+  "0x00000110dcdedc9581cb5ecb8467282f2926534d",
+];
 
 /** The same address on every chain. */
 const ENTRY_POINTS: ReadonlyMap<Hex, string> = new Map([

@@ -10,6 +10,7 @@ import {
 } from "../../lib/abi/return-data.ts";
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { readImplementation, toStoredAddress } from "../account/implementation.ts";
 import type { Account } from "../account/kind.ts";
 import { findEntryPointVersion } from "../account/known-accounts.ts";
 import { createCallEncoder } from "../multicall.ts";
@@ -116,6 +117,7 @@ async function readDelegated(
   const known = listed?.kind === "delegate" ? listed : undefined;
   const [delegated, implementation, own, keys] = await Promise.all([
     readDelegate(query, delegate, known, signal),
+    // Without one, the account only receives.
     known?.implementations ? readImplementation(query, signal) : null,
     readOwners(query, account, signal),
     readPolicyAccount(query, signal),
@@ -125,18 +127,6 @@ async function readDelegated(
   const found = joinControl([{ ...delegated, permissions: through }, own, keys]);
   const runsUnknown = implementation !== null && !known?.implementations?.includes(implementation);
   return runsUnknown ? addUnknownCode(query, implementation, found) : found;
-}
-
-const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn;
-
-/** As ERC-1967 stores it in the account. Null before the first one is set: the account then only receives. */
-async function readImplementation({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Hex | null> {
-  return toStoredAddress(await at.storage(wallet, IMPLEMENTATION_SLOT, signal));
-}
-
-/** A call uses the last 20 bytes of what is stored, whatever stands before them. */
-function toStoredAddress(word: bigint): Hex | null {
-  return wordToAddress(BigInt.asUintN(160, word));
 }
 
 /** A known one acts only on what the owner has signed, or holders of further keys, where it has such. */

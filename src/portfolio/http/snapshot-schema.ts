@@ -232,7 +232,8 @@ const portfolioAccount = record("PortfolioAccount", {
   delegate: { ...nullable(address), description: "The contract whose code a delegated account runs." },
   implementation: {
     ...nullable(address),
-    description: "The contract whose code a Safe runs, when its code is a proxy that Safe published.",
+    description:
+      "The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy.",
   },
   version: { ...textOrNull, description: "Of a Safe: as published when proven, else as it says." },
   owners: {

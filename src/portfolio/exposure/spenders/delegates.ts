@@ -1,5 +1,6 @@
 // Code of wallets that an account can run by EIP-7702. One without further keys and implementations, by its published
 // source, acts only on the signature of the account's own key, whatever the account's storage has.
+import { COINBASE_IMPLEMENTATIONS } from "../../account/known-accounts.ts";
 import { everywhere, type Spender } from "./spender.ts";
 
 export const DELEGATES: readonly Spender[] = [
@@ -50,11 +51,7 @@ export const DELEGATES: readonly Spender[] = [
     name: "Coinbase EIP-7702 proxy",
     protocol: "Coinbase",
     kind: "delegate",
-    // Coinbase Smart Wallet 1 and 1.1, whose owners are listed by index.
-    implementations: [
-      "0x000100abaad02f1cfc8bbe32bd5a564817339e72",
-      "0x00000110dcdedc9581cb5ecb8467282f2926534d",
-    ],
+    implementations: COINBASE_IMPLEMENTATIONS,
     source:
       "base/eip-7702-proxy: README.md; coinbase/smart-wallet: script/DeployFactory.s.sol; coinbase/smart-wallet: broadcast/DeployFactory.s.sol; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x7702cb554e6bFb442cb743A7dF23154544a7176C")],
