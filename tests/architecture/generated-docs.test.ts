@@ -22,9 +22,14 @@ it("installs what the examples import, in the versions that are tested", () => {
   const needed = { ...examples.devDependencies, ...examples.dependencies };
   expect(tested).toMatchObject(needed);
   expect(needed).toMatchObject(CLIENT_PACKAGES);
-  const installed = renderInstallLine().replace("npm install ", "").split(" ");
-  for (const each of installed) {
-    const at = each.lastIndexOf("@");
-    expect(tested[each.slice(0, at)], each).toBe(each.slice(at + 1));
+  const lines = ["README.md", "docs/client.md"].flatMap((path) =>
+    [...readFileSync(path, "utf8").matchAll(/^npm install .*?(?= &&|$)/gm)].map(([line]) => line),
+  );
+  expect(lines).toHaveLength(2);
+  for (const line of [renderInstallLine(), ...lines]) {
+    for (const each of line.replace(/^npm install (\.\/\S+ )?/, "").split(" ")) {
+      const at = each.lastIndexOf("@");
+      expect(tested[each.slice(0, at)], line).toBe(each.slice(at + 1));
+    }
   }
 });
