@@ -141,7 +141,7 @@ export type PortfolioAccount = {
   proven: boolean;
   /** The contract whose code a delegated account runs. */
   delegate: string | null;
-  /** The contract whose code a Safe runs, when its code is a proxy that Safe published. */
+  /** The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy. */
   implementation: string | null;
   /** Of a Safe: as published when proven, else as it says. */
   version: string | null;
