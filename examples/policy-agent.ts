@@ -16,6 +16,11 @@ async function send(to: string, data: string): Promise<Hex> {
   return hash;
 }
 
+/** Calls the module that keeps the rules of the agent's account. */
+function sendToModule(...[functionName, args]: ["recordSpend" | "setSpendLimit", readonly [Hex, bigint]]) {
+  return send(policies, encodeFunctionData({ abi: policyModuleAbi, functionName, args }));
+}
+
 /** Transfers tokens if the rules of the agent's account allow it. Returns what would have to change if they do not. */
 async function pay(amount: bigint) {
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [merchant, amount] });
@@ -23,6 +28,8 @@ async function pay(amount: bigint) {
   const { allowed, reasons, required_policy_updates } = await sextant.preflight(plan, { minBlock });
   console.log(`pay ${formatUnits(amount, 6)}: ${allowed ? "allowed" : `not allowed. ${reasons.join(" ")}`}`);
   if (!allowed) return required_policy_updates;
+  // A smart account does this with each of its calls. A plain key uses up its limit only if it says what it spends.
+  await sendToModule("recordSpend", [token, amount]);
   const hash = await send(token, data);
   console.log(`paid in ${hash}`);
   return [];
@@ -37,7 +44,6 @@ for (const { policy_type, to, data } of await pay(parseUnits("1.5", 6))) {
 await pay(parseUnits("1.5", 6));
 
 // A limit of 2 a day: now a smaller payment is allowed, and a larger one is not.
-const args = [token, parseUnits("2", 6)] as const;
-await send(policies, encodeFunctionData({ abi: policyModuleAbi, functionName: "setSpendLimit", args }));
+await sendToModule("setSpendLimit", [token, parseUnits("2", 6)]);
 await pay(parseUnits("0.5", 6));
 await pay(parseUnits("2.5", 6));

@@ -67,7 +67,7 @@ async function runPolicyAgent({ start, balance }: LocalRun): Promise<void> {
     expect.stringMatching(/^paid in 0x[0-9a-f]{64}$/),
     "pay 0.5: allowed",
     expect.stringMatching(/^paid in 0x[0-9a-f]{64}$/),
-    expect.stringMatching(/^pay 2\.5: not allowed\. .*limit/i),
+    expect.stringMatching(/^pay 2\.5: not allowed\. .*500000 is spent, 1500000 remains/i),
     "",
   ]);
   expect([before[0] - (await balance("agent")), (await balance("merchant")) - before[1]]).toEqual([
