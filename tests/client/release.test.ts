@@ -227,6 +227,26 @@ describe("a client with a node, of a service that says 402 to every signature,",
     expect(recovered?.error).toMatchObject({ charged: "no", retry: "sign-again" });
   });
 
+  it("asks its node about a request that the service calls wrong: it may have charged all the same", async () => {
+    const rejectAfter = (act: (signature: unknown) => Promise<void>): typeof service.onPaid => {
+      return (request, response) =>
+        void act(request.headers["payment-signature"]).then(() =>
+          response.writeHead(400, { "x-error-code": "INPUT_INVALID" }).end('{"error":"No."}'),
+        );
+    };
+    service.onPaid = rejectAfter(async (signature) => {
+      await carryOut(signature);
+      await passOnChain(1n);
+    });
+    expect(await fail()).toBe("INPUT_INVALID once same-signature");
+    expect(signed).toBe(1);
+    service.onPaid = rejectAfter(async () => undefined);
+    options = { ...options, journal: createMemoryJournal() };
+    expect(await fail()).toBe("INPUT_INVALID unknown never");
+    await passOnChain(BigInt(WINDOW + MARGIN), 1);
+    expect(await fail()).toBe("INPUT_INVALID no never");
+  });
+
   it("signs nothing new while its node does not respond, or sends nonsense", async () => {
     await fail();
     await passADay();

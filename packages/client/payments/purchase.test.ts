@@ -140,12 +140,12 @@ describe("a response to a signature", () => {
   ] as const;
 
   it.each(REJECTED_REQUESTS)(
-    "%d %s of the service says that nothing was charged, and nothing new is signed",
+    "%d %s of the service is its word only: whether it charged is not known, and nothing new is signed",
     async (status, code) => {
       service.onPaid = fail(status, code);
       for (let call = 0; call < 3; call += 1) {
         const error = await errorOf(sextant.getPortfolio(REQUEST));
-        expect(error).toMatchObject({ code, status, charged: "no", retry: "never", message: "No." });
+        expect(error).toMatchObject({ code, status, charged: "unknown", retry: "never", message: "No." });
       }
       expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
       expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected"]);
@@ -183,7 +183,7 @@ describe("a response to a signature", () => {
       const call = () => errorOf(createSextant({ ...options, attemptsMax: 1 }).getPortfolio(REQUEST));
       const says = (charged: string) => ({ code: "INPUT_INVALID", charged, retry: "never" });
       service.onPaid = fail(400, "INPUT_INVALID");
-      expect(await call()).toMatchObject(says("no"));
+      expect(await call()).toMatchObject(says("unknown"));
       service.onPaid = unclear;
       expect(await call()).toMatchObject({ charged: "unknown", retry: "same-signature" });
       service.onPaid = fail(400, "INPUT_INVALID");

@@ -52,7 +52,7 @@ export async function readVerdict(
   }
   if (isOver) return judgeRejection(context, entry, error, signal);
   if (!mayBeCharged && !wasUnclear && isRequestRejected(response, error)) {
-    return { kind: "rejected", error: error.forPayment(id, "no", "never") };
+    return judgeRequestRejection(context, entry, error, signal);
   }
   // A client error of a proxy, or of a service that has changed since, says nothing about the payment.
   const isFinal = status !== null && status < 500 && error.retry === "never";
@@ -65,10 +65,31 @@ export function chargedSoFar({ state }: PaymentEntry): Charged {
   return state === "paid" ? "once" : "unknown";
 }
 
-/** The service itself says that the request is wrong, and names no settlement. It rejects such requests before it charges. */
+/** The service itself says that the request is wrong, and names no settlement. It says that it rejects such requests before it charges. */
 function isRequestRejected({ headers }: HttpResponse, { status, retry }: SextantError): boolean {
   const isClientError = status !== null && status >= 400 && status < 500 && retry === "never";
   return isClientError && readServiceCode(headers) !== null && !headers.has("payment-response");
+}
+
+/** The service says that it charges nothing for a wrong request; the signature is in its hands until it is over. */
+async function judgeRequestRejection(
+  context: VerdictContext,
+  entry: PaymentEntry,
+  error: SextantError,
+  signal: AbortSignal | undefined,
+): Promise<Verdict> {
+  const { id } = entry;
+  const proof = context.guard.node === null ? "open" : await findProof(context, entry, signal);
+  if (proof === "charged" || proof === "used") return judgeUse(entry, error, proof);
+  const isOver = proof === "released" || proof === "expired";
+  const kind = proof === "released" ? "released" : "rejected";
+  return { kind, error: error.forPayment(id, isOver ? "no" : "unknown", "never") };
+}
+
+/** Another signature would pay twice. */
+function judgeUse({ id }: PaymentEntry, error: SextantError, proof: "charged" | "used"): Verdict {
+  const charged = proof === "charged" ? "once" : "unknown";
+  return { kind: "conflict", error: error.forPayment(id, charged, "same-signature", CHARGED_ADVICE) };
 }
 
 /**
@@ -91,10 +112,7 @@ async function judgeRejection(
       `guard.node did not show whether it was charged, and nothing new is signed: ${proof.message}`,
     );
   }
-  if (proof === "charged" || proof === "used") {
-    const charged = proof === "charged" ? "once" : "unknown";
-    return { kind: "conflict", error: error.forPayment(id, charged, "same-signature", CHARGED_ADVICE) };
-  }
+  if (proof === "charged" || proof === "used") return judgeUse(entry, error, proof);
   if (proof === "open") return held(describeHold(context.guard.node, entry));
   if (context.guard.node === null) {
     return { kind: "rejected", error: error.forPayment(id, "unknown", "sign-again", CLOCK_ADVICE) };
