@@ -266,6 +266,21 @@ describe("slots for webhooks", () => {
     expect((await register(receiver.url)).status).toBe(201);
   });
 
+  it("one receiver cannot take all slots: with half of them taken, others find room and it does not", async () => {
+    const receiver = await startReceiver();
+    await fill(500, "127.0.0.1:9");
+    const { status, body } = await register(receiver.url);
+    expect([status, body.error]).toEqual([
+      409,
+      expect.stringMatching(
+        /^The receiver 127\.0\.0\.1 has 500 webhooks, .* a receiver may have 50\. Delete one/,
+      ),
+    ]);
+    expect([await count(), receiver.challenges]).toEqual([500, 0]);
+    await stage.index.database.query("update webhooks set host = 'receiver.example'");
+    expect((await register(receiver.url)).status).toBe(201);
+  });
+
   it("a full server rejects a webhook, unless one that never delivered in a week makes room", async () => {
     const receiver = await startReceiver();
     await fill(1_000, "receiver.example");

@@ -96,7 +96,7 @@ function hasChallenge(text: string, challenge: string): boolean {
 }
 
 /** Ports are many, and all of them are one server's. */
-function hostNameOf(host: string): string {
+export function hostNameOf(host: string): string {
   return host.replace(/:[0-9]+$/, "");
 }
 

@@ -156,7 +156,7 @@ async function register(request: EndpointRequest, context: Context) {
   const holder = await store.write({ client, tables: [] }, async (rows) => {
     await claimVersion(rows);
     const found = authority.mode === "signed" ? await requireIndexed(rows, [owner, ...accounts]) : owner;
-    await assertRoom(rows, { owner, holder: found }, service.limits);
+    await assertRoom(rows, { owner, holder: found, host }, service.limits);
     return found;
   });
   if (authority.mode === "signed")

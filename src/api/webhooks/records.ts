@@ -9,6 +9,7 @@ import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import type { ReadEvents } from "../events/read-events.ts";
+import { hostNameOf } from "./challenge.ts";
 import { toWebhook, type Webhook, type WebhookRow, webhookColumns } from "./rows.ts";
 import { listGenerations, type WebhookSigner } from "./signing.ts";
 
@@ -111,7 +112,7 @@ export async function insertWebhook(
   holder: Hex | null = webhook.owner,
 ): Promise<WebhookRecordRow> {
   const { id, owner, accounts, name, host, allowPrivate, filter, finality, position } = webhook;
-  if (owner !== null) await makeRoom(rows, { owner, holder: holder ?? owner }, limits);
+  if (owner !== null) await makeRoom(rows, { owner, holder: holder ?? owner, host }, limits);
   return await runOne(
     rows,
     sql`insert into webhooks as w (id, owner, accounts, name, url, host, allow_private, types, subjects, finality, position)
@@ -120,7 +121,17 @@ export async function insertWebhook(
 }
 
 /** Who takes a slot: an owner, and the account in the index that entitles the owner to it, which may be the same. */
-type SlotHolder = { readonly owner: Hex; readonly holder: Hex };
+type SlotHolder = {
+  readonly owner: Hex;
+  readonly holder: Hex;
+  /** Of the receiver, with its port. */
+  readonly host: string;
+};
+
+// Once half of all slots are taken, one receiver may add to a twentieth of them: owners are cheap, a hundred events make a
+// hundred of them. Before that, a service that receives for many owners is not limited.
+const FREE_SHARE = 1 / 2;
+const HOST_SHARE = 1 / 20;
 
 // By the time of the newest event that it has reached, not of the last delivery: a replay of old events costs nothing.
 const UNUSED = sql`owner is not null and greatest(created_at, (select to_timestamp(b.timestamp) from blocks b where b.number = (reached->>'block')::bigint)) < now() - (case when status = 'active' and delivered > 0 then ${QUIET_DAYS}::int else ${UNUSED_DAYS}::int end) * interval '1 day'`;
@@ -137,13 +148,15 @@ async function makeRoom(rows: StatementRunner, slot: SlotHolder, limits: Webhook
 /** Throws a Fault if there are too many; returns whether room must be made by deleting an unused one. */
 export async function assertRoom(
   rows: StatementRunner,
-  { owner, holder }: SlotHolder,
+  { owner, holder, host }: SlotHolder,
   { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
 ): Promise<boolean> {
-  const [counts] = await rows.run<{ total: number; of_owner: number; of_holder: number; unused: number }>(
-    sql`select count(*)::int as total, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where owner = ${holder} or accounts ? ${holder})::int as of_holder, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
+  const hostName = hostNameOf(host);
+  type Counts = { total: number; of_owner: number; of_holder: number; of_host: number; unused: number };
+  const [counts] = await rows.run<Counts>(
+    sql`select count(*)::int as total, count(*) filter (where regexp_replace(host, ':[0-9]+$', '') = ${hostName})::int as of_host, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where owner = ${holder} or accounts ? ${holder})::int as of_holder, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
   );
-  const { total = 0, of_owner = 0, of_holder = 0, unused = 0 } = counts ?? {};
+  const { total = 0, of_owner = 0, of_holder = 0, of_host = 0, unused = 0 } = counts ?? {};
   if (of_owner >= webhooksPerOwnerMax) {
     throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
   }
@@ -152,6 +165,13 @@ export async function assertRoom(
     throw new Fault(
       "CONFLICT",
       `${webhooksPerOwnerMax} webhooks of all owners may name ${holder}; delete one first.`,
+    );
+  }
+  const perHostMax = Math.max(webhooksPerOwnerMax, Math.floor(webhooksMax * HOST_SHARE));
+  if (total >= webhooksMax * FREE_SHARE && of_host >= perHostMax) {
+    throw new Fault(
+      "CONFLICT",
+      `The receiver ${hostName} has ${of_host} webhooks, and while most slots of this server are taken a receiver may have ${perHostMax}. Delete one first, or read /events instead.`,
     );
   }
   if (total < webhooksMax) return false;
