@@ -138,10 +138,10 @@ describe("several processes", () => {
       );
       for (const { gate } of processes) await gate.reconcile();
     }
-    // Every five seconds for a minute, then after 5, 10, 20, 40, 80 seconds: it was 120 of each.
+    // Every five seconds for more than a minute, then after a quarter of the age: it was 120 of each.
     const perRow = reads.reduce((sum, each) => sum + each, 0) / rows;
     expect(perRow).toBeGreaterThan(12);
-    expect(perRow).toBeLessThanOrEqual(20);
+    expect(perRow).toBeLessThanOrEqual(30);
     expect(reads.length).toBe(perRow);
   });
 
