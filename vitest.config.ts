@@ -24,10 +24,16 @@ function suite(name: string, test: TestProjectInlineConfiguration["test"]): Test
       // Transformed modules stay for the next run. Not for the global setup, which cannot show an error from a cached one.
       experimental: { fsModuleCache: true, fsModuleCachePath: "node_modules/.cache/vitest" },
       execArgv: WORKER_FLAGS,
-      setupFiles: ["tests/support/measure-file.ts", "tests/support/property-seed.ts"],
+      setupFiles: [
+        "tests/support/measure-file.ts",
+        "tests/support/property-seed.ts",
+        "tests/support/patience.ts",
+      ],
       // Far above what any test needs: on a machine that is twenty times slower, a test that works still passes.
       testTimeout: 120_000,
       hookTimeout: 120_000,
+      // As long as tests/support/patience.ts lets others wait.
+      expect: { poll: { timeout: 30_000 } },
       benchmark: { include: name === "main" ? ["**/*.bench.ts"] : [] },
       ...test,
     },
