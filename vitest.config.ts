@@ -47,7 +47,7 @@ export default defineConfig({
       "tests/support/database/postgres-global-setup.ts",
       "tests/support/index/shared-history-setup.ts",
     ],
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirstSequencer },
     reporters: reportFile === undefined ? ["default"] : ["default", new RunReport(reportFile)],
     projects: [
