@@ -209,7 +209,6 @@ describe("checkRepository", () => {
       "docs/configuration.md": "`SEXTANT_DATA`, `SEXTANT_…` and `SEXTANT_GONE`\n",
       "README.md":
         "`npm run start` and `npm run gone`; `sextant serve` and node bin/sextant.mjs gone; see D48.\n",
-      "docs/behaviour.md": "# D48\n",
     });
     expect(found.map((line) => line.replace(/ \[documentClaims\]$/, ""))).toEqual([
       "README.md:1 runs npm run gone, which package.json does not have",

@@ -5,8 +5,6 @@ import { findAll, pagesOf } from "./document-links.ts";
 const COMMANDS = "src/cli/commands.ts";
 const SETTINGS = "src/config/settings.ts";
 const RULE_NUMBER = /\bD\d{1,3}\b/g;
-/** Their rules have not moved to headings yet. */
-const NUMBERED = ["docs/behaviour.md", "docs/portfolio.md", "docs/payments.md"];
 
 export const documentClaims: RepositoryRule = (repository) => {
   const pages = pagesOf(repository);
@@ -14,16 +12,14 @@ export const documentClaims: RepositoryRule = (repository) => {
     ...pages.flatMap((file) => unknownScripts(repository, file)),
     ...pages.flatMap((file) => unknownCommands(repository, file)),
     ...pages.flatMap((file) => unknownSettings(repository, file)),
-    ...pages
-      .filter((file) => !NUMBERED.includes(file))
-      .flatMap((file) =>
-        findAll(
-          repository,
-          file,
-          RULE_NUMBER,
-          ([number]) => `cites ${number}; link to the heading that has the rule`,
-        ),
+    ...pages.flatMap((file) =>
+      findAll(
+        repository,
+        file,
+        RULE_NUMBER,
+        ([number]) => `cites ${number}; link to the heading that has the rule`,
       ),
+    ),
   ];
 };
 
