@@ -1,4 +1,4 @@
-// `npm run docs:examples`: writes the generated files of examples/ and the program that docs/portfolio.md shows.
+// `npm run docs:examples`: writes the generated files of examples/.
 import { writeFileSync } from "node:fs";
 import { renderExampleFiles } from "./example-docs/example-files.ts";
 

@@ -1,4 +1,4 @@
-// Generated parts of the documents are current: measured figures, and the programs that they show.
+// Generated texts are current: the measured figures of the documents, and the example programs.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { CAPACITY_PAGE, renewCapacityPage } from "../../scripts/capacity-docs/section.ts";
@@ -9,7 +9,7 @@ it("shows the newest results in docs/operations.md; otherwise run `npm run docs:
   expect(readFileSync(CAPACITY_PAGE, "utf8")).toBe(renewCapacityPage());
 });
 
-it("has the examples that the code renders, in files and documents; otherwise run `npm run docs:examples`", () => {
+it("has the examples that the code renders; otherwise run `npm run docs:examples`", () => {
   for (const [path, text] of Object.entries(renderExampleFiles())) {
     expect(readFileSync(path, "utf8"), path).toBe(text);
   }
