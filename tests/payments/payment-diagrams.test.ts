@@ -6,20 +6,19 @@ import { FLOW } from "../../src/payments/paywall/flow-states.ts";
 
 const PAGE = "docs/payments.md";
 
-/** The block after a mark, up to the next empty line outside of a fence. */
+/** The fenced block after a mark. */
 function blockAfter(mark: string): string {
   const text = readFileSync(PAGE, "utf8");
   const start = text.indexOf(`<!-- ${mark} -->\n`);
   if (start < 0) return "";
   const rest = text.slice(start + mark.length + "<!--  -->\n".length);
-  const end = rest.startsWith("```") ? rest.indexOf("\n```", 3) + "\n```".length : rest.indexOf("\n\n");
-  return rest.slice(0, end);
+  return rest.slice(0, rest.indexOf("\n```", 3) + "\n```".length);
 }
 
 const mermaid = (lines: readonly string[]) =>
   ["```mermaid", "stateDiagram-v2", ...lines.map((line) => `  ${line}`), "```"].join("\n");
 
-/** `absent` is drawn as the start and the end. A change that keeps the state is only in the table. */
+/** `absent` is drawn as the start and the end. A change that keeps the state is not drawn. */
 function ledgerDiagram(): string {
   const names = new Map<string, string[]>();
   for (const [name, { changes }] of Object.entries<LedgerTransition>(LEDGER_TRANSITIONS)) {
@@ -33,15 +32,6 @@ function ledgerDiagram(): string {
   return mermaid([...names].map(([edge, labels]) => `${edge}: ${labels.join(", ")}`));
 }
 
-function ledgerTable(): string {
-  const rows = Object.entries<LedgerTransition>(LEDGER_TRANSITIONS).map(([name, transition]) => {
-    const { changes, requires, lease } = transition;
-    const text = changes.map(([from, to]) => (from === to ? from : `${from} → ${to}`)).join("; ");
-    return `| \`${name}\` | ${text} | ${requires} | ${lease} |`;
-  });
-  return ["| transition | from → to | requires | lease |", "|---|---|---|---|", ...rows].join("\n");
-}
-
 function flowDiagram(): string {
   const edges = Object.entries(FLOW).flatMap(([from, next]) =>
     next.map((to) => `${from} --> ${to === "done" ? "[*]" : to}`),
@@ -51,7 +41,6 @@ function flowDiagram(): string {
 
 it.each([
   ["payment-states", ledgerDiagram()],
-  ["payment-transitions", ledgerTable()],
   ["payment-flow", flowDiagram()],
 ])("%s in the documents is the table in the code", (mark, expected) => {
   expect(blockAfter(mark), `paste this after <!-- ${mark} --> in ${PAGE}:\n${expected}\n`).toBe(expected);
