@@ -126,9 +126,11 @@ export class PaymentLedger {
     return row && { ...row, state: from };
   }
 
+  /** False also for what `storeResponse` no longer stores: a process that wakes up must not make it storable again. */
   renewLease(key: PaymentKey, owner: string): Promise<boolean> {
     return this.#changesRow(sql`update payments set ${takeLease(owner, this.#leaseMs)}, updated_at = now()
-      where ${whereKey(key)} and owner = ${owner} and state in ('reserved', 'settling', 'settled', 'refused')
+      where ${whereKey(key)} and owner = ${owner}
+        and (state in ('settling', 'settled', 'refused') or state = 'reserved' and ${HELD})
       returning 1 as done`);
   }
 

@@ -241,6 +241,24 @@ it("keeps a row whose money has arrived, and any row for as long as its payment 
   expect(rows.map(({ nonce }) => nonce)).toEqual([arrived.nonce, traced.nonce]);
 });
 
+it("renews no lease that lapsed for so long that other payments of the payer no longer wait for it", async () => {
+  const renewals: unknown[] = [];
+  for (const lease_seconds of [-1, -31]) {
+    for (const state of ["reserved", "settling"] as const) {
+      await database.query("delete from payments");
+      await insertLedgerRow(database, { owner: ME, lease_seconds, state });
+      renewals.push([lease_seconds, state, await ledger.renewLease(TEST_KEY, ME)]);
+    }
+  }
+  // A payment that is settling counts until it expires, with or without an owner.
+  expect(renewals).toEqual([
+    [-1, "reserved", true],
+    [-1, "settling", true],
+    [-31, "reserved", false],
+    [-31, "settling", true],
+  ]);
+});
+
 it("a change that the table does not list cannot be requested", async () => {
   await insertLedgerRow(database, { state: "settled" });
   await expect(
