@@ -38,13 +38,16 @@ const ROWS = [
   "x ×ΧХхҲᕁᕽ᙭᙮ᚷ╳⤫⤬⨯⨰ⲬⵝꓫꞳ𐆖𐊐𐊴𐌗𐌢𐔧𑣬",
   "y ¥ƴɎɏɣʏΥγУуҮүҰұყᎩᎽᶌỿⲨⲩꓬꭚ𐊲𑢤𑣜𖽃",
   "z ƵƶȤȥʐΖᏃᴢᵶꓜꮓ𐋵𑢩𑣄𑣥",
-  // Our own: signs that stand for letters in symbols.
+  // Our own: signs and small Greek letters that stand for letters in symbols.
+  "b β",
   "c ¢",
-  "e €",
+  "e €ε",
   "l £",
   "m мμ",
   "s $",
   "t ₮",
+  "x χ",
+  "z ζ",
 ];
 
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(

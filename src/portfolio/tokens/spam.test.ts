@@ -21,11 +21,15 @@ const cbBtc = {
   ...makeListedToken(3, "cbBTC", 8),
   contract: "0xcbb7c0000ab88b473b1f5afd9ef808440eed33bf" as const,
 };
+const worthCopying = [
+  usdc,
+  ...["DAI", "UNI", "LINK", "WBTC"].map((symbol, i) => makeListedToken(10 + i, symbol)),
+];
 const chain = makeChainConfig(
   "base",
   8453,
-  [usdc, cbBtc, trap, makeListedToken(5, "PUMP"), { ...makeListedToken(4, "X"), symbol: null }],
-  { stablecoins: new Set([usdc.contract]) },
+  [...worthCopying, cbBtc, trap, makeListedToken(5, "PUMP"), { ...makeListedToken(4, "X"), symbol: null }],
+  { stablecoins: new Set(worthCopying.map(({ contract }) => contract)) },
 );
 
 function reasonsOf(more: Partial<Holding>, unpriced = false): string {
@@ -98,6 +102,15 @@ describe("findSpamReasons", () => {
     ["🇺🇸🇩🇨"],
     ["ⓊⓈⒹⒸ"],
     ["U\u2800S\u3164DC"],
+    ["DAІ"],
+    ["DAΙ"],
+    ["DAl"],
+    ["DA1"],
+    ["DA|"],
+    ["UNΙ"],
+    ["LІNK"],
+    ["1INK"],
+    ["WβTC"],
   ])("finds a copied symbol: %s", (symbol) => {
     expect(reasonsOf({ symbol })).toBe("The symbol reads like that of another, known asset.");
   });

@@ -18,9 +18,11 @@ function replaceConfusables(text: string): string {
   return replaceLookalikes(plain.replaceAll(INVISIBLE, ""));
 }
 
-/** Letters and digits only; empty when there are none. */
-export function normalizeSymbol(symbol: string): string {
-  return replaceConfusables(symbol).replace(/[^a-z0-9]/g, "");
+/** Letters and digits only, with one letter for i, l, 1 and |, which no eye tells apart; empty when there are none. */
+function normalizeSymbol(symbol: string): string {
+  return replaceConfusables(symbol)
+    .replace(/[i1|]/g, "l")
+    .replace(/[^a-z0-9]/g, "");
 }
 
 // Ways to write a dot in an address: the ideographic one, in brackets, as a word in brackets, and between spaces.
