@@ -19,7 +19,7 @@ function replaceConfusables(text: string): string {
 }
 
 /** Letters and digits only, with one letter for i, l, 1 and |, which no eye tells apart; empty when there are none. */
-function normalizeSymbol(symbol: string): string {
+export function normalizeSymbol(symbol: string): string {
   return replaceConfusables(symbol)
     .replace(/[i1|]/g, "l")
     .replace(/[^a-z0-9]/g, "");
