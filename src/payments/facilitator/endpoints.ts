@@ -260,7 +260,7 @@ function checkRequest({ rules, clock }: FacilitatorService, body: unknown): Chec
   }
   const { network, asset } = rules;
   const times = { nowMs: clock.nowMs(), settleMs: SETTLE_MS };
-  const rejection = findTermsViolation(payment, { network, asset, payTo, amount }, times);
+  const violation = findTermsViolation(payment, { network, asset, payTo, amount }, times);
   const terms: PaymentRequirements = {
     scheme: "exact",
     network,
@@ -270,7 +270,8 @@ function checkRequest({ rules, clock }: FacilitatorService, body: unknown): Chec
     maxTimeoutSeconds: Number(required.maxTimeoutSeconds),
     extra: { name: rules.assetName, version: rules.assetVersion },
   };
-  if (rejection === null) return { payment, terms };
+  if (violation === null) return { payment, terms };
+  const rejection = violation.message;
   const isExact = payment.to === payTo && payment.value === amount;
   return isExact ? { rejection, expired: { payment, terms } } : { rejection };
 }

@@ -1,17 +1,11 @@
 // Steps of the payment flow until the request owns its payment: find or reserve it, and decide by its row.
 import { findSignatureRejection } from "../facilitator/payer-signature.ts";
 import type { LedgerRow } from "../ledger/row.ts";
-import {
-  allowsNewSignature,
-  EXPIRES_SOON,
-  NONCE_USED,
-  rejectionMessage,
-  retryableMessage,
-} from "../rejection-reasons.ts";
+import { allowsNewSignature, NONCE_USED, rejectionMessage, retryableMessage } from "../rejection-reasons.ts";
 import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";
 import type { Rejection } from "../settlement/trace.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
-import { findTermsViolation, isUsableByOthers, mayHaveArrived } from "./payment.ts";
+import { findTermsViolation, isOverByClock, mayHaveArrived } from "./payment.ts";
 
 const LOST_MESSAGE = "The payment was undone by the chain and cannot be repeated; sign a new one.";
 
@@ -33,9 +27,8 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
   if (!mayReserve) {
     const { reason, message } = violation;
     // Only a node knows whether a contract account has signed it, which is not worth a call: it is over in seconds.
-    return done(
-      reason === null ? respond.paymentRequired(message) : respond.pending(retryableMessage(reason)),
-    );
+    const isOver = reason === null || isOverByClock(payment, flow.services.clock.nowMs());
+    return done(isOver ? respond.paymentRequired(message) : respond.pending(retryableMessage(reason)));
   }
   if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
   return joinOrWait(null, payment.paymentId);
@@ -132,14 +125,10 @@ function verifyOrTrace(rejection: Rejection | null): StateOf<"verifying"> | Stat
   return rejection === null ? { at: "verifying" } : { at: "tracing", rejection };
 }
 
+/** 402 would make the client sign again while others can carry out the first signature; the chain decides when they cannot. */
 function currentViolation({ services, offer, payment }: Flow): Rejection | null {
   const { clock, limits } = services;
-  const times = { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs };
-  const message = findTermsViolation(payment, offer, times);
-  if (message === null) return null;
-  // 402 would make the client sign again while the first signature can be charged; the chain decides when it cannot.
-  const isUsable = isUsableByOthers(payment, offer, times.nowMs);
-  return { reason: isUsable ? EXPIRES_SOON : null, message };
+  return findTermsViolation(payment, offer, { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs });
 }
 
 export function wasSent({ state }: LedgerRow): boolean {

@@ -12,6 +12,7 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
+import { EXPIRES_SOON } from "../rejection-reasons.ts";
 import type { OfferTerms } from "./offer.ts";
 
 /**
@@ -157,38 +158,36 @@ const VALID_TOO_LONG = "The payment is valid for longer than a day.";
 // A signature that is valid for longer could be charged long after its payer has forgotten it.
 const VALID_SECONDS_MAX = 86_400n;
 
-/** Why a payment cannot be accepted on these terms now; null when it can. */
+/**
+ * Why a payment cannot be accepted on these terms now; null when it can. EXPIRES_SOON where nothing but its expiry by our
+ * clock is wrong: by the chain's, others may still be able to carry it out.
+ */
 export function findTermsViolation(
   payment: Payment,
   terms: OfferTerms,
   { nowMs, settleMs }: { readonly nowMs: number; readonly settleMs: number },
-): string | null {
-  if (payment.to !== terms.payTo) return `The payment goes to ${payment.to}, not to ${terms.payTo}.`;
+): { readonly reason: typeof EXPIRES_SOON | null; readonly message: string } | null {
+  const violation = (message: string) => ({ reason: null, message });
+  if (payment.to !== terms.payTo)
+    return violation(`The payment goes to ${payment.to}, not to ${terms.payTo}.`);
   if (payment.value !== terms.amount) {
-    return `The payment is of ${payment.value} units, the price is ${terms.amount}.`;
+    return violation(`The payment is of ${payment.value} units, the price is ${terms.amount}.`);
   }
   const now = BigInt(Math.floor(nowMs / 1_000));
-  if (payment.validAfter > now) return "The payment is not valid yet.";
-  if (payment.validBefore <= now) return "The payment has expired.";
+  if (payment.validAfter > now) return violation("The payment is not valid yet.");
+  if (payment.validBefore <= now) return { reason: EXPIRES_SOON, message: "The payment has expired." };
   if (payment.validBefore < now + BigInt(Math.ceil(settleMs / 1_000))) {
-    return "The payment expires too soon to be settled.";
+    return { reason: EXPIRES_SOON, message: "The payment expires too soon to be settled." };
   }
-  if (payment.validBefore > now + VALID_SECONDS_MAX) return VALID_TOO_LONG;
-  return null;
+  return payment.validBefore > now + VALID_SECONDS_MAX ? violation(VALID_TOO_LONG) : null;
 }
 
-// How long after its expiry by our clock a signature counts as usable: our clock may be ahead of the chain's.
+// Our clock may be ahead of the chain's by as much.
 const CLOCK_SECONDS_MAX = 30;
 
-/** Whether a payment is on our terms but for its expiry, and whoever has its signature can still carry it out. */
-export function isUsableByOthers(
-  { to, value, validAfter, validBefore }: Payment,
-  { payTo, amount }: OfferTerms,
-  nowMs: number,
-): boolean {
-  const now = BigInt(Math.floor(nowMs / 1_000));
-  const isOnTerms = to === payTo && value === amount && validAfter <= now;
-  return isOnTerms && validBefore > now - BigInt(CLOCK_SECONDS_MAX) && validBefore <= now + VALID_SECONDS_MAX;
+/** Without a read of the chain: whether a payment has surely expired there too. */
+export function isOverByClock({ validBefore }: Payment, nowMs: number): boolean {
+  return validBefore <= BigInt(Math.floor(nowMs / 1_000) - CLOCK_SECONDS_MAX);
 }
 
 // A transfer is looked for within a quarter of an hour before its row (find-transfer.ts), and an offer is valid for
