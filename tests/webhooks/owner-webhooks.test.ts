@@ -266,17 +266,25 @@ describe("slots for webhooks", () => {
     expect((await register(receiver.url)).status).toBe(201);
   });
 
-  it("one receiver cannot take all slots: with half of them taken, others find room and it does not", async () => {
+  it("one receiver cannot take all slots: with half of them taken, an owner has one there, or replaces unused ones", async () => {
     const receiver = await startReceiver();
     await fill(500, "127.0.0.1:9");
+    expect((await register(receiver.url)).status).toBe(201);
     const { status, body } = await register(receiver.url);
     expect([status, body.error]).toEqual([
       409,
       expect.stringMatching(
-        /^The receiver 127\.0\.0\.1 has 500 webhooks, .* a receiver may have 50\. Delete one/,
+        /^The receiver 127\.0\.0\.1 has 501 webhooks, .* an owner may have one at a receiver with 50\. Delete yours/,
       ),
     ]);
-    expect([await count(), receiver.challenges]).toEqual([500, 0]);
+    expect([await count(), receiver.challenges]).toEqual([501, 1]);
+    await stage.index.database.query(
+      "update webhooks set created_at = now() - interval '8 days' where id in ('wh_7', 'wh_8')",
+    );
+    await stage.index.database.query("update webhooks set host = 'receiver.example' where id = 'wh_7'");
+    expect((await register(receiver.url)).status).toBe(201);
+    const { rows } = await stage.index.database.query("select id from webhooks where id in ('wh_7', 'wh_8')");
+    expect([await count(), rows]).toEqual([501, [{ id: "wh_7" }]]);
     await stage.index.database.query("update webhooks set host = 'receiver.example'");
     expect((await register(receiver.url)).status).toBe(201);
   });

@@ -128,8 +128,9 @@ type SlotHolder = {
   readonly host: string;
 };
 
-// Once half of all slots are taken, one receiver may add to a twentieth of them: owners are cheap, a hundred events make a
-// hundred of them. Before that, a service that receives for many owners is not limited.
+// Once half of all slots are taken, an owner may have one webhook at a receiver that has a twentieth of them: owners are
+// cheap, a hundred events make a hundred of them. No owner is kept out of a receiver that many share. Names below a domain
+// count as receivers of their own: without a list of public suffixes they cannot be told from customers of a platform.
 const FREE_SHARE = 1 / 2;
 const HOST_SHARE = 1 / 20;
 
@@ -138,49 +139,58 @@ const UNUSED = sql`owner is not null and greatest(created_at, (select to_timesta
 
 /** Throws a Fault if an owner, or all of them, have as many as they may. Deletes an unused one if that helps. */
 async function makeRoom(rows: StatementRunner, slot: SlotHolder, limits: WebhookLimits): Promise<void> {
-  const isFull = await assertRoom(rows, slot, limits);
-  if (!isFull) return;
+  const unused = await assertRoom(rows, slot, limits);
+  if (unused === null) return;
   await rows.run(
-    sql`delete from webhooks where id = (select id from webhooks where ${UNUSED} order by status = 'active' and delivered > 0, created_at, id limit 1)`,
+    sql`delete from webhooks where id = (select id from webhooks where ${unused} order by status = 'active' and delivered > 0, created_at, id limit 1)`,
   );
 }
 
-/** Throws a Fault if there are too many; returns whether room must be made by deleting an unused one. */
+/** Throws a Fault if there are too many; returns the unused webhooks of which one must be deleted, or null if none must. */
 export async function assertRoom(
   rows: StatementRunner,
   { owner, holder, host }: SlotHolder,
   { webhooksMax, webhooksPerOwnerMax }: WebhookLimits,
-): Promise<boolean> {
+): Promise<SqlText | null> {
   const hostName = hostNameOf(host);
-  type Counts = { total: number; of_owner: number; of_holder: number; of_host: number; unused: number };
+  const atHost = sql`regexp_replace(host, ':[0-9]+$', '') = ${hostName}`;
+  const unusedAtHost = sql`${UNUSED} and ${atHost}`;
+  type Counts = Record<
+    "total" | "of_owner" | "of_holder" | "of_host" | "own_at_host" | "unused" | "unused_of_host",
+    number
+  >;
   const [counts] = await rows.run<Counts>(
-    sql`select count(*)::int as total, count(*) filter (where regexp_replace(host, ':[0-9]+$', '') = ${hostName})::int as of_host, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where owner = ${holder} or accounts ? ${holder})::int as of_holder, count(*) filter (where ${UNUSED})::int as unused from webhooks where owner is not null`,
+    sql`select count(*)::int as total, count(*) filter (where owner = ${owner})::int as of_owner, count(*) filter (where owner = ${holder} or accounts ? ${holder})::int as of_holder, count(*) filter (where ${atHost})::int as of_host, count(*) filter (where owner = ${owner} and ${atHost})::int as own_at_host, count(*) filter (where ${UNUSED})::int as unused, count(*) filter (where ${unusedAtHost})::int as unused_of_host from webhooks where owner is not null`,
   );
-  const { total = 0, of_owner = 0, of_holder = 0, of_host = 0, unused = 0 } = counts ?? {};
-  if (of_owner >= webhooksPerOwnerMax) {
+  if (!counts) throw new Error("a count of webhooks has no row");
+  if (counts.of_owner >= webhooksPerOwnerMax) {
     throw new Fault("CONFLICT", `An owner may have ${webhooksPerOwnerMax} webhooks; delete one first.`);
   }
   // The signer() of a contract may change with every block.
-  if (of_holder >= webhooksPerOwnerMax) {
+  if (counts.of_holder >= webhooksPerOwnerMax) {
     throw new Fault(
       "CONFLICT",
       `${webhooksPerOwnerMax} webhooks of all owners may name ${holder}; delete one first.`,
     );
   }
   const perHostMax = Math.max(webhooksPerOwnerMax, Math.floor(webhooksMax * HOST_SHARE));
-  if (total >= webhooksMax * FREE_SHARE && of_host >= perHostMax) {
+  const isCrowded = counts.total >= webhooksMax * FREE_SHARE && counts.of_host >= perHostMax;
+  const isHostFull = isCrowded && counts.own_at_host > 0;
+  if (isHostFull && counts.unused_of_host === 0) {
     throw new Fault(
       "CONFLICT",
-      `The receiver ${hostName} has ${of_host} webhooks, and while most slots of this server are taken a receiver may have ${perHostMax}. Delete one first, or read /events instead.`,
+      `The receiver ${hostName} has ${counts.of_host} webhooks, and while most slots of this server are taken an owner may have one at a receiver with ${perHostMax}. Delete yours first, or read /events instead.`,
     );
   }
-  if (total < webhooksMax) return false;
   // With a limit that was lowered, one less is still too many.
-  if (unused > 0 && total === webhooksMax) return true;
-  throw new Fault(
-    "STORAGE_FULL",
-    "Webhook limit of this server reached. Read /events instead, or try again later.",
-  );
+  if (counts.total > webhooksMax || (counts.total === webhooksMax && counts.unused === 0)) {
+    throw new Fault(
+      "STORAGE_FULL",
+      "Webhook limit of this server reached. Read /events instead, or try again later.",
+    );
+  }
+  if (isHostFull) return unusedAtHost;
+  return counts.total === webhooksMax ? UNUSED : null;
 }
 
 export async function findWebhook(rows: StatementRunner, id: string): Promise<WebhookRecordRow | null> {
