@@ -1,5 +1,6 @@
 // A branch that is removed and comes back: an undo that was decided is delivered, and events are applied again.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { ReadEvents } from "../../src/api/events/read-events.ts";
 import { EventIndex } from "../api/events/event-index.ts";
 import { Receiver } from "./receiver.ts";
 import { addWebhook, change, type DeliveringProcess, readWebhook, startDelivering } from "./webhook-stage.ts";
@@ -60,6 +61,32 @@ describe("a branch that comes back", () => {
     const ids = receiver.attempts.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     expect(first.map(({ id }) => messagesOf(id).length)).toEqual([1, 2, 2, 2]);
+  });
+
+  it("delivers a branch again that was replaced, while a webhook was read, and has come back", async () => {
+    await delivering.close();
+    await index.database.query("truncate webhooks");
+    await addWebhook(index.database, receiver.url);
+    await index.extend([1, 2, 1]);
+    let readings = 0;
+    let hasReturned = false;
+    const wrapReads = (readEvents: ReadEvents): ReadEvents => {
+      return async (request) => {
+        readings += 1;
+        if (readings === 1) await index.rollback(2);
+        if (readings === 1) await index.extend([1, 0, 1]);
+        const page = await readEvents(request);
+        if (readings === 2) {
+          await index.returnToRemoved();
+          hasReturned = true;
+        }
+        return page;
+      };
+    };
+    delivering = startDelivering(index.database, {}, { wrapReads });
+    await expect.poll(() => hasReturned, patiently).toBe(true);
+    await expectHeld();
+    expect(receiver.undoCount).toBe(1);
   });
 
   it("keeps an undo that was decided and not yet delivered when the branch comes back", async () => {

@@ -109,8 +109,11 @@ export function blockOfPosition(position: string): number | null {
   return start.end === "genesis" ? -1 : null;
 }
 
-/** What there is to deliver depends on nothing else; of the table `checkpoint` as `h`. */
-const HEAD = rawSql("concat_ws(' ', encode(h.block_hash, 'hex'), h.safe_block, h.finalized_block)");
+/**
+ * The state of the index, of the table `checkpoint` as `h`: what there is to deliver depends on nothing else. The revision
+ * differs even if a reorg is undone; the hash even if the index begins again.
+ */
+const HEAD = rawSql("concat_ws(' ', h.revision, encode(h.block_hash, 'hex'))");
 
 /** Instead of a head: there may be more at once, and it is not far. */
 export const NEAR_HEAD = "";
