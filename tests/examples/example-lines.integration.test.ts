@@ -41,7 +41,6 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
     "settings that the reader fills in",
   ],
   [/https:\/\/api\.example\.com/, "a test vector of a signature: src/api/writes"],
-  [/vitalik\.eth/, "names are registered on Ethereum only: tests/cli/exposure-and-diff.test.ts has one"],
   [/\bquotes\/0x/, "a quote has its time in its hash, which differs from run to run"],
   [/webhooks\/wh_/, "the id comes from the registration: tests/webhooks"],
 ];

@@ -134,7 +134,7 @@ describe("two exports into one folder", () => {
       // What a run from another database does when it begins: none of these files is in the manifest yet.
       beforeListing: ({ from, to }) => {
         for (const { table } of whole.files)
-          rmSync(join(folder, table, `${from}-${to}.parquet`), { force: true });
+          rmSync(join(folder, table, `${from}-${to + 1}.parquet`), { force: true });
       },
     });
     await expect(robbed).rejects.toMatchObject({ code: "DATABASE_BUSY", message: /was deleted/ });
