@@ -14,7 +14,7 @@ import type { PaymentState } from "../ledger/transitions.ts";
 import { NONCE_USED, rejectionMessage, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import { confirmReportedTransfer, resumeSettlement, sendTransfer } from "../settlement/settle.ts";
-import { traceTransfer } from "../settlement/trace.ts";
+import { type TracedTransfer, traceTransfer } from "../settlement/trace.ts";
 import { findAdmissionLimit, findCheckLimit } from "./admission.ts";
 import { wasSent } from "./flow-open.ts";
 import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
@@ -68,24 +68,27 @@ export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">
   const createdSeconds = firstSeen.row?.createdSeconds ?? Math.floor(services.clock.nowMs() / 1_000);
   const traced = await traceTransfer(services, { key, payment, payload, terms, createdSeconds }, rejection);
   if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
+  unpaid.spend(unitsOf(traced));
   if (traced.kind === "unchecked") {
-    unpaid.spend(REJECTION_UNITS);
     // No row stays of a payment that its payer may not have signed.
     return giveBack(flow, respond.pending(traced.message));
   }
-  const used = traced.kind === "rejected" ? traced.used : undefined;
-  if (used !== undefined) services.spentPayments.remember(payment.digest, used.final);
-  // The logs of a day cost as many calls as some work does.
-  const wasSearched = used !== undefined || (traced.kind === "unclear" && traced.wasSearched);
-  unpaid.spend(wasSearched ? RUN_UNITS : REJECTION_UNITS);
   if (traced.kind === "unclear") {
     // The row stays: if the money has arrived, its identifier and its request still protect it.
     await services.ledger.releaseLease(key, owner);
     return done(respond.pending(traced.message));
   }
+  if (traced.used !== undefined) services.spentPayments.remember(payment.digest, traced.used.final);
   // The process that took it over may have charged it, which may even be why it is invalid now.
   if (!(await services.ledger.deleteReservation(key, owner))) return done(respond.takenOver());
   return done(respond.paymentRequired(traced.message));
+}
+
+/** The logs of a day cost as many calls as some work does. */
+function unitsOf(traced: Exclude<TracedTransfer, TransferFound>): typeof REJECTION_UNITS | typeof RUN_UNITS {
+  if (traced.kind === "unchecked") return REJECTION_UNITS;
+  const wasSearched = traced.kind === "rejected" ? traced.used !== undefined : traced.wasSearched;
+  return wasSearched ? RUN_UNITS : REJECTION_UNITS;
 }
 
 export function admitPayment(flow: Flow, state: StateOf<"admitting">): Promise<Next<"admitting">> {
@@ -268,13 +271,16 @@ export async function finishHolder(
   flow: Flow,
   { holder }: StateOf<"finishingHolder">,
 ): Promise<Next<"finishingHolder">> {
-  const { services, owner, respond } = flow;
+  const { services, owner, respond, unpaid } = flow;
   const { ledger } = services;
   if (!wasSent(holder)) {
     const payment = paymentIn(holder, flow.offer);
     const traced = await traceTransfer(services, { ...holder, key: holder, payment }, REPLACED);
     if (traced.kind === "transferred") return { at: "opening", holder };
-    if (traced.kind !== "rejected") return done(respond.pending(traced.message));
+    if (traced.kind !== "rejected") {
+      unpaid.spend(unitsOf(traced));
+      return done(respond.pending(traced.message));
+    }
     await ledger.markReplaced(holder, owner);
     return { at: "waiting", row: holder };
   }
@@ -282,7 +288,10 @@ export async function finishHolder(
   if (acquired === null) return { at: "waiting", row: holder };
   const result = await resumeSettlement(services, acquired, owner);
   if (result.kind === "settled") return { at: "replaying", row: acquired, transaction: result.transaction };
-  if (result.kind === "unknown") return done(respond.unsettled(result));
+  if (result.kind === "unknown") {
+    unpaid.spend(REJECTION_UNITS);
+    return done(respond.unsettled(result));
+  }
   await ledger.markReplaced(holder, owner);
   return { at: "waiting", row: holder };
 }

@@ -277,6 +277,18 @@ describe("with a facilitator that does not respond", () => {
   });
 });
 
+it("ends at a limit for new authorizations under an identifier whose payment has an unknown outcome", async () => {
+  const few = await stage.serve({ limits: { unpaidPerClientPerMinute: 3 } });
+  few.injected.settle = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+  const [first, second] = [await sign("free"), await sign("free")];
+  const statuses: number[] = [];
+  for (const { header } of [first, second, second, second, second, second]) {
+    statuses.push((await fetchWithPayment(url("free", few), header)).status);
+  }
+  // The run of the first, and three rejections: each finds the facilitator called once more.
+  expect(statuses).toEqual([503, 503, 503, 503, 429, 429]);
+});
+
 describe("with the last of the payer's money", () => {
   it("a new authorization gets no 402, because money moved", async () => {
     payer = await stage.payer(0n);

@@ -24,7 +24,7 @@ import type { SettlementContext } from "./settle.ts";
 /** Why a payment cannot be charged. A facilitator's reason is a claim; it is null where the payment is not on our terms now. */
 export type Rejection = { readonly reason: string | null; readonly message: string };
 
-type TracedTransfer =
+export type TracedTransfer =
   /** By the payment's own signature, exactly to us: it is paid. */
   | TransferFound
   /** No money of this payment has arrived. `used` where logs were read that show another use of its nonce. */
