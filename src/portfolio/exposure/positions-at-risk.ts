@@ -45,11 +45,11 @@ export type ExposedPositions = {
   readonly connectorShares: ReadonlySet<Hex>;
 };
 
+/** At least nothing is unknown: a zero beside an unknown part would read like safety. */
 export function sumRisks(risks: readonly Risk[]): Risk {
-  return {
-    value: sumKnownValues(risks.map(({ value }) => value)),
-    isPartial: risks.some(({ isPartial }) => isPartial),
-  };
+  const value = sumKnownValues(risks.map((risk) => risk.value));
+  const isPartial = risks.some((risk) => risk.isPartial);
+  return isPartial && value?.units === 0n ? UNKNOWN_RISK : { value, isPartial };
 }
 
 /** Unknown where the limit is: more may not be there, and less may be. */

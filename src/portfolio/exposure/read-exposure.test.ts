@@ -296,6 +296,19 @@ describe("the response", () => {
     expect(permissions.filter(({ contract }) => contract === LIAR)).toHaveLength(KNOWN.length);
   });
 
+  it("does not know the total where the account's own code could not be read", async () => {
+    const blind = await stage.node((calls) =>
+      calls.some(({ method }) => method === "eth_getCode") ? { kind: "status", status: 500 } : null,
+    );
+    const account = numberedAddress(0xc0de);
+    const seen = await read(stage.port(scanNode, tokens), account);
+    expect(seen.summary).toMatchObject({ valueAtRiskUsd: "0", partial: false });
+    const { summary } = await read(stage.port(blind, tokens), account);
+    expect(summary).toMatchObject({ permissionCount: 0, valueAtRiskUsd: null, partial: true });
+    expect(summary.chains).toMatchObject([{ valueAtRiskUsd: null, partial: true }]);
+    expect(summary.warnings.join("\n")).toContain("its code could not be read");
+  });
+
   it("calls the total partial where a listed token that is held does not say who may take it", async () => {
     const silent = numberedAddress(0x51137);
     const partial = async (balance: Hex) => {

@@ -38,11 +38,10 @@ export async function readExposure(
   const query = { slugs, blocks, what: "permissions", partial, read };
   const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
-  const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains });
+  const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains, failed });
   return addFailedChains(exposure, { slugs, failed });
 }
 
-/** What may be at risk there is unknown: the sum is at least what the others have. */
 function addFailedChains(
   exposure: Exposure,
   { slugs, failed }: { readonly slugs: readonly string[]; readonly failed: readonly ChainConfig[] },
@@ -59,7 +58,6 @@ function addFailedChains(
     chains: slugs,
     summary: {
       ...summary,
-      partial: true,
       chains: slugs.map((chain) => read.get(chain) ?? { chain, ...none }),
       warnings: [...warnings, ...summary.warnings],
     },
@@ -71,6 +69,8 @@ type ReadChains = {
   readonly wallet: Hex;
   readonly takenAtMs: number;
   readonly chains: readonly ChainPermissions[];
+  /** What is at risk there is unknown. */
+  readonly failed: readonly ChainConfig[];
 };
 
 // About a kilobyte each: what matters comes first, and a token that claims to be approved for all cannot fill a response.
@@ -80,10 +80,11 @@ const CLAIMS_MAX = 250;
 
 function describeExposure(
   { provider, spenders }: Pick<ExposureOptions, "provider" | "spenders">,
-  { wallet, takenAtMs, chains }: ReadChains,
+  { wallet, takenAtMs, chains, failed }: ReadChains,
 ): Exposure {
   const described = chains.map((data) => describeChain(data, wallet, spenders.onChain(data.chain.chainId)));
   const permissions = described.flatMap((chain) => chain.permissions).sort(comparePermissions);
+  const total = sumRisks([...described.map((chain) => chain.total), ...failed.map(() => UNKNOWN_RISK)]);
   const listed = limitList(permissions);
   const omitted = permissions.length - listed.length;
   const left = `The ${omitted} permissions with the least at risk, or of contracts that nothing vouches for, are counted, but not listed.`;
@@ -92,13 +93,13 @@ function describeExposure(
     timestamp: new Date(takenAtMs).toISOString(),
     chains: chains.map(({ chain }) => chain.slug),
     summary: {
-      ...countPermissions(permissions, sumRisks(described.map(({ total }) => total))),
+      ...countPermissions(permissions, total),
       spenderListVersion: spenders.version,
-      chains: described.map(({ data, total, permissions: own }) => ({
+      chains: described.map(({ data, total: ofChain, permissions: own }) => ({
         chain: data.chain.slug,
         blockNumber: data.block.number,
         searchedFromBlock: data.searchedFromBlock,
-        ...countPermissions(own, total),
+        ...countPermissions(own, ofChain),
       })),
       warnings: [...(omitted > 0 ? [left] : []), ...described.flatMap(({ data }) => data.warnings)],
     },

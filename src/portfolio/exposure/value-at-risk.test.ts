@@ -8,7 +8,13 @@ import {
 import type { Hex } from "../../lib/hex.ts";
 import { type Delegation, type ProtocolPosition, quotePrice } from "../types.ts";
 import { collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
-import { type ExposedPositions, groupAccounts, NO_RISK, UNKNOWN_RISK } from "./positions-at-risk.ts";
+import {
+  type ExposedPositions,
+  groupAccounts,
+  NO_RISK,
+  sumRisks,
+  UNKNOWN_RISK,
+} from "./positions-at-risk.ts";
 import { PERMIT2 } from "./revocations.ts";
 import type { PermissionRead } from "./scan-permissions.ts";
 import type { LivePermission } from "./types.ts";
@@ -34,12 +40,16 @@ const noPositions: ExposedPositions = {
   ...{ borrowable: new Map(), connectorShares: new Set(), incomplete: new Set() },
 };
 
-function valuate(permissions: readonly LivePermission[], failed: readonly PermissionRead[] = []) {
+function valuate(
+  permissions: readonly LivePermission[],
+  failed: readonly PermissionRead[] = [],
+  isComplete = true,
+) {
   const price = { ...quotePrice({ units: 1n, scale: 0 }), source: "test" };
   const tokens = [
     { holding: makeHolding(token, 100n), isBalanceKnown: true, isVouched: true, price, isSpam: false },
   ];
-  return new RiskValuation({ wallet, permissions, failed, isComplete: true, tokens, positions: noPositions });
+  return new RiskValuation({ wallet, permissions, failed, isComplete, tokens, positions: noPositions });
 }
 
 const valueNested = (permissions: readonly LivePermission[], failed: readonly PermissionRead[]) =>
@@ -51,6 +61,18 @@ describe("control over a wallet", () => {
       valuate([]).valuePermission({ ...direct(0n), kind: "owner", controlsAll });
     const everything = { value: { units: 100_000_000n, scale: 6 }, isPartial: false };
     expect([valued(true), valued(false), valued(null)]).toEqual([everything, NO_RISK, UNKNOWN_RISK]);
+  });
+});
+
+describe("the total of what could not be read in full", () => {
+  it("is a minimum, and unknown while the minimum is nothing", () => {
+    const total = (...permissions: LivePermission[]) => valuate(permissions, [], false).valueTotal();
+    expect(total(direct(30n))).toMatchObject({ value: { units: 30_000_000n }, isPartial: true });
+    expect(total()).toEqual(UNKNOWN_RISK);
+    expect(total(direct(0n))).toEqual(UNKNOWN_RISK);
+    expect(valuate([]).valueTotal()).toEqual(NO_RISK);
+    // Of several chains too.
+    expect(sumRisks([NO_RISK, UNKNOWN_RISK])).toEqual(UNKNOWN_RISK);
   });
 });
 

@@ -120,12 +120,12 @@ export class RiskValuation {
     const hidden = permissions.filter(
       (one) => one.kind === "session-key" || (one.controlsAll === null && isOther(one)),
     );
-    const total = sumRisks([
+    return sumRisks([
       ...tokens,
       ...[...accounts].map(([account, risks]) => limitToAccount(sumRisks(risks), account)),
       ...[...unread, ...hidden].map(() => UNKNOWN_RISK),
+      isComplete ? NO_RISK : UNKNOWN_RISK,
     ]);
-    return { ...total, isPartial: total.isPartial || !isComplete };
   }
 
   /** Of each token that is not spam; a token of strangers that returns no balance is worth nothing to them. */
@@ -185,14 +185,14 @@ export class RiskValuation {
       ({ isSpam, holding: { rawBalance, contract } }) =>
         !isSpam && rawBalance > 0n && !(contract && this.#receipts.has(contract)),
     );
-    const total = sumRisks([
+    return sumRisks([
       ...held.map(({ holding, price }): Risk => {
         const { value } = valueAsset(holding, price, { valueMax: price?.payableUsdMax ?? null });
         return { value, isPartial: value === null };
       }),
       ...positions.accounts.map(({ net }) => net),
+      positions.isComplete ? NO_RISK : UNKNOWN_RISK,
     ]);
-    return { ...total, isPartial: total.isPartial || !positions.isComplete };
   }
 }
 
