@@ -148,7 +148,7 @@ describe("a lending market", () => {
   const LLTV = 860_000_000_000_000_000n;
   const agent = accounts.agent.address;
 
-  /** Dollars with 6 decimals against a coin with 18, at 3,000 dollars; 10,000 dollars are lent. */
+  /** Dollars with 6 decimals against a coin with 18, at 3,000 dollars; the pool has 10,000 dollars. */
   async function openMarket() {
     const [dollars, coin] = [await plainToken(6), await plainToken(18)];
     const feed = (answer: bigint) => evm.deploy(priceFeedAbi, priceFeedBytecode, ["Price", 8, answer]);
@@ -190,8 +190,8 @@ describe("a lending market", () => {
     for (const view of ["market", "idToMarketParams"] as const)
       expect((await market.read(view, [zeroHash])).map(BigInt).every((word) => word === 0n)).toBe(true);
     expect(await market.read("position", [zeroHash, payer])).toEqual([0n, 0n, 0n]);
-    const lent = market.call(owner, "withdraw", [7_420_000_001n, owner, owner]);
-    await expectRevert(lent, lendingMarketAbi, "InsufficientLiquidity", []);
+    const withdrawal = market.call(owner, "withdraw", [7_420_000_001n, owner, owner]);
+    await expectRevert(withdrawal, lendingMarketAbi, "InsufficientLiquidity", []);
     await market.send(owner, "withdraw", [7_420_000_000n, owner, owner]);
   });
 

@@ -78,7 +78,7 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
 }
 
 // Of 1.2 WETH, worth 3,600 dollars, 86 % may be owed: the collateral can lose 6.3 % of its value before liquidation.
-const LOAN = { collateral: "1.2", borrowed: "2900", lent: "12000", lltv: parseEther("0.86") } as const;
+const LOAN = { collateral: "1.2", borrowed: "2900", supplied: "12000", lltv: parseEther("0.86") } as const;
 /** The oracle's 36 decimals, and those of USDC less those of WETH. */
 const LOAN_PRICE_SCALE = 24n;
 
@@ -93,10 +93,10 @@ export async function addPayerLoan(
   const initCode = encodeDeployData({ abi: lendingMarketAbi, bytecode: lendingMarketBytecode, args });
   const { contractAddress: lending } = await send(owner.address, undefined, initCode);
   if (lending === null) throw new Error("Could not prepare the market: the loan has no contract");
-  const lent = parseUnits(LOAN.lent, USDC_DECIMALS);
-  await send(owner.address, UsdCoin, encode(usdCoinAbi, "mint", [owner.address, lent]));
-  await send(owner.address, UsdCoin, encode(usdCoinAbi, "approve", [lending, lent]));
-  await send(owner.address, lending, encode(lendingMarketAbi, "supply", [lent]));
+  const supplied = parseUnits(LOAN.supplied, USDC_DECIMALS);
+  await send(owner.address, UsdCoin, encode(usdCoinAbi, "mint", [owner.address, supplied]));
+  await send(owner.address, UsdCoin, encode(usdCoinAbi, "approve", [lending, supplied]));
+  await send(owner.address, lending, encode(lendingMarketAbi, "supply", [supplied]));
   const collateral = parseEther(LOAN.collateral);
   await send(payer.address, WrappedEther, encode(wrappedEtherAbi, "deposit"), collateral);
   await send(payer.address, WrappedEther, encode(wrappedEtherAbi, "approve", [lending, collateral]));

@@ -99,7 +99,7 @@ describe("the deployments of an installation", () => {
 });
 
 describe("the nodes that a run tells to commands", () => {
-  it("are read back by a command as the run has them", async () => {
+  it("a command reads the nodes back as the run has them", async () => {
     const nodes = { RPC_URL: "http://127.0.0.1:8545,wss://node.test/", RPC_URL_2: "https://two.test" };
     const environment = await configure(await write("one"), [await write("two", 2)], nodes);
     expect(listKeylessNodes(await chooseDeployments({ environment, options: {} }))).toEqual({

@@ -147,8 +147,8 @@ describe("a listed contract that claims to be a vault", () => {
     expect(positions.map(({ valueUsd }) => valueUsd)).toEqual(values);
     // The vault's own shares come before those of vaults over it.
     expect(positions[0]).toMatchObject({ contract: LIAR, selfReported: true });
-    const told = summary.warnings.filter((warning) => warning.endsWith("which count once."));
-    expect(told).toEqual(
+    const reported = summary.warnings.filter((warning) => warning.endsWith("which count once."));
+    expect(reported).toEqual(
       cut.map(
         (index) =>
           `The vault ${OUTER_LIARS[index]} on Ethereum rests on assets that other vaults of the wallet rest on, which count once.`,

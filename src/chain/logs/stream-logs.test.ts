@@ -468,7 +468,7 @@ describe("a node that always omits one log in the middle of a range", () => {
         },
       })) {
         batches.push(batch);
-        // Whoever stores the logs must not forget that they are unconfirmed.
+        // A caller that stores the logs must not forget that they are unconfirmed.
         if (isDown) expect(unconfirmed.at(-1)?.toBlock).toBe(batch.toBlock);
         slept.push(clock.sleptMs.reduce((sum, ms) => sum + ms, 0));
         if (batch.toBlock >= 29) isDown = false;

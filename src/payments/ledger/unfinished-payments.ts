@@ -85,7 +85,7 @@ const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is d
 const OVER_BY_CLOCK = sql`least(valid_before, extract(epoch from created_at) + ${UNCLEAR_SECONDS_MAX}::int)
   < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int`;
 // Most payments end within the minute for which our offers are valid; after it the pauses grow with the age, by a quarter
-// of it. Nobody waits for the result: a client that sends the signature again has it looked up. A signature may be valid
+// of it. No client waits for the result: a client that sends the signature again has it looked up. A signature may be valid
 // for a day, which then takes about 80 reads.
 const FREQUENT_MS = 60_000;
 const RECHECK_MS_MAX = 1_800_000;

@@ -112,7 +112,7 @@ async function attemptSettlement(
   const isBelieved = !mayBeExposed && !(isNeverValid(reason) && transaction !== null);
   if (isBelieved && reason !== NONCE_USED) await ledger.recordRejected(row, owner, reason);
   else await ledger.recordUnknownOutcome(row, owner, transaction);
-  // Never 402: the payment was verified, so whoever rejects it now can still carry it out.
+  // Never 402: the payment was verified, so a facilitator that rejects it now can still carry it out.
   return reason === NONCE_USED ? UNKNOWN : { ...UNKNOWN, message: retryableMessage(reason) };
 }
 

@@ -120,7 +120,7 @@ describe("an account", () => {
     };
     const shown = { ...nothing, kind: "smart-account", entryPoint: ENTRY_POINT };
     expect(await readProxy(implementation)).toEqual({ ...shown, proven: true, implementation });
-    // Whatever the slot names otherwise is somebody's code.
+    // Any other address in the slot is code that anyone may have written.
     expect(await readProxy(smartAccount)).toEqual({ ...shown, proven: false, implementation: smartAccount });
   });
 

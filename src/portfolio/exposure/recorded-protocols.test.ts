@@ -63,7 +63,7 @@ describe("managers of a Comet", () => {
     expect(Number(summary.valueAtRiskUsd)).toBeCloseTo(net, 2);
   });
 
-  it("are found without a log if they are known, and no longer after their revocation", async () => {
+  it("finds known managers without a log, and no longer after their revocation", async () => {
     const known = await read(moments["with managers"], recorded, { logs: [] });
     expect(known.permissions).toMatchObject([{ spender: RECORDED_SPENDER, spenderName: "Router" }]);
     expect((await read(moments["with managers, revoked"], recorded)).permissions).toEqual([]);
@@ -92,7 +92,7 @@ describe("delegates in Venus", () => {
     expect(Number(summary.valueAtRiskUsd)).toBeCloseTo(net, 2);
   });
 
-  it("are found without a log if they act on positions, and no longer after their revocation", async () => {
+  it("finds delegates without a log if they act on positions, and no longer after their revocation", async () => {
     const known = await read(moments["with delegates"], recorded, { logs: [] });
     expect(known.permissions).toMatchObject([{ spender: RECORDED_SPENDER, spenderName: "Router" }]);
     expect((await read(moments["with delegates, revoked"], recorded)).permissions).toEqual([]);
@@ -129,7 +129,7 @@ describe("operators in Euler", () => {
     expect(Number(summary.valueAtRiskUsd)).toBeCloseTo(own + sub, 2);
   });
 
-  it("are found without a log if they are known, and no longer after their revocation", async () => {
+  it("finds known operators without a log, and no longer after their revocation", async () => {
     const known = await read(moments["with operators"], recorded, { logs: [] });
     expect(known.permissions).toMatchObject([{ spender: RECORDED_SPENDER, spenderName: "Router" }]);
     expect((await read(moments["with operators, revoked"], recorded)).permissions).toEqual([]);
@@ -167,7 +167,7 @@ describe("limits of Safe's Allowance Module", () => {
     ]);
   });
 
-  it("are gone after their revocation by the Safe", async () => {
+  it("the limits are gone after their revocation by the Safe", async () => {
     const { limits, summary } = await readLimits(moments["renewed, revoked"]);
     expect({ limits, value: summary.valueAtRiskUsd }).toEqual({ limits: [], value: "0" });
   });

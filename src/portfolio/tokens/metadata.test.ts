@@ -68,7 +68,7 @@ describe("metadata", () => {
     expect(warnings).toEqual([]);
     expect(holdings).toEqual([
       holding(null),
-      // Whoever owns the contract may rename it, and it would never be spam.
+      // The owner of the contract may rename it, and it would never be spam.
       { ...holding(six), symbol: "T0", name: "Token 0", decimals: 6 },
       { ...holding(none), symbol: "WHL", name: "Whole", decimals: 0 },
     ]);

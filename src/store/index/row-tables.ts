@@ -54,7 +54,7 @@ export async function recordRowTables(session: Session, declaration: RowDeclarat
   });
 }
 
-/** The logs that the rows were made from have changed: whoever opens the tables next rebuilds them. */
+/** The logs that the rows were made from have changed: the next process that opens the tables rebuilds them. */
 export async function markRowTablesStale(session: Session): Promise<void> {
   await session.query("update row_tables set declaration_hash = 'stale'");
 }

@@ -39,8 +39,8 @@ export async function startLyingFacilitator(options: LyingFacilitatorOptions): P
   let before: Settled | null = null;
 
   // Every kind once at the first occasion: a run goes on until it has met each of them.
-  const isDue = (told: number, kinds: number, chance: number) =>
-    share > 0 && (told < kinds || random() < chance);
+  const isDue = (lies: number, kinds: number, chance: number) =>
+    share > 0 && (lies < kinds || random() < chance);
 
   const chooseLie = (path: string): FacilitatorLie | null =>
     // In turns, each until it was used: some need a settlement that succeeds.

@@ -44,7 +44,7 @@ contract Items is ERC1155 {
 contract Backdoor {
   address immutable real;
   constructor(address to) { real = to; }
-  function sweep(ERC20 token) external { token.transfer(msg.sender, token.balanceOf(address(this))); }
+  function takeAll(ERC20 token) external { token.transfer(msg.sender, token.balanceOf(address(this))); }
   fallback() external payable {
     (bool isDone, bytes memory result) = real.delegatecall(msg.data);
     assembly {
@@ -381,7 +381,7 @@ describe("a Safe whose proxy runs another singleton", () => {
         reasons: ["unverified code"],
       },
     });
-    await contractAt(safe.address, { abi: compiled.Backdoor?.abi ?? [] }).call("sweep", [token.address]);
+    await contractAt(safe.address, { abi: compiled.Backdoor?.abi ?? [] }).call("takeAll", [token.address]);
     const balanceOf = { abi: compiled.OpenToken?.abi ?? [], functionName: "balanceOf", args: [safe.address] };
     const call = { to: token.address, data: encodeFunctionData(balanceOf) };
     expect(BigInt((await chain.request("eth_call", [call, "latest"])) as Hex)).toBe(0n);

@@ -53,7 +53,7 @@ export type RecordedMoment = {
   /** Missing where no reader needs them. */
   readonly transfers?: readonly RecordedTransfer[];
   readonly responses: Readonly<Record<string, string | null>>;
-  /** Missing where nobody was asked who may act for the wallet. */
+  /** Missing where no read was recorded of who may act for the wallet. */
   readonly exposure?: { readonly code: string; readonly logs: readonly RecordedLog[] };
 };
 type RecordedLog = Omit<NodeLog, "address" | "data" | "topics" | "blockHash" | "transactionHash"> & {
