@@ -246,13 +246,13 @@ describe("money that moves on while it is worked for", () => {
   });
 
   it("works for a payment that someone else carried out beside another one, also if a reorg then removes it", async () => {
-    const seller = await stage.serve({ limits: { receiptMs: 50 } });
+    const merchant = await stage.serve({ limits: { receiptMs: 50 } });
     const payer = await payerWith(TEST_PRICE);
     const [first = "", second = ""] = await signMany(payer, 2);
-    const present = (header: string) => send([header], "198.51.100.12", [seller]);
+    const present = (header: string) => send([header], "198.51.100.12", [merchant]);
     const responses: Response[] = [];
-    seller.sold.work = async () => {
-      if (seller.runs.length === 1) {
+    merchant.sold.work = async () => {
+      if (merchant.runs.length === 1) {
         await carryOut(second);
         responses.push(...(await present(second)));
       } else {
