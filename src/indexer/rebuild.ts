@@ -44,6 +44,8 @@ export type RereadOptions = {
   readonly deployment: Deployment;
   readonly range: BlockSpan;
   readonly rangeMax: number;
+  /** Called before each batch is stored. */
+  readonly onStore?: () => void;
   readonly signal: AbortSignal;
 };
 
@@ -71,6 +73,7 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
   })) {
     const detailed = await addDetails(batch.logs, signal);
     const blocks = { from: batch.fromBlock, to: batch.toBlock };
+    options.onStore?.();
     await lock.transaction((session) => replaceStoredLogs(session, blocks, detailed));
     logs += detailed.length;
   }

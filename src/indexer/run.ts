@@ -92,8 +92,8 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
         const { schema } = options.database;
         const { startBlock } = deployment;
         const rangeMax = options.logRangeMax;
-        const reread = (range: BlockSpan, signal: AbortSignal) =>
-          rereadLogs(lock, { rpc, deployment, range, rangeMax, signal });
+        const reread = (range: BlockSpan, onStore: () => void, signal: AbortSignal) =>
+          rereadLogs(lock, { rpc, deployment, range, rangeMax, onStore, signal });
         const audit = { ...options, rpc, decoder, unconfirmed, reread, signal };
         await withSelfAudit(audit, async (report, signal) => {
           await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);

@@ -207,6 +207,53 @@ describe("the self-audit", () => {
   );
 });
 
+it(
+  "goes on indexing if a repair of unconfirmed history stores nothing, and tries again",
+  async () => {
+    const second = await startFaultyNode({ upstream: stage.chain.request, plan: () => null });
+    await stage.withIndex([stage.chain.rpcUrl], async (index) => {
+      const { database } = index;
+      await index.stopIndexing();
+      const { block } = stage.finalLog;
+      await database.query({ text: "delete from logs where block_number = $1", values: [block] });
+      const checkpoint = await readCheckpoint(database);
+      if (checkpoint === null) throw new Error("nothing is indexed");
+      const status = createIndexerStatus(silentLog, systemClock);
+      const { rpc } = createTestRpc([stage.chain.rpcUrl, second.url]);
+      const unconfirmed = createUnconfirmedRanges(status.onUnconfirmedChange);
+      unconfirmed.add({ from: block, to: block });
+      let repairs = 0;
+      let starts = 0;
+      const options = {
+        ...{ rpc, database, unconfirmed, report: status, log: silentLog },
+        deployment: stage.deployment,
+        decoder: createLogDecoder(stage.deployment),
+        logRangeMax: 1_000,
+        reread: () => {
+          repairs += 1;
+          return Promise.reject(new Error("nodes disagree"));
+        },
+        auditMs: 20,
+        signal: new AbortController().signal,
+      };
+      await withSelfAudit(options, async (report, signal) => {
+        starts += 1;
+        report.onSynced(checkpoint);
+        await expect.poll(() => repairs, { timeout: MINUTE / 4 }).toBeGreaterThan(1);
+        expect(signal.aborted).toBe(false);
+      });
+      expect(starts).toBe(1);
+      expect(status.report().audit).toMatchObject({
+        differences: [{ block }],
+        unconfirmed: [{ from: block, to: block }],
+      });
+      rpc.close();
+    });
+    await second.stop();
+  },
+  MINUTE,
+);
+
 describe("the audit of rows", () => {
   const revert = () => {
     throw new JsonRpcError(3, "execution reverted", "0x");

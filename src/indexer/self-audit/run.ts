@@ -24,8 +24,8 @@ type SelfAuditOptions = {
   readonly decoder: LogDecoder;
   readonly logRangeMax: number;
   readonly unconfirmed: UnconfirmedRanges;
-  /** Stores the logs of final blocks again, as two nodes show them. */
-  readonly reread: (span: BlockSpan, signal: AbortSignal) => Promise<unknown>;
+  /** Stores the logs of final blocks again, as two nodes show them; calls `onStore` before it stores any. */
+  readonly reread: (span: BlockSpan, onStore: () => void, signal: AbortSignal) => Promise<unknown>;
   /** Time between two samples; 0 turns it off. */
   readonly auditMs: number;
   readonly report: IndexingReporter & AuditReporter;
@@ -60,7 +60,9 @@ async function indexUntilRepaired(
   const signal = AbortSignal.any([options.signal, done.signal]);
   const repairs: { readonly spans: readonly BlockSpan[]; readonly left: readonly BlockDifference[] }[] = [];
   const repair: RepairHistory = async (spans, differences) => {
-    repairs.push({ spans, left: await repairHistory({ ...options, signal }, spans, differences) });
+    const left = await repairHistory({ ...options, signal }, spans, differences);
+    if (left === null) return;
+    repairs.push({ spans, left });
     done.abort();
   };
   // An audit that fails to start must not end the indexer.
@@ -84,27 +86,31 @@ async function indexUntilRepaired(
 }
 
 /**
- * Reads the blocks again beside indexing. If one cannot be read, others may be stored already, so that the rows are
- * stale in either case. Returns the differences that are left.
+ * Reads the blocks again beside indexing. If one cannot be read, others may be stored already, so that the rows are stale.
+ * Returns the differences that are left; null if nothing was stored, and the next audit tries again.
  */
 async function repairHistory(
   { reread, unconfirmed, report, log, signal }: SelfAuditOptions,
   spans: readonly BlockSpan[],
   differences: readonly BlockDifference[],
-): Promise<readonly BlockDifference[]> {
+): Promise<readonly BlockDifference[] | null> {
+  let mayBeStale = false;
+  const onStore = () => {
+    mayBeStale = true;
+  };
   log.warn(
     { component: "indexer", event: "history_repair", blocks: spans },
-    "A node omitted logs of unconfirmed history; reading it again and rebuilding the rows",
+    "A node omitted logs of unconfirmed history; reading it again and rebuilding the rows. Streams and webhooks past these blocks do not get their restored events",
   );
   report.onAudited("blocks", { checked: 0, differences });
   try {
     for (const span of spans) {
-      await reread(span, signal);
+      await reread(span, onStore, signal);
       unconfirmed.confirm(span);
     }
   } catch (error) {
     if (!signal.aborted) report.onAuditFailed("blocks", error);
-    return differences;
+    return mayBeStale ? differences : null;
   }
   return differences.filter(({ block }) => !spans.some(({ from, to }) => from <= block && block <= to));
 }
