@@ -12,6 +12,9 @@ type ReorgAct = {
   readonly more: number;
 };
 
+// Few, so that they do not write again what a reorg restored.
+const STEPS_AFTER = 10;
+
 /** Follows the stage's chain live, by HTTP and WebSocket; from its start, or from a copy of another index. */
 export function followStage(stage: IndexerStage, template?: string): Promise<TestIndex> {
   const { chain, deployment } = stage;
@@ -19,15 +22,16 @@ export function followStage(stage: IndexerStage, template?: string): Promise<Tes
   return startTestIndex({ urls: [chain.rpcUrl, chain.wsUrl], deployment, ...copied });
 }
 
-/** Follows a history live, of which some blocks are undone, indexes it again, and rebuilds the rows; the index ends stopped. */
+/** Follows a history live, whose last blocks are undone, indexes it again, and rebuilds the rows; the index ends stopped. */
 export async function expectSameTablesEveryWay(
   stage: IndexerStage,
   live: TestIndex,
   steps: number,
   acts: readonly ReorgAct[] = [],
 ): Promise<void> {
-  await undoBlocks(stage, live, acts);
   await stage.runSteps(steps);
+  await undoBlocks(stage, live, acts);
+  await stage.runSteps(STEPS_AFTER);
   await live.waitUntilIndexed(await stage.head());
   const { finalized, digest } = await digestCleanIndex(stage);
   expect(Object.values(digest).filter((text) => !text.startsWith("0 rows")).length).toBeGreaterThan(25);
@@ -45,7 +49,7 @@ export async function expectTablesOfFinalChain(
   acts: readonly ReorgAct[],
 ): Promise<void> {
   await undoBlocks(stage, index, acts);
-  await stage.runSteps(10);
+  await stage.runSteps(STEPS_AFTER);
   await index.waitUntilIndexed(await stage.head());
   const { finalized, digest } = await digestCleanIndex(stage);
   expect(await index.digest(finalized)).toEqual(digest);
