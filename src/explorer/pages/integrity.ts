@@ -107,7 +107,10 @@ function verdict({ indexer, rows, audits }: Integrity): Html {
     return notice("warn", "No indexer has reported yet, so that the head of the chain is not known here.");
   if (indexer.reason !== null) return notice("warn", foreignText(indexer.reason));
   if (!rows.is_current)
-    return notice("warn", "The rows were made by another version; the indexer makes them again.");
+    return notice(
+      "warn",
+      "The rows were made by another version, or before a repair of history; the indexer makes them again.",
+    );
   if (audits.latest.length === 0) return notice("info", "The index was not compared with the chain yet.");
   return notice("info", "The last comparisons with the chain found no difference.");
 }
@@ -218,7 +221,7 @@ function originCard({ version, deployment, rows }: Integrity, page: PageContext)
         "Hash of the declaration",
         rows.declaration_hash === null
           ? null
-          : html`<code class="id" title="${rows.declaration_hash}" data-copy="${rows.declaration_hash}">${rows.declaration_hash.slice(0, 12)}…</code> ${rows.is_current ? badge("as declared", "good") : badge("other version", "warn")}`,
+          : html`<code class="id" title="${rows.declaration_hash}" data-copy="${rows.declaration_hash}">${rows.declaration_hash.slice(0, 12)}…</code> ${rows.is_current ? badge("as declared", "good") : badge("to be made again", "warn")}`,
       ],
     ])}<details class="arguments"><summary>${contracts.length} contracts</summary>${facts(contracts)}</details>`,
     { id: "origin" },

@@ -67,7 +67,7 @@ export async function assertSameDeployment(
   );
 }
 
-/** Creates the row tables, or rebuilds them from the stored logs if the declarations changed; indexes alone are replaced. */
+/** Creates the row tables, or rebuilds them from the stored logs if declarations or logs changed; indexes alone are replaced. */
 export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
@@ -75,7 +75,7 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
   if (state === "stale") {
     log.info(
       { component: "store", event: "rebuilding" },
-      "Table declarations changed, rebuilding rows from stored logs",
+      "Table declarations or stored logs changed, rebuilding rows from stored logs",
     );
     const logs = await rebuildRows(lock, options);
     log.info({ component: "store", event: "rebuilt", logs }, "Rows rebuilt");

@@ -19,7 +19,7 @@ function hashRowDeclaration({ tables, foldVersion }: RowDeclaration): string {
     .digest("hex");
 }
 
-/** `absent`: never created. `stale`: created from other declarations. `current`: as declared. */
+/** `absent`: never created. `stale`: made from other declarations, or from logs that were repaired since. `current`: as declared. */
 type RowTablesState = "absent" | "stale" | "current";
 
 export async function readRowTablesState(
