@@ -6,7 +6,7 @@ import type { Hex } from "../../lib/hex.ts";
  * slot, for masterCopy(), and runs the singleton for everything else.
  */
 export const SAFE_PROXY_CODES: readonly Hex[] = [
-  // 1.3.0 and 1.4.1
+  // 1.1.1 to 1.4.1
   "0x608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e0000000000000000000000000000000000000000000000000000000060003514156050578060005260206000f35b3660008037600080366000845af43d6000803e60008114156070573d6000fd5b3d6000f3fe",
   // 1.5.0
   "0x608060405260005463a619486e60003560e01c14156024578060601b606c5260206060f35b3660008037600080366000845af43d6000803e806040573d6000fd5b3d6000f3fe",
@@ -14,6 +14,8 @@ export const SAFE_PROXY_CODES: readonly Hex[] = [
 
 /** As published by Safe: the contract for Ethereum, the one with more events for other chains, each at two addresses. */
 const SAFE_SINGLETONS: ReadonlyMap<Hex, string> = new Map([
+  ["0x34cfac646f301356faa8b21e94227e3583fe3f5f", "1.1.1"],
+  ["0x6851d6fdfafd08c0295c392436245e5bc78b0185", "1.2.0"],
   ["0xd9db270c1b5e3bd161e8c8503c55ceabee709552", "1.3.0"],
   ["0x69f4d1788e39c87893c980c06edf4b7f686e2938", "1.3.0"],
   ["0x3e5c63644e683549055b9be8653de26e0b4cd36e", "1.3.0+L2"],

@@ -106,7 +106,7 @@ describe("a listed delegate", () => {
     });
   });
 
-  it("puts an unknown part at risk if it runs code that the account stores, and that is not published", async () => {
+  it("puts an unknown part at risk if it runs code that the account stores", async () => {
     const [coinbase] = DELEGATES.filter(({ protocol }) => protocol === "Coinbase");
     const proxy = coinbase?.deployments[0]?.[1].toLowerCase() as Hex;
     const readStored = async (word: Hex) => {
@@ -118,7 +118,8 @@ describe("a listed delegate", () => {
       ];
     };
     const published = coinbase?.implementations?.[0] as Hex;
-    expect(await readStored(pad(published))).toEqual([[["delegate", proxy, false]], false]);
+    expect(await readStored(pad("0x0", { size: 32 }))).toEqual([[["delegate", proxy, false]], false]);
+    expect(await readStored(pad(published))).toEqual([[["delegate", proxy, null]], false]);
     const hostile = [
       [
         ["account-code", foreign, null],
@@ -189,6 +190,7 @@ describe("a policy account", () => {
     ).toEqual({
       permissions: [],
       warnings: [],
+      isComplete: true,
     });
     expect(node.requests.length - before).toBe(2);
   });

@@ -36,7 +36,6 @@ const views = {
   modules: createCallEncoder(
     "function getModulesPaginated(address, uint256) view returns (address[], address)",
   ),
-  storageAt: createCallEncoder("function getStorageAt(uint256, uint256) view returns (bytes)"),
   keyCount: createCallEncoder("function keyCount() view returns (uint256)"),
   entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
   owner: createCallEncoder("function owner() view returns (address)"),
@@ -51,9 +50,11 @@ const sessionKeys = createFunctionCodec(policyAccountAbi, "sessionKeys");
 type AccountControl = {
   readonly permissions: readonly LivePermission[];
   readonly warnings: readonly string[];
+  /** Nobody else controls the account, as far as its code can tell. */
+  readonly isComplete: boolean;
 };
 
-const NOTHING: AccountControl = { permissions: [], warnings: [] };
+const NOTHING: AccountControl = { permissions: [], warnings: [], isComplete: true };
 
 /** No request for an account without code. */
 export async function readAccountControl(
@@ -69,7 +70,7 @@ export async function readAccountControl(
     kind === "safe"
       ? await readSafe(query, account, spenders, signal)
       : joinControl(
-          await Promise.all([readOwners(query, account, signal), readPolicyAccount(query, signal)]),
+          await Promise.all([readOwners(query, account, spenders, signal), readPolicyAccount(query, signal)]),
         );
   // A contract that is no known account is proven to be just that, which says nothing about its code.
   const isKnown = kind !== "contract" && account.proven;
@@ -80,6 +81,7 @@ function joinControl(parts: readonly AccountControl[]): AccountControl {
   return {
     permissions: parts.flatMap(({ permissions }) => permissions),
     warnings: parts.flatMap(({ warnings }) => warnings),
+    isComplete: parts.every(({ isComplete }) => isComplete),
   };
 }
 
@@ -87,9 +89,10 @@ function joinControl(parts: readonly AccountControl[]): AccountControl {
 function addUnknownCode(
   { at, wallet }: WalletQuery,
   implementation: Hex | null,
-  { permissions, warnings }: AccountControl,
+  { permissions, warnings, isComplete }: AccountControl,
 ): AccountControl {
   return {
+    isComplete,
     permissions: [
       control(wallet, "account-code", implementation ?? wallet, null, null),
       ...permissions.map((one) => (one.contract === wallet ? hideLimit(one) : one)),
@@ -115,38 +118,46 @@ async function readDelegated(
   if (delegate === null) return NOTHING;
   const listed = spenders.byAddress.get(delegate);
   const known = listed?.kind === "delegate" ? listed : undefined;
-  const [delegated, implementation, own, keys] = await Promise.all([
-    readDelegate(query, delegate, known, signal),
+  const [hasKeys, implementation, own, keys] = await Promise.all([
+    hasFurtherKeys(query, known, signal),
     // Without one, the account only receives.
     known?.implementations ? readImplementation(query, signal) : null,
-    readOwners(query, account, signal),
+    readOwners(query, account, spenders, signal),
     readPolicyAccount(query, signal),
   ]);
-  // Owners that are not listed act for the account like further keys of its delegate.
-  const through = own.hasUnlisted ? delegated.permissions.map(hideLimit) : delegated.permissions;
-  const found = joinControl([{ ...delegated, permissions: through }, own, keys]);
+  const delegated = describeDelegate(query, delegate, known, hasKeys || implementation !== null);
+  const found = joinControl([delegated, own, keys]);
   const runsUnknown = implementation !== null && !known?.implementations?.includes(implementation);
   return runsUnknown ? addUnknownCode(query, implementation, found) : found;
 }
 
+async function hasFurtherKeys(
+  { at, wallet }: WalletQuery,
+  known: Spender | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (known?.furtherKeys !== "counted") return known?.furtherKeys !== undefined;
+  const [count] = await at.read([views.keyCount(wallet, [], VIEW_GAS_MAX)], signal);
+  return decodeWord(count) !== 0n;
+}
+
 /** A known one acts only on what the owner has signed, or holders of further keys, where it has such. */
-async function readDelegate(
+function describeDelegate(
   { at, wallet }: WalletQuery,
   delegate: Hex,
   known: Spender | undefined,
-  signal: AbortSignal,
-): Promise<AccountControl> {
-  const isCounted = known?.furtherKeys === "counted";
-  const [count] = isCounted ? await at.read([views.keyCount(wallet, [], VIEW_GAS_MAX)], signal) : [];
-  const hasKeys = known?.furtherKeys !== undefined && decodeWord(count) !== 0n;
-  const controls = hasKeys ? null : known === undefined;
+  hasKeys: boolean,
+): AccountControl {
+  const revoke = revocations.delegate(at.chain.chainId);
+  if (known === undefined || !hasKeys) {
+    return { ...NOTHING, permissions: [control(wallet, "delegate", delegate, revoke, known === undefined)] };
+  }
   return {
-    permissions: [control(wallet, "delegate", delegate, revocations.delegate(at.chain.chainId), controls)],
-    warnings: hasKeys
-      ? [
-          `${at.chain.name}: the delegate ${known.name} can let further keys act for the account; they are not listed, and what they can take is not known.`,
-        ]
-      : [],
+    ...NOTHING,
+    permissions: [control(wallet, "delegate", delegate, revoke, null)],
+    warnings: [
+      `${at.chain.name}: the delegate ${known.name} can let further keys act for the account; not all of them can be listed, and what they can take is not known.`,
+    ],
   };
 }
 
@@ -169,14 +180,12 @@ async function readSafe(
   signal: AbortSignal,
 ): Promise<AccountControl> {
   const { at, wallet } = query;
-  const [page, guard, handler] = await at.read(
-    [
-      views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)], VIEW_GAS_MAX),
-      views.storageAt(wallet, [GUARD_SLOT, 1n], VIEW_GAS_MAX),
-      views.storageAt(wallet, [HANDLER_SLOT, 1n], VIEW_GAS_MAX),
-    ],
-    signal,
-  );
+  const [[page], guard, handler] = await Promise.all([
+    at.read([views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)], VIEW_GAS_MAX)], signal),
+    // Not by a view, which a Safe has since 1.3.0.
+    at.storage(wallet, GUARD_SLOT, signal),
+    at.storage(wallet, HANDLER_SLOT, signal),
+  ]);
   const modules = decodeModules(page);
   const kindOf = (address: Hex) => spenders.byAddress.get(address)?.kind;
   const limits = new Map(
@@ -191,15 +200,17 @@ async function readSafe(
     if (limits.has(module)) return limits.get(module) === null ? null : false;
     return kindOf(module) !== "signed-module";
   };
-  const single = (kind: "guard" | "fallback-handler", data: Hex | null | undefined, revoke: Revocation) => {
-    const address = decodeStoredAddress(data);
+  const single = (kind: "guard" | "fallback-handler", word: bigint, revoke: Revocation) => {
+    const address = toStoredAddress(word);
     // A handler decides which signatures of the Safe are valid (ERC-1271), and with that what Permit2 may take.
     const known = address === null ? undefined : kindOf(address);
     const isKnown = known === "fallback-handler" || known === "signed-module";
     const controls = kind === "guard" || isKnown ? false : null;
     return address === null ? [] : [control(wallet, kind, address, revoke, controls)];
   };
+  const isComplete = modules !== null && modules.length < LIST_MAX;
   return {
+    isComplete,
     permissions: [
       ...listSafeOwners(wallet, owners ?? [], threshold),
       ...(modules ?? []).map((module, i) =>
@@ -217,9 +228,7 @@ async function readSafe(
     ],
     warnings: [
       ...(owners === null ? [`${at.chain.name}: the owners of the Safe could not be read.`] : []),
-      ...(modules === null || modules.length === LIST_MAX
-        ? [`${at.chain.name}: the modules of the Safe could not be read in full.`]
-        : []),
+      ...(isComplete ? [] : [`${at.chain.name}: the modules of the Safe could not be read in full.`]),
       ...([...limits.values()].includes(null)
         ? [`${at.chain.name}: the limits of an allowance module of the Safe could not be read.`]
         : []),
@@ -251,20 +260,13 @@ function decodeModules(data: Hex | null | undefined): readonly Hex[] | null {
   return offset === 64n && length === BigInt(count) && modules.length === count ? modules : null;
 }
 
-function decodeStoredAddress(data: Hex | null | undefined): Hex | null {
-  const bytes = decodeByteString(data, 32);
-  return bytes?.length === 32 ? toStoredAddress(BigInt(`0x${bytes.toString("hex")}`)) : null;
-}
-
-/** Some owners have no address, or are too many to be listed. */
-type OwnerControl = AccountControl & { readonly hasUnlisted: boolean };
-
 /** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
 async function readOwners(
   { at, wallet }: WalletQuery,
   { kind }: Account,
+  spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
-): Promise<OwnerControl> {
+): Promise<AccountControl> {
   const [owner, signer, next, named] = await at.read(
     [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
       view(wallet, [], VIEW_GAS_MAX),
@@ -280,18 +282,17 @@ async function readOwners(
   ] as const) {
     if (address !== null) single.set(address, controls);
   }
-  const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, signal);
+  const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, spenders, signal);
   const entryPoint = decodeAddress(named);
   // The published ones act only on what the owner has signed; another one may do as it likes.
   const isStrange = entryPoint !== null && findEntryPointVersion(entryPoint) === null;
   return {
+    ...indexed,
     permissions: [
       ...[...single].map(([address, controls]) => control(wallet, "owner", address, null, controls)),
       ...indexed.permissions,
       ...(entryPoint === null ? [] : [control(wallet, "entry-point", entryPoint, null, isStrange)]),
     ],
-    warnings: indexed.warnings,
-    hasUnlisted: indexed.hasUnlisted,
   };
 }
 
@@ -301,11 +302,13 @@ const PASSKEY_BYTES = 64;
 async function readIndexedOwners(
   { at, wallet }: WalletQuery,
   count: bigint,
+  { byAddress }: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
-): Promise<OwnerControl> {
+): Promise<AccountControl> {
   const size = count < BigInt(LIST_MAX) ? Number(count) : LIST_MAX;
   const calls = Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)], VIEW_GAS_MAX));
   const results = calls.length === 0 ? [] : await at.read(calls, signal);
+  const isComplete = count === BigInt(size) && !results.includes(null);
   const stored = results.map((result) => decodeByteString(result, PASSKEY_BYTES));
   const passkeys = stored.filter((bytes) => bytes?.length === PASSKEY_BYTES).length;
   const owners = stored.flatMap((bytes, index) => {
@@ -313,22 +316,31 @@ async function readIndexedOwners(
     const owner = bytes?.length === 32 ? decodeAddress(encoded) : null;
     return owner === null ? [] : [{ owner, index, encoded }];
   });
-  // The last owner cannot be removed by its index.
-  const permissions = owners.map(({ owner, index, encoded }) => {
-    const revoke = owners.length + passkeys > 1 ? revocations.ownerAtIndex(wallet, index, encoded) : null;
-    return control(wallet, "owner", owner, revoke, true);
-  });
+  const findManager = (owner: Hex) => {
+    const known = byAddress.get(owner);
+    return known?.kind === "permission-manager" ? known : undefined;
+  };
   const { name } = at.chain;
   return {
-    permissions,
-    hasUnlisted: passkeys > 0 || count > BigInt(size),
+    isComplete,
+    permissions: owners.map(({ owner, index, encoded }) => {
+      // The last owner cannot be removed by its index.
+      const revoke = owners.length + passkeys > 1 ? revocations.ownerAtIndex(wallet, index, encoded) : null;
+      return control(wallet, "owner", owner, revoke, findManager(owner) ? null : true);
+    }),
     warnings: [
       ...(passkeys > 0
         ? [
             `${name}: ${passkeys} owners of the account are passkeys, which have no address and are not listed.`,
           ]
         : []),
-      ...(count > BigInt(size) ? [`${name}: only the first ${size} owners of the account were read.`] : []),
+      ...(isComplete ? [] : [`${name}: not all owners of the account were read.`]),
+      ...owners
+        .flatMap(({ owner }) => findManager(owner) ?? [])
+        .map(
+          (manager) =>
+            `${name}: the owner ${manager.name} lets others spend within limits; what they can take is not known.`,
+        ),
     ],
   };
 }
@@ -340,18 +352,18 @@ async function readPolicyAccount(query: WalletQuery, signal: AbortSignal): Promi
   const { at, wallet } = query;
   const [policyModule] = await at.read([views.policyModule(wallet, [], VIEW_GAS_MAX)], signal);
   const module = decodeAddress(policyModule);
-  if (module === null) return { permissions: [], warnings: [] };
-  const [{ permissions, warnings }, [guardianWord]] = await Promise.all([
+  if (module === null) return NOTHING;
+  const [keys, [guardianWord]] = await Promise.all([
     readSessionKeys(query, signal),
     at.read([views.guardianOf(module, [wallet], VIEW_GAS_MAX)], signal),
   ]);
   const guardian = decodeAddress(guardianWord);
   return {
+    ...keys,
     permissions: [
-      ...permissions,
+      ...keys.permissions,
       ...(guardian === null ? [] : [control(wallet, "guardian", guardian, revocations.guardian(wallet))]),
     ],
-    warnings,
   };
 }
 
@@ -380,11 +392,12 @@ async function readSessionKeys({ at, wallet }: WalletQuery, signal: AbortSignal)
     const cut =
       found.length > keys.length ? [`${name}: only the newest ${LIST_MAX} session keys were read.`] : [];
     return {
+      isComplete: cut.length === 0,
       permissions: live,
       warnings: [`${name}: session keys are found by logs since block ${fromBlock}.`, ...cut],
     };
   } catch (error) {
     if (signal.aborted) throw error;
-    return { permissions: [], warnings: [`${name}: session keys could not be searched.`] };
+    return { permissions: [], warnings: [`${name}: session keys could not be searched.`], isComplete: false };
   }
 }

@@ -5,7 +5,7 @@ import { makeChainConfig, TEST_WALLET } from "../../../tests/support/portfolio/p
 import type { Hex } from "../../lib/hex.ts";
 import type { Account } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
-import { DELEGATES } from "./spenders/delegates.ts";
+import { createSpenderList, SPENDERS } from "./spenders/spender-list.ts";
 
 const KEY: Hex = `0x${"5e".repeat(20)}`;
 const ownerAt = (index: number, result: Hex): RecordedCall => ({
@@ -15,45 +15,72 @@ const ownerAt = (index: number, result: Hex): RecordedCall => ({
   result,
 });
 
-const COINBASE = DELEGATES.filter(({ protocol }) => protocol === "Coinbase");
+const KNOWN = SPENDERS.filter(({ protocol }) => protocol === "Coinbase");
+const [COINBASE] = KNOWN.filter(({ kind }) => kind === "delegate");
+const MANAGER: Hex = "0xf85210b21cc50302f477ba56686d2019dc9b67ad";
 
-function readOwners(count: number, owners: readonly Hex[], more: Partial<Account> = {}) {
+function readOwners(
+  count: number,
+  owners: readonly Hex[],
+  more: Partial<Account> = {},
+  implementation: Hex = COINBASE?.implementations?.[0] ?? "0x0",
+) {
   const next = { to: TEST_WALLET, function: "nextOwnerIndex() view returns (uint256)", args: [] };
   const calls = [{ ...next, result: `${count}` }, ...owners.map((owner, i) => ownerAt(i, owner))];
   const recorded = openRecordedChain({ chain: makeChainConfig("base", 8453), calls });
-  const [implementation = "0x0"] = COINBASE[0]?.implementations ?? [];
   const at = { ...recorded, storage: async () => BigInt(implementation) };
   const unknown = { delegate: null, implementation: null, version: null, owners: null, threshold: null };
   const account: Account = { ...unknown, kind: "smart-account", proven: true, entryPoint: null, ...more };
-  const spenders = { byAddress: new Map(COINBASE.map((one) => [KEY, one])) };
+  const spenders = createSpenderList(KNOWN, "1").onChain(8453);
   return readAccountControl({ at, wallet: TEST_WALLET }, account, spenders, AbortSignal.timeout(5_000));
 }
 
+const toOwner = (address: Hex): Hex => `0x${address.slice(2).padStart(64, "0")}`;
+
 describe("owners by index", () => {
-  const address: Hex = `0x${KEY.slice(2).padStart(64, "0")}`;
+  const address = toOwner(KEY);
 
   it("lists owners with an address, which another owner can remove, and counts passkeys", async () => {
-    const { permissions, warnings } = await readOwners(2, [address, `0x${"7a".repeat(64)}`]);
+    const { permissions, warnings, isComplete } = await readOwners(2, [address, `0x${"7a".repeat(64)}`]);
     expect(permissions).toMatchObject([{ kind: "owner", spender: KEY, revoke: { type: "call" } }]);
     expect(warnings).toEqual([
       "Base: 1 owners of the account are passkeys, which have no address and are not listed.",
     ]);
+    expect(isComplete).toBe(true);
   });
 
-  it("warns when an account has more owners than are read", async () => {
-    const { permissions, warnings } = await readOwners(10_000, [address]);
+  it("warns when an account has more owners than are read, and is not complete", async () => {
+    const { permissions, warnings, isComplete } = await readOwners(10_000, [address]);
     expect(permissions).toMatchObject([{ spender: KEY, revoke: null }]);
-    expect(warnings).toEqual(["Base: only the first 50 owners of the account were read."]);
+    expect(warnings).toEqual(["Base: not all owners of the account were read."]);
+    expect(isComplete).toBe(false);
   });
 
-  it("leaves unknown what a known delegate can take if owners are passkeys or were not read", async () => {
-    const delegated = { kind: "delegated", delegate: KEY } as const;
-    const controls = async (count: number, owners: readonly Hex[]) =>
-      (await readOwners(count, owners, delegated)).permissions.find(({ kind }) => kind === "delegate")
-        ?.controlsAll;
-    expect(await controls(0, [])).toBe(false);
-    expect(await controls(1, [`0x${TEST_WALLET.slice(2).padStart(64, "0")}`])).toBe(false);
-    expect(await controls(1, [`0x${"7a".repeat(64)}`])).toBe(null);
-    expect(await controls(10_000, [address])).toBe(null);
+  it("is not complete when an owner could not be read", async () => {
+    expect(await readOwners(2, [address])).toMatchObject({
+      ...{ isComplete: false, warnings: ["Base: not all owners of the account were read."] },
+    });
+  });
+
+  it("leaves unknown what Coinbase's manager of spend permissions can take, which acts for others", async () => {
+    const { permissions, warnings } = await readOwners(2, [address, toOwner(MANAGER)]);
+    expect(permissions.map(({ spender, controlsAll }) => [spender, controlsAll])).toEqual([
+      [KEY, true],
+      [MANAGER, null],
+    ]);
+    expect(warnings).toEqual([
+      "Base: the owner Coinbase Spend Permission Manager lets others spend within limits; what they can take is not known.",
+    ]);
+  });
+
+  it("leaves unknown what a known delegate can take that runs code with owners, whatever owners it lists", async () => {
+    const [delegate] = COINBASE?.deployments.flatMap(([, one]) => one.toLowerCase() as Hex) ?? [];
+    const controls = async (implementation?: Hex) =>
+      (
+        await readOwners(0, [], { kind: "delegated", delegate: delegate as Hex }, implementation)
+      ).permissions.find(({ kind }) => kind === "delegate")?.controlsAll;
+    expect(await controls("0x0")).toBe(false);
+    // isOwner of its storage is apart from what it lists.
+    expect(await controls()).toBe(null);
   });
 });

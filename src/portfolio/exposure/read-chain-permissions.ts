@@ -78,6 +78,7 @@ export async function readChainPermissions(
     failed: scanned.failed,
     isComplete:
       account.account.kind !== null &&
+      control.isComplete &&
       approvals.fromBlock !== null &&
       !candidates.omitsHeld &&
       scanned.omitted === 0 &&

@@ -452,20 +452,27 @@ describe("the code of the account itself", () => {
   ];
   const words = (...values: readonly (bigint | Hex)[]) =>
     concatHex(values.map((value) => numberToHex(BigInt(value), { size: 32 })));
-  const safeCode = fixedReturnCode({
+  const safeViews = {
     "VERSION()": concatHex([words(32n, 5n), "0x312e342e31", `0x${"00".repeat(27)}`]),
     "getThreshold()": words(2n),
     "getOwners()": words(32n, 3n, 0xa1n, 0xa2n, 0xa3n),
     "getModulesPaginated(address,uint256)": words(64n, 1n, 0n),
-    "getStorageAt(uint256,uint256)": words(32n, 32n, 0n),
-  });
+  };
+  const safeCode = fixedReturnCode(safeViews);
   const owned = fixedReturnCode({ "owner()": words(0xa1n), "entryPoint()": words(ENTRY_POINT as Hex) });
-  const [foreign, safe, other] = [0x5afe01, 0x5afe02, 0x5afe03].map(numberedAddress) as [Hex, Hex, Hex];
+  const [foreign, safe, other, old] = [0x5afe01, 0x5afe02, 0x5afe03, 0x5afe04].map(numberedAddress) as [
+    ...[Hex, Hex, Hex, Hex],
+  ];
 
-  const readAccountCode = async (account: Hex, code: Hex, singleton: Hex | null = null) => {
+  const readAccountCode = async (
+    account: Hex,
+    code: Hex,
+    singleton: Hex | null = null,
+    singletonCode = safeCode,
+  ) => {
     await chain.setCode(account, code);
     if (singleton !== null) {
-      await chain.setCode(singleton, safeCode);
+      await chain.setCode(singleton, singletonCode);
       await chain.request("hardhat_setStorageAt", [account, "0x0", words(singleton)]);
     }
     const args = [account, 4_000_000n] as const;
@@ -489,6 +496,31 @@ describe("the code of the account itself", () => {
     const shown = await readAccountCode(safe, SAFE_PROXY_CODES[0] as Hex, SINGLETON);
     expect(shown).toMatchObject({ value: "0", partial: false, code: [], isWarned: false });
     expect(shown.others.map(({ valueAtRiskUsd }) => valueAtRiskUsd)).toEqual(["0", "0", "0"]);
+  });
+
+  it.each([
+    ["1.1.1", "0x34cfac646f301356faa8b21e94227e3583fe3f5f"],
+    ["1.2.0", "0x6851d6fdfafd08c0295c392436245e5bc78b0185"],
+  ] as const)("knows the handler of a Safe %s, which has no view for it", async (_, singleton) => {
+    const HANDLER_SLOT = "0x6c9a6c4a39284e37ed1cf53d337577d14212a4870fb976a4366c693b939918d5";
+    const readHandler = async (handler: Hex) => {
+      await chain.setCode(old, SAFE_PROXY_CODES[0] as Hex);
+      await chain.request("hardhat_setStorageAt", [old, HANDLER_SLOT, words(handler)]);
+      return readAccountCode(old, SAFE_PROXY_CODES[0] as Hex, singleton);
+    };
+    expect(await readHandler(numberedAddress(0))).toMatchObject({ value: "0", partial: false, code: [] });
+    const { value, partial, others } = await readHandler(foreign);
+    expect([value, partial]).toEqual([null, true]);
+    expect(others).toContainEqual(
+      expect.objectContaining({ kind: "fallback-handler", spender: foreign, valueAtRiskUsd: null }),
+    );
+  });
+
+  it("does not know what is at risk in a Safe whose modules could not be read", async () => {
+    const { "getModulesPaginated(address,uint256)": _, ...silent } = safeViews;
+    const proxy = SAFE_PROXY_CODES[0] as Hex;
+    const shown = await readAccountCode(safe, proxy, SINGLETON, fixedReturnCode(silent));
+    expect(shown).toMatchObject({ value: null, partial: true, code: [] });
   });
 
   it("puts an unknown part at risk in a Safe whose proxy runs any other code, whatever that says", async () => {

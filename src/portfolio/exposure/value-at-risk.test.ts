@@ -87,6 +87,8 @@ describe("owners of a delegated account", () => {
     expect(total(delegate, owner(wallet))).toMatchObject({ units: 0n });
     // Of a Safe or another account, owners are the wallet.
     expect(total(owner(spender))).toMatchObject({ units: 0n });
+    // Unless one acts for others, within limits that are not known.
+    expect(total({ ...owner(spender), controlsAll: null })).toBeNull();
   });
 });
 

@@ -117,9 +117,7 @@ export class RiskValuation {
     });
     const unread = this.#addPowers(add);
     // What these can take is not known.
-    const hidden = permissions.filter(
-      (one) => one.kind === "session-key" || (one.controlsAll === null && isOther(one)),
-    );
+    const hidden = permissions.filter((one) => one.kind === "session-key" || one.controlsAll === null);
     return sumRisks([
       ...tokens,
       ...[...accounts].map(([account, risks]) => limitToAccount(sumRisks(risks), account)),

@@ -88,6 +88,7 @@ export function readRecordedExposure(
   changes: Partial<Parameters<typeof openRecordedChain>[0]> = {},
 ): Promise<Exposure> {
   const { holdings, ...record } = openRecordedMoment(moment);
-  const at = openRecordedChain({ ...record, ...changes });
+  // The recorded Safe has neither guard nor handler.
+  const at = { ...openRecordedChain({ ...record, ...changes }), storage: async () => 0n };
   return readExposureAt(at, { ...exposed, holdings }, AbortSignal.timeout(60_000));
 }

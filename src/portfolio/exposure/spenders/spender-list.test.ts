@@ -57,6 +57,18 @@ describe("the list of spenders", () => {
     },
   );
 
+  it.each(CHAINS)(
+    "knows Coinbase's manager of permissions and Safe's newest handler on chain %i",
+    (chainId) => {
+      const { byAddress, ofTokens } = spenderList.onChain(chainId);
+      const manager = "0xf85210b21cc50302f477ba56686d2019dc9b67ad";
+      expect(byAddress.get(manager)?.kind).toBe("permission-manager");
+      // It is an owner, and is never approved.
+      expect(ofTokens).not.toContain(manager);
+      expect(byAddress.get("0x3efcbb83a4a7afcb4f68d501e2c2203a38be77f4")?.kind).toBe("fallback-handler");
+    },
+  );
+
   it("knows nothing of another chain, and states its version", () => {
     expect(spenderList.onChain(99).byAddress.size).toBe(0);
     expect(spenderList.version).toMatch(/^[0-9]+ \(20[0-9]{2}-[0-9]{2}-[0-9]{2}\)$/);

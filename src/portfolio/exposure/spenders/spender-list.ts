@@ -1,16 +1,16 @@
 // The list of known spenders: who may take tokens of many wallets, by chain. Ours, under the licence of this project.
 import type { Hex } from "../../../lib/hex.ts";
+import { ACCOUNT_EXTENSIONS } from "./account-extensions.ts";
 import { AGGREGATORS } from "./aggregators.ts";
 import { BRIDGES_AND_MARKETPLACES } from "./bridges-and-marketplaces.ts";
 import { DELEGATES } from "./delegates.ts";
 import { EXCHANGES } from "./exchanges.ts";
 import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
 import { POSITION_ADAPTERS } from "./position-adapters.ts";
-import { SAFE_EXTENSIONS } from "./safe-extensions.ts";
 import type { Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
-const SPENDER_LIST_VERSION = "6 (2026-11-17)";
+const SPENDER_LIST_VERSION = "7 (2026-11-18)";
 
 export const SPENDERS: readonly Spender[] = [
   ...EXCHANGES,
@@ -19,12 +19,12 @@ export const SPENDERS: readonly Spender[] = [
   ...POSITION_ADAPTERS,
   ...BRIDGES_AND_MARKETPLACES,
   ...DELEGATES,
-  ...SAFE_EXTENSIONS,
+  ...ACCOUNT_EXTENSIONS,
 ];
 
 /** They act on accounts, and no wallet approves tokens for them. */
 const ACCOUNT_KINDS: ReadonlySet<Spender["kind"]> = new Set([
-  ...(["delegate", "signed-module", "allowance-module", "fallback-handler"] as const),
+  ...(["delegate", "signed-module", "allowance-module", "fallback-handler", "permission-manager"] as const),
 ]);
 
 /** The spenders of one chain; addresses are lower-case. */

@@ -10,6 +10,7 @@ type SpenderKind =
   | "fallback-handler"
   | "lending-pool"
   | "marketplace"
+  | "permission-manager"
   | "permit2"
   | "pool"
   | "position-adapter"
@@ -30,7 +31,10 @@ export type Spender = {
   readonly takesPositions?: true;
   /** A delegate that lets keys beside the owner's act: `keyCount()` counts them, or no view lists them. */
   readonly furtherKeys?: "counted" | "unlisted";
-  /** A delegate that runs the code which the account's ERC-1967 slot names: the published code, lower-case. */
+  /**
+   * A delegate that runs the code which the account's ERC-1967 slot names: the published code, lower-case, which stores
+   * owners that no view lists.
+   */
   readonly implementations?: readonly Hex[];
   /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
   readonly source: string;

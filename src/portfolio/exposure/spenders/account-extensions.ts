@@ -1,7 +1,7 @@
-// Modules and fallback handlers of a Safe that act only on what its owners have signed, or within limits that they set.
+// Modules, fallback handlers and owners of accounts that act only on what the owners have signed, or within their limits.
 import { everywhere, type Spender } from "./spender.ts";
 
-export const SAFE_EXTENSIONS: readonly Spender[] = [
+export const ACCOUNT_EXTENSIONS: readonly Spender[] = [
   {
     name: "Safe 4337 Module",
     protocol: "Safe",
@@ -30,11 +30,27 @@ export const SAFE_EXTENSIONS: readonly Spender[] = [
     protocol: "Safe",
     kind: "fallback-handler",
     source:
-      "safe-global/safe-deployments: src/assets/v1.3.0/compatibility_fallback_handler.json; safe-global/safe-deployments: src/assets/v1.4.1/compatibility_fallback_handler.json",
+      "safe-global/safe-deployments: src/assets/v1.3.0/compatibility_fallback_handler.json; safe-global/safe-deployments: src/assets/v1.4.1/compatibility_fallback_handler.json; safe-global/safe-deployments: src/assets/v1.5.0/compatibility_fallback_handler.json",
     deployments: [
       ...everywhere("0xf48f2B2d2a534e402487b3ee7C18c33Aec0Fe5e4"),
       ...everywhere("0x017062a1dE2FE6b99BE3d9d37841FeD19F573804"),
       ...everywhere("0xfd0732Dc9E303f09fCEf3a7388Ad10A83459Ec99"),
+      ...everywhere("0x3EfCBb83A4A7AfcB4F68D501E2c2203a38be77f4"),
     ],
+  },
+  {
+    name: "Safe callback handler",
+    protocol: "Safe",
+    // It validates no signature.
+    kind: "fallback-handler",
+    source: "safe-global/safe-deployments: src/assets/v1.1.1/default_callback_handler.json",
+    deployments: [[1, "0xd5D82B6aDDc9027B22dCA772Aa68D5d74cdBdF44"]],
+  },
+  {
+    name: "Coinbase Spend Permission Manager",
+    protocol: "Coinbase",
+    kind: "permission-manager",
+    source: "coinbase/spend-permissions: README.md",
+    deployments: [...everywhere("0xf85210B21cC50302F477BA56686d2019dC9b67Ad")],
   },
 ];
