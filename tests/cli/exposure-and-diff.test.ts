@@ -96,7 +96,7 @@ it("does not say on the word of the service that nothing was charged for a reque
     const { code, out, err } = await payer.run(["diff", WALLET, ...FROM]);
     expect([code, out]).toEqual([5, ""]);
     expect(err).toMatch(
-      /^sextant: A block is wrong\.\nsextant: It is not known whether the payment was charged\./,
+      /^sextant: A block is wrong\. The service says that it charged nothing, .*\nsextant: It is not known whether the payment was charged\./,
     );
   }
   const { out } = await payer.run(["payments"]);

@@ -130,7 +130,7 @@ async function finish(
   signal: AbortSignal | undefined,
   isNew: boolean,
 ): Promise<Verdict> {
-  let wasUnclear = !isNew && !isKnownUncharged(entry);
+  let wasUnclear = !isNew && !isRejectedRequest(entry);
   for (let attempt = 1; ; attempt += 1) {
     const verdict = await sendSignature(context, entry, { wasUnclear, signal });
     await recordOutcome(context, entry, verdict);
@@ -221,8 +221,8 @@ async function sendSignature(
   }
 }
 
-/** What the service has rejected for the request itself, and nothing else since, it has not charged before. */
-function isKnownUncharged({ state, code }: PaymentEntry): boolean {
+/** The service rejected the request itself, and nothing else since: it says that it has not charged, which only the chain shows. */
+function isRejectedRequest({ state, code }: PaymentEntry): boolean {
   return state === "rejected" && code !== null && code !== "PAYMENT_REQUIRED";
 }
 
@@ -235,11 +235,11 @@ function outcomeOf(
   if (verdict.kind === "paid") return { type: "paid", transaction: verdict.transaction, code: null };
   // From now on the payment may be charged: the next rejection of the request no longer says that it was not.
   if (verdict.kind === "open") {
-    return isKnownUncharged(entry) ? { type: "rejected", transaction: null, code: null } : null;
+    return isRejectedRequest(entry) ? { type: "rejected", transaction: null, code: null } : null;
   }
   const { code, status } = verdict.error;
   const named = status === 402 ? "PAYMENT_REQUIRED" : code;
-  const isUnclearNow = isKnownUncharged(entry) && named === "PAYMENT_REQUIRED";
+  const isUnclearNow = isRejectedRequest(entry) && named === "PAYMENT_REQUIRED";
   if (entry.state === verdict.kind && !isUnclearNow) return null;
   return { type: verdict.kind, transaction: null, code: named };
 }

@@ -27,8 +27,8 @@ const CONFLICT_ADVICE = "Nothing new is signed for this purchase today; to pay a
 const CHARGED_ADVICE =
   "The chain shows that the payment was used. Call again: the same signature is sent. To pay again, name a new purchase.";
 
-const CLOCK_ADVICE =
-  "By the clock of this machine its signature is over. Whether it was charged before, only guard.node can show.";
+const SHOWN_BY_NODE = "Whether it was charged before, only guard.node can show.";
+const CLOCK_ADVICE = `By the clock of this machine its signature is over. ${SHOWN_BY_NODE}`;
 
 /** `wasUnclear`: the signature was sent before, and what became of it is not known. */
 export async function readVerdict(
@@ -82,8 +82,11 @@ async function judgeRequestRejection(
   const proof = context.guard.node === null ? "open" : await findProof(context, entry, signal);
   if (proof === "charged" || proof === "used") return judgeUse(entry, error, proof);
   const isOver = proof === "released" || proof === "expired";
-  const kind = proof === "released" ? "released" : "rejected";
-  return { kind, error: error.forPayment(id, isOver ? "no" : "unknown", "never") };
+  if (!isOver) {
+    const advice = `The service says that it charged nothing, and can charge the signature until ${endOf(entry)}. Correct the request, which is another purchase. ${SHOWN_BY_NODE}`;
+    return { kind: "rejected", error: error.forPayment(id, "unknown", "never", advice) };
+  }
+  return { kind: proof === "released" ? "released" : "rejected", error: error.forPayment(id, "no", "never") };
 }
 
 /** Another signature would pay twice. */
@@ -137,7 +140,10 @@ async function findProof(
 }
 
 function describeHold(node: string | null, entry: PaymentEntry): string {
-  const end = new Date(expiryOf(entry) * 1_000).toISOString().slice(0, 19);
   const source = node === null ? "Without guard.node," : "Unless the chain shows it over earlier,";
-  return `The service holds a signature that it may still charge. ${source} nothing new is signed for this purchase before ${end}Z; to pay again, name a new purchase.`;
+  return `The service holds a signature that it may still charge. ${source} nothing new is signed for this purchase before ${endOf(entry)}; to pay again, name a new purchase.`;
+}
+
+function endOf(entry: PaymentEntry): string {
+  return `${new Date(expiryOf(entry) * 1_000).toISOString().slice(0, 19)}Z`;
 }
