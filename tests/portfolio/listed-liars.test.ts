@@ -151,7 +151,7 @@ describe("a listed contract that claims to be a vault", () => {
     expect(reported).toEqual(
       cut.map(
         (index) =>
-          `The vault ${OUTER_LIARS[index]} on Ethereum rests on assets that other vaults of the wallet rest on, which count once.`,
+          `The vault ${OUTER_LIARS[index]} on Ethereum rests on assets that other shares of the wallet rest on, which count once.`,
       ),
     );
   });

@@ -1,4 +1,5 @@
 // Vaults of Euler, Fluid, Yearn, Sky and Aave on what their own contracts returned, in each state.
+import { toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import {
@@ -175,6 +176,28 @@ describe("Euler", () => {
     expect(repaid.positions.map(({ kind, market }) => [kind, market ?? null])).toEqual([
       ["vault", null],
       ["supplied", null],
+    ]);
+  });
+
+  it("counts the cash of a vault of anyone's making once, however many accounts of the wallet have shares", async () => {
+    const ether = 10n ** 18n;
+    // Of the four that it owes, one was borrowed.
+    const cash = toFunctionSelector("cash()");
+    const { positions, warnings } = await read(
+      euler,
+      cases["with a loan of a sub-account"],
+      ({ to, data }, returned) =>
+        to === escrowed && data === cash ? `0x${(3n * ether).toString(16).padStart(64, "0")}` : returned,
+    );
+    const counted = positions.filter(({ contract }) => contract === escrowed);
+    expect(counted.map(({ kind, assets }) => [kind, assets[0]?.rawBalance])).toEqual([
+      ["vault", 2n * ether],
+      ["supplied", ether],
+    ]);
+    // The code says so, and not the vault itself.
+    expect(counted.some(({ selfReported }) => selfReported)).toBe(false);
+    expect(warnings).toEqual([
+      `The vault ${escrowed} on Local rests on assets that other shares of the wallet rest on, which count once.`,
     ]);
   });
 

@@ -54,7 +54,7 @@ export type SharesOutcome = {
   readonly asset: Holding | null;
   /** Only a token list vouches for this vault, or for one that it holds. */
   readonly isSelfReported: boolean;
-  /** What each such vault must pay for it, from the wallet's own vault inwards. */
+  /** What each vault whose coins are known must pay for it, from the wallet's own vault inwards. */
   readonly draws: readonly Draw[];
   readonly warnings: readonly string[];
 };
@@ -65,6 +65,7 @@ type Conversion = {
   readonly holding: Holding;
   /** Of the asset when that is a vault itself. */
   readonly nextAsset: Hex | null;
+  readonly isSelfReported: boolean;
   readonly draws: readonly Draw[];
   readonly warnings: readonly string[];
 };
@@ -99,9 +100,9 @@ export function* resolveShares(
   if (belief === null || belief === "named") return known;
   const conversion = yield* convertShares(context, claim, belief);
   if (typeof conversion === "string") return { ...known, warnings: [conversion] };
-  const { holding, draws, warnings } = yield* resolveAsset(context, vault, conversion);
+  const { holding, isSelfReported, draws, warnings } = yield* resolveAsset(context, vault, conversion);
   const counted = holding.rawBalance > 0n ? holding : null;
-  return { ...known, asset: counted, isSelfReported: draws.length > 0, draws, warnings };
+  return { ...known, asset: counted, isSelfReported, draws, warnings };
 }
 
 /** Goes on while the asset is itself a vault that counts; otherwise the asset stays what it is. */
@@ -125,7 +126,11 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): C
     if (belief === "listed" && conversion.warnings.length > 0) break;
     warnings.push(...conversion.warnings);
     owner = vault;
-    reached = { ...conversion, draws: [...reached.draws, ...conversion.draws] };
+    reached = {
+      ...conversion,
+      isSelfReported: reached.isSelfReported || conversion.isSelfReported,
+      draws: [...reached.draws, ...conversion.draws],
+    };
   }
   return { ...reached, warnings };
 }
@@ -175,15 +180,16 @@ function* convertShares(
   return {
     holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), counted),
     nextAsset: next === asset || next === vault ? null : next,
-    draws: held === undefined ? [] : [{ vault, amount: counted, held }],
+    isSelfReported: belief === "listed",
+    draws: held === null ? [] : [{ vault, amount: counted, held }],
     warnings: isNoticeablyLess(payable, amount) ? [describeUnpayable(context, vault)] : [],
   };
 }
 
 type Payout = {
   readonly payable: bigint;
-  /** The coins of the vault, where it is believed for them alone. */
-  readonly held?: bigint;
+  /** The coins of the vault, where it is believed for them alone; null for one that pays out of what it lent. */
+  readonly held: bigint | null;
 };
 
 /** What limits the amount that a vault reports, by how far the vault is believed. */
@@ -197,7 +203,7 @@ type PayoutLimit = {
 };
 
 const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
-  full: { encode: () => [], decode: (_results, { amount }) => ({ payable: amount }) },
+  full: { encode: () => [], decode: (_results, { amount }) => ({ payable: amount, held: null }) },
   /**
    * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
    * what its lender allows; what they could pay is then what they have.
@@ -212,11 +218,11 @@ const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
       const held = decodeTokenAmount(cashResult);
       if (!isDebtor || held === null) {
         const payable = decodeTokenAmount(max);
-        return payable === null ? null : { payable };
+        return payable === null ? null : { payable, held };
       }
       const [, operations] = decodeWords(hooks, 2) ?? [];
       if (operations === undefined) return null;
-      return { payable: (operations & EULER_PAYOUTS) === 0n ? held : 0n };
+      return { payable: (operations & EULER_PAYOUTS) === 0n ? held : 0n, held };
     },
   },
   /** The same by the vault's own word, and what it holds by the word of the asset, which is another contract. */

@@ -1,4 +1,4 @@
-// Counts the coins of a vault that only a list vouches for once, however many vaults of the wallet rest on them.
+// Counts the coins of a vault that is believed for them alone once, however many shares of the wallet rest on them.
 
 import type { SharesOutcome, VaultContext } from "./resolve-shares.ts";
 
@@ -20,7 +20,7 @@ export function shareOutPots(
     if (asset === null) continue;
     const rawBalance = pots.take(asset.rawBalance, draws);
     if (rawBalance === asset.rawBalance) continue;
-    const warning = `The vault ${draws[0]?.vault} on ${query.at.chain.name} rests on assets that other vaults of the wallet rest on, which count once.`;
+    const warning = `The vault ${draws[0]?.vault} on ${query.at.chain.name} rests on assets that other shares of the wallet rest on, which count once.`;
     cut.set(outcome, {
       ...outcome,
       asset: rawBalance > 0n ? { ...asset, rawBalance } : null,

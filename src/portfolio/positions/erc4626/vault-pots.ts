@@ -1,4 +1,4 @@
-// What is left of the coins that vaults hold on their own word: shares in many vaults may rest on the same coins.
+// What is left of the coins that vaults hold: shares in many vaults, or of many accounts, may rest on the same coins.
 
 import type { Hex } from "../../../lib/hex.ts";
 
