@@ -31,7 +31,6 @@ function verifyWithDeadline({ services, payload, terms }: Flow): Promise<VerifyO
 }
 
 export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
-  const { services, key, owner, respond } = flow;
   const limited = (await findCheckLimit(flow)) ?? findKnownRejection(flow);
   if (limited !== null) return giveBack(flow, limited);
   const verdict = await verifyWithDeadline(flow);
@@ -40,8 +39,7 @@ export async function verifyPayment(flow: Flow): Promise<Next<"verifying">> {
     const { reason } = verdict;
     return { at: "tracing", rejection: { reason, message: rejectionMessage(reason) } };
   }
-  await services.ledger.deleteReservation(key, owner);
-  return done(respond.facilitatorUnavailable(verdict.cause));
+  return giveBack(flow, flow.respond.facilitatorUnavailable(verdict.cause));
 }
 
 /** For a payment of which the chain has shown another use, without reading it again. */
@@ -51,12 +49,16 @@ function findKnownRejection({ services, payment, unpaid, respond }: Flow): Endpo
   return respond.paymentRequired(rejectionMessage(NONCE_USED));
 }
 
-/** Nothing was charged and nothing ran: the same signature may be sent again. */
+/**
+ * Nothing was charged and nothing ran: the same signature may be sent again. A row that an earlier request left behind
+ * stays: if the money has arrived, its identifier and its request still protect it.
+ */
 async function giveBack(
-  { services, key, owner }: Flow,
+  { services: { ledger }, key, owner, firstSeen: { row } }: Flow,
   response: EndpointResponse,
 ): Promise<StateOf<"done">> {
-  await services.ledger.deleteReservation(key, owner);
+  const wasLeft = row !== null && row.state === "reserved" && !row.isLeased;
+  await (wasLeft ? ledger.releaseLease(key, owner) : ledger.deleteReservation(key, owner));
   return done(response);
 }
 
@@ -70,11 +72,11 @@ export async function tracePayment(flow: Flow, { rejection }: StateOf<"tracing">
   if (traced.kind === "transferred") return { at: "admitting", transfer: traced };
   unpaid.spend(unitsOf(traced));
   if (traced.kind === "unchecked") {
-    // No row stays of a payment that its payer may not have signed.
+    // No new row stays of a payment that its payer may not have signed.
     return giveBack(flow, respond.pending(traced.message));
   }
   if (traced.kind === "unclear") {
-    // The row stays: if the money has arrived, its identifier and its request still protect it.
+    // A new row stays as well.
     await services.ledger.releaseLease(key, owner);
     return done(respond.pending(traced.message));
   }

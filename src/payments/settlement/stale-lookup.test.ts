@@ -694,6 +694,10 @@ describe("a payment that verification rejects", () => {
     for (const { header, payload } of signed) {
       const at = service.at(authorizationIn(payload).from);
       expect((await fetchWithPayment(at, header)).status).toBe(503);
+      // Nor does a retry that cannot be checked at all delete the row.
+      service.injected.verify = () => () => Promise.reject(new FacilitatorUnavailableError("timed out"));
+      expect((await fetchWithPayment(at, header)).status).toBe(503);
+      service.injected.verify = rejectWith("used");
     }
     await stage.database.query(
       "update payments set valid_before = valid_before - 3600, updated_at = now() - interval '1 hour'",
