@@ -14,6 +14,7 @@ import {
   http,
   numberToHex,
   pad,
+  toFunctionSelector,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
@@ -24,6 +25,7 @@ import {
   startPortfolioStage,
 } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
+import { MULTICALL3 } from "../../chain/aggregate3.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { SAFE_PROXY_CODES } from "../account/known-accounts.ts";
@@ -423,7 +425,36 @@ describe("the response", () => {
     const silent = await operatorsOf(code);
     expect(silent.summary.partial).toBe(true);
     expect(silent.summary.warnings.join()).toContain("operators of ERC-777 tokens could not be read in full");
+    // Of very many the newest are read: each round names its number.
+    const flood = `5b73${wallet.slice(2)}817f${event.slice(2)}5f5fa3600190038060035700`;
+    await chain.setCode(token, `0x61${numberToHex(510, { size: 2 }).slice(2)}${flood}`);
+    await send(token, "0x");
+    const flooded = await operatorsOf({ ...code, "defaultOperators()": defaults });
+    expect(flooded.summary.permissionCount).toBeGreaterThanOrEqual(500 + KNOWN.length);
+    expect(flooded.summary.partial).toBe(true);
     await chain.setCode(token, "0x");
+  });
+
+  it("asks each ERC-777 token with a gas limit of its own, so that none burns the gas of the others", async () => {
+    const [token, burner] = [numberedAddress(0x7771), numberedAddress(0x7772)];
+    const word = (value: bigint) => numberToHex(value, { size: 32 });
+    const views = {
+      "balanceOf(address)": word(5n),
+      "isOperatorFor(address,address)": word(1n),
+      "defaultOperators()": concatHex([word(32n), word(0n)]),
+      "allowance(address,address)": word(0n),
+    };
+    await chain.setCode(token, fixedReturnCode(views));
+    await chain.setCode(burner, fixedReturnCode(views));
+    const node = await stage.node();
+    await read(stage.port(node, [token, burner]));
+    const selector = toFunctionSelector("isOperatorFor(address,address)").slice(2);
+    const multicalls = node.requests
+      .flat()
+      .filter(({ params }) => JSON.stringify(params[0] ?? "").includes(selector))
+      .filter(({ params }) => (params[0] as { to?: Hex }).to?.toLowerCase() === MULTICALL3.toLowerCase());
+    expect(multicalls).toEqual([]);
+    for (const one of [token, burner]) await chain.setCode(one, "0x");
   });
 
   it("takes one call of the scanner for a thousand pairs, and lists only what matters most of a thousand", async () => {

@@ -3,7 +3,7 @@ import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeAddressArray, decodeWord } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { createCallEncoder } from "../multicall.ts";
 import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
 import { revocations } from "./revocations.ts";
@@ -21,7 +21,7 @@ const VIEW_GAS_MAX = 200_000;
 const TOKENS_MAX = 20;
 // Of one token: real ones have a handful.
 const DEFAULT_OPERATORS_MAX = 50;
-// Of all tokens, newest first: only the wallet itself makes such logs of a listed token.
+// Of all tokens, the newest: only the wallet itself makes such logs of a listed token.
 const LOGGED_MAX = 500;
 /** No amount limits an operator. */
 const UNLIMITED = 2n ** 256n - 1n;
@@ -51,14 +51,19 @@ export async function readTokenOperators(
   ]);
   const byDefault = defaults.map((result) => decodeAddressArray(result, DEFAULT_OPERATORS_MAX));
   const pairs = read.flatMap((token, i) => {
-    const authorized = logged?.flatMap((one) => (one.token === token ? [one.operator] : [])) ?? [];
+    const authorized = logged.pairs.flatMap((one) => (one.token === token ? [one.operator] : []));
     const operators = new Set([...(byDefault[i] ?? []), ...authorized, ...ofTokens]);
     return [...operators].map((operator) => ({ token, operator }));
   });
-  const calls = pairs.map(({ token, operator }) => views.isOperatorFor(token, [operator, wallet]));
-  const results = await readByMulticall(at, calls, signal);
+  const results = await at.read(
+    pairs.map(({ token, operator }) => views.isOperatorFor(token, [operator, wallet], VIEW_GAS_MAX)),
+    signal,
+  );
   const isComplete =
-    read.length === tokens.length && logged !== null && !byDefault.includes(null) && !results.includes(null);
+    read.length === tokens.length &&
+    logged.isComplete &&
+    !byDefault.includes(null) &&
+    !results.includes(null);
   return {
     permissions: pairs
       .filter(({ operator }, i) => operator !== wallet && decodeWord(results[i]) === 1n)
@@ -68,7 +73,7 @@ export async function readTokenOperators(
   };
 }
 
-/** Null where the logs could not be read, or are more than are asked about. */
+/** Not complete where the logs could not be read, or are more than are asked about. */
 async function findAuthorized({ at, wallet }: WalletQuery, contracts: readonly Hex[], signal: AbortSignal) {
   const topics = [[AUTHORIZED_OPERATOR], null, [addressToTopic(wallet)]];
   try {
@@ -78,14 +83,14 @@ async function findAuthorized({ at, wallet }: WalletQuery, contracts: readonly H
       signal,
       { ...SEARCH_BUDGET, isIsolated: true },
     );
-    if (logs.length > LOGGED_MAX) return null;
-    return logs.flatMap(({ address, topics: [, operator] }) => {
+    const pairs = logs.slice(-LOGGED_MAX).flatMap(({ address, topics: [, operator] }) => {
       const named = topicToAddress(operator);
       return named === null ? [] : [{ token: address, operator: named }];
     });
+    return { pairs, isComplete: logs.length <= LOGGED_MAX };
   } catch (error) {
     if (signal.aborted) throw error;
-    return null;
+    return { pairs: [], isComplete: false };
   }
 }
 
