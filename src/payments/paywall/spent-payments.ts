@@ -1,4 +1,4 @@
-// Payments that the chain has shown to be worth nothing for good, so that sending one again costs no call to a node.
+// Payments that the chain has shown to be worth nothing, so that sending one again costs no call to a node.
 import type { Clock } from "../../lib/clock.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 
@@ -6,6 +6,8 @@ import { LruMap } from "../../lib/lru-map.ts";
 const PAYMENTS_MAX = 50_000;
 // A reorg can undo a use that is not final; until then the same response is as good as a new lookup.
 const NOT_FINAL_MS = 60_000;
+// One node has shown it, which may be wrong: this limits the cost and proves nothing.
+const FINAL_MS = 3_600_000;
 
 /** In memory, by the authorization together with its signature: another one with the same nonce proves nothing. */
 export class SpentPayments {
@@ -18,7 +20,7 @@ export class SpentPayments {
 
   /** The nonce of the payment was used for something else, or cancelled; `final` where no reorg can undo that. */
   remember(digest: string, final: boolean): void {
-    this.#forgottenAtMs.set(digest, final ? Number.POSITIVE_INFINITY : this.#clock.nowMs() + NOT_FINAL_MS);
+    this.#forgottenAtMs.set(digest, this.#clock.nowMs() + (final ? FINAL_MS : NOT_FINAL_MS));
   }
 
   has(digest: string): boolean {

@@ -29,7 +29,8 @@ import {
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { UnpaidWork } from "./unpaid-work.ts";
+import { SpentPayments } from "./spent-payments.ts";
+import { RUN_UNITS, UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 let stage: PaidStage;
 let service: StagedPaidService;
@@ -422,6 +423,34 @@ describe("worthless payments", () => {
     few.sold.work = async () => ({ status: 200, body: {} });
     expect(countStatuses(await send(headers.slice(0, 1), "198.51.100.10", [few]))).toEqual({ 200: 1 });
   });
+});
+
+it("takes what a search of logs costs from the payer if its client has nothing left", () => {
+  const work = new UnpaidWork(2 * RUN_UNITS, systemClock);
+  const [client, { address: payer }] = ["192.0.2.1", newPayer()];
+  while (typeof work.takeRejection(client) !== "number");
+  while (typeof work.takeRun(client) !== "number");
+  const waits = [1, 2, 3].map(() => {
+    const share = new UnpaidShare(work, client);
+    const waitMs = share.takeForPayer(payer);
+    share.spend(RUN_UNITS);
+    share.end();
+    return waitMs;
+  });
+  expect(waits).toEqual([0, 0, expect.any(Number)]);
+  expect(waits[2]).toBeGreaterThan(0);
+});
+
+it("looks a spent payment up again after an hour, or a minute if a reorg can undo its use", () => {
+  let nowMs = 0;
+  const spent = new SpentPayments({ nowMs: () => nowMs });
+  spent.remember("final", true);
+  spent.remember("not final", false);
+  const known = [0, 59, 61, 3_599, 3_601].map((seconds) => {
+    nowMs = seconds * 1_000;
+    return ["final", "not final"].filter((digest) => spent.has(digest));
+  });
+  expect(known).toEqual([["final", "not final"], ["final", "not final"], ["final"], ["final"], []]);
 });
 
 describe("what all clients have together", () => {

@@ -81,6 +81,8 @@ export class UnpaidShare {
   readonly #client: string;
   #rejection: Release | null = null;
   #run: Release | null = null;
+  /** Whose units are taken instead of the client's. */
+  #payer: Hex | null = null;
 
   constructor(work: UnpaidWork | null, client: string) {
     this.#work = work;
@@ -98,6 +100,7 @@ export class UnpaidShare {
   }
 
   takeForPayer(payer: Hex): number {
+    this.#payer = payer;
     return this.#keepRejection(this.#work?.takeForPayer(payer));
   }
 
@@ -107,6 +110,11 @@ export class UnpaidShare {
     if (typeof taken === "number") return taken;
     this.#run = taken;
     return 0;
+  }
+
+  #takeAnother(): void {
+    if (this.#payer === null) this.takeRejection();
+    else this.takeForPayer(this.#payer);
   }
 
   #keepRejection(taken: Taken = SPENT): number {
@@ -124,7 +132,7 @@ export class UnpaidShare {
     const isRun = this.#run !== null && (units === RUN_UNITS || this.#rejection === null);
     if (isRun) this.spendTaken();
     for (let spent = 0; !isRun && spent < units; spent += 1) {
-      if (spent > 0 || this.#rejection === null) this.takeRejection();
+      if (spent > 0 || this.#rejection === null) this.#takeAnother();
       if (this.#rejection !== null) this.#rejection = SPENT;
     }
   }
