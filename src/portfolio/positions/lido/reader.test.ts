@@ -206,8 +206,15 @@ describe("requests that strangers make for a wallet", () => {
       { at, wallet, holdings: [] },
       signal,
     );
-    expect(positions).toHaveLength(200);
+    expect(positions).toHaveLength(21);
     expect(positions[0]).toMatchObject({ tokenId: 1n, assets: [{ rawBalance: own }] });
+    // The others that were read are one position.
+    const rest = positions.at(-1);
+    expect(rest).toMatchObject({
+      ...{ name: "Lido: 180 smaller withdrawals", contract: market.withdrawalQueue },
+      assets: [{ contract: market.stEth, rawBalance: 180n * dust }],
+    });
+    expect(rest).not.toHaveProperty("tokenId");
     expect(warnings).toEqual(["Only the largest 200 of 450 withdrawals from Lido on Local were read."]);
     expect(incompleteContracts).toEqual(new Set([market.withdrawalQueue]));
     expect(at.requests).toHaveLength(3);

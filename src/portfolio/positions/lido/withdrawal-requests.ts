@@ -15,8 +15,10 @@ import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
 import type { CallRoutine } from "../call-routine.ts";
 import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 
-/** A wallet has a handful. Anyone can make requests for it, of next to nothing: the largest are shown. */
+/** A wallet has a handful. Anyone can make requests for it, of next to nothing: the largest are read. */
 const REQUESTS_MAX = 200;
+/** Each as a position; the others are summed up, so that strangers do not fill a response. */
+const SHOWN_MAX = 20;
 /** The list is copied from storage: enough for two thousand. */
 const LIST_GAS_MAX = 5_000_000;
 const LIST_MAX = 2_000;
@@ -92,16 +94,19 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
   if (claimable === null || claimable.length + waiting.length !== ids.length) return missing;
   const ether = { contract: null, ...query.at.chain.native, logo: null };
   const staked = getAsset(lookup.decode(metadata), stEth);
-  const amounts = [
+  const requests = [
     ...claimable.map((rawBalance) => ({ name: "ether to claim", asset: { ...ether, rawBalance } })),
     ...waiting.map((rawBalance) => ({ name: "withdrawal requested", asset: { ...staked, rawBalance } })),
-  ];
-  const positions = amounts.flatMap(({ name, asset }, index) =>
-    asset.rawBalance > 0n ? [createRequest(market, ids[index] ?? 0n, name, asset)] : [],
-  );
-  if (ids.length === listed.length) return { positions, warnings: [] };
+  ].map((request, index) => ({ ...request, id: ids[index] ?? 0n }));
+  const positions = createPositions(market, requests);
+  const isCut = ids.length < listed.length;
   const cut = `Only the largest ${ids.length} of ${listed.length} withdrawals from Lido on ${chain} were read.`;
-  return { positions, incompleteContracts, warnings: [cut] };
+  return {
+    positions,
+    // An NFT of the sum pays an unknown part of it.
+    ...(isCut || positions.some(({ tokenId }) => tokenId === undefined) ? { incompleteContracts } : {}),
+    warnings: isCut ? [cut] : [],
+  };
 }
 
 /** In ascending order, as the search for hints requires. One step more where there are too many; null if that fails. */
@@ -154,19 +159,42 @@ function listWaiting(words: readonly bigint[] | undefined, rate: bigint | null):
   return waiting;
 }
 
-function createRequest(
+type WithdrawalRequest = { readonly id: bigint; readonly name: string; readonly asset: Holding };
+
+/** The largest in their order, and the sum of the others. */
+function createPositions(
   { withdrawalQueue }: LidoMarket,
-  id: bigint,
-  name: string,
-  asset: Holding,
-): ProtocolPosition {
-  return {
+  requests: readonly WithdrawalRequest[],
+): readonly ProtocolPosition[] {
+  const base = {
     protocol: LIDO_PROTOCOL,
     kind: "staked",
-    name: `Lido: ${name} #${id}`,
     contract: withdrawalQueue,
-    tokenId: id,
-    assets: [asset],
     receiptTokens: [],
-  };
+  } as const;
+  const paying = requests.filter(({ asset }) => asset.rawBalance > 0n);
+  const largest = new Set(
+    paying
+      .toSorted(
+        ({ asset: a }, { asset: b }) =>
+          Number(a.rawBalance < b.rawBalance) - Number(a.rawBalance > b.rawBalance),
+      )
+      .slice(0, SHOWN_MAX),
+  );
+  const rest = paying.filter((request) => !largest.has(request));
+  const sums = new Map<Holding["contract"], Holding>();
+  for (const { asset } of rest) {
+    const before = sums.get(asset.contract)?.rawBalance ?? 0n;
+    sums.set(asset.contract, { ...asset, rawBalance: before + asset.rawBalance });
+  }
+  return [
+    ...paying
+      .filter((request) => largest.has(request))
+      .map(({ id, name, asset }) => ({
+        ...{ ...base, name: `Lido: ${name} #${id}`, tokenId: id, assets: [asset] },
+      })),
+    ...(rest.length > 0
+      ? [{ ...base, name: `Lido: ${rest.length} smaller withdrawals`, assets: [...sums.values()] }]
+      : []),
+  ];
 }
