@@ -130,7 +130,7 @@ type SlotHolder = {
 
 // Once half of all slots are taken, an owner may have one webhook at a receiver that has a twentieth of them: owners are
 // cheap, a hundred events make a hundred of them. No owner is kept out of a receiver that many share. Names below a domain
-// count as receivers of their own: without a list of public suffixes they cannot be told from customers of a platform.
+// count as receivers of their own: without a list of public suffixes they look the same as customers of a platform.
 const FREE_SHARE = 1 / 2;
 const HOST_SHARE = 1 / 20;
 
