@@ -12,8 +12,8 @@ const NUMBER_LENGTH_MAX = 18;
 
 /**
  * What is wrong with the layout at this width, as text: a page wider than the window, something cut off or only reached
- * by scrolling sideways, text that something else covers, and a number on two lines, unless it is longer than a line of a
- * phone. Runs in the page, which has no access to this file.
+ * by scrolling sideways, a search field too narrow for its placeholder, text that something else covers, and a number on
+ * two lines, unless it is longer than a line of a phone. Runs in the page, which has no access to this file.
  */
 const FIND_LAYOUT_DEFECTS = `(() => {
   const found = new Set();
@@ -41,6 +41,14 @@ const FIND_LAYOUT_DEFECTS = `(() => {
     if (isFrame && node.clientWidth > 0 && node.scrollWidth > node.clientWidth + 1) found.add("cut: " + name(node));
     const { left, right } = node.getBoundingClientRect();
     if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
+  }
+  const pen = document.createElement("canvas").getContext("2d");
+  for (const field of walk(Node.ELEMENT_NODE, ".hidden")) {
+    if (field.type !== "search" || !isSeen(field)) continue;
+    const { font, paddingLeft, paddingRight } = getComputedStyle(field);
+    pen.font = font;
+    const place = field.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    if (pen.measureText(field.placeholder).width > place + 1) found.add("cut placeholder: " + field.placeholder);
   }
   const range = document.createRange();
   for (const text of walk(Node.TEXT_NODE, "script, style, select, svg, pre, code, bdi, .hidden")) {
