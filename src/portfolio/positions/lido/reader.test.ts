@@ -195,7 +195,7 @@ describe("requests that strangers make for a wallet", () => {
     }
   }
 
-  it("do not hide the wallet's own, which is larger", async () => {
+  it("the wallet's own request is shown first, and those of strangers as a sum", async () => {
     const { chain } = openRecordedMoment(emptied);
     const known = new Set(abi.map((item) => toFunctionSelector(item)));
     const at = openRecordedChain({
