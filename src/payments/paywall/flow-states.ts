@@ -1,4 +1,4 @@
-// The states of a paid request and the transitions between them. docs/payments.md draws this table.
+// The states of a paid request and the transitions between them.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import type { ConcurrencyLimit, FairLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
