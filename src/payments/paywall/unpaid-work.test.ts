@@ -312,7 +312,12 @@ describe("honest payers", () => {
     const count = runsOf(20, { min: 3 });
     const sendNew = async (client: string) => {
       const [header = ""] = await signMany(await payerWith(TEST_PRICE), 1);
-      return () => send([header], client);
+      return async () => {
+        let [response] = await send([header], client);
+        // On a busy machine the chain of the test responds late; a client then sends the same signature again.
+        while (response?.status === 503) [response] = await send([header], client);
+        return response ? [response] : [];
+      };
     };
     const ready: Awaited<ReturnType<typeof sendNew>>[] = [];
     for (let each = 0; each < count; each += 1) {
