@@ -12,6 +12,7 @@ import { Secret } from "../lib/secret.ts";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import { openStoredSnapshots } from "../portfolio/diff/stored-snapshots.ts";
 import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
+import { showExamples } from "../portfolio/http/routes/paid-routes.ts";
 import { portfolioRoute } from "../portfolio/http/routes/portfolio.ts";
 import { countPaymentOutcomes, servePortfolio } from "../portfolio/http/serve.ts";
 import { createPriceSources } from "../portfolio/prices/sources.ts";
@@ -32,6 +33,13 @@ export type LocalPortfolioService = {
 type LocalConfig = Config<
   typeof paymentSettings & typeof portfolioSettings & typeof paywallSettings & typeof gasSettings
 >;
+
+/** Blocks of every run: once the example wallet is funded, and after its activity. */
+export const LOCAL_EXAMPLES = {
+  block: "base:34,ethereum:34",
+  from: "base:34,ethereum:34",
+  to: "base:39,ethereum:39",
+};
 
 export async function serveLocalPortfolio(
   app: FastifyInstance,
@@ -59,7 +67,10 @@ export async function serveLocalPortfolio(
     ...createLocalPaymentConfig(simulation),
     facilitatorUrl: new Secret(dependencies.facilitatorUrl),
   };
-  const paywall = await openPortfolioPaywall(paymentConfig, { database, log, count, onCall, listenUrl });
+  const routes = showExamples(LOCAL_EXAMPLES);
+  const paywall = await openPortfolioPaywall(paymentConfig, {
+    ...{ database, log, count, onCall, listenUrl, routes },
+  });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {
     chains: markets.map(({ access }) => access),

@@ -24,8 +24,8 @@ export const SUPPORTED_CHAINS = ["base", "ethereum", "arbitrum", "optimism", "po
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
 export const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
-/** Every local run has funded the wallet by then. */
-export const EXAMPLE_BLOCKS = "base:34,ethereum:34";
+/** Of the real chains, long after what reads them was deployed. */
+export const EXAMPLE_BLOCKS = "base:38000000,ethereum:23700000";
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 10;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.

@@ -80,11 +80,11 @@ export const PAY_PAGES: readonly PayPage[] = [
       "What could not be known on a side, counted and never guessed",
     ],
     fields: [
-      { name: "from", label: "From blocks", placeholder: "base:34,ethereum:34", required: true },
+      { name: "from", label: "From blocks", placeholder: "base:38000000,ethereum:23700000", required: true },
       {
         name: "to",
         label: "To blocks; without them the newest",
-        placeholder: "base:39,ethereum:39",
+        placeholder: "base:38040000,ethereum:23707000",
         required: false,
       },
     ],

@@ -6,7 +6,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { domainSeparator, encodeFunctionData, type Hex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FOREIGN_TEXT } from "../../src/lib/foreign-text.ts";
-import { EXAMPLE_DIFF_QUERY } from "../../src/portfolio/diff/query.ts";
+import { LOCAL_EXAMPLES } from "../../src/local/portfolio.ts";
 import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
 import { PERMIT2 } from "../../src/portfolio/exposure/revocations.ts";
 import type { Exposure } from "../../src/portfolio/exposure/types.ts";
@@ -141,7 +141,7 @@ describe("the payer of a local run", () => {
   it("has a change between two blocks", async () => {
     // Help and documents name this block.
     expect([stage.base.fundedBlock, stage.ethereum.fundedBlock]).toEqual([34, 34]);
-    const { from, to } = EXAMPLE_DIFF_QUERY;
+    const { from, to } = LOCAL_EXAMPLES;
     expect(from).toBe("base:34,ethereum:34");
     const { tokens, positions } = await buyJson<PortfolioDiff>(
       `/portfolio/diff?address=${wallet}&from=${from}&to=${to}`,

@@ -1085,7 +1085,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:34,ethereum:34" });
+   * const { data, receipt } = await sextant.getPortfolioDiff({ address: "0x14dc79964da2c08b23698b3d3cc7ca32193d9955", from: "base:38000000,ethereum:23700000" });
    * ```
    */
   getPortfolioDiff<Data extends PortfolioDiff | PortfolioDiffOverview | PortfolioDiffSelection = PortfolioDiff>(parameters: {

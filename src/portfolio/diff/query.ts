@@ -41,11 +41,10 @@ type ParsedValues = {
   readonly partial?: PartialWord;
 };
 
-/** Blocks of every local run: before and after the activity of the example wallet. */
 export const EXAMPLE_DIFF_QUERY = {
   address: EXAMPLE_WALLET,
   from: EXAMPLE_BLOCKS,
-  to: "base:39,ethereum:39",
+  to: "base:38040000,ethereum:23707000",
 };
 
 export function createDiffParameters(served: readonly string[]): readonly Parameter[] {

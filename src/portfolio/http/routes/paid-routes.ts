@@ -5,3 +5,20 @@ import type { PaidRouteDeclaration } from "./paid-route.ts";
 import { portfolioRoute } from "./portfolio.ts";
 
 export const PAID_ROUTES: readonly PaidRouteDeclaration[] = [portfolioRoute, diffRoute, exposureRoute];
+
+/** The same routes with other examples of their parameters, by name: for chains whose blocks are not the real ones. */
+export function showExamples(examples: Readonly<Record<string, string>>): readonly PaidRouteDeclaration[] {
+  return PAID_ROUTES.map((route) => ({
+    ...route,
+    exampleQuery: Object.fromEntries(
+      Object.entries(route.exampleQuery).map(([name, value]) => [name, examples[name] ?? value]),
+    ),
+    createQuery(served) {
+      const query = route.createQuery(served);
+      const parameters = query.parameters.map((one) => ({
+        ...{ ...one, example: examples[one.name] ?? one.example },
+      }));
+      return { ...query, parameters };
+    },
+  }));
+}
