@@ -1,5 +1,6 @@
-// Known code of wallets that an account can run by EIP-7702. One without further keys and implementations, by its published
-// source, acts only on the signature of the account's own key, whatever the account's storage has.
+// Known code of wallets that an account can run by EIP-7702.
+// Without further keys and implementations, by its published source, it acts only on the signature of the account's own
+// key, whatever the account's storage has.
 import { COINBASE_IMPLEMENTATIONS } from "../../account/known-accounts.ts";
 import { everywhere, type Spender } from "./spender.ts";
 

@@ -142,7 +142,7 @@ describe("NFTs of withdrawals from Lido", () => {
     expect({ permissions, value: summary.valueAtRiskUsd }).toEqual({ permissions: [], value: "0" });
   });
 
-  it("have an unknown value if the queue does not say what they pay", async () => {
+  it("gives requests an unknown value if the queue does not say what they pay", async () => {
     const silent = openRecordedMoment(cases.approved).calls.filter(
       (call) => !("data" in call && call.data.startsWith(GET_CLAIMABLE_ETHER)),
     );
