@@ -50,7 +50,7 @@ const sessionKeys = createFunctionCodec(policyAccountAbi, "sessionKeys");
 type AccountControl = {
   readonly permissions: readonly LivePermission[];
   readonly warnings: readonly string[];
-  /** Nobody else controls the account, as far as its code can tell. */
+  /** No one else controls the account, as far as its code can tell. */
   readonly isComplete: boolean;
 };
 

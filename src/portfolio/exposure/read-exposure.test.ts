@@ -566,7 +566,7 @@ describe("the code of the account itself", () => {
 
   it.each([
     ["an ERC-4337 account", owned],
-    ["a contract that names nobody", fixedReturnCode({})],
+    ["a contract that names no owner", fixedReturnCode({})],
     ["a contract that says it is a Safe", safeCode],
   ])("puts an unknown part at risk in %s", async (_, code) => {
     const shown = await readAccountCode(other, code);
