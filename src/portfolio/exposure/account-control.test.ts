@@ -103,6 +103,8 @@ describe("a listed delegate", () => {
       "Alchemy Modular Account v2": null,
       "Trust Wallet account": null,
       "OKX Wallet account": null,
+      "ZeroDev Kernel 3.3": null,
+      "Biconomy Nexus": null,
     });
   });
 

@@ -95,4 +95,22 @@ export const DELEGATES: readonly Spender[] = [
     source: "okx/wallet-core: README.md; RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
     deployments: [...everywhere("0x80296FF8D1ED46f8e3C7992664D13B833504c2Bb")],
   },
+  {
+    name: "ZeroDev Kernel 3.3",
+    protocol: "ZeroDev",
+    kind: "delegate",
+    // Modules of ERC-7579.
+    furtherKeys: "unlisted",
+    source: "RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
+    deployments: [...everywhere("0xd6CEDDe84be40893d153Be9d467CD6aD37875b28")],
+  },
+  {
+    name: "Biconomy Nexus",
+    protocol: "Biconomy",
+    kind: "delegate",
+    // Modules of ERC-7579.
+    furtherKeys: "unlisted",
+    source: "RevokeCash/whois: scripts/spenders/update-universal-spenders.ts",
+    deployments: [...everywhere("0x000000004F43C49e93C970E84001853a70923B03")],
+  },
 ];
