@@ -87,7 +87,7 @@ export async function serveLocalPortfolio(
     registry,
     log,
   });
-  const snapshots = paywall.sold.find(({ declaration }) => declaration === portfolioRoute);
+  const snapshots = paywall.sold.find(({ declaration }) => declaration.path === portfolioRoute.path);
   if (snapshots === undefined) throw new TypeError("The local run sells no snapshots.");
   return {
     offer: snapshots.sale.offer,
