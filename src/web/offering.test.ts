@@ -10,6 +10,7 @@ const route: PaidRoute = {
   priceUsd: "0.01",
   tags: ["a"],
   mimeType: "application/json",
+  query: { id: "1" },
   extensions: {},
   terms: {
     scheme: "exact",

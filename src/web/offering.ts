@@ -26,6 +26,8 @@ export type PaidRoute = {
   readonly priceUsd: string;
   readonly tags: readonly string[];
   readonly mimeType: string;
+  /** What its query takes: an example by the name of each parameter. */
+  readonly query: Readonly<Record<string, string>>;
   readonly terms: PaymentTerms;
   /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
   readonly extensions: Readonly<Record<string, unknown>>;

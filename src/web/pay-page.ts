@@ -28,10 +28,13 @@ type PayPageInput = {
   readonly paymentChain: PaymentPageChain;
 };
 
+// Of a link to the page: they change what is read. Others shape the response, which the page needs whole.
+const LINKED_OPTIONS = ["spam", "partial"];
+
 /** Of a route that has a pay page. */
 export function renderPayPage(input: PayPageInput): HtmlPage {
   const { offering, route, chains, paymentChain } = input;
-  const { priceUsd, path, terms } = route;
+  const { priceUsd, path, terms, query } = route;
   const page = findPayPage(path);
   if (page === null) throw new TypeError(`There is no pay page of ${path}.`);
   const { noun } = page;
@@ -39,12 +42,14 @@ export function renderPayPage(input: PayPageInput): HtmlPage {
   const others = links
     .filter((other) => other.path !== path)
     .map((other) => ({ path: other.path, heading: other.heading }));
-  const offer = { path, noun, priceUsd, terms, chains, paymentChain, others };
+  const options = LINKED_OPTIONS.filter((name) => name in query);
+  const offer = { path, noun, priceUsd, terms, options, chains, paymentChain, others };
   const main = `<h1>${escapeHtml(page.heading)}</h1>
 <p class="lead">${escapeHtml(route.description)}</p>
 <form id="pay-form" class="card" method="get" action="${escapeHtml(path)}">
 ${renderAddressField()}
-${page.fields?.map(renderField).join("\n") ?? renderChains(chains, input.defaultChains)}
+${page.hasChains ? renderChains(chains, input.defaultChains) : ""}
+${page.fields.map((field) => renderField(field, query[field.name] ?? "")).join("\n")}
 <div class="actions"><button id="pay">Pay $${escapeHtml(priceUsd)}</button><p class="soft">Paid from your wallet: you sign a transfer of ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChain.name)}. No gas, no account, no subscription.</p></div>
 <ol id="steps" class="steps" aria-label="Progress" hidden>
 <li data-step="price">Price</li><li data-step="wallet">Wallet</li><li data-step="signature">Signature</li><li data-step="result">${escapeHtml(noun)}</li>
@@ -79,9 +84,10 @@ ${chains.map((chain) => renderChainBox(chain, selected)).join("\n")}
 </div></fieldset>`;
 }
 
-function renderField({ name, label, placeholder, required }: PayPageField): string {
-  return `<label for="${name}">${escapeHtml(label)}</label>
-<input type="text" id="${name}" name="${name}"${required ? " required" : ""} placeholder="${escapeHtml(placeholder)}" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
+function renderField({ name, label, required }: PayPageField, example: string): string {
+  const id = escapeHtml(name);
+  return `<label for="${id}">${escapeHtml(label)}</label>
+<input type="text" id="${id}" name="${id}"${required ? " required" : ""} placeholder="${escapeHtml(example)}" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
 }
 
 function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[]): string {

@@ -5,7 +5,6 @@ export type PayPageField = {
   /** The key of the query. */
   readonly name: string;
   readonly label: string;
-  readonly placeholder: string;
   readonly required: boolean;
 };
 
@@ -20,11 +19,15 @@ export type PayPage = {
   /** What is bought. */
   readonly noun: string;
   readonly gets: readonly string[];
-  /** Asked for instead of chains, as text. */
-  readonly fields: readonly PayPageField[] | null;
+  /** Whether the visitor chooses chains; otherwise the blocks name them. */
+  readonly hasChains: boolean;
+  /** What is asked for as text, besides the wallet. */
+  readonly fields: readonly PayPageField[];
   /** Of `pay-page/`, after those that every pay page has. */
   readonly modules: readonly string[];
 };
+
+const AS_OF_FIELD = { name: "block", label: "As of blocks; without them the newest", required: false };
 
 export const PAY_PAGES: readonly PayPage[] = [
   {
@@ -40,7 +43,8 @@ export const PAY_PAGES: readonly PayPage[] = [
       "How far each loan is from liquidation, the kind of account, and whether it has gas on each chain",
       "Spam marked and left out of the total, recent activity, and warnings about anything unknown",
     ],
-    fields: null,
+    hasChains: true,
+    fields: [AS_OF_FIELD],
     modules: [
       "account-view.js",
       "allocation.js",
@@ -64,7 +68,8 @@ export const PAY_PAGES: readonly PayPage[] = [
       "The call that ends it, to copy or to send from your wallet",
       "Read from the state of the chain at one block, never from events alone; what was searched is stated",
     ],
-    fields: null,
+    hasChains: true,
+    fields: [AS_OF_FIELD],
     modules: ["revocation-view.js", "permission-list.js", "exposure-view.js", "exposure-page.js"],
   },
   {
@@ -79,14 +84,10 @@ export const PAY_PAGES: readonly PayPage[] = [
       "Both sides read by the same sources, so that only the chain differs",
       "What could not be known on a side, counted and never guessed",
     ],
+    hasChains: false,
     fields: [
-      { name: "from", label: "From blocks", placeholder: "base:38000000,ethereum:23700000", required: true },
-      {
-        name: "to",
-        label: "To blocks; without them the newest",
-        placeholder: "base:38040000,ethereum:23707000",
-        required: false,
-      },
+      { name: "from", label: "From blocks", required: true },
+      { name: "to", label: "To blocks; without them the newest", required: false },
     ],
     modules: ["diff-view.js", "diff-page.js"],
   },

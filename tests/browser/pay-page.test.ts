@@ -252,6 +252,26 @@ describe("a visitor with a wallet", () => {
     expect(await page.evaluate(chosen)).toEqual(["ethereum", "polygon"]);
   });
 
+  it("pays for the block and the options of the link, and sees the block in the form", async () => {
+    const { page, url, paid, errors } = await visit();
+    await page.goto(`${url}/portfolio?address=${WALLET}&block=base:34&spam=exclude&other=1`);
+    expect(await page.inputValue("#block")).toBe("base:34");
+    await page.click("#pay");
+    await page.locator("#total").waitFor();
+    const asked = { address: WALLET.toLowerCase(), block: "base:34", spam: "exclude", chains: "base" };
+    expect(paid.map(({ resource }) => resource.query)).toEqual([asked]);
+    expect(errors).toEqual([]);
+  });
+
+  it("is asked for nothing for blocks of other chains than the chosen ones", async () => {
+    const { page, url, paid, testWallet, status } = await visit();
+    await page.goto(`${url}/portfolio?address=${WALLET}&chains=base,ethereum`);
+    await page.fill("#block", "base:34");
+    await page.click("#pay");
+    await expect.poll(() => status.textContent()).toContain("ethereum");
+    expect([paid, testWallet?.calls]).toEqual([[], []]);
+  });
+
   it("sees the paid snapshot after a reload, without paying again", async () => {
     const { page, submit, paid, status } = await visit();
     await submit();

@@ -78,6 +78,7 @@ export function createPortfolioOffering(sold: readonly SoldRoute[], termsSinceMs
 
 export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): PaidRoute {
   const { path, summary, tags } = declaration;
+  const { parameters } = declaration.createQuery(DEFAULT_CHAINS);
   return {
     method: "GET",
     path,
@@ -86,6 +87,7 @@ export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): 
     priceUsd: formatAmount(offer.amount, offer.decimals),
     tags,
     mimeType: offer.mimeType,
+    query: Object.fromEntries(parameters.map(({ name, example }) => [name, String(example ?? "")])),
     terms: paymentRequirementsFor(offer),
     extensions: listingExtensions(offer),
   };

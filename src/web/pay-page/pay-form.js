@@ -23,7 +23,7 @@ import { findWallet, requestAccount, signTypedData, switchChain } from "./wallet
  * @property {(result: HTMLElement, body: Body, chains: KnownChain[]) => void} [connect] Makes what was rendered react.
  */
 
-/** @type {{path: string, noun: string, priceUsd: string, terms: import("./payment.js").Terms, chains: KnownChain[], paymentChain: KnownChain & import("./wallet.js").WalletChain, others: {path: string, heading: string}[]}} */
+/** @type {{path: string, noun: string, priceUsd: string, terms: import("./payment.js").Terms, options: string[], chains: KnownChain[], paymentChain: KnownChain & import("./wallet.js").WalletChain, others: {path: string, heading: string}[]}} */
 const offer = JSON.parse(findById("offer").textContent ?? "");
 const form = /** @type {HTMLFormElement} */ (findById("pay-form"));
 const button = /** @type {HTMLButtonElement} */ (findById("pay"));
@@ -165,15 +165,22 @@ function validateForm() {
   boxes[0]?.setCustomValidity(isChosen ? "" : "Choose at least one chain.");
 }
 
-/** Fills the form from the URL of the page. */
+/** For what a link asks for and the form does not show. @param {string} name */
+function addHiddenField(name) {
+  form.append(Object.assign(document.createElement("input"), { type: "hidden", name }));
+}
+
+/** Fills the form from the URL of the page: what is paid for is what the link asks for. */
 function fillForm() {
   const query = new URLSearchParams(location.search);
+  for (const name of offer.options) if (query.has(name)) addHiddenField(name);
   for (const input of form.querySelectorAll("input")) {
     const given = query.get(input.name);
-    if (input.type === "text" && given !== null) input.value = given;
+    if (input.type !== "checkbox" && given !== null) input.value = given;
   }
-  // The service accepts short names too, such as eth: prefixes of the full ones.
-  const chains = query.getAll("chains").join(",").toLowerCase().split(",").filter(Boolean);
+  // The service accepts short names too, such as eth: prefixes of the full ones. Without chains, blocks name them.
+  const named = query.has("chains") ? query.getAll("chains").join(",") : (query.get("block") ?? "");
+  const chains = named.toLowerCase().replace(/:\d*/g, "").split(",").filter(Boolean);
   for (const box of form.querySelectorAll("input[type=checkbox]")) {
     const input = /** @type {HTMLInputElement} */ (box);
     if (chains.length > 0) input.checked = chains.some((name) => input.value.startsWith(name.trim()));
