@@ -13,16 +13,17 @@ type Suite = {
   readonly input?: RegExp;
 };
 
-// Chosen a little above what was measured; `npm run check` fails at half as much again.
+// Chosen a little above what was measured on an idle machine; beside other work the same tests take up to a third more.
+// `npm run check` fails at half as much again.
 export const SUITES = {
   check: { budgetSeconds: 75, reason: "everything that can be said without running the product" },
   main: {
-    budgetSeconds: 380,
+    budgetSeconds: 400,
     reason: "what a developer runs after each change: every rule once, property tests at a small depth",
     files: /\.test\.ts$/,
   },
   integration: {
-    budgetSeconds: 340,
+    budgetSeconds: 400,
     reason: "clusters, several processes or chains, long histories: too long to wait for after each change",
     files: /\.integration\.test\.ts$/,
   },
