@@ -98,16 +98,13 @@ function distinctPairs(pairs: readonly ApprovedPair[]): readonly ApprovedPair[] 
   return [...distinct.values()];
 }
 
-/**
- * Authorizations in Morpho that others sent for the wallet, with its signature: their logs name the sender first. Null
- * where the logs could not be read.
- */
-export async function readSignedAuthorizations(
+/** The recent logs of an event that names the wallet second; null if they could not be read. */
+export async function readLogsNamingSecond(
   { at, wallet }: WalletQuery,
-  contracts: readonly Hex[],
+  { event, contracts }: { readonly event: Hex; readonly contracts: readonly Hex[] },
   signal: AbortSignal,
-): Promise<readonly ApprovedPair[] | null> {
-  const topics = [[SET_AUTHORIZATION], null, [addressToTopic(wallet)]];
+): Promise<readonly NodeLog[] | null> {
+  const topics = [[event], null, [addressToTopic(wallet)]];
   try {
     const { logs } = await searchRecentLogs(
       at,
@@ -115,11 +112,24 @@ export async function readSignedAuthorizations(
       signal,
       { ...SEARCH_BUDGET, isIsolated: true },
     );
-    return distinctPairs(logs.toReversed().flatMap(toPair));
+    return logs;
   } catch (error) {
     if (signal.aborted) throw error;
     return null;
   }
+}
+
+/**
+ * Authorizations in Morpho that others sent for the wallet, with its signature: their logs name the sender first. Null
+ * if the logs could not be read.
+ */
+export async function readSignedAuthorizations(
+  query: WalletQuery,
+  contracts: readonly Hex[],
+  signal: AbortSignal,
+): Promise<readonly ApprovedPair[] | null> {
+  const logs = await readLogsNamingSecond(query, { event: SET_AUTHORIZATION, contracts }, signal);
+  return logs && distinctPairs(logs.toReversed().flatMap(toPair));
 }
 
 // A filter of as many addresses is accepted by every node.

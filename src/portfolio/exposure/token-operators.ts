@@ -1,11 +1,11 @@
 // Operators of ERC-777 tokens: each can move all that the wallet holds of the token, without an allowance.
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeAddressArray, decodeWord } from "../../lib/abi/return-data.ts";
-import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
+import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../multicall.ts";
-import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
+import { readLogsNamingSecond } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 import type { LivePermission } from "./types.ts";
@@ -73,25 +73,14 @@ export async function readTokenOperators(
   };
 }
 
-/** Not complete where the logs could not be read, or are more than are asked about. */
-async function findAuthorized({ at, wallet }: WalletQuery, contracts: readonly Hex[], signal: AbortSignal) {
-  const topics = [[AUTHORIZED_OPERATOR], null, [addressToTopic(wallet)]];
-  try {
-    const { logs } = await searchRecentLogs(
-      at,
-      (range, stop) => at.logs({ ...range, topics, contracts }, stop),
-      signal,
-      { ...SEARCH_BUDGET, isIsolated: true },
-    );
-    const pairs = logs.slice(-LOGGED_MAX).flatMap(({ address, topics: [, operator] }) => {
-      const named = topicToAddress(operator);
-      return named === null ? [] : [{ token: address, operator: named }];
-    });
-    return { pairs, isComplete: logs.length <= LOGGED_MAX };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return { pairs: [], isComplete: false };
-  }
+/** Not complete if the logs could not be read, or are more than are asked about. */
+async function findAuthorized(query: WalletQuery, contracts: readonly Hex[], signal: AbortSignal) {
+  const logs = await readLogsNamingSecond(query, { event: AUTHORIZED_OPERATOR, contracts }, signal);
+  const pairs = (logs ?? []).slice(-LOGGED_MAX).flatMap(({ address, topics: [, operator] }) => {
+    const named = topicToAddress(operator);
+    return named === null ? [] : [{ token: address, operator: named }];
+  });
+  return { pairs, isComplete: logs !== null && logs.length <= LOGGED_MAX };
 }
 
 function describeOperator(wallet: Hex, contract: Hex, spender: Hex): LivePermission {
