@@ -37,7 +37,7 @@ const derived = new Map<number, LocalAccount>();
 type Branch = { readonly privateKey: bigint; readonly publicKey: Uint8Array; readonly chainCode: Uint8Array };
 let branch: Branch | undefined;
 
-/** Of secp256k1. */
+/** The order of the curve secp256k1. */
 const GROUP_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /** Account `index` at m/44'/60'/0'/0/index; from PREFUNDED_ACCOUNTS on it starts empty and needs a transfer. */
@@ -71,7 +71,7 @@ function deriveKey({ privateKey, publicKey, chainCode }: Branch, index: number):
   return numberToHex((tweak + privateKey) % GROUP_ORDER, { size: 32 });
 }
 
-/** By the curve of OpenSSL, ten times as fast as one in JavaScript: tests derive thousands. */
+/** Uses OpenSSL, which is ten times as fast as a curve in JavaScript: tests derive thousands of addresses. */
 function addressOf(privateKey: Hex): Address {
   const curve = createECDH("secp256k1");
   curve.setPrivateKey(privateKey.slice(2), "hex");

@@ -77,7 +77,7 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
   return deployment;
 }
 
-// Of 1.2 WETH, worth 3,600 dollars, 86 % may be owed: the collateral can lose 6.3 % of its value before liquidation.
+// The wallet may owe 86 % of its 1.2 WETH, which are worth 3,600 dollars: the collateral can lose 6.3 % of its value before liquidation.
 const LOAN = { collateral: "1.2", borrowed: "2900", supplied: "12000", lltv: parseEther("0.86") } as const;
 /** The oracle's 36 decimals, and those of USDC less those of WETH. */
 const LOAN_PRICE_SCALE = 24n;

@@ -31,7 +31,7 @@ contract LendingMarket {
     uint256 private constant SHARES = 1e6;
     uint256 private constant WAD = 1e18;
     uint256 private constant PRICE_SCALE = 1e36;
-    // What a liquidator gets for each unit of debt: a twentieth more than it pays.
+    // A liquidator gets a twentieth more than it pays.
     uint256 private constant LIQUIDATION_INCENTIVE = 1.05e18;
 
     IERC20 private immutable _loanToken;
@@ -66,7 +66,7 @@ contract LendingMarket {
     /// @notice More is borrowed than would stay in the market.
     error InsufficientLiquidity();
 
-    /// @notice The collateral secures the debt, so that nobody may take it.
+    /// @notice The collateral secures the debt, so that no account may take it.
     error HealthyPosition();
 
     /// @param loanToken Token that is lent.
@@ -197,7 +197,7 @@ contract LendingMarket {
     /// @return totalSupplyShares The same in shares.
     /// @return totalBorrowAssets Borrowed from the market.
     /// @return totalBorrowShares The same in shares.
-    /// @return lastUpdate Time up to which interest is counted: now, as there is none.
+    /// @return lastUpdate Time up to which interest is counted: now, because the market has no interest.
     /// @return fee Part of the interest that is kept: none.
     function market(
         bytes32 marketId

@@ -37,8 +37,8 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const { method, signal } = asked;
   const given = { ...asked, url: normalizeRequestUrl(asked.url) };
   const over = new Set<string>();
-  // By what the caller gave, before the service can say where a name leads today. Also as it is written, as earlier
-  // versions wrote it down.
+  // Looks up what the caller gave, before the service can say where a name leads today. The journals of earlier versions
+  // have the request as it was written.
   const held = await settleHeld(context, given, { urls: [given.url, asked.url], over });
   if (held !== null) return held;
   const url = await locateWallet(context, given);
