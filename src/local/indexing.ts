@@ -58,7 +58,7 @@ export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal):
   }
 }
 
-/** With a folder of its own, also where its rows are elsewhere. */
+/** With a folder of its own, also if its rows are elsewhere. */
 type LocalDatabase = ConfiguredDatabase & { readonly folder: string };
 
 /** Writes the deployment where commands of the operator read it, and returns their settings. */

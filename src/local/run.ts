@@ -35,7 +35,7 @@ type LocalRunOptions = {
   readonly traffic: boolean;
   /** Folder in which the database stays after the run. */
   readonly keepFolder: string | undefined;
-  /** Payees of the facilitator, beside the portfolio service. */
+  /** Payees of the facilitator, alongside the portfolio service. */
   readonly payees: readonly Hex[];
   readonly log: Log;
   readonly stop: AbortSignal;

@@ -51,7 +51,7 @@ function findKnownAsset(network: string): PaymentAsset | null {
 export type PaymentAssetConfig = Omit<PaymentAsset, "decimals"> & {
   readonly network: Caip2Network;
   readonly chainId: number;
-  /** Null where only the contract knows them. */
+  /** Null if only the contract knows them. */
   readonly decimals: number | null;
 };
 
@@ -102,7 +102,7 @@ const WAIT_MS_BASE = 500;
 const WAIT_MS_MAX = 10_000;
 
 /**
- * The configured token with the decimals that its contract reports. Throws CONFIG_INVALID where the contract differs
+ * The configured token with the decimals that its contract reports. Throws CONFIG_INVALID if the contract differs
  * from the configuration. Waits for a node that fails: nothing is assumed meanwhile.
  */
 export async function readPaymentToken(
@@ -172,7 +172,7 @@ function readFactsWhenPossible(
   );
 }
 
-/** From one node and at one block, so that the facts belong together. */
+/** Reads one node at one block, so that the facts belong together. */
 function readFacts(rpc: Rpc, asset: Hex, signal: AbortSignal | undefined): Promise<TokenFacts> {
   const options = signal ? { signal } : {};
   return rpc.pinned(async (node) => {

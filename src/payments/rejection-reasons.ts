@@ -105,7 +105,7 @@ const TOO_EARLY: ReadonlySet<string | null> = new Set([
 ]);
 const RULES: ReadonlySet<string | null> = new Set([NOT_SERVED, PAYER_REJECTED, CONTRACT_PAYERS_PAUSED]);
 
-/** What a reason says about a payment with an unused nonce, so that another node can confirm it. */
+/** The claim that a reason makes about a payment with an unused nonce, so that another node can confirm it. */
 export function rejectionCause(reason: string | null): "too late" | "too early" | "too poor" | "rule" | null {
   if (TOO_LATE.has(reason)) return "too late";
   if (TOO_EARLY.has(reason)) return "too early";

@@ -40,7 +40,7 @@ function redactCallArguments(error: unknown): Error {
 
 /**
  * Every transfer costs us gas. The token is fixed, so that a client cannot have us call a contract of its own; a
- * transfer below the minimum is not worth its gas; and where payees are listed, every transfer pays one of them.
+ * transfer below the minimum is not worth its gas; and if payees are listed, every transfer pays one of them.
  */
 type FacilitatorRules = {
   readonly network: Caip2Network;
@@ -85,7 +85,7 @@ type CheckedRequest =
 type FacilitatorService = Required<FacilitatorEndpointOptions> & {
   readonly verifying: ConcurrencyLimit;
   readonly settling: ConcurrencyLimit;
-  /** By digest: copies of one payment share one settlement and one place among those that run. */
+  /** Keyed by digest: copies of one payment share one settlement and one slot. */
   readonly inFlight: Map<string, ReturnType<PaymentFacilitator["settle"]>>;
 };
 
@@ -241,7 +241,7 @@ function describeOtherPayee(payTo: Hex, payees: readonly Hex[]): string {
   return `This facilitator settles payments to ${named} only, not to ${payTo}; its operator can add a payee with FACILITATOR_PAYEES, or with --payee in a local run.`;
 }
 
-/** Throws INPUT_INVALID for what is no payment; returns why a payment is not served here. */
+/** Throws INPUT_INVALID for anything that is not a payment; returns why a payment is not served here. */
 function checkRequest({ rules, clock }: FacilitatorService, body: unknown): CheckedRequest {
   const { paymentPayload, paymentRequirements } = isJsonObject(body) ? body : {};
   const required = isJsonObject(paymentRequirements) ? paymentRequirements : {};

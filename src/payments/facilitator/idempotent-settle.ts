@@ -47,7 +47,7 @@ type InFlight = { readonly digest: string; readonly response: Promise<SettleResp
 
 export class IdempotentSettle {
   readonly #options: IdempotentSettleOptions;
-  /** By authorization, in this process: copies of a request share one settlement. */
+  /** Keyed by authorization, in this process: copies of a request share one settlement. */
   readonly #inFlight = new Map<string, InFlight>();
 
   constructor(options: IdempotentSettleOptions) {
@@ -70,7 +70,7 @@ export class IdempotentSettle {
   }
 
   /**
-   * The success of a payload that was settled earlier and still is; null where it was not. Sends nothing. Throws
+   * The success of a payload that was settled earlier and still is; null if it was not. Sends nothing. Throws
    * FacilitatorUnavailableError while a transaction that was sent for it may still be mined.
    */
   async findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null> {
@@ -120,7 +120,7 @@ export class IdempotentSettle {
       if (!("rejected" in result)) return result;
       return await this.#concludeResponse(payment, failed(key, result.rejected, ""));
     } finally {
-      // What is left here counts against the payer for a minute.
+      // A settlement that stays here counts against the payer for a minute.
       if (!isSent) await records.removeReservation(key).catch(() => undefined);
     }
   }
@@ -140,7 +140,7 @@ export class IdempotentSettle {
     return isValid ? null : (invalidReason ?? "unknown");
   }
 
-  /** What the records and the chain know of a payload that was sent earlier; null where it must be sent. */
+  /** The knowledge of records and chain about a payload that was sent earlier; null if it must be sent. */
   async #findEarlierSettlement(key: SettlementKey): Promise<SettleResponse | null> {
     const { records, lookup, outcomes } = this.#options;
     const sent = await records.find(key);
@@ -171,7 +171,7 @@ export class IdempotentSettle {
     }
   }
 
-  /** Records the response of a settlement, and corrects it where an earlier transaction decides. */
+  /** Records the response of a settlement, and corrects it if an earlier transaction decides. */
   async #concludeResponse(
     payment: SettlementKey & { readonly isContract: boolean },
     response: SettleResponse,

@@ -47,7 +47,7 @@ type ProcessOptions = {
   readonly confirmationMs?: number;
 };
 
-// As long as a process waits for a block where a test lets none come.
+// As long as a process waits for a block in a test that mines none.
 const NO_BLOCK = { confirmationMs: 300 };
 
 /** As a process of its own: its own connections, which the test can end. */
@@ -73,7 +73,9 @@ async function openProcess(account: Account, { turnMsMax, ...options }: ProcessO
   };
 }
 
-/** A process to which some responses of the node are held until `release`; `reached` resolves at the first of them. */
+/**
+ * A process to which some responses of the node are held until `release`; `reached` resolves when the first is held.
+ */
 async function openHeldProcess(
   method: string,
   isHeld: (params: readonly unknown[]) => boolean,

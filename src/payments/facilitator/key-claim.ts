@@ -41,7 +41,7 @@ const TURN_POLL_MS = 250;
 const STATEMENTS_WAITING_MAX = 1_000;
 const RECLAIM_PAUSE_MS = 1_000;
 
-/** Throws CONFIG_INVALID where another process keeps the key. */
+/** Throws CONFIG_INVALID if another process keeps the key. */
 export async function claimKey(options: KeyClaimOptions): Promise<KeyClaim> {
   const claim = new HeldKey(options);
   await claim.claimFirst();

@@ -35,7 +35,7 @@ afterAll(() => stage.close());
 const terms = () => paymentTermsOf(stage);
 const TRANSACTION = `0x${"c0".repeat(32)}`;
 
-/** A facilitator whose node is reached over a wire that loses or replaces responses. */
+/** A facilitator whose connection to its node loses or replaces responses. */
 async function openWire(faults: ResponseFaults, clock: Clock = systemClock) {
   const wire = await openResponseProxy(stage.chain.rpcUrl, faults);
   const facilitator = openTestFacilitator(stage, {

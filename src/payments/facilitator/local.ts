@@ -49,7 +49,7 @@ type LocalFacilitatorOptions = {
 };
 
 export type FacilitatorGasLimits = FeeLimits & {
-  /** What gas may cost in proportion to the payment; null where the native coin has no price. */
+  /** The limit of the gas cost in proportion to the payment; null if the native coin has no price. */
   readonly paymentPercent: GasPercentOfPayment | null;
   /** Gas that reverted transfers of contract accounts may cost within an hour; 0 serves no contract account. */
   readonly revertedGasMax: bigint;

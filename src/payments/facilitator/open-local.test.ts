@@ -1,4 +1,4 @@
-// What a facilitator may pay for gas, from the settings and the chain's own data.
+// The limit of what a facilitator pays for gas comes from the settings and the chain's own data.
 import { describe, expect, it } from "vitest";
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";

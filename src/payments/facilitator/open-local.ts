@@ -27,12 +27,12 @@ const GAS_CHECK_MS = 5_000;
 
 /** A facilitator that shares its database with others, which have keys of their own. */
 export type ClaimedFacilitator = LocalFacilitator & {
-  /** Why this process cannot settle at the moment; null if it can. Throws where no node responds. */
+  /** Why this process cannot settle at the moment; null if it can. Throws if no node responds. */
   findProblem(): Promise<string | null>;
   close(): Promise<void>;
 };
 
-/** Throws CONFIG_INVALID where another process keeps the key. */
+/** Throws CONFIG_INVALID if another process keeps the key. */
 export async function openLocalFacilitator(
   config: FacilitatorGasConfig,
   token: PaymentToken,
@@ -97,7 +97,7 @@ async function listSigners(
   return { ...supported, signers: Object.fromEntries(signers) };
 }
 
-/** Throws CONFIG_INVALID where nothing says what gas may cost. */
+/** Throws CONFIG_INVALID if nothing says what gas may cost. */
 export function checkGasSettings(config: FacilitatorGasConfig, asset: PaymentAssetConfig): void {
   feePerGasMaxOf(config, asset);
 }

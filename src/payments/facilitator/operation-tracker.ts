@@ -29,7 +29,7 @@ export type OperationTracker = {
   markSending(): SendHooks | null;
   /** Whether the current operation has sent anything. */
   hasSent(): boolean;
-  /** Throws FacilitatorUnavailableError where a read failed and the result is not acceptable as it is. */
+  /** Throws FacilitatorUnavailableError if a read failed and the result is not acceptable as it is. */
   run<T>(
     operation: { readonly accepts: (result: T) => boolean; readonly hooks: SendHooks | null },
     work: () => Promise<T>,

@@ -361,7 +361,8 @@ describe("a payer whose authorization is used between simulation and block", () 
     const payer = await stage.payer();
     const payload = await signed(payer);
     const UNUSED = { result: `0x${"0".repeat(64)}` };
-    // It still has the state before the stranger's transfer; of a block it does not have it says nothing.
+    // This node still has the state before the third party's transfer; it says nothing about a block that it does not
+    // have.
     const lagging = {
       eth_call: async (params: readonly unknown[]) => {
         const [{ data }, block] = params as [{ data: Hex }, string | undefined];

@@ -24,9 +24,9 @@ type GuardedPayment = {
   readonly codeHash: Hex | null;
 };
 
-/** What may take money of a payer, or gas of ours, beside the payment that is to start. */
+/** Transactions that may take a payer's money, or our gas, besides the payment that is to start. */
 type PaymentsInFlight = {
-  /** That this process waits for, since before. */
+  /** Settlements that this process was already waiting for. */
   readonly earlier: readonly GuardedPayment[];
   readonly pending: readonly SettlementRecord[];
 };
@@ -72,7 +72,7 @@ export class PayerGuard {
   readonly #turns = new Map<Hex, ConcurrencyLimit>();
   /** Settlements in flight, in the order in which they started. */
   readonly #inFlight = new Map<string, GuardedPayment>();
-  /** Those among them that the records have, or had until their outcome was known. */
+  /** The subset that the records have, or had until the outcome was known. */
   readonly #reserved = new WeakSet<GuardedPayment>();
 
   constructor(options: PayerGuardOptions) {
@@ -262,7 +262,7 @@ export class PayerGuard {
     throw new FacilitatorUnavailableError("the payer's balance does not cover all payments in flight");
   }
 
-  /** Those that this process waits for and that may still take money: a wait ends some time after its block. */
+  /** Settlements that this process waits for and that may still take money: a wait ends some time after its block. */
   async #filterUnmined(
     { payer }: PaymentKey,
     own: readonly GuardedPayment[],

@@ -27,7 +27,7 @@ type SignedTransfer = {
 
 const KEY_SIGNATURE_LENGTH = "0x".length + 2 * 65;
 
-/** Why a payment of an account without code is rejected; null where its key signed it. The reasons are the library's. */
+/** Why a payment of an account without code is rejected; null if its key signed it. The reasons are the library's. */
 export async function findSignatureRejection(
   { payload }: PaymentPayload,
   terms: PaymentRequirements,

@@ -1,4 +1,5 @@
-// What the chain knows about a payment before it is simulated: one call to a node, whatever the payment is worth.
+// Reads what the chain knows about a payment before it is simulated: one call to a node, whatever the payment is
+// worth.
 import type { PublicClient } from "viem";
 import { createParametersCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -17,7 +18,7 @@ type PayerState = {
   readonly balance: bigint;
   /** Whether the nonce is used or canceled. */
   readonly isUsed: boolean;
-  /** Of the newest block, in seconds. */
+  /** The time of the newest block, in seconds. */
   readonly timestamp: bigint;
 };
 
@@ -31,9 +32,7 @@ const STATE = createParametersCodec([
 // The program takes about 60,000; a token behind proxies twice that.
 const STATE_GAS = 500_000n;
 
-/**
- * Null where the node cannot run the program; the reads of the library decide then. Throws where no node responds.
- */
+/** Null if the node cannot run the program; the reads of the library decide then. Throws if no node responds. */
 export async function readPayerState(client: PublicClient, key: PaymentKey): Promise<PayerState | null> {
   try {
     const { data = "0x" } = await client.call({ data: encodeProgram(key), gas: STATE_GAS });
@@ -59,8 +58,9 @@ export function findStateRejection(
 }
 
 /**
- * Code that a call without a recipient runs. It returns four words: the size of the payer's code, the time of the block,
- * the balance, and whether the nonce is used. It needs no contract on the chain, and no feature of a node beside calls.
+ * Code that a call without a recipient runs. It returns four words: the size of the payer's code, the time of the
+ * block, the balance, and whether the nonce is used. It needs no contract on the chain, and no feature of a node
+ * besides calls.
  */
 function encodeProgram({ asset, payer, nonce }: PaymentKey): Hex {
   const balanceCall = balanceOf.encodeCall([payer]).slice(2);

@@ -48,7 +48,7 @@ export function createRemoteFacilitator(options: {
     paymentPayload,
     paymentRequirements,
   });
-  /** Remote texts end up in our log, where the key in the address must not. */
+  /** Remote texts end up in our log, which must not contain the key in the address. */
   const redacted = (text: unknown) => (typeof text === "string" ? endpoint.redact(text) : undefined);
   const noVerdict = ({ status }: FacilitatorResponse, path: string) =>
     new FacilitatorUnavailableError(`${host} responded to ${path} with status ${status} and no verdict`);

@@ -25,7 +25,8 @@ export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
   required: ["x402Version", "paymentPayload", "paymentRequirements"],
 };
 
-// Of a local run: the payer pays the merchant one cent. Its time is over, so that it is verified as expired.
+// An example from a local run: the payer pays the merchant one cent. Its time is over, so that it is verified as
+// expired.
 const EXAMPLE_TERMS = {
   scheme: "exact",
   network: "eip155:31337",

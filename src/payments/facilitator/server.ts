@@ -127,7 +127,7 @@ export function checkFacilitatorConfig(config: FacilitatorConfig) {
   if (urls.length === 0) {
     throw new Fault("CONFIG_INVALID", `PAYMENT_RPC_URL must name at least one node of ${asset.network}.`);
   }
-  // On a mainnet, a facilitator for anyone would let strangers spend its gas.
+  // On a mainnet, a facilitator for anyone would let third parties spend its gas.
   if (config.facilitatorPayees.length === 0 && findChainById(asset.chainId)?.mainnet !== false) {
     throw new Fault(
       "CONFIG_INVALID",

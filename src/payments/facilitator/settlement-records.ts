@@ -1,4 +1,4 @@
-// What the facilitator sent and what became of it, in the database, so that both survive a restart.
+// Stores what the facilitator sent and what became of it, so that both survive a restart.
 import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
@@ -15,7 +15,7 @@ export type SettlementRecord = SettlementKey & {
   readonly isContract: boolean;
   /** Gas limit of the newest transaction. */
   readonly gas: bigint;
-  /** Null for an account with code, which is served one payment at a time, and where the version before recorded it. */
+  /** Null for an account with code, which is served one payment at a time, and when an earlier version recorded it. */
   readonly amount: bigint | null;
   readonly updatedMs: number;
 };
@@ -31,7 +31,7 @@ type RevertRecord = {
   readonly payer: Hex;
   readonly isContract: boolean;
   readonly gasUsed: bigint;
-  /** False where the payer did not cause the revert. */
+  /** False if the payer did not cause the revert. */
   readonly blocksPayer: boolean;
 };
 
@@ -185,7 +185,7 @@ function openReservations(
   return {
     async addReservation({ amount, ...key }) {
       const now = toTimestamp(clock.nowMs());
-      // With the time of now also where its transaction was dropped long ago: it is about to be sent again, and other
+      // Takes the time of now even if its transaction was dropped long ago: it is about to be sent again, and other
       // processes must not take it for gone.
       await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
           transactions, is_open, is_contract, gas, amount, created_at, updated_at)
@@ -263,7 +263,7 @@ function openRevertRecords(
   };
 }
 
-// Where others have the hash of their code.
+// Stands in the column in which other payers have the hash of their code.
 const PROVEN = "proven";
 
 type StandingRow = { standing: ContractStanding };
@@ -301,7 +301,7 @@ export type SettlementOutcomes = {
   isNewestPending(record: SettlementRecord): Promise<boolean>;
 };
 
-// By then its account nonce has been used for another transaction.
+// After this time its account nonce has been used for another transaction.
 const GONE_MS = 60_000;
 
 export function createSettlementOutcomes(options: {

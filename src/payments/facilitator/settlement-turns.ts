@@ -1,4 +1,4 @@
-// Turns of settlements: what one process does at a time, whichever of several facilitators a request reaches.
+// Turns of settlements: one process does one at a time, whichever of several facilitators receives the request.
 import type { StatementRunner } from "../../schema/record-store.ts";
 
 export type SettlementTurns = {

@@ -30,7 +30,7 @@ export type TransactionLookup = {
   /** Whether the node has it, mined or pending. */
   hasTransaction(hash: Hex): Promise<boolean>;
   readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
-  /** "pending" where it was not mined in time. */
+  /** "pending" if it was not mined in time. */
   waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
   readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
   /** Whether a mined transaction was pending until its authorization had expired. */
@@ -39,7 +39,8 @@ export type TransactionLookup = {
   wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
 };
 
-// Of transferWithAuthorization(from, to, value, validAfter, validBefore, …): after the selector and four words.
+// The position of validBefore in a call of transferWithAuthorization(from, to, value, validAfter, validBefore, …):
+// after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
 // Nodes without an archive have the state of 128 blocks.
 const STATE_BLOCKS = 64n;
@@ -110,7 +111,7 @@ function statusIn(receipt: TransactionReceipt, payment: PaymentKey): Transaction
 async function isNextInLine(client: PublicClient, hash: Hex): Promise<boolean> {
   const found = await findTransaction(client, hash);
   if (found === null) return false;
-  // Of its own sender: the key may have been another one when it was sent.
+  // Reads the transaction's own sender: the key may have been another one when it was sent.
   const { blockNumber, nonce, from: address } = found;
   if (blockNumber !== null) return true;
   return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));

@@ -22,9 +22,9 @@ import { authorizationOf, findContractRejection, findSignatureRejection } from "
 import { findStateRejection, readPayerState } from "./payer-state.ts";
 
 type TransferScheme = {
-  /** Decides what one call to a node can decide; costs a second one only where a contract account must be called. */
+  /** Decides what one call to a node can decide; costs a second one only if a contract account must be called. */
   checkPayer(payload: PaymentPayload, terms: PaymentRequirements): Promise<PayerCheck>;
-  /** With the payer's code as it was read just before; null where it was not. */
+  /** With the payer's code as it was read just before; null if it was not. */
   verify(
     payload: PaymentPayload,
     terms: PaymentRequirements,
@@ -67,7 +67,7 @@ export const TRANSFER_GAS_LIMIT = 90_000n + GAS_MARGIN;
 
 // The library's ABI has no errors; with these a revert of the token has a name.
 const TOKEN_ERRORS = usdCoinAbi.filter(({ type }) => type === "error");
-// Of transferWithAuthorization(from, to, value, …).
+// The arguments of transferWithAuthorization(from, to, value, …).
 const VALUE_ARGUMENT = 2;
 
 type Write = Parameters<Parameters<typeof toFacilitatorEvmSigner>[0]["writeContract"]>[0];
@@ -209,7 +209,7 @@ function signerOf(
       writeContract,
       // The library uses it only to deploy a payer's account from a factory, which payers do themselves.
       sendTransaction: () => Promise.reject(new Error("the facilitator sends transfers only")),
-      // Another transaction of ours with the same account nonce carries out another payment: it is no replacement.
+      // Another transaction of ours with the same account nonce carries out another payment: it is not a replacement.
       waitForTransactionReceipt: (args) =>
         client.waitForTransactionReceipt({ ...args, checkReplacement: false }),
     },

@@ -38,7 +38,7 @@ import { LEDGER_TRANSITIONS, type PaymentState, persistedStatesBefore } from "./
 
 type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
-/** What a request finds when it opens its payment; `payerFailures` are those within the window. */
+/** The state in which a request finds its payment; `payerFailures` are those within the window. */
 export type OpenedPayment = { readonly payerFailures: number } & (
   | { readonly kind: "reserved" }
   | { readonly kind: "found"; readonly row: LedgerRow }
@@ -52,8 +52,8 @@ export type OpenPayment = { readonly nonce: Hex; readonly amount: bigint; readon
 const UNIQUE_VIOLATION = "23505";
 
 /**
- * Functions with an owner return false or null where the row belongs to another process, which must stop the caller
- * from acting on it any further.
+ * Functions with an owner return false or null if the row belongs to another process, which must stop the caller from
+ * acting on it any further.
  */
 export class PaymentLedger {
   readonly #store: StatementRunner;
@@ -101,8 +101,8 @@ export class PaymentLedger {
   }
 
   /**
-   * For a request that sends the same authorization again. Returns the row with the state it had before; null also
-   * where its identifier belongs to another authorization.
+   * For a request that sends the same authorization again. Returns the row with the state it had before; null also if
+   * its identifier belongs to another authorization.
    */
   async reclaim(key: PaymentKey, owner: string, change: ReclaimOptions): Promise<LedgerRow | null> {
     try {
@@ -142,8 +142,9 @@ export class PaymentLedger {
   }
 
   /**
-   * Marks a payment as verified, and records the transfer where someone else made it; `others` are the payments of its
-   * payer that could still be charged just before, `settled` those settled since its last unpaid one, up to a maximum.
+   * Marks a payment as verified, and records the transfer if someone else made it; `others` are the payments of its
+   * payer that could still be charged just before, `settled` those settled since its last unpaid one, up to a
+   * maximum.
    */
   async admit(
     key: PaymentKey,

@@ -59,7 +59,7 @@ async function runReconciliation(
   const runner = createReconcileRunner(context, signal);
   const repair: ReconcileTask = (row, owner) => repairSettled(context, () => false, row, owner);
   const pages = { batchRows: limits.reconcileBatchRows, signal };
-  // What a reorg undid comes first: its signatures expire. A part that fails does not stop the others.
+  // Payments that a reorg undid come first: their signatures expire. A part that fails does not stop the others.
   const parts = [
     () => followFinality(runner, signal),
     () => forEachPage(unfinished.listWithoutBlock, (rows) => runner.run(rows, repair), pages),
@@ -150,7 +150,7 @@ async function resolveUnknown(
   return row.wasSettled ? "resent" : "found";
 }
 
-/** For a settled row whose transfer is not, or not provably, in the block where it was last read. */
+/** For a settled row whose transfer is not, or not provably, in the block in which it was last read. */
 async function repairSettled(
   context: SettlementContext,
   isFinal: (block: BlockId) => boolean,

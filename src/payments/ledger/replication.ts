@@ -22,7 +22,7 @@ const COMMITS_WAIT =
 function explainRisk(replication: Replication): string | null {
   const { waitsForStandby, synchronous, hidden } = replication;
   if (!waitsForStandby) return `${WITHOUT_STANDBY}.`;
-  // Nothing can be lost where the server waits; whether it waits for a standby that is there may be hidden from us.
+  // Nothing can be lost if the server waits; whether it waits for a standby that is there may be hidden from us.
   if (synchronous === 0 && hidden === 0) return STANDBY_MISSING;
   return explainWait(replication);
 }
@@ -35,7 +35,7 @@ type LedgerServers = {
   readonly allowAsyncLedger: boolean;
 };
 
-/** What a start on servers in this state must report. */
+/** The message that a start on servers in this state must report. */
 export function assessStart(replication: Replication, servers: LedgerServers) {
   const { waitsForStandby, synchronous, asynchronous, hidden } = replication;
   const risk = mustSurvive(servers) ? explainRisk(replication) : null;
@@ -55,7 +55,7 @@ export function assessRun(replication: Replication, servers: LedgerServers): str
 
 const mustSurvive = ({ hasFailOver, allowAsyncLedger }: LedgerServers) => hasFailOver && !allowAsyncLedger;
 
-/** Throws where a fail-over is planned and payments would not survive it. */
+/** Throws if a fail-over is planned and payments would not survive it. */
 export async function checkLedgerReplication(
   database: Database,
   { allowAsyncLedger }: Config<typeof ledgerSettings>,

@@ -124,7 +124,7 @@ export function toStoredResponse({ status, headers = {}, body }: EndpointRespons
   return { status, headers: { "content-type": JSON_TYPE, ...withoutEtag }, body: bytes };
 }
 
-/** What the receipt of a payment names. */
+/** The fields of a payment's receipt. */
 type PaidTransfer = Pick<LedgerRow, "network" | "payer" | "amount">;
 
 export function receiptHeaders(

@@ -66,7 +66,7 @@ export function ownerTransitionSql(
 }
 
 /**
- * Takes an identifier away from the row that holds it, where that row cannot be charged: its signature was never
+ * Takes an identifier away from the row that holds it, if that row cannot be charged: its signature was never
  * verified and its process died, or the authorization is over. The row loses its owner as well, so a stalled process
  * cannot go on. All other rows keep it: the chain must be read first, because anyone may have carried them out.
  */
@@ -171,8 +171,8 @@ export function admitSql(
 }
 
 /**
- * Those that may be worked on, and those that were sent or may be: until they expire, anyone who has the signature can carry
- * them out. In two parts, each with an index of its own.
+ * Payments that may be worked on, and payments that were sent or may be: until they expire, anyone who has the
+ * signature can carry them out. In two parts, each with an index of its own.
  */
 export function openPaymentsSql({ network, asset, payer, nonce }: PaymentKey): SqlText {
   const others = sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce <> ${nonce}`;

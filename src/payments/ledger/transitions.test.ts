@@ -70,7 +70,7 @@ const identifier = { paymentId: null };
 
 type Way = {
   readonly run: (state: PaymentState) => Promise<unknown>;
-  /** The row before, where it matters for the change. */
+  /** The row before, if it matters for the change. */
   readonly row?: LedgerRowColumns;
 };
 
@@ -158,7 +158,7 @@ async function rowNow(): Promise<{ state: LedgerState; written: string }> {
   return { state: row.state === "settled" && row.final ? "final" : row.state, written: row.written };
 }
 
-/** Runs a way on a row in a state; returns the change, or null where the row was not touched. */
+/** Runs a way on a row in a state; returns the change, or null if the row was not touched. */
 async function changeOf(way: Way, state: PaymentState | "absent", lease: keyof typeof LEASES) {
   await database.query("delete from payments");
   if (state !== "absent") await insertLedgerRow(database, { ...way.row, ...LEASES[lease], state });

@@ -1,4 +1,4 @@
-// What a payment in the ledger can become: a table that the statements use and that docs/payments.md draws.
+// The transitions of a payment in the ledger: a table that the statements use and that docs/payments.md draws.
 
 /** The values of the column `state`; docs/payments.md describes each. */
 export const PAYMENT_STATES = [
@@ -20,7 +20,7 @@ export const PAYMENT_STATES = [
 
 export type PaymentState = (typeof PAYMENT_STATES)[number];
 
-/** `absent` is no row, `final` a settled row whose block no reorg can remove. */
+/** `absent` means that there is no row, `final` a settled row whose block no reorg can remove. */
 export type LedgerState = "absent" | PaymentState | "final";
 
 export type LedgerTransition = {

@@ -15,7 +15,7 @@ export async function findCheckLimit(flow: Flow): Promise<EndpointResponse | nul
   // Behind an address that many share. The signature is checked without a node: anyone can name a payer.
   const isSigned = (await findSignatureRejection(payload, terms)) === null;
   if (!isSigned) return respond.tooManyUnpaid(waitMs);
-  // What rejected payments use up is not what first purchases need. One that is worth nothing costs a run.
+  // Rejected payments do not use up what first purchases need. A payment that is worth nothing costs a run.
   const earlyMs = (await services.ledger.hasPaid(key)) ? unpaid.takeForPayer(key.payer) : unpaid.takeRun();
   return earlyMs === 0 ? null : respond.tooManyUnpaid(earlyMs);
 }

@@ -35,8 +35,9 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
 }
 
 /**
- * Whether a payment that is not on our terms gets a row, and is looked for on the chain: only if a key signed it, which
- * needs no node. Of a contract account only a payment that has a row is, which it got when it was on our terms.
+ * Whether a payment that is not on our terms gets a row, and is looked for on the chain: only if a key signed it,
+ * which needs no node. A payment of a contract account is looked for only if it has a row, which it got when it was
+ * on our terms.
  */
 async function isWorthTracing({ services, payment, offer, payload, terms }: Flow): Promise<boolean> {
   if (!mayHaveArrived(payment, offer, services.clock.nowMs())) return false;
@@ -107,7 +108,7 @@ export async function discardUnverified(
   return { at: "waiting", row };
 }
 
-/** Takes the row also where the payment expires too soon, so that a stalled process cannot go on and charge it. */
+/** Takes the row also if the payment expires too soon, so that a stalled process cannot go on and charge it. */
 export async function reclaimPayment(
   flow: Flow,
   { row, rejection }: StateOf<"reclaiming">,
@@ -135,7 +136,7 @@ export function wasSent({ state }: LedgerRow): boolean {
   return state === "settling" || state === "refused";
 }
 
-/** A signature that was sent may be public, and a stranger who reads it must not attach an identifier to it. */
+/** A signature that was sent may be public, and a third party who reads it must not attach an identifier to it. */
 function identifierFor({ payment }: Flow, row: LedgerRow): string | null {
   return row.paymentId ?? (wasSent(row) ? null : payment.paymentId);
 }

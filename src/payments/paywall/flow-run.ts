@@ -256,7 +256,7 @@ export async function verifySamePayer(
     if (verdict.reason === WRONG_SIGNATURE) {
       return done(respond.paymentRequired(rejectionMessage(verdict.reason)));
     }
-    // No 402 where money may have moved: the holder's own transfer can be why the balance is too low for this one.
+    // No 402 if money may have moved: the holder's own transfer can be why the balance is too low for this one.
     const message = "Another signature used the payment identifier; send that one again to get its response.";
     return done(respond.conflict(message));
   }

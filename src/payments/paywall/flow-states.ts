@@ -36,7 +36,7 @@ export const FLOW = {
   waiting: ["opening", "done"],
 } as const;
 
-/** The transfer that someone else made with the signature; null where the facilitator is to make it. */
+/** The transfer that someone else made with the signature; null if the facilitator is to make it. */
 type Carried = { readonly transfer: TransferFound | null };
 
 /** A row that may be charged under the identifier of the request, and another authorization than the request's. */
@@ -47,7 +47,7 @@ export type FlowState =
   | { readonly at: "opening"; readonly holder?: LedgerRow }
   | { readonly at: "deciding"; readonly row: LedgerRow; readonly payerFailures: number }
   | { readonly at: "discarding"; readonly row: LedgerRow }
-  /** `rejection` is why the payment cannot be charged now; null where it can. */
+  /** `rejection` is why the payment cannot be charged now; null if it can. */
   | { readonly at: "reclaiming"; readonly row: LedgerRow; readonly rejection: Rejection | null }
   | { readonly at: "verifying" }
   | { readonly at: "tracing"; readonly rejection: Rejection }
@@ -61,16 +61,16 @@ export type FlowState =
   | ({ readonly at: "verifyingPayer" } & Holder)
   | ({ readonly at: "finishingHolder" } & Holder)
   | { readonly at: "replaying"; readonly row: LedgerRow; readonly transaction: Hex }
-  /** `row` is null where another request has just inserted it: it is there at the next read. */
+  /** `row` is null if another request has just inserted it: it is there at the next read. */
   | { readonly at: "waiting"; readonly row: LedgerRow | null }
   | { readonly at: "done"; readonly response: EndpointResponse };
 
 export type FlowStateName = FlowState["at"];
 export type StateOf<A extends FlowStateName> = Extract<FlowState, { readonly at: A }>;
-/** What the step of a state may return. */
+/** The outcomes that the step of a state may return. */
 export type Next<A extends keyof typeof FLOW> = StateOf<(typeof FLOW)[A][number]>;
 
-/** What all requests of a process share. */
+/** The parts that all requests of a process share. */
 export type FlowServices = SettlementContext & {
   readonly count: (outcome: PaymentOutcome) => void;
   /** Requests that act; those that wait are not among them. */
@@ -99,7 +99,7 @@ export type Flow = {
   readonly fingerprint: string;
   readonly respond: PaymentResponses;
   readonly handler: PaidHandler;
-  /** What the request costs us if it is not paid. */
+  /** The cost of the request for us if it is not paid. */
   readonly unpaid: UnpaidShare;
   /** When the request stops waiting for others. */
   readonly deadlineMs: number;

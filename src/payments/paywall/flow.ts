@@ -32,7 +32,7 @@ import { type Payment, toPaymentPayload } from "./payment.ts";
 import { createPaymentResponses } from "./responses.ts";
 import { UnpaidShare } from "./unpaid-work.ts";
 
-/** States in which a request holds a place among those that act. */
+/** States in which a request holds one of the slots for requests that act. */
 type ActingState = Exclude<FlowState, { readonly at: "waiting" | "done" }>;
 
 type PaymentFlowInput = {
@@ -191,7 +191,7 @@ class HeldLease {
   }
 }
 
-/** Waits, without a place among the requests that act, until the row lets this one act again. */
+/** Waits, without holding a slot, until the row lets this one act again. */
 async function waitForRow(flow: Flow, { row }: StateOf<"waiting">): Promise<Next<"waiting">> {
   const { services, key, deadlineMs, respond } = flow;
   const outcome = await services.waiters.wait({

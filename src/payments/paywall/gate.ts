@@ -26,7 +26,7 @@ import { UnpaidWork } from "./unpaid-work.ts";
 export type Sale = {
   readonly offer: PaymentOffer;
   challenge(resource: PaidResource, reason?: string): EndpointResponse;
-  /** Throws what the handler throws, and INPUT_INVALID for a header that is no payment. */
+  /** Throws what the handler throws, and INPUT_INVALID for a header that is not a payment. */
   serve(request: PaidRequest, handler: PaidHandler): Promise<EndpointResponse>;
 };
 
@@ -103,7 +103,7 @@ function createServices(options: GateOptions): FlowServices {
   const ledger = openPaymentLedger(store, limits);
   return {
     ...{ ledger, facilitator, lookup, clock, log, limits, count },
-    // Requests that waited for another one get their place back in order; new ones find a free place or are rejected.
+    // Requests that waited for another one get their slot back in order; new ones find a free slot or are rejected.
     activeRequests: createConcurrencyLimit({
       runningMax: limits.activeRequestsMax,
       waitingMax: limits.waitersMax,
@@ -112,7 +112,7 @@ function createServices(options: GateOptions): FlowServices {
     unpaidWork:
       limits.unpaidPerClientPerMinute === 0 ? null : new UnpaidWork(limits.unpaidPerClientPerMinute, clock),
     spentPayments: new SpentPayments(clock),
-    // No process has more active requests than these places.
+    // The most active requests of a process.
     payerAdmission: createFairLimit({
       runningMax: limits.activeRequestsMax,
       runningPerKeyMax: 1,

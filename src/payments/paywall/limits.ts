@@ -28,8 +28,8 @@ export const GATE_LIMITS: GateLimits = {
   leaseMs: 12_000,
   // A few reads of a node; longer means that it does not respond.
   verifyMs: 10_000,
-  // What clients wait for, and far below the time for which a signature is valid. Shorter than a stalled process is
-  // waited for (HELD in ledger/statements.ts).
+  // Clients wait this long, which is far below the time for which a signature is valid. It is shorter than the wait
+  // for a stalled process (HELD in ledger/statements.ts).
   handlerMs: 25_000,
   // Several blocks of any chain we are paid on; after it the outcome is looked up.
   settleMs: 20_000,
@@ -42,16 +42,16 @@ export const GATE_LIMITS: GateLimits = {
   waitMs: 20_000,
   // Each active request holds a response in memory and renews a lease in the database.
   activeRequestsMax: 500,
-  // Copies of one payment beside the active one. A client that lost its connection sends a few; each of them reads the
-  // whole stored response when the wait is over.
+  // Copies of one payment alongside the active one. A client that lost its connection sends a few; each of them reads
+  // the whole stored response when the wait is over.
   waitersPerPaymentMax: 32,
   // A waiting request costs a connection and no query of its own; beyond this, connections run out first.
   waitersMax: 2_000,
-  // Of one payer at once, who has settled as many and whose balance covers all of them. It bounds the work for one whose
-  // money leaves meanwhile.
+  // Active payments of one payer who has settled as many and whose balance covers all of them. It bounds the work for
+  // one whose money leaves meanwhile.
   activePerPayerMax: 30,
-  // Rejected payments of one client, and five times its unpaid runs, which are counted apart: twenty payers who have never
-  // paid can be served at once behind one address. A client who pays gets its runs back. 0 is no limit.
+  // Rejected payments of one client, and five times its unpaid runs, which are counted apart: twenty payers who have
+  // never paid can be served at once behind one address. A client who pays gets its runs back. 0 means no limit.
   unpaidPerClientPerMinute: 100,
   // Failing requests are free for the payer, so their number is limited.
   failuresMax: 10,

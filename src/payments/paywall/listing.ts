@@ -1,4 +1,5 @@
-// What directories learn about a paid resource: the Bazaar extension of x402, declared in the 402 and sent to facilitators.
+// Describes a paid resource for directories: the Bazaar extension of x402, declared in the 402 and sent to
+// facilitators.
 import type { PaymentPayload } from "@x402/core/types";
 import {
   BAZAAR,
@@ -15,7 +16,7 @@ export type ResourceListing = {
   readonly serviceName: string;
   readonly tags: readonly string[];
   readonly iconPath: string;
-  /** What the resource takes and returns, in the form of the Bazaar extension. */
+  /** The input and output of the resource, in the form of the Bazaar extension. */
   readonly bazaar: DiscoveryExtension;
 };
 
@@ -47,7 +48,7 @@ export function createListing({
     inputSchema: input.schema,
     output,
   })[BAZAAR.key];
-  // The library adds the method only where it also routes requests, which it does not here.
+  // The library adds the method only if it also routes requests, which it does not here.
   const bazaar = bazaarResourceServerExtension.enrichDeclaration?.(declared, {
     method: listing.method,
     adapter: { getPath: () => listing.path },
@@ -84,8 +85,9 @@ export function listingExtensions({ listing }: Pick<ListedOffer, "listing">): Re
 }
 
 /**
- * Sends its listing with each payment, for facilitators that keep a catalogue of what they settle. It is our own: what
- * the client sent is left out, and so is the query, which names a wallet and has no place in a public catalogue.
+ * Sends its listing with each payment, for facilitators that keep a catalogue of what they settle. It is our own:
+ * what the client sent is left out, and so is the query, which names a wallet and does not belong into a public
+ * catalogue.
  */
 export function withListings(
   facilitator: PaymentFacilitator,

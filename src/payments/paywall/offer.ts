@@ -1,4 +1,4 @@
-// What is sold and on which terms: payment requirements of x402 version 2, and the 402 response that carries them.
+// The offer and its terms: payment requirements of x402 version 2, and the 402 response that carries them.
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import type { Caip2Network } from "../../lib/caip2.ts";
@@ -21,9 +21,9 @@ export type PaymentOffer = {
   readonly maxTimeoutSeconds: number;
   readonly description: string;
   readonly mimeType: string;
-  /** Where clients reach us, from configuration: anyone can write anything into a Host header. */
+  /** The URL at which clients find us, from configuration: anyone can write anything into a Host header. */
   readonly resourceOrigin: string;
-  /** What directories show; null lists the resource nowhere. */
+  /** The listing for directories; null lists the resource nowhere. */
   readonly listing: ResourceListing | null;
 };
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 
-/** What a payment is bound to: one request, however its query was ordered or encoded. */
+/** A payment is bound to this: one request, however its query was ordered or encoded. */
 export type PaidResource = {
   readonly method: string;
   readonly path: string;

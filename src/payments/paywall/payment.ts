@@ -75,7 +75,7 @@ export function parsePaymentHeader(
   return parsePayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
 }
 
-/** Throws INPUT_INVALID for what is no payment; `what` begins the message. */
+/** Throws INPUT_INVALID for anything that is not a payment; `what` begins the message. */
 export function parsePayment(
   value: unknown,
   terms: Pick<OfferTerms, "network" | "asset">,
@@ -125,8 +125,8 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
 }
 
 /**
- * What a facilitator receives: our own terms, and nothing that the client added. The URL says which of our resources is
- * paid for, without its query, also for a payment that is settled later.
+ * The document that a facilitator receives: our own terms, and nothing that the client added. The URL says which of
+ * our resources is paid for, without its query, also for a payment that is settled later.
  */
 export function toPaymentPayload(
   payment: Payment,
@@ -152,15 +152,15 @@ export function toPaymentPayload(
   };
 }
 
-// What a bigint of PostgreSQL holds.
+// The largest bigint of PostgreSQL.
 const LEDGER_SECONDS_MAX = 2n ** 63n - 1n;
 const VALID_TOO_LONG = "The payment is valid for longer than a day.";
 // A signature that is valid for longer could be charged long after its payer has forgotten it.
 const VALID_SECONDS_MAX = 86_400n;
 
 /**
- * Why a payment cannot be accepted on these terms now; null when it can. EXPIRES_SOON where nothing but its expiry by our
- * clock is wrong: by the chain's, others may still be able to carry it out.
+ * Why a payment cannot be accepted on these terms now; null when it can. EXPIRES_SOON if nothing but its expiry by
+ * our clock is wrong: by the chain's, others may still be able to carry it out.
  */
 export function findTermsViolation(
   payment: Payment,

@@ -81,7 +81,7 @@ export function createPaymentResponses(
       count("settled");
       return deliverResponse(row, stored, transaction);
     },
-    /** The stored response of a payment that was settled before; null where it was pruned. */
+    /** The stored response of a payment that was settled before; null if it was pruned. */
     replayed(row: LedgerRow, stored: StoredResponse | null, transaction: string) {
       if (stored === null) return conflict("The payment was used, and its response is no longer stored.");
       count("replayed");

@@ -1,4 +1,4 @@
-// Many requests with one payment: they share one wait, within limits, and take no place from other payers.
+// Many requests with one payment: they share one wait, within limits, and take no slot from other payers.
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";

@@ -2,7 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 
-// About ten megabytes. What is forgotten is looked up once more.
+// About ten megabytes. A forgotten payment is looked up once more.
 const PAYMENTS_MAX = 50_000;
 // A reorg can undo a use that is not final; until then the same response is as good as a new lookup.
 const NOT_FINAL_MS = 60_000;
@@ -18,7 +18,7 @@ export class SpentPayments {
     this.#clock = clock;
   }
 
-  /** The nonce of the payment was used for something else, or cancelled; `final` where no reorg can undo that. */
+  /** The nonce of the payment was used for something else, or cancelled; `final` if no reorg can undo that. */
   remember(digest: string, final: boolean): void {
     this.#forgottenAtMs.set(digest, this.#clock.nowMs() + (final ? FINAL_MS : NOT_FINAL_MS));
   }

@@ -1,4 +1,4 @@
-// What clients can make us do without paying: one cent buys one response, and worthless payments end at a limit.
+// Limits the work that clients get without paying: one cent buys one response, and worthless payments end at a limit.
 import { setTimeout } from "node:timers/promises";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
@@ -413,7 +413,8 @@ describe("worthless payments", () => {
       const [response] = await send([header], "198.51.100.13", [few]);
       statuses.push(response?.status ?? 0);
     }
-    // Of ten rejections and two runs: a run each for the first two, five rejections for the third, one for each again.
+    // Spends ten rejections and two runs: a run each for the first two, five rejections for the third, one for each
+    // again.
     expect(statuses).toEqual([402, 402, 402, 402, 402, 402, 402, 402, 429, 429]);
     expect(verified).toBe(3);
   });
@@ -487,7 +488,7 @@ describe("what all clients have together", () => {
       expect([second, run(`203.0.113.${second}`)]).toEqual([second, true]);
       pass(5_000);
     }
-    // What 20 clients have, and what comes back in a minute.
+    // The budget of 20 clients, and what comes back in a minute.
     expect(unpaid).toBeLessThanOrEqual(2 * 20 * 20);
   });
 

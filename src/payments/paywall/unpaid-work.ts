@@ -1,14 +1,15 @@
-// What clients may cost us without paying, per client and in all: rejected payments, and runs for payers who never paid.
+// Limits what clients may cost us without paying, per client and in all: rejected payments, and runs for payers who
+// never paid.
 import { createRateLimiter } from "../../http/security/request-guard.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { FairShares } from "../../lib/fair-shares.ts";
 import type { Hex } from "../../lib/hex.ts";
 
-/** What a rejected payment costs. */
+/** The cost of a rejected payment. */
 export const REJECTION_UNITS = 1;
 /**
- * What an unpaid run costs. It takes tens of calls to nodes where a rejected payment takes one or two; but for each, the
- * payer must pay for a transfer of its money to another account.
+ * The cost of an unpaid run. It takes tens of calls to nodes, a rejected payment one or two; but for each, the payer
+ * must pay for a transfer of its money to another account.
  */
 export const RUN_UNITS = 5;
 // As many clients use everything up that all have together, if no others come.
@@ -18,7 +19,7 @@ type Release = () => void;
 /** A number says how many milliseconds too early it is. */
 type Taken = Release | number;
 
-/** What each client has a minute, and all of them in fair shares. */
+/** The units of each client a minute, and of all clients in fair shares. */
 class ClientShares {
   readonly #perClient: ReturnType<typeof createRateLimiter>;
   readonly #overall: FairShares;
@@ -74,14 +75,14 @@ export class UnpaidWork {
 
 const SPENT: Release = () => {};
 
-/** What one request takes of it: before the work, and given back at the end unless it was spent. */
+/** The units that one request takes before the work; they are given back at the end unless it was spent. */
 export class UnpaidShare {
   /** Null without a limit. */
   readonly #work: UnpaidWork | null;
   readonly #client: string;
   #rejection: Release | null = null;
   #run: Release | null = null;
-  /** Whose units are taken instead of the client's. */
+  /** The payer whose units are taken instead of the client's. */
   #payer: Hex | null = null;
 
   constructor(work: UnpaidWork | null, client: string) {
@@ -124,8 +125,9 @@ export class UnpaidShare {
   }
 
   /**
-   * What was taken is not given back; what was not taken before costs as far as there is any left. Without a run, as many
-   * rejections are spent as a run is worth: what costs more must never cost less than what was taken.
+   * Units that were taken are not given back; those that were not taken before are charged as far as any are left.
+   * Without a run, as many rejections are spent as a run is worth: what costs more must never cost less than what was
+   * taken.
    */
   spend(units: typeof REJECTION_UNITS | typeof RUN_UNITS): void {
     if (units === RUN_UNITS) this.takeRun();

@@ -42,7 +42,7 @@ export function traceSettlement(
   row: TransferFacts & { readonly validAfter: bigint },
   { lookup, clock, limits }: LookupOptions,
 ): Promise<SettlementLookupResult> {
-  // By the clock of the chain in both cases: the token rejects what is carried out before.
+  // The clock of the chain decides both: the token rejects an authorization that is carried out too early.
   const sinceSeconds = Math.max(Number(row.validAfter), row.createdSeconds - TRACED_BACK_SECONDS);
   return withDeadline({ clock, ms: limits.chainMs, what: "Tracing a transfer" }, (signal) =>
     lookup.findSettlement({ ...expectedTransferFor(row), sinceSeconds }, signal, "brief"),

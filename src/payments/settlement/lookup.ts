@@ -1,4 +1,4 @@
-// What payments read from the chain itself, whatever a facilitator reports: whether the money moved.
+// Reads from the chain itself whether the money of a payment moved, whatever a facilitator reports.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 
@@ -38,11 +38,11 @@ export type LookupEffort = "whole" | "brief";
 
 export type LookupBlocks = {
   readonly at: BlockSummary;
-  /** The newest final block below `at`, on the same branch; null where it was not read or is not known. */
+  /** The newest final block below `at`, on the same branch; null if it was not read or is not known. */
   readonly final: BlockSummary | null;
 };
 
-/** Which authorizations are used as of one block, in the order in which they were requested. */
+/** Tells for each authorization, in the order of the request, whether it is used as of one block. */
 export type AuthorizationStates = LookupBlocks & { readonly used: readonly boolean[] };
 
 export type BlockComparison = {
@@ -56,14 +56,14 @@ export type BlockComparison = {
 
 export type BlockTransferQuery = { readonly block: BlockId; readonly transfers: readonly ExpectedTransfer[] };
 
-/** Every function throws where the chain cannot be read: an unknown state is not a state. */
+/** Every function throws if the chain cannot be read: an unknown state is not a state. */
 export type SettlementLookup = {
   findSettlement(
     wanted: ExpectedTransfer,
     signal?: AbortSignal,
     effort?: LookupEffort,
   ): Promise<SettlementLookupResult>;
-  /** What this transaction did with the authorization; null while no node has its receipt. */
+  /** The effect of this transaction on the authorization; null while no node has its receipt. */
   findInTransaction(
     transaction: Hex,
     wanted: ExpectedTransfer,

@@ -1,4 +1,4 @@
-// What the chain proves of a settlement: which blocks are canonical, which transfers the logs of a block or receipt show.
+// The chain's proof of a settlement: which blocks are canonical, which transfers the logs of a block or receipt show.
 
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
@@ -91,8 +91,8 @@ function parseBlockLogs(result: unknown, { number, hash }: BlockId): NodeLog[] {
 }
 
 /**
- * Not all logs of the token are read, so only the log right after the use counts as its transfer. Where a token logs
- * in between, the receipt has to be read.
+ * Not all logs of the token are read, so only the log right after the use counts as its transfer. If a token logs in
+ * between, the receipt has to be read.
  */
 function transactionsOf(
   logs: readonly NodeLog[],
@@ -118,7 +118,7 @@ function transactionsOf(
 export const AUTHORIZATION_USED_TOPIC = hashEvent("AuthorizationUsed(address,bytes32)");
 export const AUTHORIZATION_CANCELED_TOPIC = hashEvent("AuthorizationCanceled(address,bytes32)");
 
-/** The logs of a mined transaction, in order; a reverted one has none. Null where the node does not have it. */
+/** The logs of a mined transaction, in order; a reverted one has none. Null if the node does not have it. */
 export async function readTransactionLogs(
   rpc: Rpc,
   transaction: Hex,

@@ -1,4 +1,4 @@
-// The chain's word about payments: what was used for us, what was used for something else, and what was not used.
+// The chain decides which payments were used for us, which were used for something else, and which were not used.
 import { toHex } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {

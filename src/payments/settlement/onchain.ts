@@ -41,13 +41,13 @@ const isValidSignature = createSignatureCodec(
 );
 /** The magic value of ERC-1271 as a word: the selector of isValidSignature. */
 const SIGNATURE_ACCEPTED = `0x1626ba7e${"0".repeat(56)}`;
-// What the facilitator lets a whole transfer take: the code of a payer must not keep a node busy.
+// As much gas as the facilitator allows a whole transfer: the code of a payer must not keep a node busy.
 const SIGNATURE_GAS_MAX = 300_000;
 
 // Accepted by every vendor; reconciliation looks back over minutes, seldom over more than one such range.
 const RANGE_MAX = 2_000;
-// A brief lookup reads a day of blocks every two seconds: the longest that a payment on our terms is valid, on the chains
-// where most pay.
+// A brief lookup reads a day of blocks every two seconds: the longest that a payment on our terms is valid, on the
+// chains that most payers use.
 const BRIEF_RANGES_MAX = 22;
 // A brief lookup goes to a second node if the first fails.
 const BRIEF_ATTEMPTS_MAX = 2;
@@ -100,7 +100,7 @@ export function createSettlementLookup(
 
 const callOptions = (signal: AbortSignal | undefined): RpcCallOptions => (signal ? { signal } : {});
 
-/** Tries a second provider where the first does not have the receipt: one of them may be behind. */
+/** Tries a second provider if the first does not have the receipt: one of them may be behind. */
 async function readReceiptAnywhere(rpc: Rpc, transaction: Hex, options: RpcCallOptions) {
   const read = async (node: PinnedRpc) => ({
     provider: node.providerIndex,
@@ -245,7 +245,7 @@ async function findUse(
   return null;
 }
 
-/** How many ranges reach back to a time, counted from the head, with one more for blocks that were slower. */
+/** The number of ranges back to a time, counted from the head, with one more for blocks that were slower. */
 function rangesSince(
   sinceSeconds: number,
   at: BlockSummary,

@@ -220,7 +220,7 @@ async function recordUnused(
   owner: string,
   { at, final }: LookupBlocks,
 ): Promise<SettleResult | null> {
-  // From `validBefore` on no later block can hold the transfer, and this block and those below do not. The time of any
+  // No block from `validBefore` on can hold the transfer, and this block and those below do not. The time of any
   // other block, or of another node, would prove nothing about the blocks in between.
   if (at.timestamp < row.validBefore) return null;
   // Until blocks past `validBefore` are final, a reorg can still bring the transfer back.

@@ -71,7 +71,7 @@ async function serveOver(
   return { ...service, at: (q: string) => `${service.url}/paid?q=${q}` };
 }
 
-/** A stranger's transaction that pays more for its place in the block than any of ours. */
+/** A third party's transaction that pays more to be early in the block than any of ours. */
 const frontRun = (data: Hex) =>
   stage.chain.request("eth_sendTransaction", [
     {
@@ -495,7 +495,7 @@ describe("a payment that verification rejects", () => {
     const signed = await signPaymentFor(service.at("late"), await stage.payer(), stage.asset);
     await stage.chain.increaseTime(30n);
     await stage.chain.mine(1);
-    // From the expiry on the client may sign again, whatever the verdict.
+    // The client may sign again after the expiry, whatever the verdict.
     for (const verdict of VERDICTS) {
       service.injected.verify = rejectWith(verdict);
       expect((await fetchWithPayment(service.at("late"), signed.header)).status).toBe(402);

@@ -21,13 +21,16 @@ import { traceSettlement } from "./find-transfer.ts";
 import type { SettlementLookupResult, TransferFound } from "./lookup.ts";
 import type { SettlementContext } from "./settle.ts";
 
-/** Why a payment cannot be charged. A facilitator's reason is a claim; it is null where the payment is not on our terms now. */
+/**
+ * Why a payment cannot be charged. A facilitator's reason is a claim; it is null if the payment is not on our terms
+ * now.
+ */
 export type Rejection = { readonly reason: string | null; readonly message: string };
 
 export type TracedTransfer =
-  /** By the payment's own signature, exactly to us: it is paid. */
+  /** The payment's own signature moved the exact amount to us: it is paid. */
   | TransferFound
-  /** No money of this payment has arrived. `used` where logs were read that show another use of its nonce. */
+  /** No money of this payment has arrived. `used` if logs were read that show another use of its nonce. */
   | { readonly kind: "rejected"; readonly message: string; readonly used?: { readonly final: boolean } }
   /** The money may have arrived: the same signature must be sent again. */
   | { readonly kind: "unclear"; readonly message: string; readonly wasSearched?: true }
@@ -71,7 +74,7 @@ export async function traceTransfer(
   return (await orNull(context, traced, () => traceSigned(context, traced, rejection))) ?? UNCLEAR;
 }
 
-/** Null, and a line in the log, where the chain cannot be read. */
+/** Null, and a line in the log, if the chain cannot be read. */
 async function orNull<T>({ log }: SettlementContext, { key }: TracedPayment, read: () => Promise<T>) {
   try {
     return await read();
@@ -144,7 +147,7 @@ async function isConfirmed(
 }
 
 function describeUnconfirmed(reason: string | null): TracedTransfer {
-  // What the reason advises, to sign again, is wrong for this one.
+  // The reason's advice, to sign again, is wrong for this payment.
   if (reason === null || reason === NONCE_USED) return UNCLEAR;
   return { kind: "unclear", message: retryableMessage(reason) };
 }

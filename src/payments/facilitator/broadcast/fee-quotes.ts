@@ -1,4 +1,4 @@
-// What a transaction costs now, read from each node separately so that they can be compared.
+// Quotes the present cost of a transaction, read from each node separately so that they can be compared.
 import type { PublicClient } from "viem";
 import type { Clock } from "../../../lib/clock.ts";
 import type { FeeQuote } from "./fees.ts";
@@ -9,7 +9,7 @@ const CACHE_MS = 1_000;
 // Nodes respond within a few hundred milliseconds; payments are sent one after another and wait for this.
 const OTHERS_MS = 500;
 
-/** Reads from each client; leaves out one that is much slower than the first. Throws where none responds. */
+/** Reads from each client; leaves out one that is much slower than the first. Throws if none responds. */
 export function createFeeQuoteReader(
   clients: readonly PublicClient[],
   clock: Clock,

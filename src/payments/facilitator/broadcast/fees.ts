@@ -1,4 +1,5 @@
-// What a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar price.
+// Limits what a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar
+// price.
 
 import type { PublicClient } from "viem";
 import { createSignatureCodec } from "../../../lib/abi/codec.ts";
@@ -11,7 +12,7 @@ import { readFunction } from "./viem-client.ts";
 export type GasPercentOfPayment = {
   /** Most that the gas of a transfer may cost, in percent of what the transfer moves. */
   readonly percentMax: bigint;
-  /** Of the token, which is worth a dollar. */
+  /** In units of the token, which is worth a dollar. */
   readonly decimals: number;
   /** Dollars per native coin. */
   readonly feed: NativePriceFeed;
@@ -67,7 +68,7 @@ export class FeesTooHighError extends Error {
   }
 }
 
-/** `raisePercent` is above 100 where a transaction replaces another one; the cap still applies. */
+/** `raisePercent` is above 100 if a transaction replaces another one; the cap still applies. */
 export function computeFees(quote: FeeQuote, limits: FeeLimits, raisePercent: bigint): TransactionFees {
   const { feePerGasMax, priorityFeePerGasMax } = limits;
   const baseFeePerGas = plausibleBaseFee(quote.baseFeesPerGas, feePerGasMax);
@@ -131,7 +132,7 @@ const CACHE_MS = 60_000;
 // Each heartbeat is a transaction of its own, which may wait for a block.
 const LATE_SECONDS_MAX = 300;
 
-/** Returns null where no price can be read or the feed is late. */
+/** Returns null if no price can be read or the feed is late. */
 function createNativePriceReader(options: {
   readonly client: PublicClient;
   readonly feed: NativePriceFeed;

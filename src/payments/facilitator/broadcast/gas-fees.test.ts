@@ -1,4 +1,4 @@
-// What the facilitator pays for gas: bounded per gas and per payment, whatever a node suggests.
+// The facilitator's gas cost is bounded per gas and per payment, whatever a node suggests.
 import { priceFeedAbi, priceFeedBytecode } from "@sextant/contracts/generated/price-feed";
 import { createWalletClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

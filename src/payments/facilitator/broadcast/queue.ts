@@ -6,7 +6,7 @@ import type { Log } from "../../../lib/log.ts";
 import { computeFees, type FeeLimits, type FeeQuote } from "./fees.ts";
 import { classifySendError, type SendErrorKind } from "./viem-client.ts";
 
-/** What the queue needs of a node. */
+/** The methods of a node that the queue needs. */
 export type BroadcastRpc = {
   /** The number of transactions of the account that the node has, mined or pending. */
   readPendingNonce(): Promise<number>;
@@ -56,7 +56,7 @@ export class BroadcastQueue {
     this.#options = options;
   }
 
-  /** The hash of a transaction that was sent or may have been; throws where it certainly was not. */
+  /** The hash of a transaction that was sent or may have been; throws if it certainly was not. */
   send(transfer: TransferTransaction): Promise<Hex> {
     return this.#turn.run(async () => {
       let raisePercent = 100n;

@@ -39,7 +39,7 @@ type ViemClientOptions = {
   readonly pollMs: number;
   /** The index of the only node to use; all of them by default. */
   readonly only?: number;
-  /** Called when no node responded, also where the library turns that into something else. */
+  /** Called when no node responded, also if the library turns that into something else. */
   readonly onNoResponse?: (error: NoResponseError) => void;
 };
 
@@ -80,7 +80,7 @@ export class NoResponseError extends Error {
 const SEND = "eth_sendRawTransaction";
 
 /**
- * Nodes in order of preference. The response of a node is final; where one does not respond, the next is tried. A
+ * Nodes in order of preference. The response of a node is final; if one does not respond, the next is tried. A
  * transaction is the exception: a node that did not respond may have accepted it, and no other node can reject it on
  * its behalf.
  */
@@ -118,10 +118,10 @@ async function requestFrom(rpc: Rpc, only: number, call: RpcCall): Promise<unkno
   }
 }
 
-// What JSON-RPC prescribes where nothing more specific is known.
+// The code that JSON-RPC prescribes if nothing more specific is known.
 const INTERNAL_ERROR = -32_603;
 
-/** The error that the node sent; null where it sent none. A rate limit with status 429 says nothing about the request. */
+/** The error that the node sent; null if it sent none. A rate limit with status 429 says nothing about the request. */
 function nodeErrorIn({ nodeError, httpStatus, host, method }: RpcError): RpcRequestError | null {
   if (nodeError === null || httpStatus === 429) return null;
   const { code, message, data } = nodeError;
@@ -174,7 +174,7 @@ function isPlausible(method: string, result: unknown): boolean {
   return method !== "eth_getTransactionReceipt" || STATUSES.includes(result.status);
 }
 
-/** What a node's error says about a transaction; each implementation has its own messages. */
+/** The meaning of a node's error about a transaction; each implementation has its own messages. */
 export type SendErrorKind =
   /** The node has it already. */
   | "known"
