@@ -1,8 +1,8 @@
 // Bar charts: axes that fit their values, bars in proportion, and a table with the same rows.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { renderHtml } from "../lib/html.ts";
 import { axisTop, barChart, type ChartBar } from "./charts.ts";
-import { renderHtml } from "./html.ts";
 
 const HEIGHT = 168;
 

@@ -1,6 +1,6 @@
 // Small charts drawn on the server as SVG, with attributes only: the policy of the pages allows no inline style.
+import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { shareOf } from "./format.ts";
-import { type Html, type HtmlValue, html } from "./html.ts";
 
 const WIDTH = 240;
 const HEIGHT = 48;

@@ -1,5 +1,6 @@
 // Components: what is unknown is shown as unknown, limits by their share, amounts by what is known of their token.
 import { expect, it } from "vitest";
+import { renderHtml } from "../lib/html.ts";
 import { bars, rangeLine, sparkline } from "./charts.ts";
 import {
   address,
@@ -14,7 +15,6 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { renderHtml } from "./html.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;

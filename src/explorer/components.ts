@@ -1,5 +1,6 @@
 // The parts that pages are made of: facts, badges, addresses, hashes, amounts, times, gauges, timelines.
 
+import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext } from "./context.ts";
@@ -15,7 +16,6 @@ import {
   shorten,
   toWords,
 } from "./format.ts";
-import { type Html, type HtmlValue, html } from "./html.ts";
 
 /** A part of a page with its own heading. */
 export function card(

@@ -1,6 +1,6 @@
 // CSV: what a spreadsheet reads is what the API has, and nothing of it runs.
 import { describe, expect, it } from "vitest";
-import { closedObject, nullable } from "../schema/parameter.ts";
+import { closedObject, nullable } from "../schema/json-schema.ts";
 import { fieldsOf, formatCell, formatCsvHead, formatCsvRows } from "./csv.ts";
 
 describe("a cell", () => {

@@ -1,6 +1,6 @@
 // Rows as CSV (RFC 4180), in which no spreadsheet finds a formula.
 import { isJsonObject } from "../lib/json.ts";
-import type { JsonSchema } from "../schema/column.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import type { ApiRecord } from "./api-call.ts";
 
 /** A field of a record: its keys from the outside in. */

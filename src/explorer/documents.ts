@@ -1,8 +1,8 @@
 // Hashes that commit to documents: which of them are published here, so that a page links those and no others.
+import { type Html, html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
 import { badge, hash } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { type Html, html } from "./html.ts";
 
 const DOCUMENT_ROUTES = [
   "/catalogs/:hash/metadata",

@@ -1,7 +1,7 @@
 // Errors as pages: what happened, and what to do now.
 import { type Fault, publicMessage } from "../lib/fault.ts";
+import { type Html, html } from "../lib/html.ts";
 import { linkTo, type Place, type Site } from "./context.ts";
-import { type Html, html } from "./html.ts";
 import { renderDocument } from "./layout.ts";
 
 const TITLES: Readonly<Record<number, string>> = {

@@ -1,11 +1,11 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
+import { type Html, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { block, number, recordLink, time, transaction } from "./components.ts";
 import { type Changes, type Head, linkTo, type PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
-import { type Html, html } from "./html.ts";
 import { type CsvSource, table } from "./list.ts";
 import { type IntentTokens, QUOTING_EVENTS, sentence } from "./sentences.ts";
 import { sourceLinks } from "./source.ts";

@@ -1,4 +1,5 @@
 // Fields of rows and events by their names: each shown as what it is, with a link where it names a record.
+import { type Html, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
   address,
@@ -15,7 +16,6 @@ import {
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignText, foreignUri } from "./foreign-text.ts";
-import { type Html, html } from "./html.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 // Text of strangers: visible as it is, isolated, and linked only to the web.
 import { describe, expect, it } from "vitest";
+import { renderHtml } from "../lib/html.ts";
 import { foreignText, foreignUri } from "./foreign-text.ts";
-import { renderHtml } from "./html.ts";
 
 const shown = (value: string) => renderHtml(foreignText(value));
 const linked = (value: string) => renderHtml(foreignUri(value));

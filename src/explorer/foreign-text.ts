@@ -1,5 +1,5 @@
 // Names, URIs and documents that strangers wrote: isolated, their controls made visible, linked only where it is safe.
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../lib/html.ts";
 
 // Everything that reorders, hides or breaks text: controls, marks of direction, characters without width, tags.
 const HIDDEN =

@@ -1,7 +1,7 @@
 // JSON of strangers as markup: every token stays, nothing gets through, and long texts are cut.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { renderHtml } from "./html.ts";
+import { renderHtml } from "../lib/html.ts";
 import { jsonView } from "./json-view.ts";
 
 const textOf = (markup: string) =>

@@ -1,5 +1,6 @@
 // The frame of every page: navigation, search, the block to look at, and where the index is.
 import { FAVICON_PATH } from "../http/icon.ts";
+import { type Html, html } from "../lib/html.ts";
 import { time } from "./components.ts";
 import {
   type Changes,
@@ -12,7 +13,6 @@ import {
   type Site,
 } from "./context.ts";
 import { formatNumber } from "./format.ts";
-import { type Html, html } from "./html.ts";
 import { deploymentName, navigation } from "./navigation.ts";
 import type { PageView } from "./page.ts";
 

@@ -1,10 +1,10 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { type ApiCall, type ApiRecord, findRoute } from "./api-call.ts";
 import { card } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { toWords } from "./format.ts";
-import { type Html, type HtmlValue, html } from "./html.ts";
 import { sourceLinks } from "./source.ts";
 
 type Column<T = ApiRecord> = {

@@ -1,6 +1,6 @@
 // The navigation: a menu for each section that has pages to name, with the place of the visitor marked.
 import { describe, expect, it } from "vitest";
-import { html, renderHtml } from "./html.ts";
+import { html, renderHtml } from "../lib/html.ts";
 import { createNavigation, navigation } from "./navigation.ts";
 import { definePage, type Page } from "./page.ts";
 

@@ -1,6 +1,6 @@
 // The navigation of every page: a menu for each section, which opens and closes without JavaScript.
+import { type Html, html } from "../lib/html.ts";
 import { linkTo, type NavSection, type Place, pagePath, type Site } from "./context.ts";
-import { type Html, html } from "./html.ts";
 import type { Section } from "./page.ts";
 
 /** A section without a page that a menu could name is left out. */

@@ -1,7 +1,7 @@
 // What a page of the explorer is: the API requests it needs, and how it shows their responses.
+import type { Html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
 import type { Changes, PageContext, PageRequest } from "./context.ts";
-import type { Html } from "./html.ts";
 import type { CsvSource, List } from "./list.ts";
 
 export type PageView = {

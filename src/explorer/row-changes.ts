@@ -1,9 +1,9 @@
 // The rows that an event has changed, as people read them: each field before and after.
+import { type Html, html } from "../lib/html.ts";
 import { badge, notice } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { fieldValue } from "./fields.ts";
 import { toWords } from "./format.ts";
-import { type Html, html } from "./html.ts";
 import type { IntentTokens } from "./sentences.ts";
 
 type Row = Readonly<Record<string, unknown>>;

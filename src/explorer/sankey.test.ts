@@ -1,7 +1,7 @@
 // The layout of money flows: nothing is lost, nothing overlaps, everything stays inside.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { renderHtml } from "./html.ts";
+import { renderHtml } from "../lib/html.ts";
 import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "./sankey.ts";
 
 const node = (id: string, column: number): FlowNode => ({ id, column, label: id });

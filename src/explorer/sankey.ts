@@ -1,5 +1,5 @@
 // A money flow in three columns, laid out and drawn on the server: bands between parties, as wide as what they carry.
-import { type Html, html } from "./html.ts";
+import { type Html, html } from "../lib/html.ts";
 
 export type FlowNode = { readonly id: string; readonly column: number; readonly label: string };
 export type FlowLink = {

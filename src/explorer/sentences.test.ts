@@ -1,10 +1,10 @@
 // Sentences: amounts of known tokens as people read them, and nothing of ours where a stranger is quoted.
 import type { AbiEvent } from "viem";
 import { expect, it } from "vitest";
+import { renderHtml } from "../lib/html.ts";
 import { domains } from "../protocol/domains.ts";
 import type { Domain } from "../schema/domain.ts";
 import type { PageContext } from "./context.ts";
-import { renderHtml } from "./html.ts";
 import { ownSentence, QUOTING_EVENTS, sentence } from "./sentences.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;

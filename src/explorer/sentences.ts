@@ -1,10 +1,10 @@
 // Sentences of the API about events: addresses and hashes by their ends, amounts with symbol and decimals where known.
+import { type Html, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiReader } from "./api-reader.ts";
 import { address, amount, findToken, hash, token } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
-import { type Html, html } from "./html.ts";
 
 type SentencePart =
   | { readonly kind: "text"; readonly text: string }

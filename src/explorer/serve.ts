@@ -8,6 +8,7 @@ import { readQuery } from "../http/routes/parameters.ts";
 import { systemClock } from "../lib/clock.ts";
 import { parseUint } from "../lib/decimal.ts";
 import { Fault, toFault } from "../lib/fault.ts";
+import { type Html, renderHtml } from "../lib/html.ts";
 import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import type { ClientSender } from "../mcp/endpoint.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
@@ -19,7 +20,6 @@ import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
-import { type Html, renderHtml } from "./html.ts";
 import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
 import { type CsvSource, listKeys } from "./list.ts";
 import { createNavigation } from "./navigation.ts";

@@ -1,7 +1,7 @@
 // Where the rows of a page came from: the API request to open, to copy as curl and as client code, and the CSV.
+import { type Html, html } from "../lib/html.ts";
 import { type ApiCall, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { PageContext } from "./context.ts";
-import { type Html, html } from "./html.ts";
 
 type SourceOptions = {
   /** The link to the rows as CSV; null where they are no list. */

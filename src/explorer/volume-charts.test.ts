@@ -1,8 +1,8 @@
 // Charts of volumes: one for each token, every interval a bar, and values to the unit.
 import { expect, it } from "vitest";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { renderHtml } from "../lib/html.ts";
 import type { PageContext } from "./context.ts";
-import { renderHtml } from "./html.ts";
 import { type Volumes, volumeCard } from "./volume-charts.ts";
 
 const USDC = `0x${"12".repeat(20)}`;

@@ -1,11 +1,11 @@
 // Settled volumes over time as charts: one for each token, because units of different tokens make no sum.
 import { formatAmount } from "../lib/decimal.ts";
+import { type Html, html } from "../lib/html.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { barChart, type ChartBar } from "./charts.ts";
 import { amount, card, findToken, number, token, unavailable } from "./components.ts";
 import { linkHere, type PageContext, type PageRequest } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shorten } from "./format.ts";
-import { type Html, html } from "./html.ts";
 import { sourceLinks } from "./source.ts";
 
 type Interval = "hour" | "day";

@@ -1,10 +1,10 @@
 // The rules of an account as lists: what is spent of its limits, all its policies, and its session keys.
+import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
 import { address, amount, badge, block, gauge, status, time, token, unknown } from "../components.ts";
 import { linkTo, type PageContext } from "../context.ts";
 import { toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import type { List } from "../list.ts";
 
 const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [

@@ -1,4 +1,5 @@
 // One account: its state and limits, the keys and agents that act for it, what it wants, pays and operates.
+import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -16,7 +17,6 @@ import {
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, readEvents } from "../events.ts";
 import { shorten, toWords } from "../format.ts";
-import { type Html, type HtmlValue, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

@@ -1,4 +1,5 @@
 // One agent: what it says of itself, what others signal about it, and what its owner paid.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
@@ -17,7 +18,6 @@ import {
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText, foreignUri } from "../foreign-text.ts";
-import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

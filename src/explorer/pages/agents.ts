@@ -1,7 +1,7 @@
 // Agents: those of all owners, the newest first, or those of one.
+import { html } from "../../lib/html.ts";
 import { address, badge, block, hash, recordLink, status } from "../components.ts";
 import { foreignUri } from "../foreign-text.ts";
-import { html } from "../html.ts";
 import { filterForm, type List, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 

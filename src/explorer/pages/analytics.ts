@@ -1,4 +1,5 @@
 // Analytics: settled volumes over time and by token, merchant, rail and facilitator, and who pays whom.
+import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import {
@@ -14,7 +15,6 @@ import {
 } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { shorten } from "../format.ts";
-import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

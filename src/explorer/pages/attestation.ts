@@ -1,4 +1,5 @@
 // One attestation: who states what about whom, under which schema, and whether it is revoked.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
@@ -17,7 +18,6 @@ import {
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
-import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";

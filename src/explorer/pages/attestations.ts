@@ -1,6 +1,6 @@
 // Attestations: all of them with every filter of the API.
+import { html } from "../../lib/html.ts";
 import { address, block, hash, recordLink, status, time } from "../components.ts";
-import { html } from "../html.ts";
 import { filterForm, type List, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 

@@ -1,11 +1,11 @@
 // Attestors: all that are registered, and one with what it has attested and revoked.
+import { html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { address, block, card, facts, hash, number, recordLink, status, totals } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
-import { html } from "../html.ts";
 import { filterForm, type List, type ListData, listCard, listQuery } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

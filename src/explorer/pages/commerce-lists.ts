@@ -1,9 +1,9 @@
 // The lists of commerce: merchants, services, facilitators, receipts, disputes and trust signals.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import { address, amount, badge, block, hash, recordLink, status, unknown } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { foreignText } from "../foreign-text.ts";
-import { type Html, html } from "../html.ts";
 import type { List } from "../list.ts";
 import { KIND_WORDS, kindBadge, railName, SUBJECT_WORDS, subjectLink } from "./commerce-words.ts";
 

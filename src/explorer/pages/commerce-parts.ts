@@ -1,11 +1,11 @@
 // Parts that pages of commerce share: the history of a record, its state, the facilitator behind an address.
+import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { address, card, notice, number, recordLink, status } from "../components.ts";
 import type { Changes, PageContext } from "../context.ts";
 import { changesOf, type EventsData, eventSource, eventsUpTo, eventTable } from "../events.ts";
-import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { facilitatorList, withoutColumns } from "./commerce-lists.ts";
 

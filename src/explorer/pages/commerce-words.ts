@@ -1,8 +1,8 @@
 // What the numbers of commerce mean: payment rails, and the subjects and kinds of trust signals.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import { badge, type RecordKind, recordLink } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { type Html, html } from "../html.ts";
 
 const RAILS = ["Transfer", "Swap", "Facilitator", "x402"] as const;
 

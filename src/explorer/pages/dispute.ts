@@ -1,4 +1,5 @@
 // One dispute: who contests which receipt, how it ended, and the hashes of reason and resolution.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -16,7 +17,6 @@ import {
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, eventsUpTo, readEvents } from "../events.ts";
-import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";

@@ -1,5 +1,5 @@
 // Disputes: all of them, newest first, with every filter of the API.
-import { html } from "../html.ts";
+import { html } from "../../lib/html.ts";
 import { filterForm, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 import { disputeList } from "./commerce-lists.ts";

@@ -1,6 +1,7 @@
 // A document by its hash, whatever its kind: its text, whether the hash is that of the text, and what names it.
 import { keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -18,7 +19,6 @@ import {
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { foreignText } from "../foreign-text.ts";
 import { shorten } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { jsonView } from "../json-view.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";

@@ -1,5 +1,6 @@
 // Events of the protocol: the newest ones, or those that a filter finds in the order of the chain; and those of a block.
 import type { RouteDescription } from "../../http/openapi/route-description.ts";
+import { type Html, html } from "../../lib/html.ts";
 import { type ApiCall, findRoute } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
@@ -23,7 +24,6 @@ import {
   readNewestEvents,
 } from "../events.ts";
 import { toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { type IntentTokens, readIntentTokens } from "../sentences.ts";
 

@@ -1,11 +1,11 @@
 // One facilitator: who it is, the receipts that it settled, and the trust signals about it.
+import { html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { address, block, card, facts, time, transaction } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
-import { html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

@@ -1,5 +1,5 @@
 // Facilitators: all of them by number, with every filter of the API.
-import { html } from "../html.ts";
+import { html } from "../../lib/html.ts";
 import { filterForm, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 import { facilitatorList } from "./commerce-lists.ts";

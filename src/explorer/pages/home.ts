@@ -1,10 +1,10 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
+import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
 import { type PageContext, pagePath } from "../context.ts";
 import { type EventsData, eventFeed, eventSource, eventsUpTo, readNewestEvents } from "../events.ts";
-import { type Html, type HtmlValue, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
 import { type IntentTokens, readIntentTokens } from "../sentences.ts";

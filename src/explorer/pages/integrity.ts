@@ -1,4 +1,5 @@
 // Integrity: where the index is against its chain, the reorgs that it met, its audits, and how to check it yourself.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -17,7 +18,6 @@ import {
 import type { PageContext } from "../context.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

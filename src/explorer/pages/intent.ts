@@ -1,4 +1,5 @@
 // One intent: its life, every bid on it against what its owner set, the fill with its proof, and the transactions.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { rangeLine } from "../charts.ts";
@@ -33,7 +34,6 @@ import {
 } from "../events.ts";
 import { foreignText } from "../foreign-text.ts";
 import { toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { type List, type ListData, listCard, listQuery } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

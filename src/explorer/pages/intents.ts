@@ -1,7 +1,7 @@
 // Intents: all of them, newest first, with every filter of the API.
+import { html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import { address, amount, block, recordLink, status, time } from "../components.ts";
-import { html } from "../html.ts";
 import { filterForm, type List, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 

@@ -1,4 +1,5 @@
 // One merchant: what it is, its reputation, and its services, receipts, disputes and trust signals.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import { address, block, card, type Fact, facts, number, time, totals, transaction } from "../components.ts";
@@ -7,7 +8,6 @@ import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

@@ -1,10 +1,10 @@
 // The money flow of one token: from those who pay, through merchants, to the facilitators that settled it.
+import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiResult } from "../api-reader.ts";
 import { address, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { formatUnits, shorten } from "../format.ts";
-import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
 import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "../sankey.ts";
 import { sourceLinks } from "../source.ts";

@@ -1,9 +1,9 @@
 // The life of a payment, as its events tell it: quoted, settled, delivered, disputed.
+import { html } from "../../lib/html.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { block, recordLink, type TimelineStep, time, transaction } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { type EventPage, type EventRecord, type EventsData, readEvents } from "../events.ts";
-import { html } from "../html.ts";
 
 const EVENTS = [
   ...["QuoteCommitted", "SettlementExecuted", "ReceiptRecorded"],

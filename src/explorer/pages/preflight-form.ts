@@ -1,6 +1,6 @@
 // The form for a planned transaction of an account: plain GET, with the sentence of the API at the field it is about.
+import { type Html, html } from "../../lib/html.ts";
 import { type PageContext, pagePath } from "../context.ts";
-import { type Html, html } from "../html.ts";
 
 /** What a visitor has entered, and what the API says against it. */
 type FormState = {

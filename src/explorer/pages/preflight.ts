@@ -1,4 +1,5 @@
 // Preflight on a page: whether a planned transaction of an account passes, why not, and the calls that would change it.
+import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
@@ -16,7 +17,6 @@ import {
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { shorten } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { ownSentence } from "../sentences.ts";

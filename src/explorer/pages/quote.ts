@@ -1,4 +1,5 @@
 // One quote: its terms, how long they hold, whether they are settled, its receipts, and the documents behind its hashes.
+import { html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -20,7 +21,6 @@ import { type PageContext, type PageRequest, requireParam } from "../context.ts"
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, eventsUpTo } from "../events.ts";
 import { shorten } from "../format.ts";
-import { html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

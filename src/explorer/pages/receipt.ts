@@ -1,4 +1,5 @@
 // One receipt: who paid whom, its life from the quote to delivery and dispute, its fee, and the hashes that prove it.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -20,7 +21,6 @@ import {
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, eventsUpTo } from "../events.ts";
-import { type Html, html } from "../html.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

@@ -1,5 +1,5 @@
 // Receipts: all of them, newest first, with every filter of the API.
-import { html } from "../html.ts";
+import { html } from "../../lib/html.ts";
 import { filterForm, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 import { receiptList } from "./commerce-lists.ts";

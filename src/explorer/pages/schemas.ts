@@ -1,12 +1,12 @@
 // Attestation schemas: what the schema hashes mean that attestations name, and the attestations under each.
 import { keccak256, stringToBytes } from "viem";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, card, type Fact, facts, hash, isoTime, name, notice, recordLink } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { foreignText, visibleText } from "../foreign-text.ts";
 import { shorten } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { jsonView } from "../json-view.ts";
 import { type List, type ListData, listCard, listQuery } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";

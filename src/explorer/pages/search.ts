@@ -1,11 +1,11 @@
 // Search by id, address or hash: leads to the record where there is one, and lists them where there are several.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { card, notice, type RecordKind, recordPath } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
 import { foreignText } from "../foreign-text.ts";
 import { shorten, toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { definePage } from "../page.ts";
 
 /** A route that has a record by its id or hash, and the name of its parameter. */

@@ -1,5 +1,5 @@
 // Services: those of all merchants by number, with every filter of the API.
-import { html } from "../html.ts";
+import { html } from "../../lib/html.ts";
 import { filterForm, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 import { serviceList } from "./commerce-lists.ts";

@@ -1,4 +1,5 @@
 // One solver: its performance, the history of its bond, and its newest fills and bids.
+import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import {
@@ -19,7 +20,6 @@ import { type PageContext, type PageRequest, requireParam } from "../context.ts"
 import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
-import { type Html, type HtmlValue, html } from "../html.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";

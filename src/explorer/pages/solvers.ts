@@ -1,8 +1,8 @@
 // Solvers: all that are registered, with what their operators bid, won and filled.
+import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { address, amount, block, number, recordLink, status, unknown } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { type Html, html } from "../html.ts";
 import { filterForm, type List, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 

@@ -1,11 +1,11 @@
 // One transaction: what happened in it in plain words, and every row before and after each of its events.
+import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { changesOf, type EventPage, type EventRecord } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
 import { shorten, toWords } from "../format.ts";
-import { type Html, html } from "../html.ts";
 import { definePage, type PageView } from "../page.ts";
 import { type RowChange, rowChanges } from "../row-changes.ts";
 import { type IntentTokens, readIntentTokens, sentence } from "../sentences.ts";

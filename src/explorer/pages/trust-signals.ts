@@ -1,5 +1,5 @@
 // Trust signals: all of them, newest first, with every filter of the API in words.
-import { html } from "../html.ts";
+import { html } from "../../lib/html.ts";
 import { filterForm, listCard, listQuery } from "../list.ts";
 import { definePage } from "../page.ts";
 import { signalList } from "./commerce-lists.ts";
