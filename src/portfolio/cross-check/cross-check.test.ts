@@ -21,7 +21,10 @@ import { createSnapshotReader } from "../snapshot.ts";
 import { type Holding, quotePrice } from "../types.ts";
 import { createGoldRush } from "./goldrush.ts";
 
-const text = readFileSync(new URL("./handwritten/goldrush-base.json", import.meta.url), "utf8");
+const text = readFileSync(
+  new URL("../../../tests/fixtures/cross-check/handwritten/goldrush-base.json", import.meta.url),
+  "utf8",
+);
 const WALLET: Hex = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
 const KEY = "cqt_secret_key_0123456789";
 const usdc = {

@@ -1,5 +1,10 @@
 // Who may act in Compound v3, Venus, Euler, for a Safe and by Calibur, as their own contracts said and accepted.
 import { describe, expect, it } from "vitest";
+import allowanceModule from "../../../tests/fixtures/exposure/allowance-module.json" with { type: "json" };
+import calibur from "../../../tests/fixtures/exposure/calibur.json" with { type: "json" };
+import comet from "../../../tests/fixtures/positions/compound-v3.json" with { type: "json" };
+import euler from "../../../tests/fixtures/positions/erc4626/euler.json" with { type: "json" };
+import venus from "../../../tests/fixtures/positions/venus.json" with { type: "json" };
 import { openRecordedMoment, type RecordedMoment } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   RECORDED_SPENDER,
@@ -9,15 +14,10 @@ import {
 import type { Hex } from "../../lib/hex.ts";
 import type { CompoundV2Pool } from "../positions/compound-v2/pool.ts";
 import { createCompoundV3Reader } from "../positions/compound-v3/reader.ts";
-import comet from "../positions/compound-v3/recording.json" with { type: "json" };
-import euler from "../positions/erc4626/euler.json" with { type: "json" };
 import type { VaultRegistry } from "../positions/erc4626/markets.ts";
 import { createErc4626Reader } from "../positions/erc4626/reader.ts";
 import { createVenusReader } from "../positions/venus/reader.ts";
-import venus from "../positions/venus/recording.json" with { type: "json" };
 import type { AssetKey, PositionReader } from "../types.ts";
-import allowanceModule from "./recordings/allowance-module.json" with { type: "json" };
-import calibur from "./recordings/calibur.json" with { type: "json" };
 import { NATIVE_COIN } from "./value-at-risk.ts";
 
 const CHAIN_ID = 31337;

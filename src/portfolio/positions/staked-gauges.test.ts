@@ -2,10 +2,13 @@
 import { gaugeScannerAbi as abi } from "@sextant/contracts/generated/gauge-scanner";
 import { decodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
+import {
+  fixtureChainConfig,
+  FIXTURE_WALLET as WALLET,
+} from "../../../tests/fixtures/positions/fixture-chain.ts";
 import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PinnedChain } from "../types.ts";
-import { fixtureChainConfig, FIXTURE_WALLET as WALLET } from "./fixture-chain.ts";
 import { describeGap, findStakedGauges } from "./staked-gauges.ts";
 
 const VOTER: Hex = `0x${"70".repeat(20)}`;

@@ -15,7 +15,9 @@ import {
 import { aaveBase } from "../positions/aave-v3/markets/base.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";
 
-const record = readChainRecord(new URL("./handwritten/aave-oracle.json", import.meta.url));
+const record = readChainRecord(
+  new URL("../../../tests/fixtures/prices/handwritten/aave-oracle.json", import.meta.url),
+);
 const { signal } = new AbortController();
 const USDBC = "0xd9aaec86b65d86f6a7b5b1b0c42ffa531710b6ca";
 const WSTETH = "0xc1cba3fcea344f92d9239c08c0568f6f2f0ee452";

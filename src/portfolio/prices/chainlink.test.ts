@@ -22,7 +22,9 @@ import { createChainAccess } from "../chain-access.ts";
 import type { PortfolioChain } from "../types.ts";
 import { type AggregatorRound, createChainlinkSource, isSequencerUp, validatePrice } from "./chainlink.ts";
 
-const record = readChainRecord(new URL("./handwritten/chainlink.json", import.meta.url));
+const record = readChainRecord(
+  new URL("../../../tests/fixtures/prices/handwritten/chainlink.json", import.meta.url),
+);
 const { signal } = new AbortController();
 const DAYS_LATER = { ...record, block: { ...record.block, timestamp: record.block.timestamp + 200_000 } };
 const SEQUENCER = "0xbcf85224fc0756b9fa45aa7892530b47e10b6433";

@@ -20,7 +20,10 @@ import type { Hex } from "../../lib/hex.ts";
 import type { ListedToken, PinnedChain } from "../types.ts";
 import { createDefiLlamaSource, type DefiLlamaOptions } from "./defillama.ts";
 
-const fixture = readFileSync(new URL("./handwritten/defillama.json", import.meta.url), "utf8");
+const fixture = readFileSync(
+  new URL("../../../tests/fixtures/prices/handwritten/defillama.json", import.meta.url),
+  "utf8",
+);
 const { signal } = new AbortController();
 const NOW = 1_763_164_801;
 const address = (four: string): Hex => `0x${four.repeat(10)}`;

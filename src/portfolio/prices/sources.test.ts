@@ -13,7 +13,9 @@ describe("the price sources", () => {
   });
 
   it("prices a local chain with its own feeds", async () => {
-    const record = readChainRecord(new URL("./handwritten/chainlink.json", import.meta.url));
+    const record = readChainRecord(
+      new URL("../../../tests/fixtures/prices/handwritten/chainlink.json", import.meta.url),
+    );
     const feed = { feed: "0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70", heartbeatSeconds: 3_600 } as const;
     const feeds = new Map([[31_337, { native: feed, sequencer: null, tokens: {} }]]);
     const chainlink = createPriceSources({ feeds, aaveMarkets: new Map(), spotMarkets: new Map() })[0]?.[0];

@@ -67,7 +67,10 @@ describe("a stable pool", () => {
 
 describe("the pools of Aerodrome's own contracts", () => {
   const { pools } = JSON.parse(
-    readFileSync(new URL("./recorded/aerodrome-pools.json", import.meta.url), "utf8"),
+    readFileSync(
+      new URL("../../../tests/fixtures/prices/recorded/aerodrome-pools.json", import.meta.url),
+      "utf8",
+    ),
   ) as { pools: readonly AerodromePool[] };
   type AerodromePool = {
     readonly metadata: readonly (string | boolean)[];

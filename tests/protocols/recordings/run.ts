@@ -4,7 +4,7 @@
 //
 // The folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`, as
 // Foundry and Hardhat write. The source is what they were built from, such as "lidofinance/core at 372b02e of 2026-06-23".
-// The recording replaces the file beside the reader.
+// The recording replaces the file in tests/fixtures.
 
 import { startRecorder } from "../support/recorder.ts";
 import { recordAaveStaking, recordStata } from "./aave-staking.ts";
@@ -23,26 +23,26 @@ import { recordVelodrome } from "./velodrome.ts";
 import { recordVenus } from "./venus.ts";
 import { recordYearn } from "./yearn.ts";
 
-const POSITIONS = "src/portfolio/positions";
-const EXPOSURE = "src/portfolio/exposure";
+const POSITIONS = "tests/fixtures/positions";
+const EXPOSURE = "tests/fixtures/exposure";
 const RECORDINGS = {
-  "aave-staking": { run: recordAaveStaking, file: `${POSITIONS}/aave-staking/recording.json` },
-  "allowance-module": { run: recordAllowanceModule, file: `${EXPOSURE}/recordings/allowance-module.json` },
-  calibur: { run: recordCalibur, file: `${EXPOSURE}/recordings/calibur.json` },
-  "compound-v3": { run: recordCompoundV3, file: `${POSITIONS}/compound-v3/recording.json` },
-  ethena: { run: recordEthena, file: `${POSITIONS}/ethena/recording.json` },
-  "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi/recording.json` },
+  "aave-staking": { run: recordAaveStaking, file: `${POSITIONS}/aave-staking.json` },
+  "allowance-module": { run: recordAllowanceModule, file: `${EXPOSURE}/allowance-module.json` },
+  calibur: { run: recordCalibur, file: `${EXPOSURE}/calibur.json` },
+  "compound-v3": { run: recordCompoundV3, file: `${POSITIONS}/compound-v3.json` },
+  ethena: { run: recordEthena, file: `${POSITIONS}/ethena.json` },
+  "ether-fi": { run: recordEtherFi, file: `${POSITIONS}/ether-fi.json` },
   euler: { run: recordEuler, file: `${POSITIONS}/erc4626/euler.json` },
   fluid: { run: recordFluid, file: `${POSITIONS}/erc4626/fluid.json` },
-  lido: { run: recordLido, file: `${POSITIONS}/lido/recording.json` },
-  moonwell: { run: recordMoonwell, file: `${POSITIONS}/moonwell/recording.json` },
-  "rocket-pool": { run: recordRocketPool, file: `${POSITIONS}/rocket-pool/recording.json` },
+  lido: { run: recordLido, file: `${POSITIONS}/lido.json` },
+  moonwell: { run: recordMoonwell, file: `${POSITIONS}/moonwell.json` },
+  "rocket-pool": { run: recordRocketPool, file: `${POSITIONS}/rocket-pool.json` },
   "sky-savings": { run: recordSavings, file: `${POSITIONS}/erc4626/sky.json` },
-  "sky-savings-rate": { run: recordSavingsRate, file: `${POSITIONS}/sky/recording.json` },
-  slipstream: { run: recordSlipstream, file: `${POSITIONS}/uniswap-v3/slipstream.json` },
+  "sky-savings-rate": { run: recordSavingsRate, file: `${POSITIONS}/sky.json` },
+  slipstream: { run: recordSlipstream, file: `${POSITIONS}/slipstream.json` },
   stata: { run: recordStata, file: `${POSITIONS}/erc4626/stata.json` },
-  velodrome: { run: recordVelodrome, file: `${POSITIONS}/uniswap-v2/velodrome.json` },
-  venus: { run: recordVenus, file: `${POSITIONS}/venus/recording.json` },
+  velodrome: { run: recordVelodrome, file: `${POSITIONS}/velodrome.json` },
+  venus: { run: recordVenus, file: `${POSITIONS}/venus.json` },
   yearn: { run: recordYearn, file: `${POSITIONS}/erc4626/yearn.json` },
 } as const;
 

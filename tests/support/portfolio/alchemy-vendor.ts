@@ -15,7 +15,7 @@ export const ALCHEMY_KEY = "k3y/with+odd=chars";
 export const ALCHEMY_WALLET = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 export const NO_TRANSFERS = '{"jsonrpc":"2.0","id":1,"result":{"transfers":[]}}';
 
-const FIXTURES = new URL("../../../src/portfolio/providers/alchemy/fixtures/", import.meta.url);
+const FIXTURES = new URL("../../fixtures/alchemy/", import.meta.url);
 const fixture = (name: string) => readFileSync(new URL(`${name}.json`, FIXTURES), "utf8");
 
 export type AlchemyResponses = {

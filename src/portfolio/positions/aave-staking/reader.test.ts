@@ -1,12 +1,12 @@
 // Aave's stakes on what Aave's own contracts returned: the shared suite, every state, and the data against the address book.
 import { AaveSafetyModule, UmbrellaEthereum } from "@aave-dao/aave-address-book";
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/aave-staking.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { AAVE_STAKE_TOKENS, type AaveStakeToken } from "./markets.ts";
 import { createAaveStakingReader } from "./reader.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const wallet = recording.wallet as Hex;
 const tokens = recording.tokens as readonly AaveStakeToken[];

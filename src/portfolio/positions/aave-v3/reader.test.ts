@@ -1,9 +1,9 @@
 // Aave v3: the shared suite, and reserves that the data files lack.
 import { describe, expect, it } from "vitest";
+import * as fixture from "../../../../tests/fixtures/positions/aave-v3.ts";
+import { FIXTURE_WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
-import * as fixture from "./fixture.ts";
 import { aaveBase } from "./markets/base.ts";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 import { createAaveV3Reader } from "./reader.ts";

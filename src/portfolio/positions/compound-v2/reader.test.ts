@@ -1,13 +1,13 @@
 // Compound v2: the shared suite on what its own code returned, and markets that our data lacks or that are none.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/compound-v2.json" with { type: "json" };
+import { fixtureChainConfig } from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import { listRecordedCalls, openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { type ProtocolPosition, quotePrice } from "../../types.ts";
-import { fixtureChainConfig } from "../fixture-chain.ts";
 import type { CompoundV2Pool } from "./pool.ts";
 import { createCompoundV2Reader } from "./reader.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const { views } = recording;
 const pool = recording.pool as CompoundV2Pool;

@@ -1,5 +1,8 @@
 // Compound v3: the shared suite, unreadable markets, and the market data.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/compound-v3.json" with { type: "json" };
+import * as fixture from "../../../../tests/fixtures/positions/compound-v3.ts";
+import { FIXTURE_WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import {
   makeChainData,
@@ -8,11 +11,8 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import { formatDecimal } from "../../../lib/decimal.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
-import * as fixture from "./fixture.ts";
 import { COMPOUND_V3_MARKETS } from "./markets.ts";
 import { createCompoundV3Reader } from "./reader.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const { NEW_COLLATERAL, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;
 const reader = createCompoundV3Reader(COMPOUND_V3_MARKETS);

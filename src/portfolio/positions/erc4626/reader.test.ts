@@ -4,6 +4,13 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { startEvm } from "@sextant/contracts/test/evm";
 import { describe, expect, it } from "vitest";
+import sky from "../../../../tests/fixtures/positions/erc4626/sky.json" with { type: "json" };
+import * as fixture from "../../../../tests/fixtures/positions/erc4626.ts";
+import {
+  FIXTURE_WALLET,
+  fixtureChainConfig,
+  fixtureToken,
+} from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import {
   openRecordedChain,
   openRecordedMoment,
@@ -13,11 +20,8 @@ import {
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
-import { FIXTURE_WALLET, fixtureChainConfig, fixtureToken } from "../fixture-chain.ts";
-import * as fixture from "./fixture.ts";
 import { VAULT_REGISTRIES } from "./markets.ts";
 import { createErc4626Reader, erc4626Reader } from "./reader.ts";
-import sky from "./sky.json" with { type: "json" };
 
 const {
   DAI,
@@ -152,7 +156,7 @@ describe("ERC-4626", () => {
 });
 
 describe("vaults of MetaMorpho's own code, recorded", () => {
-  const file = new URL("meta-morpho.json", import.meta.url);
+  const file = new URL("../../../../tests/fixtures/positions/erc4626/meta-morpho.json", import.meta.url);
   const recording = JSON.parse(readFileSync(file, "utf8"));
   const record = readChainRecord(file);
   const chain = fixtureChainConfig(31337, "Local", recording.tokens);

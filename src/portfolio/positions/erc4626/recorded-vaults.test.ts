@@ -1,6 +1,11 @@
 // Vaults of Euler, Fluid, Yearn, Sky and Aave on what their own contracts returned, in each state.
 import { toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
+import euler from "../../../../tests/fixtures/positions/erc4626/euler.json" with { type: "json" };
+import fluid from "../../../../tests/fixtures/positions/erc4626/fluid.json" with { type: "json" };
+import sky from "../../../../tests/fixtures/positions/erc4626/sky.json" with { type: "json" };
+import stata from "../../../../tests/fixtures/positions/erc4626/stata.json" with { type: "json" };
+import yearn from "../../../../tests/fixtures/positions/erc4626/yearn.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import {
   makeChainData,
@@ -9,13 +14,8 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { formatDecimal } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import euler from "./euler.json" with { type: "json" };
-import fluid from "./fluid.json" with { type: "json" };
 import type { VaultProof } from "./proofs.ts";
 import { createErc4626Reader } from "./reader.ts";
-import sky from "./sky.json" with { type: "json" };
-import stata from "./stata.json" with { type: "json" };
-import yearn from "./yearn.json" with { type: "json" };
 
 type Recording = {
   readonly wallet: string;

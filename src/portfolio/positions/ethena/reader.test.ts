@@ -1,5 +1,6 @@
 // Ethena on what its own contracts returned: the shared suite on a cooldown, and sUSDe as the vault that it is.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/ethena.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
@@ -7,7 +8,6 @@ import type { PositionReader } from "../../types.ts";
 import { createErc4626Reader } from "../erc4626/reader.ts";
 import type { EthenaMarket } from "./markets.ts";
 import { createEthenaReader } from "./reader.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const market = recording.market as EthenaMarket;
 const wallet = recording.wallet as Hex;

@@ -1,12 +1,12 @@
 // ether.fi on what its own contracts returned: eETH counts as the weETH that wrapping gives, weETH keeps its own price.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/ether-fi.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { PositionAsset } from "../../types.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
 import { ETHER_FI_TOKENS } from "./markets.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const wallet = recording.wallet as Hex;
 const [eEth, weEth] = [recording.eEth as Hex, recording.weEth as Hex];

@@ -1,6 +1,7 @@
 // Lido on what its own contracts returned: the shared suite, and each state of a stake and a withdrawal.
 import { decodeFunctionData, encodeFunctionResult, parseAbi, toFunctionSelector } from "viem";
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/lido.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import {
@@ -11,7 +12,6 @@ import {
 import type { Hex } from "../../../lib/hex.ts";
 import type { LidoMarket } from "./markets.ts";
 import { createLidoReader } from "./reader.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const market = recording.market as LidoMarket;
 const wallet = recording.wallet as Hex;

@@ -1,11 +1,11 @@
 // Morpho Blue: the shared suite on a recording of its own code, and its arithmetic at the edges.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { fixtureChainConfig } from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import { openRecordedChain, readChainRecord } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ListedToken } from "../../types.ts";
-import { fixtureChainConfig } from "../fixture-chain.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import { createMorphoBlueReader } from "./reader.ts";
 
@@ -18,7 +18,7 @@ type Recording = {
   readonly withdrawPays: string;
 };
 
-const FILE = new URL("morpho-blue.json", import.meta.url);
+const FILE = new URL("../../../../tests/fixtures/positions/morpho-blue.json", import.meta.url);
 const CHAIN_ID = 31337;
 const recording: Recording = JSON.parse(readFileSync(FILE, "utf8"));
 const { wallet, morpho, marketId, oracle, tokens, repayTakes, withdrawPays } = recording;

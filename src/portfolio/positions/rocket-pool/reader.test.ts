@@ -1,11 +1,11 @@
 // rETH on what Rocket Pool's own contracts returned: it keeps its own price, with the protocol's rate behind it.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/rocket-pool.json" with { type: "json" };
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
 import { ROCKET_POOL_TOKENS } from "./markets.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const wallet = recording.wallet as Hex;
 const token = recording.token as Hex;

@@ -1,11 +1,11 @@
 // sUSDS where it is no vault, on what the oracle's own contract returned: the shared suite, and the rate's growth.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/sky.json" with { type: "json" };
 import { openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
 import { SKY_TOKENS } from "./markets.ts";
-import recording from "./recording.json" with { type: "json" };
 
 const wallet = recording.wallet as Hex;
 const [token, usds, oracle] = [recording.token as Hex, recording.usds as Hex, recording.oracle as Hex];

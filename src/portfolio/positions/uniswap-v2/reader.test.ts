@@ -2,12 +2,12 @@
 import { gaugeScannerAbi } from "@sextant/contracts/generated/gauge-scanner";
 import { encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
+import { FIXTURE_WALLET as WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
+import * as fixture from "../../../../tests/fixtures/positions/uniswap-v2.ts";
 import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { TransferLog } from "../../types.ts";
-import { FIXTURE_WALLET as WALLET } from "../fixture-chain.ts";
-import * as fixture from "./fixture.ts";
 import { PAIR_MARKETS } from "./markets.ts";
 import { createUniswapV2Reader } from "./reader.ts";
 

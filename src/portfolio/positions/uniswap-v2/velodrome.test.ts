@@ -1,5 +1,6 @@
 // Velodrome's pools by what its own contracts returned: pool tokens are worth what burning them and claiming the fees paid.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/velodrome.json" with { type: "json" };
 import {
   type ChainRecord,
   openRecordedChain,
@@ -10,7 +11,6 @@ import type { Hex } from "../../../lib/hex.ts";
 import type { ProtocolPosition } from "../../types.ts";
 import type { PairMarket } from "./markets.ts";
 import { createUniswapV2Reader } from "./reader.ts";
-import recording from "./velodrome.json" with { type: "json" };
 
 type Payout = { readonly held: readonly string[]; readonly staked: readonly string[] };
 type Moment = RecordedMoment & { readonly views: { readonly payouts: readonly Payout[] } };

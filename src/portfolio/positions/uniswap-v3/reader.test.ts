@@ -1,11 +1,11 @@
 // Liquidity NFTs: the shared suite, pool addresses that exist, wallets with many NFTs, staked NFTs and hostile results.
 import { describe, expect, it } from "vitest";
+import { FIXTURE_WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
+import * as fixture from "../../../../tests/fixtures/positions/uniswap-v3.ts";
 import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { FIXTURE_WALLET } from "../fixture-chain.ts";
 import { computePoolAddress } from "./contracts.ts";
-import * as fixture from "./fixture.ts";
 import { LIQUIDITY_NFT_MARKETS, type LiquidityNftMarket } from "./markets.ts";
 import { createUniswapV3Reader } from "./reader.ts";
 

@@ -1,5 +1,6 @@
 // Slipstream by what its own contracts returned: NFTs in the wallet and in gauges are worth what they paid out.
 import { describe, expect, it } from "vitest";
+import recording from "../../../../tests/fixtures/positions/slipstream.json" with { type: "json" };
 import {
   type ChainRecord,
   openRecordedChain,
@@ -11,7 +12,6 @@ import type { Hex } from "../../../lib/hex.ts";
 import type { ProtocolPosition, TransferLog } from "../../types.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 import { createUniswapV3Reader } from "./reader.ts";
-import recording from "./slipstream.json" with { type: "json" };
 
 type Moment = RecordedMoment & {
   readonly views: { readonly payouts: Readonly<Record<string, readonly string[]>> };

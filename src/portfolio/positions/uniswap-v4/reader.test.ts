@@ -1,11 +1,11 @@
 // Uniswap v4: the shared suite, and NFTs that no manager could return.
 import { numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
+import { FIXTURE_WALLET as WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
+import * as fixture from "../../../../tests/fixtures/positions/uniswap-v4.ts";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { FIXTURE_WALLET as WALLET } from "../fixture-chain.ts";
 import { getAmountsForLiquidity } from "../uniswap-v3/tick-math.ts";
-import * as fixture from "./fixture.ts";
 import { UNISWAP_V4_MARKETS } from "./markets.ts";
 import { createUniswapV4Reader } from "./reader.ts";
 

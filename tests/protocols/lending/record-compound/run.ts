@@ -4,7 +4,7 @@
 //
 // The folder has the contracts as the protocol's own build compiled them, one JSON file each with `abi` and `bytecode`; the
 // source is what they were built from, such as "compound-finance/compound-protocol at a3214f6 of 2022-06-06". The recording
-// goes beside the reader.
+// goes to tests/fixtures.
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -81,7 +81,7 @@ async function record(reader: PositionReader, of: Hex): Promise<Record<string, H
 }
 
 async function writeRecording(
-  folder: string,
+  file: string,
   source: string,
   readers: readonly PositionReader[],
   facts: object,
@@ -98,7 +98,7 @@ async function writeRecording(
     ...facts,
     responses,
   };
-  writeFileSync(join(folder, "recording.json"), `${JSON.stringify(recording, null, 2)}\n`);
+  writeFileSync(file, `${JSON.stringify(recording, null, 2)}\n`);
 }
 
 const usdc = await deployToken("USDC", 6);
@@ -142,7 +142,7 @@ async function recordCompoundV2(): Promise<void> {
   };
   const older = { ...pool, markets: [cUsdc.address, cEther.address] };
   await writeRecording(
-    "src/portfolio/positions/compound-v2",
+    "tests/fixtures/positions/compound-v2.json",
     compoundSource,
     [pool, older].map((each) => createCompoundV2Reader(new Map([[31337, [each]]]))),
     {
