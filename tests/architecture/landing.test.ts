@@ -150,7 +150,6 @@ describe("this repository", () => {
     ["tests/browser/explorer.test.ts", "src/explorer/assets/live-feed.js"],
     ["tests/cli/wallet.chaos.test.ts", "token-lists/base.json"],
     ["tests/local/serve.chaos.test.ts", "deployments/base-sepolia.json"],
-    ["tests/indexer/faults.chaos.test.ts", "src/store/fast/threaded-socket-worker.mjs"],
     ["tests/protocols/account/safe.test.ts", "tests/protocols/package-lock.json"],
     ["tests/cli/process.chaos.test.ts", "src/cli/main.ts"],
   ])("reaches from %s the file %s, which no module imports by its name", (test, file) => {

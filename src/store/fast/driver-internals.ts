@@ -14,7 +14,6 @@ type DriverQuery = {
 export const NamedQuery = Query as unknown as new (text: string) => DriverQuery;
 
 type ConnectionInternals = Connection & {
-  ssl: unknown;
   attachListeners(stream: EventEmitter): void;
   endCopyFrom(): void;
 };
@@ -37,10 +36,4 @@ export function interceptStream(
   const connection = client.connection as ConnectionInternals;
   const listen = connection.attachListeners.bind(connection);
   connection.attachListeners = (stream) => attach(stream, listen);
-}
-
-/** Makes a client speak plain text to its stream, which encrypts by itself. Call it before connecting. */
-export function leaveTlsToStream(client: Client): void {
-  client.ssl = false;
-  (client.connection as ConnectionInternals).ssl = false;
 }

@@ -2,7 +2,6 @@
 import { Client } from "pg";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Log } from "../../lib/log.ts";
-import { createThreadedClient } from "../fast/threaded-socket.ts";
 import {
   assertSupportedServer,
   createSetupSql,
@@ -42,7 +41,7 @@ export type Database = {
 type ConnectOptions = {
   readonly pipeline?: boolean;
   readonly statementTimeoutMs?: number;
-  /** For large writes by a process that is busy meanwhile: a thread sends them. */
+  /** Keeps the server's own commit setting: what the indexer writes can be read from the chain again. */
   readonly bulkWrites?: boolean;
   /** Changes the client before it connects. */
   readonly beforeConnect?: (client: Client) => void;
@@ -133,7 +132,6 @@ function createSchemaDatabase(schema: string, shared: SharedParts): Database {
       connectClient({
         servers,
         applicationName: `${applicationName} ${purpose}`,
-        // What the indexer writes can be read from the chain again: the server's own setting decides.
         setupSql: createSetupSql(schema, chosen.statementTimeoutMs ?? statementTimeoutMs, {
           keepsCommitSetting: chosen.bulkWrites ?? false,
         }),
@@ -158,7 +156,7 @@ function connectClient({ servers, ...given }: ClientOptions): Promise<Client> {
   const { applicationName, setupSql, log, purpose, options } = given;
   return servers.connect(async (config) => {
     const named = { ...config, application_name: applicationName, pipeline: options.pipeline ?? false };
-    const client = options.bulkWrites ? createThreadedClient(named) : new Client(named);
+    const client = new Client(named);
     options.beforeConnect?.(client);
     // For callers that do not listen: an unhandled error event would end the process.
     client.on("error", ({ message }) =>
