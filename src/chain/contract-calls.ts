@@ -10,7 +10,7 @@ import type { Rpc, RpcCall, RpcCallOptions, RpcResult } from "./rpc/types.ts";
 type ContractCall = {
   readonly to: Hex;
   readonly data: Hex;
-  /** By hash where a reorg could put another block under the number (EIP-1898). */
+  /** Names the block by hash if a reorg could put another one under its number (EIP-1898). */
   readonly block: number | "latest" | { readonly blockHash: Hex };
   /** For contracts that anyone may have deployed: without a limit one of them can keep a node busy for seconds. */
   readonly gasMax?: number;
@@ -35,7 +35,7 @@ export function contractCall({ to, data, block, gasMax, codeOverride, from }: Co
   };
 }
 
-/** A revert is a result of the contract, not a failure of the node; the data is null where the node drops it. */
+/** A revert is a result of the contract, not a failure of the node; the data is null if the node drops it. */
 export type ContractCallResult = { readonly ok: Hex } | { readonly reverted: Hex | null };
 
 /** Results in the order of the calls; throws any failure but a revert. */

@@ -1,4 +1,4 @@
-// View calls about the past: at the block itself where a node still has its state, or at a later block.
+// View calls about the past: at the block itself if a node still has its state, or at a later block.
 
 import type { Hex } from "../lib/hex.ts";
 import type { BlockId } from "../schema/chain-log.ts";
@@ -29,8 +29,9 @@ const DEPTH = 16;
 const ATTEMPTS_WITH_OTHERS = 2;
 
 /**
- * Results at the state after each call's block; null where the call reverted or returned nothing, or no provider has that
- * state. Throws while a result is missing and a provider that may have it fails temporarily: an outage proves nothing.
+ * Results at the state after each call's block; null if the call reverted or returned nothing, or no provider has
+ * that state. Throws while a result is missing and a provider that may have it fails temporarily: an outage proves
+ * nothing.
  */
 export async function callAtBlocks(
   rpc: Rpc,
@@ -108,7 +109,7 @@ function resultOf(result: RpcResult<Hex>): Hex | null {
   throw result.error;
 }
 
-/** `at`: the block of the results; null where there was no call. */
+/** `at`: the block of the results; null if there was no call. */
 type LaterCallResults = {
   readonly at: BlockId | null;
   readonly results: readonly (Hex | null)[];
@@ -153,9 +154,9 @@ type LogsSinceQuery = {
 };
 
 /**
- * Whether there is a log since a block, up to the block `at` of an earlier read. The node must have that block: one that
- * is behind would show fewer logs without an error. Null where no provider searches a range that long. One request per
- * query: our own nodes take any range, and vendors reject it at once.
+ * Whether there is a log since a block, up to the block `at` of an earlier read. The node must have that block: one
+ * that is behind would show fewer logs without an error. Null if no provider searches a range that long. One request
+ * per query: our own nodes take any range, and vendors reject it at once.
  */
 export async function hasLogsSince(
   rpc: Rpc,

@@ -1,4 +1,4 @@
-// The search for the oldest state: the right block where probes suffice, never a block without state, bounded always.
+// The search for the oldest state: the right block if probes suffice, never a block without state, bounded always.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findOldestState } from "./past-state.ts";

@@ -62,7 +62,7 @@ export async function findPastState(
   return { kind: head < number ? "later" : "dropped", head };
 }
 
-/** Of the nodes that have the state, the block that most of them have; the first node decides between equals. */
+/** The block that most of the nodes with the state have; the first node decides between equals. */
 function chooseHeader(headers: readonly BlockHeader[]): BlockHeader | null {
   const votes = (hash: Hex) => headers.filter((header) => header.hash === hash).length;
   return headers.reduce<BlockHeader | null>(
@@ -71,7 +71,7 @@ function chooseHeader(headers: readonly BlockHeader[]): BlockHeader | null {
   );
 }
 
-/** The header is null where the node has not the block, or not its state. */
+/** The header is null if the node has not the block, or not its state. */
 async function readNodeState(
   node: PinnedRpc,
   number: number,
@@ -88,7 +88,7 @@ async function readNodeState(
   return { head, header: decodeWord(time) === BigInt(header.timestamp) ? header : null };
 }
 
-// Nodes word a dropped state in many ways, so that an error of which no more is known means the same.
+// Nodes word a dropped state in many ways, so that an unknown error means the same.
 const NO_STATE: ReadonlySet<RpcFailureKind> = new Set([
   "missing",
   "unsupported",

@@ -49,7 +49,7 @@ export function transactionCall(hash: Hex): RpcCall<readonly [Hex, Transaction]>
 
 type TracedCall = { readonly to: Hex; readonly input: Hex };
 
-/** The calls of each transaction that took effect, in order; absent where no provider traces the transaction. */
+/** The calls of each transaction that took effect, in order; absent if no provider traces the transaction. */
 type CallTracer = (
   hashes: readonly Hex[],
   options?: RpcCallOptions,
@@ -113,7 +113,7 @@ function* effectiveCalls(trace: unknown): Generator<TracedCall> {
   while (open.length > 0) {
     const frame = readObject(open.pop(), "a traced call");
     if (frame.error !== undefined && frame.error !== null) continue;
-    // A DELEGATECALL runs foreign code in the caller's name: it is no call to that contract.
+    // A DELEGATECALL runs another contract's code in the caller's name: it is not a call to that contract.
     if (frame.type === "CALL") {
       yield {
         to: readAddress(frame.to, "a called contract"),

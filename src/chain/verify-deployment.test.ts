@@ -1,4 +1,4 @@
-// What must hold before indexing begins, checked on every provider.
+// The conditions for indexing to begin are checked on every provider.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EMITTERS, type LogChain, startLogChain } from "../../tests/support/chain/log-chain.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";

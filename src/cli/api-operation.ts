@@ -1,4 +1,4 @@
-// What the command line knows about an operation of the API: the type of the generated table.
+// Describes an operation of the API for the command line: the type of the generated table.
 
 export type ApiParameter = {
   readonly name: string;
@@ -6,7 +6,7 @@ export type ApiParameter = {
   readonly required: boolean;
   readonly description: string;
   readonly type: string;
-  /** What it may be, where only some texts are allowed. */
+  /** The allowed texts, if only some are. */
   readonly values: readonly string[] | null;
   readonly example: unknown;
 };
@@ -21,6 +21,6 @@ export type ApiOperation = {
   readonly takesBlock: boolean;
   readonly takesMinBlock: boolean;
   readonly parameters: readonly ApiParameter[];
-  /** Of the table of a list. */
+  /** The columns of a list's table. */
   readonly columns: readonly { readonly name: string; readonly isState: boolean }[];
 };

@@ -16,7 +16,7 @@ type OptionTable = Readonly<Record<string, CommandOption>>;
 
 export type ApiCall = {
   readonly operation: ApiOperation;
-  /** Of the path, the query and the body, by the names of the API. */
+  /** The values of path, query and body, by the names of the API. */
   readonly parameters: Readonly<Record<string, string>>;
 };
 
@@ -60,7 +60,7 @@ export function matchPath(command: "get" | "list", operand: string | undefined):
   throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${hint}`);
 }
 
-/** Where several paths match, the one with the fewest parameters: `attestations/schemas` is no attestation. */
+/** Chooses the path with the fewest parameters if several match: `attestations/schemas` is not an attestation. */
 function bestMatch(operations: readonly ApiOperation[], operand: string): ApiCall | null {
   const given = operand.replace(/^\/+|\/+$/g, "").split("/");
   const matches = operations.flatMap((operation) => {
@@ -116,7 +116,7 @@ export function readParameters(
   );
 }
 
-/** Points to the list of all records, if the API has one beside the list of an owner. */
+/** Points to the list of all records, if the API has one alongside the list of an owner. */
 function describeDirectory({ path }: ApiOperation): string {
   const directory = `/directory${path}`;
   const hasDirectory = API_OPERATIONS.some((each) => each.path === directory);
@@ -206,7 +206,7 @@ function describeOperation(operation: ApiOperation): string {
   return wrapText(text, HELP_WIDTH).join("\n");
 }
 
-/** What the example of the API passes; a list without required filters is shown with one of the others. */
+/** The parameters of the API's example; a list without required filters is shown with one of the others. */
 function exampleOf(operation: ApiOperation): string {
   const named = optionParameters(operation).filter(({ example }) => example !== null);
   const required = named.filter((each) => each.required);
@@ -225,7 +225,7 @@ function toPlaceholder(name: string): string {
   return name.replace(/[A-Z]/g, "_$&").toUpperCase();
 }
 
-/** With the examples of the API in place of its parameters. */
+/** Puts the examples of the API in place of its parameters. */
 function fillPath({ path, parameters }: ApiOperation): string {
   return path.slice(1).replace(/\{(\w+)\}/g, (_, name: string) => {
     return String(parameters.find((each) => each.name === name)?.example ?? toPlaceholder(name));

@@ -13,12 +13,12 @@ import type { Hex } from "../lib/hex.ts";
 import { readIfExists, readRun, runFile } from "../local/run-files.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
 
-/** What a command cannot do without. */
+/** The settings that a command requires. */
 type Need = "api" | "portfolio" | "payer" | "journal";
 
 type ClientOptions = {
   readonly needs: readonly Need[];
-  /** Largest payment of this run, where that is less than the setting. */
+  /** Largest payment of this run, if that is less than the setting. */
   readonly perPayment?: string | null;
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
@@ -26,12 +26,12 @@ type ClientOptions = {
 
 export type OpenClient = {
   readonly sextant: Sextant;
-  /** Of the services; null where none is configured. */
+  /** The URLs of the services; null if none is configured. */
   readonly urls: { readonly api: string | null; readonly portfolio: string | null };
   readonly guard: GuardOptions;
   /** Without one reads and quotes work, and nothing is signed. */
   readonly payer: Hex | null;
-  /** Null where payments are kept in memory: without a payer nothing can be signed, and there is nothing to keep. */
+  /** Null if payments are kept in memory: without a payer nothing can be signed, and there is nothing to keep. */
   readonly journalFile: string | null;
   close(): Promise<void>;
 };
@@ -183,7 +183,7 @@ function defaultJournal(
   return join(stateFolder(environment), `payments-${payer.address.toLowerCase()}.jsonl`);
 }
 
-/** Where programs of a user keep what must survive, by the convention of the system. */
+/** The folder in which programs of a user keep what must survive, by the convention of the system. */
 function stateFolder(environment: Environment): string {
   const { XDG_STATE_HOME, LOCALAPPDATA, HOME } = environment;
   if (process.platform === "win32" && LOCALAPPDATA) return join(LOCALAPPDATA, "sextant");

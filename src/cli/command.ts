@@ -39,9 +39,9 @@ export type CommandContext = {
 /** Runs to completion or until `stop` aborts, and returns the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<number>;
 
-/** What commands that use the services, rather than run them, have in addition. */
+/** The additional parts of commands that use the services rather than run them. */
 export type ClientContext = Omit<CommandContext, "print"> & {
-  /** What stands after the command without an option's name. */
+  /** The operands: arguments without an option's name. */
   readonly operands: readonly string[];
   /** Filters and parameters of the API. An option of the command itself is never one of them. */
   readonly filters: ApiOptions;
@@ -58,7 +58,7 @@ export type CommandExtension = {
   /** Between the description and the options. */
   readonly formatHelp: (operands: readonly string[]) => {
     readonly text: string;
-    /** Those to show: an operand may narrow them. */
+    /** The options to show: an operand may narrow them. */
     readonly options: Readonly<Record<string, CommandOption>>;
     /** Instead of those of the command. */
     readonly examples?: readonly string[];
@@ -73,9 +73,9 @@ export type Command = {
   readonly description: string;
   readonly options: Readonly<Record<string, CommandOption>>;
   readonly load: () => Promise<RunClientCommand>;
-  /** Works on the database of a run, which it finds beside itself or by the configuration; it says which. */
+  /** Works on the database of a running service, or on the configured one, and says which. */
   readonly isOperator?: true;
-  /** Of commands that use the services: what stands after the name, commands to copy, and what the API adds. */
+  /** Help of commands that use the services: operands, commands to copy, and what the API adds. */
   readonly client?: {
     readonly operands: string;
     readonly operandsMax: number;

@@ -30,7 +30,7 @@ const portfolioUrl: CommandOption = {
   description: "the portfolio service",
 };
 
-/** Of every command that buys. */
+/** The options of every command that buys. */
 const purchaseOptions = {
   max: {
     type: "string",

@@ -3,7 +3,7 @@ import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { Fault } from "../lib/fault.ts";
 
 type CursorFile = {
-  /** Null where no cursor is stored yet. */
+  /** Null if no cursor is stored yet. */
   read(): string | null;
   write(cursor: string): void;
 };
@@ -18,7 +18,7 @@ export function openCursorFile(path: string | null): CursorFile {
   return {
     read: () => readCursor(path),
     write(cursor) {
-      // Renamed into place: a process that is killed leaves the old one or the new one.
+      // Replaces the file by renaming: a process that is killed leaves the old one or the new one.
       const temporary = `${path}.${process.pid}`;
       try {
         writeFileSync(temporary, `${cursor}\n`);

@@ -78,7 +78,7 @@ export function exitOf({ code, charged, payment }: SextantError): number {
   return Object.hasOwn(FAULTS, code) ? FAULTS[code as keyof typeof FAULTS].exit : 70;
 }
 
-/** What became of the money, where a signature was made. */
+/** The outcome for the money, if a signature was made. */
 function describeMoney({ charged, payment, retry }: SextantError): string | null {
   if (payment === null) return null;
   if (charged === "once")

@@ -89,7 +89,7 @@ describe("the deployments of an installation", () => {
       "third",
     ]);
     expect((await chooseDeployment({ environment, options: { deployment: second } })).name).toBe("second");
-    // A file of another deployment that is broken is no concern of this one.
+    // A file of another deployment that is broken does not concern this one.
     const broken = { ...environment, DEPLOYMENTS: files.missing };
     expect((await chooseDeployment({ environment: broken, options: {} })).name).toBe("first");
     await expect(chooseDeployment({ environment, options: { deployment: "nowhere" } })).rejects.toMatchObject(

@@ -69,7 +69,7 @@ const readChosen = (options: CommandContext["options"]) => {
 
 const isNamed = ({ name, source }: InstalledDeployment, given: string) => name === given || source === given;
 
-/** Those that --deployment chooses; without it, all. */
+/** The deployments that --deployment chooses; without it, all. */
 export async function chooseDeployments(given: Given): Promise<readonly InstalledDeployment[]> {
   const installed = await readInstallation(given);
   const chosen = readChosen(given.options);
@@ -77,7 +77,7 @@ export async function chooseDeployments(given: Given): Promise<readonly Installe
   return installed.filter((each) => chosen.some((name) => isNamed(each, name)));
 }
 
-/** As `chooseDeployments`, with the default one in any case: the root of a server is its place. */
+/** Like `chooseDeployments`, but always with the default one, which a server has at its root. */
 export async function chooseServedDeployments(given: Given): Promise<readonly InstalledDeployment[]> {
   const [first, ...others] = await readInstallation(given);
   const chosen = await chooseDeployments(given);

@@ -41,7 +41,7 @@ export async function main(host: Host): Promise<void> {
     output.assertWritten();
   } catch (thrown) {
     const { sentences, exit } = describeFailure(thrown, showStack);
-    // A reader such as `head` that has seen enough interrupts the command, and that is no failure.
+    // A reader such as `head` that has seen enough interrupts the command, which is not a failure.
     const isEnough = output.closed.aborted && exit === INTERRUPTED;
     if (!isEnough) host.stderr.write(formatFailure(sentences, showStack ? thrown : null));
     host.exitCode = isEnough ? 0 : exit;
@@ -54,7 +54,7 @@ type Output = {
   readonly print: (text: string) => Promise<void>;
   /** Aborted when nothing can be written any longer. */
   readonly closed: AbortSignal;
-  /** Throws where the output was lost otherwise than by a reader that has gone. */
+  /** Throws if the output was lost otherwise than by a reader that has gone. */
   assertWritten(): void;
 };
 
@@ -112,7 +112,7 @@ async function readSettings(
   return chooseOperatorDatabase(environment);
 }
 
-// Where money goes, and how much of it.
+// The settings that decide where money goes, and how much of it.
 const PAYMENT_RULES = /^SEXTANT_(?:GUARD_[A-Z_]+|PORTFOLIO_URL|JOURNAL)$/;
 const PAYER_KEYS = ["SEXTANT_PAYER_KEY", "SEXTANT_PAYER_KEY_FILE"];
 

@@ -1,4 +1,4 @@
-// Which database a command of the operator works on: that of the run beside it, or the configured one, by its own words.
+// A command of the operator works on the database of the running service or on the configured one, and says which.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// What `sextant serve` shows: every deployment with its URL and block, commands to copy, and the status line.
+// Shows the state of `sextant serve`: every deployment with its URL and block, commands to copy, and the status line.
 import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
 import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -43,7 +43,7 @@ function readShownDeployment(database: Database, installed: InstalledDeployment)
 type Banner = {
   readonly urls: ReadonlyMap<string, string>;
   readonly states: readonly ShownDeployment[];
-  /** Of the embedded database; null with one of the operator's own. */
+  /** The URL of the embedded database; null with one of the operator's own. */
   readonly dataFolder: string | null;
 };
 
@@ -107,7 +107,7 @@ export function formatServeStatus(states: readonly ShownDeployment[]): string {
   const [first, ...others] = states;
   if (!first) return "";
   if (others.length === 0) return `  ${formatOne(first)}`;
-  // Of several: what is needed to see which one is behind.
+  // Several deployments show what is needed to see which one is behind.
   const parts = states.map(({ installed, report }) => {
     const position = report === null ? "waiting for a node" : describeIndexPosition(report).join(", ");
     return `${installed.name} ${position}`;

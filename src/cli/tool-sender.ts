@@ -128,7 +128,7 @@ async function findPurchase(
     payments.findLast(({ url, givenUrl }) =>
       [url, givenUrl ?? url].some((each) => normalizeRequestUrl(each) === asked),
     );
-  // By what the agent asked for first: where a name leads is the word of the service.
+  // Keyed by what the agent asked for first: only the service says to which address a name leads.
   const lastGiven = findLast(given);
   const located = lastGiven === undefined ? await locate() : given;
   const last = lastGiven ?? findLast(located);
@@ -150,7 +150,7 @@ function toFailure(error: SextantError, isPaid: boolean): ServiceResponse {
   const { code, status, retryAfterMs, message, charged, retry } = error;
   const retryAfter = retryAfterMs === null ? undefined : String(Math.ceil(retryAfterMs / 1_000));
   return {
-    // Without a response there is no status; a service that cannot be reached has this one.
+    // Without a response there is no status; a service that does not respond gets this one.
     status: status === null || status < 400 ? 503 : status,
     headers: { "x-error-code": code, "retry-after": retryAfter },
     body: JSON.stringify({ error: message }),

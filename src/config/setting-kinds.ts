@@ -105,7 +105,7 @@ export function url(...protocols: readonly string[]): SettingKind<string> {
   };
 }
 
-/** Of one server, or of several for fail-over, as libpq writes them. */
+/** The URL of one server, or of several for fail-over, as libpq writes them. */
 export const postgresUrl: SettingKind<string> = {
   allowed: "a URL starting with postgres:// or postgresql://, with one host or host:port,host:port",
   parse: (value) => {

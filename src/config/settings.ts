@@ -179,7 +179,7 @@ export const eventSettings = {
   eventStreamsPerClientMax: setting(
     "SEXTANT_EVENT_STREAMS_PER_CLIENT",
     integer(0, 1_000_000),
-    // More than a person or a program needs; taking every place takes forty addresses.
+    // More than a person or a program needs; forty addresses are needed to take every slot.
     20,
     "Maximum open event streams per client.",
   ),
@@ -472,7 +472,7 @@ export const facilitatorSettings = {
   ),
 };
 
-/** What the commands that use the services read: where those are, who pays, and how much may be spent. */
+/** Settings of the commands that use the services: where those are, who pays, and how much may be spent. */
 export const clientSettings = {
   apiUrl: setting(
     "SEXTANT_API_URL",
@@ -571,7 +571,7 @@ export const databaseSettings = {
   ),
 };
 
-/** What `sextant local` reads. Variables with our prefix that are not listed here are rejected as typos. */
+/** Settings of `sextant local`. Variables with our prefix that are not listed here are rejected as typos. */
 export const allSettings = {
   ...processSettings,
   ...listenSettings,

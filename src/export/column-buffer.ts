@@ -15,7 +15,7 @@ export class ColumnBuffer {
   #numbers: Value[] = [];
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
-  /** Where the text of each row ends; null for a row without a value. */
+  /** The end of each row's text; null for a row without a value. */
   #ends: (number | null)[] = [];
 
   constructor(type: ValueType) {

@@ -1,4 +1,4 @@
-// What an exported table is: its columns with their types in the files, its key, and how its rows are read.
+// Defines an exported table: its columns with their types in the files, its key, and how its rows are read.
 import type { Column } from "../schema/column.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
 
@@ -41,7 +41,7 @@ export function valueTypeOf({ sql, isEscapeFree }: Column<unknown>): ValueType {
   return type === "text" && isEscapeFree ? "hex" : type;
 }
 
-/** What the driver returns, as a value of a row. */
+/** Converts the driver's result to a value of a row. */
 export function toValue(type: ValueType, stored: unknown): ExportRow[number] {
   if (stored === null || stored === undefined) return null;
   if (type === "boolean") return stored === true;

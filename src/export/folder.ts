@@ -1,4 +1,4 @@
-// The folder of an export: files that appear whole or not at all, also where the power fails.
+// The folder of an export: files that appear whole or not at all, also if the power fails.
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ const EXPORTED = /^\d+-\d+\.parquet$/;
 // With its process in the name: two of them, also in two containers, never write into one file.
 const PARTIAL = /^(.+)\.[^.]+\.partial$/;
 
-/** Where a file is written before it has its name; readers that look for `*.parquet` do not see it. */
+/** The name of a file while it is written; readers that look for `*.parquet` do not see it. */
 export function partialPath(path: string): string {
   return `${path}.${hostname().replaceAll(".", "-")}-${process.pid}.partial`;
 }
@@ -91,7 +91,7 @@ export async function listExportedFiles(folder: string, tables: readonly string[
   return lists.flat();
 }
 
-/** What a killed run has left: files that it was writing, and those that it had not listed yet. */
+/** The leftovers of a killed run: files that it was writing, and files that it had not listed yet. */
 export async function deleteUnlisted(
   folder: string,
   tables: readonly string[],
@@ -102,7 +102,7 @@ export async function deleteUnlisted(
   await deletePartials(folder, tables, () => true);
 }
 
-/** What this process was writing when it failed: a full disk gets its space back. */
+/** Deletes what this process was writing when it failed: a full disk gets its space back. */
 export async function deleteOwnPartials(folder: string, tables: readonly string[]): Promise<void> {
   const ending = partialPath("");
   await deletePartials(folder, tables, (name) => name.endsWith(ending));

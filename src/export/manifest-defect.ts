@@ -1,4 +1,5 @@
-// What in a manifest cannot be as an export wrote it: files are trusted by it, and written and deleted next to it.
+// Finds what in a manifest cannot be as an export wrote it: files are trusted by it, and written and deleted next to
+// it.
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import type { BlockRange } from "./export-table.ts";
 
@@ -10,7 +11,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 // Also keeps a manifest from elsewhere from leading outside of the folder.
 const TABLE = /^[a-z][a-z_]*$/;
 
-/** Where a table keeps its rows of a range, relative to the folder. */
+/** The folder in which a table keeps its rows of a range. */
 export function filePath(table: string, { from, to }: BlockRange): string {
   return `${table}/${from}-${to}.parquet`;
 }

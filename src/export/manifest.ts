@@ -33,7 +33,7 @@ export type Manifest = {
   /** The exported blocks: from `from` up to, but not including, `to`. A range without a file has no rows. */
   readonly from: number;
   readonly to: number;
-  /** The last exported block; hash and Unix seconds are null where the index no longer has them. */
+  /** The last exported block; hash and Unix seconds are null if the index no longer has them. */
   readonly block: {
     readonly number: number;
     readonly hash: string | null;
@@ -45,7 +45,7 @@ export type Manifest = {
   readonly files: readonly ManifestFile[];
 };
 
-/** What an export into a folder must agree with. */
+/** The facts with which an export into a folder must agree. */
 type ExportIdentity = {
   readonly deployment: StoredDeployment;
   readonly foldVersion: number | string;

@@ -26,7 +26,10 @@ const ELEMENTS: Readonly<Record<ValueType, Omit<SchemaElement, "name">>> = {
   json: { type: "BYTE_ARRAY", converted_type: "UTF8" },
 };
 
-/** What is not on disk yet, in chunks: one buffer that doubles would be copied, and be three times as large meanwhile. */
+/**
+ * The bytes that are not on disk yet, in chunks: one buffer that doubles would be copied, and be three times as large
+ * meanwhile.
+ */
 class ChunkWriter extends ByteWriter {
   #full: Uint8Array[] = [];
 
@@ -144,7 +147,7 @@ export class ParquetFile {
   async #flush(): Promise<void> {
     for (const bytes of this.#unwritten.takeChunks()) {
       this.#hash.update(bytes);
-      // One call may write only a part, as where the disk is almost full.
+      // One call may write only a part, for example when the disk is almost full.
       for (let done = 0; done < bytes.length; ) {
         const { bytesWritten } = await this.#handle.write(bytes, done);
         done += bytesWritten;

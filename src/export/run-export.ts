@@ -95,7 +95,8 @@ async function exportRanges(lock: Lock, options: ExportOptions) {
   await lock.transaction((session) => assertSameChain(session, manifest, folder), SNAPSHOT);
   await assertFilesPresent(folder, manifest);
   const listed = new Set(manifest.files.map(({ path }) => path));
-  // Again: to look at every file takes its time, in which another run may have listed what would seem left over.
+  // Reads the manifest again: reading every file takes time, in which another run may have listed what would seem left
+  // over.
   await assertSameManifest(folder, manifest);
   await deleteUnlisted(folder, names, listed);
   try {
@@ -118,7 +119,7 @@ function tablesOf({ chainId, startBlock, contracts }: StoredDeployment): readonl
   return createExportTables(parseDeployment(stored, "the stored deployment"));
 }
 
-/** Whose index it is, and where this export ends, exclusively. */
+/** The deployment of the index, and the exclusive end of this export. */
 async function readPosition(session: QueryRunner, { declaration, to }: ExportOptions) {
   const deployment = await readDeploymentIdentity(session);
   const checkpoint = await readCheckpoint(session);
@@ -152,7 +153,7 @@ async function assertExportable(
   );
 }
 
-/** The ranges from where the manifest ends, cut at multiples of its step and where they have many logs. */
+/** The ranges from where the manifest ends, cut at multiples of its step, and shorter if they have many logs. */
 async function* cutRanges(
   { to: from, step }: Manifest,
   to: number,

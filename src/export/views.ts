@@ -14,7 +14,7 @@ const DUCKDB_TYPES: Readonly<Record<ValueType, string>> = {
   json: "varchar",
 };
 
-/** In the words of DuckDB. Names of tables and columns are ours, and need no quotes. */
+/** In the dialect of DuckDB. Names of tables and columns are ours, and need no quotes. */
 export function formatViews({ tables, files, block, deployment }: Manifest): string {
   const last = block?.number ?? deployment.startBlock - 1;
   const withFiles = new Set(files.map(({ table }) => table));

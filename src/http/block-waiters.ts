@@ -55,7 +55,7 @@ export class BlockWaiters {
   }
 
   /**
-   * Runs `attempt` once the index has the block. The attempt throws BLOCK_NOT_INDEXED where what it read is older: the
+   * Runs `attempt` once the index has the block. The attempt throws BLOCK_NOT_INDEXED if what it read is older: the
    * head known here may be ahead of it, or of a fork that was rolled back.
    */
   async run<T>(wait: BlockWait, attempt: () => Promise<T>): Promise<T> {

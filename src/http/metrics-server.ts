@@ -17,7 +17,7 @@ const PORT_MAX = 65_535;
 // Scrapers are few.
 const CONNECTIONS_MAX = 32;
 
-/** Null where the service's own port serves the metrics. A port that the system chose gets a chosen one beside it. */
+/** Null if the service's own port serves the metrics. A port that the system chose gets a chosen one alongside it. */
 export function chooseMetricsPort({ port }: MetricsAddress, servicePort: number): number | null {
   if (port === "shared" || (port !== 0 && port === servicePort)) return null;
   if (port !== null || servicePort === 0) return port ?? 0;

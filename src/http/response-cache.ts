@@ -33,7 +33,7 @@ type Entry = {
 
 type InFlight = { readonly work: Promise<SerializedResponse>; readonly lifetime: RouteLifetime };
 
-// Overhead of an entry or an alias beside its text: mostly the list of headers.
+// Overhead of an entry or an alias alongside its text: mostly the list of headers.
 const ENTRY_BYTES = 500;
 // Otherwise one popular response with endless spellings of its URL would evict everything else.
 const URLS_PER_ENTRY_MAX = 8;

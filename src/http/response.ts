@@ -14,7 +14,7 @@ export type SerializedResponse = {
   readonly etag: string | null;
   /** The indexed block that it reflects; null for what is not read from the index. */
   readonly indexedBlock: bigint | null;
-  /** The revision of the index that it was read from; null where that is not known. */
+  /** The revision of the index that it was read from; null if that is not known. */
   readonly indexedRevision: bigint | null;
   /** Names and values in turn: everything except the headers that differ per request. */
   readonly headers: readonly string[];

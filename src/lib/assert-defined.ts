@@ -1,4 +1,4 @@
-// A value that the program's own logic guarantees, for places where the type checker cannot know it.
+// A value that the program's own logic guarantees, which the type checker cannot know.
 
 /** Returns `value`; throws when it is missing, which is a programming error. `what` names it: "the last block". */
 export function assertDefined<T>(value: T | null | undefined, what: string): T {

@@ -4,7 +4,7 @@ import { getAddress } from "viem";
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /**
- * What to tell a caller whose address has a wrong checksum; null for any other text. An address in one case has no
+ * The message for a caller whose address has a wrong checksum; null for any other text. An address in one case has no
  * checksum.
  */
 export function describeWrongChecksum(text: string): string | null {

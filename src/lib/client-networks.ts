@@ -1,4 +1,5 @@
-// Which networks a client's use counts for: itself and, for IPv6, the /56 and /48 around it. Every limit per client asks here.
+// Lists the networks for which a client's use counts: itself and, for IPv6, the /56 and /48 around it. Every limit per
+// client asks here.
 
 type ClientNetwork = {
   readonly id: string;

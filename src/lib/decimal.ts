@@ -1,4 +1,4 @@
-// Exact decimals and whole numbers on bigint: amounts, prices and values, with rounding only where it is named.
+// Exact decimals and whole numbers on bigint: amounts, prices and values, with rounding only if it is named.
 import { Fault } from "./fault.ts";
 
 /** The number `units / 10^scale`. */
@@ -49,7 +49,7 @@ export function compareDecimals(a: Decimal, b: Decimal): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** The same number with exactly `scale` decimals, rounded as named where digits fall away. */
+/** The same number with exactly `scale` decimals, rounded as named if digits fall away. */
 export function roundDecimal(value: Decimal, scale: number, rounding: Rounding): Decimal {
   if (scale >= value.scale) return { units: widen(value, scale), scale };
   return { units: divide(value.units, 10n ** BigInt(value.scale - scale), rounding), scale };

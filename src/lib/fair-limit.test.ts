@@ -1,4 +1,5 @@
-// A limit shared out by key: no key takes all places, keys take turns, and what would wait too long is turned away.
+// A limit shared out by key: no key takes all slots, keys take turns, and a caller that would wait too long is
+// rejected.
 import { describe, expect, it } from "vitest";
 import { createFairLimit } from "./concurrency-limit.ts";
 

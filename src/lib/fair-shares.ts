@@ -4,13 +4,13 @@ import type { Clock } from "./clock.ts";
 import { LruMap } from "./lru-map.ts";
 
 const MINUTE_MS = 60_000;
-// What a client that has all its own must leave. One client alone still gets all that a client may have.
+// The share that a client must leave to others. One client alone still gets all that a client may have.
 const LEFT_TO_OTHERS = 0.9;
 // About a megabyte. A network evicted by so many others counts as new.
 const NETWORKS_MAX = 10_000;
 
 type FairSharesOptions = {
-  /** Of all clients together. */
+  /** The limit of all clients together. */
   readonly perMinute: number;
   readonly perClientPerMinute: number;
   readonly clock: Pick<Clock, "nowMs">;
@@ -24,7 +24,7 @@ export class FairShares {
   readonly #options: FairSharesOptions;
   #left: number;
   #leftAtMs: number;
-  /** What each network took, fading over about a minute. */
+  /** The use of each network, fading over about a minute. */
   readonly #taken = new LruMap<string, { readonly count: number; readonly atMs: number }>(NETWORKS_MAX);
 
   constructor(options: FairSharesOptions) {

@@ -1,6 +1,6 @@
 // Every way Sextant can fail, in one table, and the error class that carries a row of it.
 
-/** What a failure means to a caller: an HTTP status, whether a retry can help, and a process exit code. */
+/** The meaning of a failure for a caller: an HTTP status, whether a retry can help, and a process exit code. */
 type FaultKind = {
   readonly status: number;
   readonly retry: boolean;
@@ -299,9 +299,9 @@ export type FaultCode = keyof typeof FAULTS;
 /** The error that we throw on purpose. The message is a clear sentence, safe to show to the caller. */
 export class Fault extends Error {
   readonly code: FaultCode;
-  /** When to try again, where that is known: the Retry-After of the response. */
+  /** The time to try again, if it is known: the Retry-After of the response. */
   readonly retryAfterSeconds: number | null;
-  /** What else the response says in headers, for programs. */
+  /** Further headers of the response, for programs. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(

@@ -9,7 +9,7 @@ export const FOREIGN_TEXT = "x-foreign-text";
  */
 export const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\u007f-\u009f\u2800\u{1d159}]/gu;
 const INVISIBLE_RUN = new RegExp(`${INVISIBLE.source}+`, INVISIBLE.flags);
-// What joins emoji, and letters of scripts that need it: one between two visible characters, or after an emoji.
+// Joiners of emoji, and of letters of scripts that need them: one between two visible characters, or after an emoji.
 const JOINER = /^(?:\ufe0f?\u200d|\u200c|\ufe0e|\ufe0f)$/u;
 const JOINED = /[^\p{ASCII}\s]$/u;
 const JOINS = /^[^\p{ASCII}\s]/u;

@@ -7,7 +7,7 @@ const HEX = /^0x(?:[0-9a-fA-F]{2})*$/;
 
 /** Whole bytes of 0x-prefixed hex, at most `bytesMax` of them. `name` is how the caller knows the value. */
 export function parseBytes(text: unknown, name: string, bytesMax: number): Hex {
-  // The length is checked first, so that a hostile megabyte never reaches the pattern.
+  // The length is checked first, so that the pattern never runs over a hostile megabyte.
   if (typeof text === "string" && text.length > 2 + bytesMax * 2) {
     throw new Fault("INPUT_INVALID", `${name} must be at most ${bytesMax} bytes of 0x-prefixed hex.`);
   }

@@ -16,7 +16,7 @@ export type HttpClientRequest = {
   readonly body?: string;
   /** In addition to those that every request has; lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** For an address that a stranger chose: only over TLS, and only to the public internet. */
+  /** For an address that someone else chose: only over TLS, and only to the public internet. */
   readonly network?: PublicNetwork;
   readonly timeoutMs: number;
   /** Counted after decompression. */
@@ -212,7 +212,7 @@ export type HttpJsonResponse = Omit<HttpClientResponse, "text"> & {
 // Enough of a page or a sentence to recognise what responded.
 const TEXT_SHOWN_MAX = 2_000;
 
-/** Like sendHttpRequest. A body that is not JSON is no error here: the caller knows what each status means. */
+/** Like sendHttpRequest. A body that is not JSON is not an error here: the caller knows what each status means. */
 export async function sendJsonRequest(
   request: HttpClientRequest,
   parse: (text: string) => unknown = JSON.parse,

@@ -3,9 +3,9 @@
 export type JsonLimits = {
   /** Most arrays and objects inside one another. */
   readonly depthMax: number;
-  /** Most values and keys; null is no limit. */
+  /** Most values and keys; null means no limit. */
   readonly tokensMax: number | null;
-  /** Most keys in one object; null is no limit. */
+  /** Most keys in one object; null means no limit. */
   readonly keysMax: number | null;
   /** Whether repeated keys, inexact numbers and strings that cannot be stored are rejected, too. */
   readonly unambiguous: boolean;
@@ -29,7 +29,7 @@ const SAFE_LENGTH_MAX = 17;
 
 /**
  * The end of a sentence that says what is wrong, or null. Syntax is not checked: the caller parses the text afterwards,
- * and where the scan stops early because the text is not JSON, the parser stops no later.
+ * and if the scan stops early because the text is not JSON, the parser stops no later.
  */
 export function scanJson(text: string, limits: JsonLimits): string | null {
   return new JsonScan(text, limits).run();
@@ -116,11 +116,11 @@ class JsonScan {
       if (next >= 0xdc00 && next <= 0xdfff) return start + 2 * ESCAPE_LENGTH - 1;
       this.#objectTo("has a string with half a surrogate pair.");
     }
-    // Of what is no escape only the two characters are skipped: the parser rejects it.
+    // Skips only two characters of an invalid escape: the parser rejects it.
     return unit < 0 ? start + 1 : start + ESCAPE_LENGTH - 1;
   }
 
-  /** The code unit that an escape at this place stands for; -1 where there is no escape. */
+  /** The code unit that an escape at this position stands for; -1 if there is no escape. */
   #escapedUnit(start: number): number {
     const text = this.#text;
     if (text.charCodeAt(start) !== BACKSLASH || text.charCodeAt(start + 1) !== LETTER_U) return -1;
@@ -139,7 +139,7 @@ class JsonScan {
     const container = this.#open.at(-1);
     if (!container || (keysMax === null && !unambiguous)) return;
     const key = this.#lastString();
-    // The one key that could reach beyond the object it is in.
+    // The one key that could change more than the object it is in.
     if (key === "__proto__") this.#objectTo("has a key that is not allowed: __proto__.");
     container.keys ??= new Set();
     if (container.keys.has(key)) this.#objectTo("has a key given twice in one object.");
@@ -203,7 +203,7 @@ function hexDigit(code: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-// Words such as true are no number and lose nothing.
+// Literals such as true are not numbers and lose nothing.
 function losesDigits(token: string, isInteger: boolean): boolean {
   if (isInteger) return token.length > SAFE_LENGTH_MAX || !Number.isSafeInteger(Number(token));
   const number = Number(token);

@@ -41,7 +41,7 @@ export function parseStrictJson(bytes: Uint8Array, what: string): unknown {
 
 function decode(bytes: Uint8Array, what: string): string {
   try {
-    // A byte order mark stays in the text, where JSON does not allow it.
+    // A byte order mark stays in the text, so that JSON's rules reject it.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
     throw new Fault("INPUT_INVALID", `${what} is not valid UTF-8.`, { cause });

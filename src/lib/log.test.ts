@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-/** What a process writes to standard error when it logs the same line to a file and to a terminal. */
+/** Returns what a process writes to standard error when it logs the same line to a file and to a terminal. */
 function writeLines(): { readonly json: string; readonly shown: string } {
   const script = `
     import { createLog } from "./src/lib/log.ts";

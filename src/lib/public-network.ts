@@ -1,9 +1,9 @@
-// Requests to addresses that strangers choose: only to the public internet, and to exactly the address that was checked.
+// Requests to addresses that others choose: only to the public internet, and to exactly the address that was checked.
 import { Resolver } from "node:dns/promises";
 import { Agent } from "node:https";
 import { BlockList, isIP, isIPv4, type LookupFunction } from "node:net";
 
-/** Resolves a name to all of its addresses; throws where it has none. */
+/** Resolves a name to all of its addresses; throws if it has none. */
 type ResolveAddresses = (name: string) => Promise<readonly string[]>;
 
 export type PublicNetwork = {
@@ -45,7 +45,7 @@ export function isPublicAddress(address: string): boolean {
   return GLOBAL_IPV6.check(address, "ipv6") && !SPECIAL_IPV6.check(address, "ipv6");
 }
 
-// A name server that strangers run must not keep a request waiting, nor a thread of the pool as the system's lookup does.
+// A name server that others run must not keep a request waiting, nor a thread of the pool as the system's lookup does.
 const RESOLVE_MS_MAX = 3_000;
 const RESOLVE_TRIES = 2;
 // Servers close idle connections, the first of them after five seconds.

@@ -15,7 +15,7 @@ export type RemoteEndpoint = {
 const SHOWN_LENGTH_MAX = 240;
 // The part that redaction reads: bounded, because the remote side decides how long its text is.
 const READ_LENGTH_MAX = 65_536;
-// Shorter pieces of an address ("v2", "rpc", "eth") are ordinary words and no secret.
+// Shorter pieces of an address ("v2", "rpc", "eth") are ordinary words and not secret.
 const SECRET_LENGTH_MIN = 6;
 
 type RemoteEndpointOptions = {

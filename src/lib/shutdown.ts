@@ -1,8 +1,8 @@
 // Shutdown: what starts it, how long work in flight may take, and closing in reverse order.
 import { type Clock, systemClock } from "./clock.ts";
 
-// A process has ten seconds to stop; this leaves some for what is closed afterwards. What is still pending then is a node
-// or a transaction: the client gets no response, treats the outcome as unknown, and retries.
+// A process has ten seconds to stop; this leaves some for what is closed afterwards. Only a node or a transaction can
+// still be pending then: the client gets no response, treats the outcome as unknown, and retries.
 const LEAVE_MS = 7_000;
 
 export async function closeWithDeadline(

@@ -61,7 +61,7 @@ export async function waitUntilSynced(status: IndexerStatus, stop: AbortSignal):
 /** With a folder of its own, also if its rows are elsewhere. */
 type LocalDatabase = ConfiguredDatabase & { readonly folder: string };
 
-/** Writes the deployment where commands of the operator read it, and returns their settings. */
+/** Writes the deployment to the file that commands of the operator read, and returns their settings. */
 export async function writeOperatorSettings(
   folder: string,
   { deployment, rpcUrl }: LocalSimulation,

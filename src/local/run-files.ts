@@ -4,7 +4,7 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Fault } from "../lib/fault.ts";
 
-/** What every run writes. A local run adds its chains, keys and terms. */
+/** The files that every run writes. A local run adds its chains, keys and terms. */
 export type RunState = {
   /** Absent in a file written by hand; then nothing says that the run has ended. */
   readonly pid?: number;
@@ -73,7 +73,7 @@ export async function writeRunFile(
 ): Promise<string> {
   await mkdir(dataFolder, { recursive: true });
   const path = runFile(dataFolder, kind);
-  // Rename into place, so that scripts never read a partial file. Owner-only, although the keys are public.
+  // Replaces the file by renaming, so that scripts never read a partial file. Owner-only, although the keys are public.
   const temporary = `${path}.${process.pid}`;
   await writeFile(temporary, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
   await rename(temporary, path);

@@ -85,7 +85,7 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
 
 type Backends = {
   readonly database: Database;
-  /** Of the run, in which an embedded database is. */
+  /** The folder of the run, which contains an embedded database. */
   readonly folder: string;
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];

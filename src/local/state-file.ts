@@ -28,7 +28,7 @@ export async function deleteLocalState(path: string): Promise<void> {
   if (await deleteRunFile(path)) await deleteJournal(dirname(path));
 }
 
-/** What was paid on a chain that is gone says nothing about the next one. */
+/** Payments on a chain that is gone say nothing about the next one. */
 function deleteJournal(dataFolder: string): Promise<void> {
   return rm(join(dataFolder, LOCAL_JOURNAL), { force: true });
 }

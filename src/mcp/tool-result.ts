@@ -116,7 +116,7 @@ export function countFitting(body: unknown, bytesMax: number): number | null {
 const CURSOR_MARGIN = 128;
 
 /**
- * A response that is short enough; null where none can be made of it. A page keeps all its records, and only a page of
+ * A response that is short enough; null if none can be made of it. A page keeps all its records, and only a page of
  * one record may be cut inside: otherwise its cursor would skip some.
  */
 export function shorten(body: unknown, bytesMax: number, wasCut: boolean): Shortened | null {

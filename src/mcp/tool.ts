@@ -53,7 +53,7 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
   readonly description: string;
   readonly input: StandardSchemaWithJSON<ToolArguments>;
-  /** Null where the tool returns text, or where one of several routes responds. */
+  /** Null if the tool returns text, or where one of several routes responds. */
   readonly output: StandardSchemaWithJSON | null;
   readonly isText: boolean;
   /** The fields of its result that hold other people's words, sorted. */

@@ -6,7 +6,7 @@ import { malformedResponse, type RpcFailureKind } from "../rpc/errors.ts";
 import type { PinnedRpc, Rpc, RpcCallOptions } from "../rpc/types.ts";
 
 type FinalizedHeaderOptions = RpcCallOptions & {
-  /** Blocks below the head that count as final where a node has no finalized tag, or no second node confirms it. */
+  /** Blocks below the head that count as final if a node has no finalized tag, or no second node confirms it. */
   readonly depthFallback: number;
   /** The finalized block is never closer to the head than this, whatever nodes claim. */
   readonly depthMin: number;
@@ -17,13 +17,13 @@ type FinalizedHeaderOptions = RpcCallOptions & {
   readonly clock?: Clock;
 };
 
-/** What one node reports about the end of the chain. `tagged` is null where it has no finalized tag. */
+/** One node's report about the end of the chain. `tagged` is null if it has no finalized tag. */
 type Claim = {
   readonly provider: number;
   readonly head: number;
   readonly final: number;
   readonly tagged: BlockHeader | null;
-  /** Null where it has no safe tag, or was not asked. */
+  /** Null if it has no safe tag, or was not asked. */
   readonly safe: number | null;
 };
 
@@ -64,7 +64,7 @@ export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOpti
     const second = await readSecondClaim(rpc, own.provider, state, options);
     const number = finalNumber(own, second, rpc.providers().length > 1, options);
     if (state.newest && state.newest.number >= number) return state.newest;
-    // Stored for good, so a number without a block would never be reached: read the block by that number.
+    // Stored for good, so a number without a block would stay wrong forever: read the block by that number.
     const isTagged = own.tagged?.number === number;
     return node.request(
       isTagged ? canonicalHeaderCall(number, own.tagged.hash) : headerCall(number),
@@ -76,7 +76,7 @@ export async function readFinalizedHeader(rpc: Rpc, options: FinalizedHeaderOpti
 }
 
 /**
- * The safe block that a node claimed when the finalized one was last read; null where it has no such tag. No second node
+ * The safe block that a node claimed when the finalized one was last read; null if it has no such tag. No second node
  * confirms it: what depends on it must bear that a reorg undoes it, as it may on an honest node.
  */
 export function getClaimedSafeBlock(rpc: Rpc): number | null {
@@ -108,7 +108,7 @@ function finalNumber(
   return Math.max(0, Math.min(Math.max(confirmed, deep), head - depthMin));
 }
 
-/** The claim of another node than the first; null where no other node responds in time. */
+/** The claim of another node than the first; null if no other node responds in time. */
 async function readSecondClaim(
   rpc: Rpc,
   first: number,

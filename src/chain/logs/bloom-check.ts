@@ -16,8 +16,8 @@ export function bloomMayContainLog(bloom: Hex, log: NodeLog): boolean {
 
 /**
  * Whether the bloom says "maybe" about something in the filter of which the logs of the block show nothing: a topic of
- * any account, or an address beside one of its topics. Where it is known what each address emits, every pair of address
- * and topic is checked. Two logs of one pair are one to the bloom: it cannot show that one of them is missing.
+ * any account, or an address together with one of its topics. If it is known what each address emits, every pair of
+ * address and topic is checked. Two logs of one pair are one to the bloom: it cannot show that one of them is missing.
  */
 export function hasUnreportedBloomMatch(
   bloom: Hex,

@@ -1,4 +1,4 @@
-// The cross-check of a range of logs, by another node where there is one: finds what the first node omitted.
+// The cross-check of a range of logs, by another node if there is one: finds what the first node omitted.
 
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { headerCall } from "../headers.ts";
@@ -40,7 +40,7 @@ export class SecondaryProviders {
     this.#skipped.set(provider, RANGES_SKIPPED);
   }
 
-  /** Runs the work on a provider that is neither excluded nor skipped; null where no such provider exists or responds. */
+  /** Runs the work on a provider that is neither excluded nor skipped; null if no such provider exists or responds. */
   async runOnAnother<T>(
     rpc: Rpc,
     excluded: readonly number[],
@@ -83,7 +83,7 @@ export type RangeCheck = BlockLogQuery & {
   readonly shouldCompareFully: (logs: number) => boolean;
 };
 
-/** What the first node has shown. */
+/** The first node's logs and headers. */
 type FirstReading = {
   readonly logs: readonly NodeLog[];
   readonly last: BlockHeader;
@@ -91,7 +91,7 @@ type FirstReading = {
   readonly suspiciousHeaders: readonly BlockHeader[];
 };
 
-/** The result of one cross-check: null where nothing contradicts the first node. */
+/** The result of one cross-check: null if nothing contradicts the first node. */
 type Contradiction = { readonly wrong: "first" | "other"; readonly message: string } | null;
 
 /**

@@ -9,7 +9,9 @@ import { type NodeLog, parseLog, sortLogs } from "./log.ts";
 export type LogFilter = {
   readonly addresses: readonly Hex[] | null;
   readonly topics0: readonly Hex[] | null;
-  /** Which of these topics each address can emit, where that is known: it makes the comparison with blooms exact. */
+  /**
+   * The topics of this filter that each address can emit, if that is known: it makes the comparison with blooms exact.
+   */
   readonly topicsByAddress?: Readonly<Record<string, readonly Hex[]>>;
 };
 

@@ -15,7 +15,7 @@ import { bloomMayContainLog } from "./bloom-check.ts";
 import { matchesLogFilter, type PreparedLogFilter, parseFilteredLogs, toFilterParams } from "./filter.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
-/** Which logs of a block to read, and how far its bloom can be trusted. */
+/** The logs of a block to read, and how far its bloom can be trusted. */
 export type BlockLogQuery = {
   readonly filters: readonly PreparedLogFilter[];
   readonly bloom: BloomCoverage;
@@ -60,7 +60,7 @@ export function needsSmallerRange({ kind, method }: RpcError): boolean {
   );
 }
 
-/** Of several failures, throws the one that a smaller range cures. */
+/** Throws the failure that a smaller range cures, if there is one among them. */
 export function throwRangeErrorFirst(results: readonly RpcResult[]): void {
   for (const result of results) if ("error" in result && needsSmallerRange(result.error)) throw result.error;
 }

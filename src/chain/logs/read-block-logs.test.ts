@@ -117,7 +117,8 @@ describe("the logs of a block", () => {
   });
 
   it("believes that there are no logs when the bloom was a false positive", async () => {
-    // The stranger emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are not.
+    // An unknown contract emits a wanted topic and an emitter an unwanted one: both are in the bloom, together they are
+    // not.
     const { chain } = logs;
     const from = chain.accounts.agent.address;
     await chain.request("eth_sendTransaction", [

@@ -37,7 +37,7 @@ export async function readCrossCheckedBlockLogs(
   return second.logs.map((log) => ({ ...log, blockTimestamp: header.timestamp }));
 }
 
-/** The logs of another provider than the first; null where none responds in time. */
+/** The logs of another provider than the first; null if none responds in time. */
 async function readFromAnother(
   rpc: Rpc,
   first: number,
@@ -146,7 +146,7 @@ function suspicionCall(
   };
 }
 
-/** Empty where the bloom suggests too little to read them, or the node cannot show the receipts. */
+/** Empty if the bloom suggests too little to read them, or the node cannot show the receipts. */
 async function readSuspiciousReceipts(
   rpc: Rpc,
   header: BlockHeader,

@@ -108,7 +108,7 @@ function addTimestamps(
   });
 }
 
-/** Without a copy where the node has sent the time, as most do: there are many logs. */
+/** Makes no copy if the node has sent the time, as most do: there are many logs. */
 function addTimestamp(log: NodeLog, { timestamp }: BlockHeader): ChainLog {
   return log.blockTimestamp === timestamp ? (log as ChainLog) : { ...log, blockTimestamp: timestamp };
 }
@@ -139,7 +139,7 @@ export class RangeSize {
 
   recordSuccess(blocks: number, logs: number, provider: number): void {
     const { rangeMax, logsTarget } = this.#options;
-    // A short last range is no reason to grow.
+    // A short last range does not justify a longer one.
     if (blocks < this.#blocks) return;
     if (logs > logsTarget * 2) {
       this.#blocks = Math.max(1, Math.floor((blocks * logsTarget) / logs));

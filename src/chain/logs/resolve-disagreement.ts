@@ -51,7 +51,10 @@ export async function findWrongProvider(
   throw disagreement(rpc, typeof at === "number" ? at : at.number, candidates);
 }
 
-/** What each node shows of the block, by the hash of the header or the node's own; without nodes that do not respond. */
+/**
+ * The logs that each node shows for the block, by the hash of the header or the node's own; nodes that do not respond
+ * are left out.
+ */
 export async function readBlockLogsPerProvider(
   rpc: Rpc,
   at: number | BlockHeader,

@@ -43,7 +43,7 @@ export type LogBatch = BlockRange & { readonly logs: readonly ChainLog[] };
 const CROSS_CHECK_FRACTION = 0.05;
 // The second provider checks every range anyway; this many logs make its response no larger than a few headers.
 const LIGHT_LOGS_MAX = 200;
-// They travel in the batch that reads the logs, and cost less than the log query beside them.
+// They travel in the batch that reads the logs, and cost less than the log query itself.
 const HEADERS_SAMPLED = 4;
 
 // A node must not be able to predict what is checked more closely.
@@ -54,7 +54,7 @@ type Slot = BlockRange & { result: Promise<LogRangeResult> | null };
 const PREFETCH = 2;
 const LOGS_PER_BATCH_MAX = 2_000;
 
-/** Batches cover fromBlock to toBlock without gap or overlap, also where there are no logs. */
+/** Batches cover fromBlock to toBlock without gap or overlap, also if there are no logs. */
 export async function* streamLogs(
   rpc: Rpc,
   options: StreamLogsOptions,

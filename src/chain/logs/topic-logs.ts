@@ -9,7 +9,7 @@ import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 export type TopicFilter = {
   readonly fromBlock: number;
   readonly toBlock: number;
-  /** By position: one of these, or null for any. */
+  /** The topics at each position: one of these, or null for any. */
   readonly topics: readonly (readonly Hex[] | null)[];
   /** Only logs of these contracts; of any contract when absent. */
   readonly contracts?: readonly Hex[];

@@ -43,7 +43,7 @@ export function transfersCall({
   return { ...call, parse: (result) => call.parse(result).flatMap(toTransfer) };
 }
 
-// Anyone may emit this topic with anything beside it: a log that does not name two accounts is no transfer.
+// Anyone may emit this topic with any data: a log that does not name two accounts is not a transfer.
 function toTransfer(log: NodeLog): TokenTransfer[] {
   const [from, to] = [topicToAddress(log.topics[1]), topicToAddress(log.topics[2])];
   if (from === null || to === null) return [];

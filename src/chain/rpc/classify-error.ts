@@ -9,7 +9,7 @@ type ErrorPattern = {
   readonly text?: RegExp;
   readonly codes?: readonly number[];
   readonly statuses?: readonly number[];
-  /** Only for this method, where the text alone would be too common. */
+  /** Limits the row to this method if the text alone would be too common. */
   readonly method?: string;
 };
 
@@ -82,7 +82,7 @@ const ERROR_PATTERNS: readonly ErrorPattern[] = [
   },
 ];
 
-/** What a node sent instead of a result. */
+/** The response of a node in place of a result. */
 type RpcErrorResponse = {
   readonly method: string;
   /** HTTP status of the response that carried it. */
@@ -193,7 +193,7 @@ function readRevertData(data: unknown): Hex | null {
   return found?.[1] ? (found[1].toLowerCase() as Hex) : null;
 }
 
-/** The data of an error where it is hex: any other text could repeat a key. */
+/** The data of an error if it is hex: any other text could repeat a key. */
 export function readHexData(data: unknown): Hex | null {
   const candidate = innerData(data);
   return typeof candidate === "string" && /^0x[0-9a-f]*$/i.test(candidate) ? (candidate as Hex) : null;

@@ -82,7 +82,7 @@ class ProviderSelection {
     return this.#lastFailure;
   }
 
-  /** Throws the failure where no further attempt can help. */
+  /** Throws the failure if no further attempt can help. */
   recordFailure(provider: RpcProvider, error: RpcError): void {
     if (error.kind === "resting") {
       this.#requeues += 1;
@@ -186,7 +186,7 @@ class BatchRun {
     return this.#members.map(({ result }) => assertDefined(result, "the result of a call"));
   }
 
-  /** What is known after the last attempt; `failure` stands for the calls that were never sent. */
+  /** The results after the last attempt; `failure` stands for the calls that were never sent. */
   resultsOr(failure: RpcError): RpcResult[] {
     return this.#members.map(({ result }) => result ?? { error: failure });
   }
@@ -250,7 +250,7 @@ class RpcClient implements Rpc {
     if (only === undefined) throw new Fault("INTERNAL", `There is no provider ${pin.only}.`);
     const limits = { ...this.#limits, attemptsMax: pin.attemptsMax ?? this.#limits.attemptsMax };
     const isAllowed = (provider: RpcProvider) => !pin.exclude?.includes(providers.indexOf(provider));
-    // One attempt and no waiting: when this provider fails, the loop out here knows where to go on.
+    // One attempt and no waiting: when this provider fails, the outer loop chooses the next one.
     const pinnedLimits = { ...this.#limits, attemptsMax: 1, waitMsMax: 0 };
     let batchFailures = 0;
     return tryProviders(

@@ -66,7 +66,7 @@ export type RangeHint = {
   readonly blocksMax: number | null;
 };
 
-/** The JSON-RPC error object of a node: the message redacted, the data only where it is hex. */
+/** The JSON-RPC error object of a node: the message redacted, the data only if it is hex. */
 type NodeError = {
   readonly code: number | null;
   readonly message: string;
@@ -89,11 +89,11 @@ export class RpcError extends Fault {
   readonly kind: RpcFailureKind;
   readonly host: string;
   readonly method: string;
-  /** What went wrong, without the host and the method. */
+  /** The cause of the failure, without the host and the method. */
   readonly reason: string;
-  /** Null where no HTTP response arrived. */
+  /** Null if no HTTP response arrived. */
   readonly httpStatus: number | null;
-  /** Null where the node sent none: the failure is then ours to explain, not the node's statement. */
+  /** Null if the node sent none: the failure is then ours to explain, not the node's statement. */
   readonly nodeError: NodeError | null;
   readonly revertData: Hex | null;
   readonly range: RangeHint | null;

@@ -115,7 +115,7 @@ function nodeFailure(
   endpoint: RemoteEndpoint,
 ): RpcError {
   const record = asObject(error);
-  // A few gateways put the bare text where the error object belongs.
+  // A few gateways send the bare text in place of the error object.
   const message =
     typeof error === "string" ? error : typeof record?.message === "string" ? record.message : "";
   const code = typeof record?.code === "number" ? record.code : null;

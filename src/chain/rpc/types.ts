@@ -38,8 +38,8 @@ export const RPC_LIMITS: RpcLimits = {
   retryAfterMsMax: 60_000,
   // The longest wait for the cooldown of a provider when there is no other.
   waitMsMax: 65_000,
-  // How long a request waits in all while nothing listens at any address. Those that follow a chain wait for their node
-  // anyway, and the attempts bound it.
+  // How long a request waits in all while nothing listens at any address. Requests that follow a chain wait for their
+  // node anyway, and the number of attempts bounds the wait.
   unreachableMsMax: Number.POSITIVE_INFINITY,
 };
 
@@ -106,7 +106,7 @@ export type PinnedRpc = Rpc & { readonly host: string; readonly providerIndex: n
 export type PinOptions = RpcCallOptions & {
   /** Another provider than these, if any is available: for a cross-check. */
   readonly avoid?: readonly number[];
-  /** None of these, even where no other is available. */
+  /** None of these, even if no other is available. */
   readonly exclude?: readonly number[];
   /** This provider and no other. */
   readonly only?: number;

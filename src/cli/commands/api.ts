@@ -33,7 +33,7 @@ import type { RunCommand } from "../command.ts";
 import { chooseServedDeployments, type InstalledDeployment, readInstallation } from "../installation.ts";
 import { toWebhookDeployments } from "../webhook-deployments.ts";
 
-/** Of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
+/** The coin of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
 
 const settings = {
@@ -96,7 +96,7 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   return 0;
 };
 
-/** What is wrong with a replica is worth knowing; the primary serves its reads meanwhile. */
+/** Reports what is wrong with a replica; the primary serves its reads meanwhile. */
 function withReplicas(readiness: Readiness, replicas: readonly unknown[]): Readiness {
   return readiness.ready && replicas.length > 0
     ? { ...readiness, details: { ...readiness.details, replicas } }

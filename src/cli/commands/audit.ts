@@ -40,7 +40,7 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
   }
 };
 
-/** For GET /integrity. The report counts where it cannot be stored too, as in a copy that is read only. */
+/** For GET /integrity. The report counts even if it cannot be stored, as in a copy that is read only. */
 async function recordReport(database: Database, report: AuditReport, log: Log): Promise<void> {
   const first = report.results.find(({ firstDifferences }) => firstDifferences.length > 0);
   const [difference] = first?.firstDifferences ?? [];

@@ -103,7 +103,7 @@ async function drop(
       `Another database user owns the schema ${schema}; run this as that user. Nothing was deleted.`,
     );
   }
-  // Of that schema, though the connection is of the default one: to open the other would migrate it.
+  // Reads that schema through the connection of the default one: to open it would migrate it.
   const lock = await acquireLock(database, INDEXER_LOCK, { schema, waitMs: 0, signal: context.stop });
   if (!lock) {
     throw new Fault(

@@ -16,7 +16,7 @@ import { type CommandContext, type RunCommand, readIntegerOption, readStringOpti
 import { INTERRUPTED, OutputError } from "../exit-codes.ts";
 import { chooseDeployment } from "../installation.ts";
 
-/** What the rows are made from, and how far they are; the tables of rows come on top. */
+/** The tables that the rows are made from, and the checkpoint; the tables of rows are added to them. */
 const SOURCE_TABLES = ["deployment", "blocks", "logs", "checkpoint"];
 
 export const exportCommand: RunCommand = async (context) => {
@@ -40,7 +40,7 @@ export const exportCommand: RunCommand = async (context) => {
   );
 };
 
-/** What is listed is whole: after an interruption the next run goes on from there. */
+/** Every listed file is whole: after an interruption the next run goes on from there. */
 async function unlessInterrupted({ stop }: CommandContext, work: () => Promise<number>): Promise<number> {
   try {
     return await work();
@@ -85,7 +85,7 @@ async function exportParquet(
   return 0;
 }
 
-/** Of the file system, such as a full disk, as opposed to those of the database. */
+/** Recognizes errors of the file system, such as a full disk, as opposed to those of the database. */
 function isFileError(error: unknown): error is Error {
   return error instanceof Error && !(error instanceof Fault) && "syscall" in error && "errno" in error;
 }

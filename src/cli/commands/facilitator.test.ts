@@ -84,7 +84,7 @@ describe("sextant facilitator", () => {
     const url = await facilitator.listening();
     await settlesForRemoteService(url);
     await respondsAsDocumented(url);
-    // Browsers ask for it beside /docs.
+    // Browsers request it together with /docs.
     expect((await fetch(`${url}/favicon.ico`)).headers.get("content-type")).toBe("image/x-icon");
     await expectLimitPerForwardedClient(`${url}/supported`, 100);
     facilitator.stop.abort();

@@ -63,10 +63,13 @@ export const indexerCommand: RunCommand = async ({ environment, options, log, st
   return 0;
 };
 
-// As long as the pause between two looks for a node that is down.
+// As long as the pause between two attempts to connect to a node that is down.
 const RETRY_MS = 10_000;
 
-/** Runs until `stop`. A failure of one that is alone ends the process; beside others it is tried again, and reported. */
+/**
+ * Runs until `stop`. A failure ends the process if there is only one deployment; if there are others, it is reported
+ * and tried again.
+ */
 async function runOne(
   { database, deployment, rpcUrls: urls, status, log }: IndexedDeployment,
   { logRangeMax, comparedPercent, auditSeconds }: Config<typeof indexerSettings>,

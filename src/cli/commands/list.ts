@@ -61,13 +61,13 @@ function formatLines(records: readonly ListedRecord[]): string {
 class RecordTable {
   readonly #names: readonly string[];
   readonly #display: Display;
-  /** Null where nothing limits the width. */
+  /** Null if nothing limits the width. */
   readonly #available: number | null;
   #layout: TableLayout | null = null;
 
   constructor({ operation }: ApiCall, { display, options }: ClientContext) {
     const [key, ...others] = operation.columns;
-    // What a record is known by, its states, and then the rest: what a narrow terminal leaves out is at the end.
+    // Identifying fields first, then states, then the rest: a narrow terminal leaves out what is at the end.
     this.#names = [
       ...(key === undefined ? [] : [key]),
       ...others.filter(({ isState }) => isState),
@@ -93,7 +93,7 @@ class RecordTable {
   }
 }
 
-/** Blank where this kind of record has no such field. */
+/** Blank if this kind of record has no such field. */
 function formatCell(record: ListedRecord, name: string): string {
   return Object.hasOwn(record, name) ? formatValue(record[name]) : "";
 }

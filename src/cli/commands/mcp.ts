@@ -50,7 +50,7 @@ export async function serveStreams(
   await server.close();
 }
 
-/** Says when it has closed: the agent has gone, or sent a message without end. What is being paid stays in the journal. */
+/** Says when it has closed: the agent has gone, or sent a message without end. Open payments stay in the journal. */
 class WatchedTransport extends StdioServerTransport {
   readonly #closing = new AbortController();
   readonly closed = this.#closing.signal;

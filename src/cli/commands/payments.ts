@@ -107,7 +107,7 @@ function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): 
   const { pathname, searchParams } = new URL(url);
   return [
     new Date(at).toISOString().slice(0, 19).replace("T", " "),
-    // What the journal calls signed is open to people: its outcome is not known.
+    // Shows "open" for what the journal calls signed: its outcome is not known.
     state === "signed" ? "open" : state,
     `$${formatAmount(amount, TOKEN_DECIMALS)}`,
     searchParams.get("address") ?? pathname,

@@ -1,4 +1,4 @@
-// `sextant publish --to nats://…`: copies the event stream to JetStream, from where its copy ends.
+// `sextant publish --to nats://…`: copies the event stream to JetStream, from the end of the copy on.
 
 import { SextantError } from "@sextant/client/errors";
 import type { Sextant, WatchFilter, WatchOptions } from "@sextant/client/sextant";

@@ -33,7 +33,7 @@ import { portfolioCommand } from "./portfolio.ts";
 type Service = {
   readonly name: "indexer" | "api" | "portfolio";
   readonly run: RunCommand;
-  /** What its environment has instead. */
+  /** The variables that the environment has instead. */
   readonly environment?: Environment;
 };
 
@@ -93,7 +93,7 @@ function dataFolderOf({ databaseUrl, dataFolder }: Config<typeof databaseSetting
   return databaseUrl === null ? dataFolder : null;
 }
 
-/** For commands beside it: what they read, and what those of the operator work on. */
+/** For commands alongside it: what they read, and what those of the operator work on. */
 function describeRun(
   config: Config<typeof settings>,
   served: readonly InstalledDeployment[],
@@ -161,7 +161,7 @@ function chooseServices(config: Config<typeof settings>): readonly Service[] {
     { name: "api", run: apiCommand },
   ];
   if (!isPortfolioConfigured(config)) return services;
-  // Of a number, the API has the port, and the portfolio service the next one. With 0 the system chooses both.
+  // The API gets the given port and the portfolio service the next one. With 0 the system chooses both.
   if (typeof metricsPort !== "number" || metricsPort === 0) {
     return [...services, { name: "portfolio", run: portfolioCommand }];
   }

@@ -26,7 +26,7 @@ import { findPaidAction } from "../paid-action.ts";
 
 type PaidParameters = Readonly<Record<string, string>>;
 
-/** What a command buys. */
+/** The purchase of a command. */
 type Sold = {
   readonly command: string;
   readonly operation: "getPortfolio" | "getPortfolioDiff" | "getExposure";
@@ -97,7 +97,7 @@ async function buy(
   return 0;
 }
 
-/** What was paid for is shown in any case: another form by its fields, also one that this version does not know. */
+/** Always shows what was paid for: a form that this version does not know is shown by its fields. */
 function formatPaid(sold: Sold, data: unknown, display: Display): readonly string[] {
   try {
     return sold.format(data, display);

@@ -1,4 +1,4 @@
-// `sextant watch --type IntentSubmitted`: prints events as they happen, and goes on where it stopped.
+// `sextant watch --type IntentSubmitted`: prints events as they happen, and continues from where it stopped.
 import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
 import { findOperation, readParameters } from "../api-operations.ts";
 import { openReader } from "../client-settings.ts";
@@ -23,14 +23,14 @@ export const watchCommand: RunClientCommand = async (context) => {
         done();
         await print(line);
       }
-      // What was not taken is printed again by the next run.
+      // Events that the reader did not take are printed again by the next run.
       if (stop.aborted) return 0;
       file.write(item.cursor);
       if (line !== null) done = display.progress("Waiting for events");
     }
     return 0;
   } catch (error) {
-    // By Ctrl-C, or by a reader such as `head` that has seen enough: it has no other end.
+    // Ends by Ctrl-C, or by a reader such as `head` that has seen enough.
     if (stop.aborted) return 0;
     throw error;
   } finally {

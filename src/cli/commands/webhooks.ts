@@ -1,4 +1,5 @@
-// `sextant webhooks`: delivers events to webhooks, beside other processes; or shows and manages them for the operator.
+// `sextant webhooks`: delivers events to webhooks, alongside other processes; or shows and manages them for the
+// operator.
 import { Registry } from "prom-client";
 import { openEvents } from "../../api/events/open.ts";
 import { openSourceReaders } from "../../api/source-readers.ts";

@@ -1,14 +1,15 @@
-// What commands may show on a terminal: its width, colours, progress and notes; nothing of it where the output is not a terminal.
+// Shows results on a terminal: its width, colours, progress and notes. Only the result itself goes to a file or
+// program.
 
 export type Display = {
-  /** Of the terminal that the result goes to; null where it goes to a file or a program. */
+  /** The width of the terminal that the result goes to; null if it goes to a file or a program. */
   readonly columns: number | null;
   style(style: Style, text: string): string;
   /** Shows what is being waited for until the returned function is called. */
   progress(text: string): () => void;
-  /** A line beside the result, for people only. */
+  /** Prints a line next to the result, for people only. */
   note(text: string): void;
-  /** A line beside the result, also for logs of programs. */
+  /** Prints a line next to the result, also for logs of programs. */
   report(text: string): void;
 };
 

@@ -32,7 +32,7 @@ function formatChains({ summary }: Exposure, display: Display): string[] {
   return formatSection("Chains", columns, rows, display);
 }
 
-/** A minimum where something has no known value. */
+/** A minimum if something has no known value. */
 function formatRisk({
   valueAtRiskUsd,
   partial,
@@ -41,7 +41,7 @@ function formatRisk({
   return partial && valueAtRiskUsd !== null ? `at least ${risk}` : risk;
 }
 
-/** What is unknown first, then the most at risk, as the service lists them. */
+/** Unknown values first, then the most at risk, as the service lists them. */
 function formatPermissions({ permissions }: Exposure, display: Display): string[] {
   const columns = [
     { title: "spender" },
@@ -64,7 +64,7 @@ function formatPermissions({ permissions }: Exposure, display: Display): string[
   return formatSection("Permissions", columns, rows, display);
 }
 
-/** A dash where it is no amount, as for a delegate or an operator of a collection. */
+/** A dash if the permission has no amount, as for a delegate or an operator of a collection. */
 function formatAllowance(permission: Exposure["permissions"][number]): string {
   const { unlimited, allowance, rawAllowance } = permission;
   if (unlimited) return "unlimited";

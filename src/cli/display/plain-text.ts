@@ -1,7 +1,7 @@
 // Text of servers and tokens made harmless for a terminal, and how wide a terminal shows it.
 import { SextantError } from "@sextant/client/errors";
 
-// Control characters, invisible and reordering ones, and what is no character at all.
+// Control characters, invisible and reordering ones, and code points that are not characters.
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 // JSON has line breaks of its own between values; inside of texts they are escaped already.
 const UNSAFE_IN_JSON = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
@@ -43,7 +43,10 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Of the widest text. A loop, since a service decides how many there are, and arguments of a call are limited. */
+/**
+ * The width of the widest text. Uses a loop, since a service decides how many there are, and arguments of a call are
+ * limited.
+ */
 export function widestOf(texts: Iterable<string>): number {
   let widest = 0;
   for (const text of texts) widest = Math.max(widest, widthOf(text));

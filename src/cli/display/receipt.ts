@@ -1,4 +1,4 @@
-// What was paid, and amounts of money, for people.
+// Describes payments and amounts of money for people.
 import type { PaymentReceipt } from "@sextant/client/sextant";
 import { formatAmount } from "../../lib/decimal.ts";
 import type { Display } from "./display.ts";
@@ -15,7 +15,7 @@ export function formatReceipt(receipt: PaymentReceipt | null): string {
   return transaction === null ? `${paid}.` : `${paid} in transaction ${transaction}`;
 }
 
-/** A dash where it is unknown. */
+/** A dash if it is unknown. */
 export function formatUsd(value: string | null): string {
   if (value === null) return "–";
   return toPlainText(value.startsWith("-") ? `-$${value.slice(1)}` : `$${value}`);

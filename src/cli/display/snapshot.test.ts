@@ -1,4 +1,4 @@
-// A snapshot in a terminal: loans with how far they are from liquidation, and nothing where there is no debt.
+// A snapshot in a terminal: loans with how far they are from liquidation, and nothing if there is no debt.
 import type { LendingHealth } from "@sextant/client/generated/records";
 import type { PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";

@@ -1,4 +1,4 @@
-// Tables and texts of a terminal: what fits, what is cut, and what never reaches it.
+// Tables and texts of a terminal: what fits, what is cut, and what is never printed.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDisplay } from "./display.ts";

@@ -1,4 +1,4 @@
-// Tables for people: aligned columns that fit the terminal, or whole values where the output is not a terminal.
+// Tables for people: aligned columns that fit the terminal, or whole values if the output is not a terminal.
 import type { Display } from "./display.ts";
 import { shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
 
@@ -12,7 +12,7 @@ export type TableColumn = {
 /** Fixed after the first page of a list, so that the following ones line up. */
 export type TableLayout = {
   readonly columns: readonly TableColumn[];
-  /** Of the columns that are shown. */
+  /** The widths of the columns that are shown. */
   readonly widths: readonly number[];
   /** Whether longer values are cut, to fit the terminal. */
   readonly isNarrow: boolean;

@@ -1,4 +1,4 @@
-// What a terminal shows of a copy: how much, how fast, and not more often than it can be read.
+// A terminal shows how much is copied and how fast, and not more often than it can be read.
 import { expect, it } from "vitest";
 import { CopyProgress } from "./copy-progress.ts";
 

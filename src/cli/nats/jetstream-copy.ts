@@ -28,7 +28,7 @@ type CopyPosition = {
   readonly undoCount: number;
 };
 
-/** The copy does not end where this process thought: another one writes, or the server has lost messages. */
+/** The copy does not end at the expected position: another one writes, or the server has lost messages. */
 export class CopyMovedError extends Error {
   override readonly name = "CopyMovedError";
 
@@ -41,7 +41,7 @@ type CopyOptions = {
   /** nats:// or tls://, with user and password or a token. */
   readonly url: string;
   readonly stream: string;
-  /** Of all subjects. */
+  /** The prefix of all subjects. */
   readonly prefix: string;
 };
 
@@ -49,9 +49,9 @@ const CONNECT_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 5_000;
 const RECONNECT_MS = 1_000;
 const MESSAGE_ID = /^(\d{1,15}):(?:event|undo|progress):([A-Za-z0-9_-]{1,1024})$/;
-// What a subject may have between its dots.
+// The characters that a subject may have between its dots.
 const TOKEN = /^[A-Za-z0-9_-]{1,64}$/;
-// Of other errors the sentence of the server says enough.
+// Other errors are explained well enough by the server's own message.
 const MOVED: ReadonlySet<number> = new Set([
   JetStreamApiCodes.StreamWrongLastSequence,
   JetStreamApiCodes.StreamWrongLastSequenceUnknown,
@@ -104,7 +104,7 @@ export class JetStreamCopy {
     );
   }
 
-  /** Throws a CopyMovedError, and appends nothing, where the copy no longer ends at the position. */
+  /** Throws a CopyMovedError, and appends nothing, if the copy no longer ends at the position. */
   async append(item: WatchItem, after: CopyPosition): Promise<CopyPosition> {
     const undoCount = after.undoCount + (item.kind === "undo" ? 1 : 0);
     const payload = stringifyVisibly(recordOf(item));
@@ -113,7 +113,7 @@ export class JetStreamCopy {
       msgID: `${undoCount}:${item.kind}:${item.cursor}`,
       expect: { streamName: this.#options.stream, lastSequence: after.sequence },
     });
-    // It was there already: as the very next message where only the acknowledgement was lost.
+    // The message was there already: it is the very next one if only the acknowledgement was lost.
     if (ack.duplicate && ack.seq !== after.sequence + 1) throw new CopyMovedError();
     return { sequence: ack.seq, cursor: item.cursor, undoCount };
   }

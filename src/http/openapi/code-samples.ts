@@ -16,7 +16,7 @@ export type SampleService = {
   /** The environment variable that names its URL, and the URL in a local run. */
   readonly variable: string;
   readonly fallback: string;
-  /** Null where the client does not reach the service. */
+  /** Null if the client does not reach the service. */
   readonly client: {
     /** The option of the client that takes the URL. */
     readonly option: "api" | "portfolio";
@@ -112,7 +112,7 @@ function describeCall(
   return { action: operationId, option, kind, takesParameters: passed.length > 0, ...limits };
 }
 
-/** Lists have a `pagination` beside their records. */
+/** Lists have a `pagination` alongside their records. */
 function isList(responses: DescribedOperation["responses"]): boolean {
   const content = responses[200]?.content as Content | undefined;
   const { properties } = content?.["application/json"]?.schema ?? {};

@@ -25,7 +25,7 @@ export type OpenApiOperation = {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
-  /** Empty where neither a payment nor a signature is needed; with an empty one where it may come later. */
+  /** Empty if neither a payment nor a signature is needed; with an empty one where it may come later. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;

@@ -16,7 +16,7 @@ export type RouteDescription = {
   readonly body: JsonSchema | null;
   readonly bodyExample?: unknown;
   readonly responseExample?: unknown;
-  /** Null where neither a payment nor a signature is needed. */
+  /** Null if neither a payment nor a signature is needed. */
   readonly security: Security | null;
   readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
   /** Other media types of a successful response. */

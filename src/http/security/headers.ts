@@ -12,7 +12,7 @@ export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
   // The data is public, and there is no cookie or credential that another origin could misuse.
   "access-control-allow-origin": "*",
-  // Listed beside the star: some clients read the star as a literal header name.
+  // Listed alongside the star: some clients read the star as a literal header name.
   "access-control-expose-headers":
     "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Error-Code, X-Indexed-Block, X-Request-Id",
 };

@@ -11,7 +11,7 @@ export type SendQueues = ReadonlyMap<string, number>;
 const LINE = /^ *\d+: \S+ \S+ \S\S (?!00000000)([0-9A-F]{8}):\S+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 const FILES = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 
-/** Null where the system does not say it: only Linux does. Takes some milliseconds, of which the kernel needs most. */
+/** Null if the system does not say it: only Linux does. Takes some milliseconds, of which the kernel needs most. */
 export async function readSendQueues(): Promise<SendQueues | null> {
   const queues = new Map<string, number>();
   try {
@@ -30,7 +30,7 @@ export async function readSendQueues(): Promise<SendQueues | null> {
 // Of Linux on every processor that Node has packages for, and too little by a few times elsewhere.
 const PAGE_BYTES = 4_096;
 
-/** What all TCP connections of the machine hold in the kernel, in a tenth of a millisecond; 0 where it is not known. */
+/** What all TCP connections of the machine hold in the kernel, in a tenth of a millisecond; 0 if it is not known. */
 export function readTcpMemory(): number {
   try {
     return (

@@ -25,7 +25,7 @@ import {
   type ValueCodec,
 } from "./words.ts";
 
-// Offsets count from the start of a list of values, so hex text is decoded where it is, behind its prefix.
+// Offsets count from the start of a list of values, so hex text is decoded without a copy, behind its prefix.
 const HEX_PREFIX_LENGTH = 2;
 /** `0x` and four bytes. */
 const SELECTOR_LENGTH = 10;
@@ -68,7 +68,7 @@ export function findAbiEvent(abi: Abi, name: string): AbiEvent {
   return item;
 }
 
-/** Of the first function of that name. */
+/** The codec of the first function of that name. */
 export function createFunctionCodec<const A extends Abi, Name extends ContractFunctionName<A>>(
   abi: A,
   name: Name,
@@ -138,10 +138,10 @@ type EventArguments = Readonly<Record<string, unknown>>;
 export type EventCodec = {
   readonly name: string;
   readonly topic0: Hex;
-  /** The arguments in the order of the declaration; throws MalformedAbiError where the log breaks the ABI. */
+  /** The arguments in the order of the declaration; throws MalformedAbiError if the log breaks the ABI. */
   decode(topics: readonly Hex[], data: Hex): Record<string, unknown>;
   encode(args: EventArguments): { readonly topics: readonly Hex[]; readonly data: Hex };
-  /** A filter for logs with these indexed arguments; null in the place of one that is not given. */
+  /** A filter for logs with these indexed arguments; null for an argument that is not given. */
   encodeTopics(args: EventArguments): readonly (Hex | null)[];
 };
 

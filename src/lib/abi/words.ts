@@ -252,7 +252,7 @@ export function compileSequence(parts: readonly ValueCodec[]): SequenceCodec {
   };
 }
 
-/** An object where every component has a name, otherwise a list. */
+/** An object if every component has a name, otherwise a list. */
 function tupleCodec(components: readonly AbiParameter[], text: TextDecoding): ValueCodec {
   const sequence = compileSequence(components.map((component) => compileParameter(component, text)));
   const { isDynamic } = sequence;
@@ -343,7 +343,7 @@ export function addressToTopic(address: Hex): Hex {
   return `0x${addressCodec.encode(address)}`;
 }
 
-/** Null for a topic that is no address. */
+/** Null for a topic that is not an address. */
 export function topicToAddress(topic: Hex | undefined): Hex | null {
   return topic?.startsWith(`0x${ADDRESS_PADDING}`) ? `0x${topic.slice(26)}` : null;
 }
