@@ -1,6 +1,7 @@
 // The operations that the client offers, read from the OpenAPI documents of both services.
+
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 
 /** How the client runs an operation; see packages/client/operation.ts. */
 type OperationKind = "read" | "list" | "document" | "write" | "signed" | "paid";

@@ -1,7 +1,8 @@
 // Renders the generated files of packages/client: records, the table of operations, and the typed actions.
+
 import { formatType } from "../../src/http/openapi/schema-types.ts";
 import type { FAULTS } from "../../src/lib/fault.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import type { ClientOperation } from "./operations.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;

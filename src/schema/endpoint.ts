@@ -1,5 +1,5 @@
 // An endpoint that is not a plain read of the index: method, path, body, and handler; and responses that stay open.
-import type { JsonSchema } from "./column.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { Parameter, ParameterValues } from "./parameter.ts";
 import type { MinBlock } from "./reads/read.ts";
 

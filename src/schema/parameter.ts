@@ -1,8 +1,8 @@
-// Parameters of a request, in path, query or headers: how they are parsed and described; and JSON Schema builders.
+// Parameters of a request, in path, query or headers: how they are parsed and described.
 import { parseUint, UINT256_MAX } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import { parseAddress, parseHash } from "../lib/hex.ts";
-import type { JsonSchema } from "./column.ts";
+import type { JsonSchema } from "./json-schema.ts";
 import type { SqlValue } from "./sql.ts";
 
 export type ParameterKind<T> = {
@@ -80,12 +80,4 @@ export function integerEnumParameter(numbers: readonly number[]): ParameterKind<
   const { parse } = enumParameter(numbers.map(String));
   return { json: { type: "integer", enum: numbers }, parse };
 }
-
-/** Every key is required, and no other is allowed. */
-export function closedObject(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
-}
-
-export function nullable(json: JsonSchema): JsonSchema {
-  return { anyOf: [json, { type: "null" }] };
-}
+export { closedObject, nullable } from "./json-schema.ts";

@@ -1,5 +1,5 @@
 // Discovery documents for directories and agents: the offering in the formats they read.
-import type { JsonSchema } from "../schema/column.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
 const VERSION = "1.0.0";

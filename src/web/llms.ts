@@ -1,6 +1,7 @@
 // Renders /llms.txt (llmstxt.org) and /llms-full.txt, everything a program needs to pay for and read a response.
+
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
-import type { JsonSchema } from "../schema/column.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 import { renderClientExample, renderInstallLine } from "./client-example.ts";
 import type { Offering, PaidRoute } from "./offering.ts";

@@ -1,7 +1,8 @@
 // Every list and record of the index over HTTP: exact keys, filters, pages, provenance, errors and validators.
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";
 import {

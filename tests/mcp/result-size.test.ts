@@ -7,7 +7,7 @@ import { createHttpServer, type HttpServer } from "../../src/http/server.ts";
 import { createMcpEndpoint } from "../../src/mcp/endpoint.ts";
 import type { ServiceRequest, Tool } from "../../src/mcp/tool.ts";
 import { describePaidTools } from "../../src/portfolio/http/tools.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.ts";

@@ -1,11 +1,12 @@
 // The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
+
 import { readFileSync } from "node:fs";
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { siteFiles } from "../../src/http/site-files.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
-import type { JsonSchema } from "../../src/schema/column.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import { readSpecification, tableRowsOf } from "../api/specification.ts";
 import { type ApiClient, type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";

@@ -1,9 +1,8 @@
 // GET /deployments: what this server serves, with where each index is.
 
 import { mountPath } from "../../http/mounts.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import type { DeploymentState, DeploymentStates, ServedDeployment } from "./state.ts";
 
 const text: JsonSchema = { type: "string" };

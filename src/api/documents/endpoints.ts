@@ -3,15 +3,9 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
-import {
-  closedObject,
-  hashParameter,
-  nullable,
-  type Parameter,
-  requireText,
-} from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { hashParameter, type Parameter, requireText } from "../../schema/parameter.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import {
   DOCUMENT_BYTES_MAX,

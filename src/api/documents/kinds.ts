@@ -1,10 +1,11 @@
 // The three kinds of hosted documents: their paths, JSON keys and labels, and the checks of their text.
+
 import { type Hex, keccak256 } from "viem";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress, parseHash } from "../../lib/hex.ts";
 import { scanJson } from "../../lib/json-scan.ts";
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 
 /** Optional data about a document. Labels are not part of its identity, which is the hash of its text. */
 type DocumentLabel = {

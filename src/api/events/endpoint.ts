@@ -1,4 +1,5 @@
 // GET /events: the events of the protocol as they happen (Server-Sent Events), or as pages of JSON.
+
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
@@ -8,13 +9,11 @@ import {
   type EventFilter,
   type EventSubject,
 } from "../../protocol/event-filter.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import {
   addressParameter,
-  closedObject,
   enumParameter,
-  nullable,
   type Parameter,
   type ParameterKind,
   uintParameter,

@@ -1,8 +1,8 @@
 // The rows that an event has changed, as clients get them: the columns of the tables, with values as in other responses.
+
 import { tables } from "../../protocol/domains.ts";
 import type { RowChange } from "../../protocol/row-changes.ts";
-import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import type { Row, Table } from "../../schema/table.ts";
 
 type RowRecord = Readonly<Record<string, string | number | boolean | null>>;

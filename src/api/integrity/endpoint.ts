@@ -1,11 +1,11 @@
 // GET /integrity: where the index is against its chain, the reorgs that it met, its audits, and what made its rows.
+
 import { createHash } from "node:crypto";
 import { readVersion } from "../../config/settings.ts";
 import type { IndexerReport } from "../../indexer/status.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import {
   assertBlockReached,
   formatHeadHeaders,

@@ -1,8 +1,9 @@
 // Webhooks over HTTP: an owner registers, lists and manages them with signed writes; a receiver reads its public keys.
+
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type Parameter, requireText } from "../../schema/parameter.ts";
 import { countStoredBytes, type StatementRunner, type WriteTransaction } from "../../schema/record-store.ts";
 import type { Finality } from "../../store/index/event-logs.ts";

@@ -1,12 +1,13 @@
 // What webhooks look like in requests and responses, as JSON Schema; and their filters, read.
+
 import {
   EVENT_SUBJECTS,
   EVENT_TYPES,
   type EventFilter,
   type EventSubject,
 } from "../../protocol/event-filter.ts";
-import type { JsonSchema } from "../../schema/column.ts";
-import { addressParameter, closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { addressParameter } from "../../schema/parameter.ts";
 import { FINALITIES } from "../../store/index/event-logs.ts";
 import { SUBJECT_PARAMETERS } from "../events/endpoint.ts";
 

@@ -1,11 +1,13 @@
 // Attestation schemas: what attestations under a schema hash mean. The first publisher of a hash owns it.
+
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, hashParameter, nullable } from "../../schema/parameter.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { hashParameter } from "../../schema/parameter.ts";
 import { defineList } from "../../schema/reads/list.ts";
 import type { Read } from "../../schema/reads/read.ts";
 import { computedField, defineDerivedRecord, defineRecordRead } from "../../schema/reads/record.ts";

@@ -1,14 +1,13 @@
 // Execution metadata of intents: stored by the owner of an indexed intent, or reserved by hash before it is indexed.
+
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import {
   addressParameter,
-  closedObject,
   hashParameter,
-  nullable,
   type Parameter,
   requireText,
   uintParameter,

@@ -4,13 +4,8 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import {
-  addressParameter,
-  closedObject,
-  type Parameter,
-  requireText,
-  uintParameter,
-} from "../../schema/parameter.ts";
+import { closedObject } from "../../schema/json-schema.ts";
+import { addressParameter, type Parameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   countStoredBytes,
   type RecordStore,

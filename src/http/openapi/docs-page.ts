@@ -1,7 +1,8 @@
 // Renders an OpenAPI document as one self-contained page that loads nothing and runs only its own script.
+
 import { readFileSync } from "node:fs";
 import { cspSourceHash, escapeHtml } from "../../lib/html.ts";
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type PlacedOperation, renderMethod, renderOperation } from "./docs-page/operation.ts";
 import { idOf, recordId, renderProse, renderSchema } from "./docs-page/schema-tree.ts";
 import type { OpenApiDocument } from "./document.ts";

@@ -1,5 +1,5 @@
 // JSON Schemas as short type texts.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 
 /** The type in TypeScript-like notation; `@Name` refers to a record described elsewhere. */
 export function formatSchemaType(schema: JsonSchema): string {

@@ -1,5 +1,5 @@
 // TypeScript declarations of a response, from its JSON Schema: one type per titled record.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import { createSchemaRegistry } from "./document.ts";
 
 /** Declarations of the schema and of every titled record inside it, outermost first. */

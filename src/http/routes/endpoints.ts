@@ -1,10 +1,10 @@
 // Registers endpoints as routes: parses parameters and a strict JSON body, calls the endpoint, sends its response.
+
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type {
   Endpoint,
   EndpointRequest,
@@ -12,6 +12,7 @@ import type {
   RequestHead,
   StreamedResponse,
 } from "../../schema/endpoint.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { serializeResponse } from "../response.ts";

@@ -1,7 +1,7 @@
 // The response to a request for a difference as JSON Schema 2020-12, with an example.
+
 import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
-import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import type { PortfolioDiff } from "../diff/read-diff.ts";
 import { EXAMPLE_WALLET } from "../query.ts";
 import { addFailedChainsKey } from "./failed-chains-schema.ts";

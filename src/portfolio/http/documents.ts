@@ -7,8 +7,8 @@ import { renderTypeDeclarations } from "../../http/openapi/schema-types.ts";
 import type { StaticDocument } from "../../http/routes/documents.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import {
   API_CATALOG_TYPE,
   apiCatalogSchema,

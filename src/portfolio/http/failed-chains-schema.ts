@@ -1,5 +1,5 @@
 // The chains that a response lacks, in the schemas of responses that may lack some.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 
 export const failedChains: JsonSchema = {
   type: "array",

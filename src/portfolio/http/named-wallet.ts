@@ -1,9 +1,10 @@
 // A name in place of a wallet's address: redirects to the same request by address, so that the payer sees what it pays for.
+
 import { readQuery } from "../../http/routes/parameters.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/parameter.ts";
+import { closedObject } from "../../schema/json-schema.ts";
 import type { NameResolver, ResolvedName } from "../names/name-resolver.ts";
 
 const text = { type: "string" };

@@ -10,7 +10,7 @@ import {
   shortenSchema,
 } from "../../payments/paywall/listing.ts";
 import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";
 import { DEFAULT_CHAINS } from "../query.ts";

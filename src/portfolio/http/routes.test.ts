@@ -1,4 +1,5 @@
 // The documents of the portfolio service: consistent with each other and independent of request headers.
+
 import type { PaymentRequired } from "@x402/core/types";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,7 +11,7 @@ import {
 import { decodeBase64Header } from "../../../tests/support/payments/paid-client.ts";
 import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { FAULTS } from "../../lib/fault.ts";
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import {
   apiCatalogSchema,
   discoveryResourcesSchema,

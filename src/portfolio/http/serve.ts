@@ -21,7 +21,7 @@ import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/parameter.ts";
+import { closedObject } from "../../schema/json-schema.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";

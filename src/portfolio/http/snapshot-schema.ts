@@ -1,7 +1,7 @@
 // The response to a portfolio request as JSON Schema 2020-12.
+
 import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
-import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import { ACTIVITY_MAX } from "../types.ts";
 import { failedChains } from "./failed-chains-schema.ts";
 

@@ -1,16 +1,12 @@
 // POST /preflight: reads the account's indexed rules for one planned transaction in one statement and evaluates them.
+
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import {
-  addressParameter,
-  closedObject,
-  nullable,
-  requireText,
-  uintParameter,
-} from "../../schema/parameter.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
   assertBlockReached,

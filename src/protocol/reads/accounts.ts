@@ -1,7 +1,8 @@
 // Reads of one account: GET /accounts/:address, its spending windows and its session keys.
 
 import { uint256 } from "../../schema/column.ts";
-import { addressParameter, closedObject, nullable, type Parameter } from "../../schema/parameter.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { addressParameter, type Parameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { blockTimeAt, columnFields, defineRecord, type Field, isValidAt } from "../../schema/reads/record.ts";

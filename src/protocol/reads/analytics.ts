@@ -1,6 +1,5 @@
 // Reads: GET /analytics/commerce, from the rollups that the folds maintain; and the list of all analytics.
-import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
 import {
   type AsOf,
   type Read,

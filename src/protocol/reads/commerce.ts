@@ -1,9 +1,8 @@
 // Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
-import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   boolParameter,
-  closedObject,
   enumParameter,
   hashParameter,
   integerEnumParameter,

@@ -1,6 +1,6 @@
 // Reads: GET /analytics/flows, who pays whom through which facilitator in one token.
-import type { JsonSchema } from "../../schema/column.ts";
-import { addressParameter, closedObject, nullable } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { addressParameter } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";

@@ -1,12 +1,8 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
-import { bytes32, type JsonSchema, uint256 } from "../../schema/column.ts";
-import {
-  addressParameter,
-  closedObject,
-  enumParameter,
-  nullable,
-  uintParameter,
-} from "../../schema/parameter.ts";
+
+import { bytes32, uint256 } from "../../schema/column.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {

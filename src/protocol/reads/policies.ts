@@ -1,5 +1,5 @@
 // Reads: GET /accounts/:address/policies, where each type of policy has its own keys.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import type { ResultRow } from "../../schema/reads/read.ts";

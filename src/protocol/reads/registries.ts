@@ -1,11 +1,6 @@
 // Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id, and the directory of agents.
-import {
-  addressParameter,
-  boolParameter,
-  hashParameter,
-  nullable,
-  uintParameter,
-} from "../../schema/parameter.ts";
+import { nullable } from "../../schema/json-schema.ts";
+import { addressParameter, boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
 import { agents } from "../domains/agents.ts";

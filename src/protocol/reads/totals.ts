@@ -1,6 +1,6 @@
 // Reads: GET /totals, how much of everything there is, and how much of it came in each of the last hours or days.
-import type { JsonSchema } from "../../schema/column.ts";
-import { closedObject, enumParameter, type Parameter } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
+import { enumParameter, type Parameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
   type Read,

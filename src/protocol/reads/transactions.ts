@@ -1,7 +1,9 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
+
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
-import { closedObject, hashParameter, requireText } from "../../schema/parameter.ts";
+import { closedObject } from "../../schema/json-schema.ts";
+import { hashParameter, requireText } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRow, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";

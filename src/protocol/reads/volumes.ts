@@ -1,11 +1,10 @@
 // Reads: GET /analytics/volumes, settled volume, fees and receipts of each token by hour or day.
+
 import { Fault } from "../../lib/fault.ts";
-import type { JsonSchema } from "../../schema/column.ts";
+import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
 import {
   addressParameter,
-  closedObject,
   integerEnumParameter,
-  nullable,
   type Parameter,
   type ParameterKind,
   uintParameter,

@@ -1,6 +1,6 @@
 // Lists: records in pages, by offset or by cursor, narrowed by filters.
 
-import type { JsonSchema } from "../column.ts";
+import type { JsonSchema } from "../json-schema.ts";
 import type { Parameter, ParameterKind } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";

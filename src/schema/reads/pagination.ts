@@ -1,7 +1,7 @@
 // Pages of a list: the parameters limit, offset and cursor, and the response body with its pagination.
 
 import { Fault } from "../../lib/fault.ts";
-import type { JsonSchema } from "../column.ts";
+import type { JsonSchema } from "../json-schema.ts";
 import type { Parameter } from "../parameter.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
 import { type ReadInput, type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";

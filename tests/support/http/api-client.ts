@@ -1,4 +1,5 @@
 // A client that validates every response against /openapi.json: its status, its headers and every field of its body.
+
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import type {
@@ -7,7 +8,7 @@ import type {
   OpenApiResponse,
 } from "../../../src/http/openapi/document.ts";
 import { DEFAULT_HEADERS } from "../../../src/http/security/headers.ts";
-import type { JsonSchema } from "../../../src/schema/column.ts";
+import type { JsonSchema } from "../../../src/schema/json-schema.ts";
 
 export type ApiResponse = {
   readonly status: number;

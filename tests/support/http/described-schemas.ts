@@ -1,6 +1,7 @@
 // The schemas of an OpenAPI document, with references resolved.
+
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
-import type { JsonSchema } from "../../../src/schema/column.ts";
+import type { JsonSchema } from "../../../src/schema/json-schema.ts";
 
 export type DescribedSchemas = ReturnType<typeof describedSchemas>;
 

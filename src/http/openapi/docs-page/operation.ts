@@ -1,6 +1,7 @@
 // Renders one operation: what it does, a form for its parameters and body, the request as code, and the responses.
+
 import { escapeHtml } from "../../../lib/html.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
+import type { JsonSchema } from "../../../schema/json-schema.ts";
 import {
   type OpenApiDocument,
   type OpenApiOperation,

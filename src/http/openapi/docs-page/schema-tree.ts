@@ -1,6 +1,7 @@
 // JSON Schemas as trees of fields that open and close; a record inside a record is a link to its own place.
+
 import { escapeHtml } from "../../../lib/html.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
+import type { JsonSchema } from "../../../schema/json-schema.ts";
 import { formatSchemaType } from "../schema-text.ts";
 
 /** An id for a part of the page: of what a URL and a selector take as it is. */

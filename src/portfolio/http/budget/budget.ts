@@ -1,7 +1,8 @@
 // Budgets of readers: `detail`, `min_usd` and `fields` cut a response after it was read; the price stays the same.
+
 import { type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
+import type { JsonSchema } from "../../../schema/json-schema.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../../../schema/parameter.ts";
 import type { PaidQuery } from "../routes/paid-route.ts";
 import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fields.ts";

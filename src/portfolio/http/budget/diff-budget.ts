@@ -1,7 +1,7 @@
 // The forms of a difference: in full, or an overview of at most 2 kB with the total and the largest changes.
+
 import { compareDecimals, parseDecimal } from "../../../lib/decimal.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
-import { closedObject } from "../../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
 import type { PortfolioDiff } from "../../diff/read-diff.ts";
 import { portfolioDiffSchema } from "../diff-schema.ts";
 import type { BudgetOptions } from "./budget.ts";

@@ -1,6 +1,5 @@
 // The forms of an exposure: in full, or an overview of at most 2 kB with what is most at risk.
-import type { JsonSchema } from "../../../schema/column.ts";
-import { closedObject } from "../../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
 import type { Exposure, ExposurePermission } from "../../exposure/types.ts";
 import { exposureSchema } from "../exposure-schema.ts";
 import type { BudgetOptions } from "./budget.ts";

@@ -1,6 +1,7 @@
 // Selects fields of a response by name: the schema knows which there are, the selection is cut out of the value.
+
 import { Fault } from "../../../lib/fault.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
+import type { JsonSchema } from "../../../schema/json-schema.ts";
 
 /** What to keep of a record, by name; null keeps all of a field. */
 export type FieldTree = ReadonlyMap<string, FieldTree | null>;

@@ -1,6 +1,5 @@
 // The overview of a snapshot: what fits into 2 kB for every wallet, the most important first.
-import type { JsonSchema } from "../../../schema/column.ts";
-import { closedObject } from "../../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
 import { sortNotes } from "../../../web/pay-page/notes.js";
 import type { PortfolioSnapshot, TopHolding } from "../../snapshot-types.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";

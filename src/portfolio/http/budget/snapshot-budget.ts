@@ -1,7 +1,7 @@
 // The forms of a snapshot: in full, its holdings in few fields each, or an overview of at most 2 kB.
+
 import { compareDecimals, type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
-import { closedObject } from "../../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
 import type { PortfolioPosition, PortfolioSnapshot, PortfolioToken } from "../../snapshot-types.ts";
 import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import type { BudgetOptions } from "./budget.ts";

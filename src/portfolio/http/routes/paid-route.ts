@@ -1,8 +1,9 @@
 // What a paid route declares; terms, endpoint, tool and every description are derived from it.
+
 import type { Config } from "../../../config/read-config.ts";
 import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
-import type { JsonSchema } from "../../../schema/column.ts";
+import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { Parameter } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
 import type { FreeReads } from "../../free-reads.ts";
