@@ -1,4 +1,5 @@
-// Audits of more random histories. Of one history, src/cli/commands/audit.integration.test.ts and table.test.ts audit everything.
+// Audits more random histories. src/cli/commands/audit.integration.test.ts and table.test.ts audit everything of one
+// history.
 import { afterEach, describe, expect, inject, it } from "vitest";
 import { openAuditedIndex } from "../../tests/support/index/audited-index.ts";
 import { simulateHistory } from "../../tests/support/index/simulated-history.ts";

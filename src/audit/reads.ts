@@ -85,7 +85,7 @@ export function createAuditReads({ rpc, session, deployment, block, signal }: Au
       for (const call of calls) results.push(await callUntrusted(call));
       return results;
     },
-    /** In the order of the rows; null where the position in a row has no event of the protocol. */
+    /** In the order of the rows; null if the position in a row has no event of the protocol. */
     async readEvents(rows: readonly Row[]): Promise<readonly (DecodedEvent | null)[]> {
       const positions = rows.map((row) => ({
         block: row.block_number as bigint,
@@ -97,7 +97,7 @@ export function createAuditReads({ rpc, session, deployment, block, signal }: Au
   };
 }
 
-/** A damaged stored log is no event: the audit then reports the row that refers to it. */
+/** A damaged stored log is not an event: the audit then reports the row that refers to it. */
 function decodeStored(decoder: LogDecoder, log: ChainLog): DecodedEvent | null {
   try {
     return decoder.decode(log, BigInt(log.blockTimestamp));

@@ -9,7 +9,7 @@ export type AuditReport = {
   readonly results: readonly TableAuditResult[];
 };
 
-// Enough to see a pattern and which tables to look at.
+// Enough to see a pattern and which tables are affected.
 const DETAILS_MAX = 20;
 // The length of a 0x-prefixed hash; longer texts are cut.
 const CELL_LENGTH_MAX = 66;

@@ -155,7 +155,7 @@ describe("waiting is limited", () => {
     move(8n);
     waiters.onChange();
     expect(await Promise.all([...one, ...two])).toEqual([8n, 8n, 8n, 8n, 8n]);
-    // The places are free again.
+    // The slots are free again.
     move(9n);
     waiters.observeHead(9n);
     expect(await read(9n, { client: "192.0.2.2" })).toBe(9n);

@@ -24,7 +24,7 @@ type BlockWait = {
 const WAIT_MS_MAX = 5_000;
 // Beside every other request, a few kilobytes each.
 const WAITERS_MAX = 1_000;
-// More reads than a page makes at once; one client must not take every place.
+// More reads than a page makes at once; one client must not take every slot.
 const WAITERS_PER_CLIENT_MAX = 50;
 // Notifications arrive within milliseconds. This is for the time without a connection that listens, one query at a time.
 const POLL_MS = 250;
@@ -68,7 +68,7 @@ export class BlockWaiters {
         return await attempt();
       } catch (error) {
         if (!(error instanceof Fault) || error.code !== "BLOCK_NOT_INDEXED") throw error;
-        // What was read shows that the known head is wrong.
+        // The response shows that the known head is wrong.
         if (this.#head !== null && this.#head >= minBlock) this.#head = null;
         if (performance.now() >= untilMs) throw error;
       }

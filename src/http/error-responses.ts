@@ -14,7 +14,7 @@ export function addErrorHandlers(
     describeUnknown,
   }: {
     readonly logError: LogRequestError;
-    /** What to say of a path without a route. */
+    /** The message for a path without a route. */
     readonly describeUnknown: (url: string) => string;
   },
 ): void {
@@ -37,7 +37,7 @@ export function addErrorHandlers(
 
 type AllowedMethods = { forUrl(url: string): readonly string[] };
 
-/** Which methods each path has, so that a wrong one gets 405 and an Allow header instead of 404. */
+/** The methods of each path, so that a wrong one gets 405 and an Allow header instead of 404. */
 function trackAllowedMethods(app: FastifyInstance): AllowedMethods {
   const routes: { pattern: RegExp; methods: readonly string[] }[] = [];
   app.addHook("onRoute", ({ url, method }) => {

@@ -36,7 +36,7 @@ export class MetricsServer {
     return !this.#isOpen || this.#sockets.has(socket);
   }
 
-  /** From now on, metrics are visible only here; returns the URL. Rejects as `listen` of Node does. */
+  /** Makes metrics visible only here from now on; returns the URL. Rejects as `listen` of Node does. */
   async open(
     address: { readonly host: string; readonly port: number },
     { requestMsMax, handle }: { readonly requestMsMax: number; readonly handle: RequestListener },

@@ -2,7 +2,7 @@
 import { Counter, type Histogram, type Registry } from "prom-client";
 
 const DURATION_NAME = "sextant_http_request_seconds";
-// From a cached response to a snapshot that waits for slow nodes.
+// Buckets from a cached response to a snapshot that waits for slow nodes.
 const BUCKETS_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 30];
 
 /** `route` is the declared pattern or `none`, never a URL: clients must not be able to create series. */

@@ -18,8 +18,9 @@ export class Mounts {
   }
 
   /**
-   * What serves a request below a mounted path, whose URL then begins after it; undefined for any other. Before
-   * everything else, the fast path included: there are no two kinds of URL below this point.
+   * Returns the app that is mounted at the beginning of a request's path, and strips that prefix from request.url;
+   * undefined for other paths. Runs before everything else, the fast path included: nothing below this point sees the
+   * prefix.
    */
   enter(request: IncomingMessage): RequestListener | undefined {
     const { url = "" } = request;
@@ -33,7 +34,7 @@ export class Mounts {
     return listener;
   }
 
-  /** What to say of a path without a route. */
+  /** The message for a path without a route. */
   describeUnknown(url: string): string {
     if (this.#listeners.size === 0 || !url.startsWith(MOUNTS_PATH)) return "There is nothing at this path.";
     return `There is no such deployment; this server has ${[...this.#listeners.keys()].join(", ")}.`;

@@ -53,7 +53,7 @@ async function start(limits?: SlowReaderLimits): Promise<{
     server.closeAllConnections();
     server.close();
   });
-  /** What the kernel holds for the client; 0 if the system does not say it. */
+  /** The bytes that the kernel holds for the client; 0 if the system does not report them. */
   const held = async () => (await readSendQueues())?.get(inode) ?? 0;
   return { client, started, text: () => text, held, idleMs: () => accepted?.timeout };
 }

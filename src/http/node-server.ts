@@ -116,7 +116,8 @@ function closeIdleConnections(server: Server, isIdle: (socket: Socket) => boolea
   };
 }
 
-// How often Node looks for requests past their timeout; its default of 30 seconds would double the time they have.
+// The interval in which Node checks for requests past their timeout; its default of 30 seconds would double the time
+// they have.
 const TIMEOUT_CHECK_MS = 5_000;
 
 // Longer than the 60 seconds of common load balancers: the balancer must be the one to close an idle connection.

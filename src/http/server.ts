@@ -36,11 +36,11 @@ export type HttpServerOptions = {
   readonly bodyBytesMax: number;
   readonly requestMsMax: number;
   // The limits are required, so that a setting which is renamed on one side only does not compile.
-  /** Per client; 0 is no limit. */
+  /** Per client; 0 means no limit. */
   readonly requestsPerMinuteMax: number;
-  /** Bytes of request bodies per client; 0 is no limit. */
+  /** Bytes of request bodies per client; 0 means no limit. */
   readonly bodyBytesPerMinuteMax: number;
-  /** Open at once; 0 is no limit. */
+  /** Open at once; 0 means no limit. */
   readonly connectionsMax: number;
   /** The same per client; ignored behind proxies, which open all connections. */
   readonly connectionsPerClientMax: number;
@@ -60,14 +60,14 @@ export type ListenAddress = {
   readonly host: string;
   readonly port: number;
   readonly portVariable: string;
-  /** Where /metrics is instead; absent leaves it on the same port. */
+  /** The server that has /metrics instead; absent leaves it on the same port. */
   readonly metrics?: MetricsAddress;
 };
 
-/** What routes are added to. */
+/** The app to which routes are added. */
 export type HttpApp = {
   readonly app: FastifyInstance;
-  /** From now on, cached responses are sent before Fastify runs. */
+  /** Sends cached responses before Fastify runs, from now on. */
   serveFromCache(lookup: CachedResponseLookup): void;
 };
 
@@ -137,7 +137,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** What all apps of a server have in common. */
+/** The parts that all apps of a server share. */
 type SharedParts = {
   readonly guard: RequestGuard;
   readonly repeatLimit: LogThrottle;

@@ -1,4 +1,5 @@
-// Small files that clients look for at every site: robots.txt and the icons. They are no part of an API's description.
+// Small files that clients request from every site: robots.txt and the icons. They are not part of an API's
+// description.
 
 import { FAVICON_PATH, renderIcoIcon, renderSvgIcon } from "./icon.ts";
 import type { StaticDocument } from "./routes/documents.ts";

@@ -50,7 +50,7 @@ type Reading = {
 
 type Connection = {
   readonly socket: Socket;
-  /** Null until it is needed, and where the system has none. */
+  /** Null until it is needed, and if the system has none. */
   inode: string | null;
   /** How much had been written when the client had read nearly everything. */
   confirmedBytes: number;
@@ -135,7 +135,7 @@ export class SlowReaders {
     });
   }
 
-  /** Those that ask while the list is read, or waits for its turn, share it. */
+  /** Callers share the list while it is being read or waits for its turn. */
   #readQueues(): Promise<SendQueues | null> {
     this.#queues ??= this.#readNextQueues().finally(() => {
       this.#queues = null;
@@ -198,7 +198,7 @@ export class SlowReaders {
 
 type WriteHandle = { readonly bytesWritten?: number; readonly writeQueueSize?: number };
 
-/** What the kernel has not taken yet: the rest of the write that it works on, and what comes after it. */
+/** The bytes that the kernel has not taken yet: the rest of the present write, and what comes after it. */
 function countWaiting(socket: Socket): number {
   // Node does not declare the handle of a socket.
   const { _handle: handle } = socket as Socket & { readonly _handle?: WriteHandle | null };

@@ -104,7 +104,7 @@ class BackfillPipeline {
       const next = await (collected.length === 0
         ? this.#upcoming
         : Promise.race([idle, this.#upcoming.catch(resolveNull)]));
-      // What would exceed the limit stays for the next batch.
+      // Logs that would exceed the limit stay for the next batch.
       if (next === null || (logs > 0 && logs + next.batch.logs.length > LOGS_PER_WRITE_MAX)) break;
       collected.push(next);
       logs += next.batch.logs.length;
@@ -129,7 +129,7 @@ function mergeBatches(prepared: readonly PreparedBatch[]): PreparedBatch {
   const batches = prepared.map(({ batch }) => batch);
   const last = batches.at(-1);
   if (!last) throw new Error("no batches to merge");
-  // Of the empty blocks only the tip matters.
+  // Only the last of the empty blocks matters.
   const blocks = batches.flatMap((batch) =>
     batch === last ? batch.blocks : batch.blocks.filter(({ logCount }) => logCount > 0),
   );

@@ -47,7 +47,7 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
         withSafe: true,
         signal,
       }),
-    /** The newest block that a node called safe then; null where none does. */
+    /** The newest block that a node called safe then; null if none does. */
     getSafeBlock: () => getClaimedSafeBlock(rpc),
     /** Yields the head whenever it may have changed. */
     followHeads: (signal: AbortSignal) =>
@@ -58,10 +58,10 @@ export function createChainSource(rpc: Rpc, options: ChainSourceOptions) {
         log: options.log,
         signal,
       }),
-    /** Headers by number, in the given order, neighbours linked; rejects, retryably, where the node lacks one. */
+    /** Headers by number, in the given order, neighbours linked; rejects, retryably, if the node lacks one. */
     readHeaders: (numbers: readonly number[], signal: AbortSignal) =>
       readConfirmedHeaders(rpc, numbers, signal),
-    /** Rejects, retryably, where the node does not know the block by its hash: it may have made the hash up. */
+    /** Rejects, retryably, if the node does not know the block by its hash: it may have made the hash up. */
     confirmHeader: async (header: BlockHeader, signal: AbortSignal): Promise<void> => {
       await readHeaderByHash(rpc, header.hash, { signal });
     },

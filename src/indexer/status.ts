@@ -251,7 +251,7 @@ export function startStatusLine(print: (text: string) => void, line: () => Promi
   return setInterval(() => void show(), terminal ? REFRESH_MS_TERMINAL : REFRESH_MS_FILE);
 }
 
-/** Position and lag of the index, with its phase and reorgs where they are unusual. */
+/** Position and lag of the index, with its phase and reorgs if they are unusual. */
 export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerReport): string[] {
   const behind = head && indexed ? head.number - indexed.number : null;
   const lag = behind === null ? "" : behind === 0 ? ", synced" : `, ${behind.toLocaleString("en")} behind`;

@@ -36,7 +36,7 @@ export type McpServerOptions = {
 };
 
 export type CallOptions = {
-  /** Where the caller gave one. */
+  /** Present if the caller gave one. */
   readonly payment: object | null;
   /** Aborted when the caller no longer waits. */
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export type SendRequest = (request: ServiceRequest, options: CallOptions) => Pro
 
 // A few thousand tokens: what a model can read without losing its own thread.
 const RESULT_BYTES_MAX = 16 * 1024;
-/** By which client and server agree on the result type for terms; see https://x402.org. */
+/** The extension by which client and server agree on the result type for terms; see https://x402.org. */
 const PAYMENT_EXTENSION = "org.x402/payment";
 
 export function createServerFactory(options: McpServerOptions): McpServerFactory {
@@ -155,7 +155,7 @@ function readPayment({ mcpReq }: ServerContext): object | null {
   return isJsonObject(payment) ? payment : null;
 }
 
-/** The extension where the client says with its call that it understands it, as the binding of x402 wants. */
+/** The extension if the client says with its call that it understands it, as the binding of x402 requires. */
 function readBinding({ mcpReq }: ServerContext): PaymentBinding {
   const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
   const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];

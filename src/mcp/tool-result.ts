@@ -7,11 +7,11 @@ export type ServiceResponse = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly body: string;
-  /** Where the sender pays itself: what a failure means for the money, and what to do. */
+  /** Present if the sender pays itself: what a failure means for the money, and what to do. */
   readonly payment?: { readonly charged: "no" | "once" | "unknown"; readonly advice: string };
 };
 
-/** What a model reads. The same as text is at most as long as the limit. */
+/** The result for a model. The same as text is at most as long as the limit. */
 type Shortened = { readonly data: unknown; readonly truncated: boolean; readonly cursor: string | null };
 
 /** How a client wants to get the terms of a payment. */
@@ -21,7 +21,7 @@ export type PaymentBinding = "tool-result" | "extension";
 export const PAYMENT_META = "x402/payment";
 const PAYMENT_RESPONSE_META = "x402/payment-response";
 
-/** `foreignText` names the fields that hold other people's words. */
+/** `foreignText` names the fields that hold texts of others. */
 export function buildResult(
   shortened: Shortened,
   { headers }: ServiceResponse,
@@ -96,7 +96,7 @@ function endOfCharacter(text: string, end: number): number {
   return isHalf ? end - 1 : Math.min(end, text.length);
 }
 
-/** How many records of a page fit; null when the page fits as a whole, or is no page. */
+/** How many records of a page fit; null when the page fits as a whole, or is not a page. */
 export function countFitting(body: unknown, bytesMax: number): number | null {
   const page = readPage(body);
   if (page === null || byteLength(toShortened(body, false)) <= bytesMax) return null;
@@ -162,8 +162,8 @@ function cutString(text: string, lengthMax: number): string {
 }
 
 /**
- * The largest number between the two that passes, where all below it pass too; null if none does. Begins with small
- * ones: each try costs as much as what it keeps, and a response may have megabytes.
+ * The largest number between the two that passes, if all below it pass too; null if none does. Begins with small ones:
+ * each try costs as much as what it keeps, and a response may have megabytes.
  */
 function findLargest(least: number, most: number, passes: (number: number) => boolean): number | null {
   if (!passes(least)) return null;

@@ -21,7 +21,7 @@ export type ToolDeclaration = {
   readonly defaults?: Readonly<Record<string, string>>;
   /** Whether the response is a text to be cut by characters, such as a published document. */
   readonly isText?: boolean;
-  /** What a call costs, as a sentence and as terms; absent for a free tool. */
+  /** The price of a call, as a sentence and as terms; absent for a free tool. */
   readonly price?: ToolPrice;
 };
 
@@ -42,7 +42,7 @@ export type ServiceRequest = {
   readonly parameters: Readonly<Record<string, string>>;
 };
 
-/** What a tool takes from its route. */
+/** The parts of a route that a tool uses. */
 export type ToolRoute = Pick<
   RouteDescription,
   "method" | "path" | "operationId" | "description" | "parameters" | "body" | "responses"
@@ -53,10 +53,10 @@ export type ToolArguments = Readonly<Record<string, unknown>>;
 export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
   readonly description: string;
   readonly input: StandardSchemaWithJSON<ToolArguments>;
-  /** Null if the tool returns text, or where one of several routes responds. */
+  /** Null if the tool returns text, or if one of several routes responds. */
   readonly output: StandardSchemaWithJSON | null;
   readonly isText: boolean;
-  /** The fields of its result that hold other people's words, sorted. */
+  /** The fields of its result that hold texts of others, sorted. */
   readonly foreignText: readonly string[];
   readonly isReadOnly: boolean;
   toRequest(args: ToolArguments): ServiceRequest;
@@ -187,7 +187,7 @@ function buildOutputSchema({ responses }: ToolRoute): JsonSchema {
   };
 }
 
-/** By the mark of their schemas. */
+/** Finds them by the mark of their schemas. */
 function listForeignText(selectable: readonly SelectableRoute[]): readonly string[] {
   const names = new Set<string>();
   const search = (value: unknown): void => {

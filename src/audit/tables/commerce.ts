@@ -101,7 +101,7 @@ const facilitatorsAudit = defineTableAudit(facilitators, {
   ],
 });
 
-/** What a quote states and its receipt repeats. */
+/** The fields that a quote states and its receipt repeats. */
 const saleColumns = {
   merchant_id: ({ merchantId }: Sale) => merchantId,
   service_numeric_id: ({ serviceNumericId }: Sale) => serviceNumericId,

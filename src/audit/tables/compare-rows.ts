@@ -20,8 +20,8 @@ type RowComparison = {
   /** Rows that their own contract does not confirm: it may only imitate an account. */
   readonly unverifiable: number;
   /**
-   * The contracts know none of the rows. That is what a node returns that pruned the state and executes calls on an
-   * empty one.
+   * The contracts know none of the rows. A node that pruned the state and executes calls on an empty one returns the
+   * same.
    */
   readonly allUnknown: boolean;
 };
@@ -87,7 +87,7 @@ function hasOutput(output: Hex | null): output is Hex {
   return output !== null && output !== "0x";
 }
 
-/** In the order of the checks; null also where the arguments in a damaged row cannot be encoded. */
+/** In the order of the checks; null also if the arguments in a damaged row cannot be encoded. */
 async function callViews(
   checks: readonly { readonly row: Row; readonly view: ViewCheck }[],
   reads: AuditReads,

@@ -24,7 +24,7 @@ type AuditedContract<A extends Abi> = {
   readonly abi: A;
 } & ({ readonly contract: ContractName } | { readonly contract: string; readonly addressColumn: string });
 
-/** What a comparison knows besides the result of the view. */
+/** The input of a comparison besides the result of the view. */
 type ViewContext<R = Row> = {
   readonly row: R;
   /** Unix seconds of the audited block. */
@@ -35,11 +35,11 @@ type ViewContext<R = Row> = {
 export type ViewCheck = {
   readonly name: string;
   readonly contract: string;
-  /** The column that names the contract, where anyone may have deployed it; null for one of the deployment. */
+  /** The column that names the contract, if anyone may have deployed it; null for one of the deployment. */
   readonly addressColumn: string | null;
   readonly appliesTo: (row: Row) => boolean;
   readonly callData: (row: Row) => Hex;
-  /** Throws where the output does not match the ABI. */
+  /** Throws if the output does not match the ABI. */
   readonly decode: (output: Hex) => unknown;
   /** Whether the result means that the contract does not know the row; a revert always does. */
   readonly isUnknown: (result: unknown) => boolean;

@@ -1,7 +1,7 @@
 // Requests of an operation as code: a curl command and a call of the client, which readers of OpenAPI show.
 import type { JsonSchema } from "../../schema/column.ts";
 
-/** What is read of an operation of an OpenAPI document. */
+/** The part of an OpenAPI operation that samples need. */
 type DescribedOperation = {
   readonly operationId: string;
   readonly parameters: readonly JsonSchema[];
@@ -11,16 +11,16 @@ type DescribedOperation = {
 };
 type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
-/** How a program reaches the service. */
+/** The ways in which a program calls the service. */
 export type SampleService = {
   /** The environment variable that names its URL, and the URL in a local run. */
   readonly variable: string;
   readonly fallback: string;
-  /** Null if the client does not reach the service. */
+  /** Null if the client cannot call the service. */
   readonly client: {
     /** The option of the client that takes the URL. */
     readonly option: "api" | "portfolio";
-    /** What a payment may be, where something is sold. */
+    /** The terms of a payment, if something is sold. */
     readonly guard?: SampleGuard;
   } | null;
 };

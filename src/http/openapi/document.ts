@@ -13,7 +13,7 @@ export type ApiInfo = {
   readonly title: string;
   readonly version: string;
   readonly description: string;
-  /** Absent where the service knows no address of its own. */
+  /** Absent if the service knows no address of its own. */
   readonly contact?: Contact;
   /** How an agent uses the API, in a few sentences. */
   readonly "x-guidance"?: string;
@@ -25,7 +25,7 @@ export type OpenApiOperation = {
   readonly description: string;
   readonly tags: readonly string[];
   readonly parameters: readonly JsonSchema[];
-  /** Empty if neither a payment nor a signature is needed; with an empty one where it may come later. */
+  /** Empty if neither a payment nor a signature is needed; contains an empty one if it may come later. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
   readonly responses: Readonly<Record<string, OpenApiResponse>>;
@@ -57,12 +57,12 @@ export type OpenApiDocument = {
 type DocumentParts = {
   readonly info: ApiInfo;
   readonly routes: readonly RouteDescription[];
-  /** What each tag of the routes is about. */
+  /** The subject of each tag. */
   readonly tags: Readonly<Record<string, string>>;
   readonly examples?: ApiExamples;
   /** The path below which the service is; empty or absent at the root. */
   readonly base?: string;
-  /** How programs reach the service; operations then show their request as code. */
+  /** The ways in which programs call the service; operations then show their request as code. */
   readonly samples?: SampleService;
 };
 
@@ -138,7 +138,7 @@ const ERROR = {
   additionalProperties: false,
 };
 
-// Required: part of every such response. The others come where they mean something.
+// Required: part of every such response. The others are sent when they mean something.
 const HEADERS: Readonly<Record<string, JsonSchema>> = {
   "x-request-id": header("Id of the request in the server's logs."),
   "x-error-code": header("Machine-readable error code."),
@@ -214,7 +214,7 @@ const ERROR_RESPONSES: Readonly<Record<string, OpenApiResponse>> = {
   ...Object.fromEntries(Object.keys(ERRORS).map((status) => [`Error${status}`, errorResponse(status)])),
   IndexError400: errorResponse("400", ERRORS[400], INDEX_HEAD),
   IndexError404: errorResponse("404", ERRORS[404], INDEX_HEAD),
-  // Only where the header or the key can be given; elsewhere no 503 has this header.
+  // Only operations that take the header or the key have it on their 503.
   IndexError503: errorResponse(
     "503",
     "Service unavailable, or (BLOCK_NOT_INDEXED) the block of x-min-block or min_block is not indexed yet.",

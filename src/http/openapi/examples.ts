@@ -2,7 +2,7 @@
 
 /** Recorded from a run, so that they work in another run of the same kind. */
 export type ApiExamples = {
-  /** By parameter, for all operations that have it. */
+  /** Examples by parameter, for all operations that have it. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly operations: Readonly<Record<string, OperationExample>>;
   /** Bodies of successful responses by operation, with long lists cut. */
@@ -10,7 +10,7 @@ export type ApiExamples = {
 };
 
 export type OperationExample = {
-  /** By parameter; these come before those for all operations. */
+  /** Examples by parameter, which come before those for all operations. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 };

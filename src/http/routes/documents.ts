@@ -9,7 +9,7 @@ export type StaticDocument = {
   /** Text in UTF-8, or bytes of another kind. */
   readonly content: string | Buffer;
   readonly contentType: string;
-  /** What a page may load and run; absent for anything else. */
+  /** The policy of what a page may load and run; absent for anything else. */
   readonly contentSecurityPolicy?: string;
 };
 

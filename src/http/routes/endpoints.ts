@@ -94,7 +94,7 @@ async function respond(
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;
 
-// Longer values only pad: the pattern may skip blanks in two places and would backtrack between them.
+// Longer values only pad: the pattern may skip blanks at two positions and would backtrack between them.
 const TYPE_LENGTH_MAX = 100;
 
 function requireJson(contentType = ""): void {

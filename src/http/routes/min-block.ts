@@ -29,7 +29,7 @@ export const minBlockParameters: readonly Parameter[] = [
   },
 ];
 
-/** The larger of both; null without either. Throws a Fault if one is no block number. */
+/** The larger of both; null without either. Throws a Fault if one is not a block number. */
 export function readMinBlock(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   query: ReadonlyMap<string, string>,
@@ -52,8 +52,8 @@ export async function withMinBlock<T>(
 ): Promise<T> {
   const left = new AbortController();
   const leave = () => left.abort();
-  // Of the connection: a request itself counts as closed once its body is read. Requests may be pipelined, so that one
-  // connection has as many listeners as its client may have waiters.
+  // Listens on the connection: a request itself counts as closed once its body is read. Requests may be pipelined, so
+  // that one connection has as many listeners as its client may have waiters.
   const { socket } = request.raw;
   socket.setMaxListeners(0);
   socket.once("close", leave);

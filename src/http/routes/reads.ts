@@ -83,8 +83,8 @@ function hasBlock({ indexedBlock }: SerializedResponse, minBlock: string | strin
 }
 
 /**
- * Of a client that has just written: a cached response, or a read that has begun, may lack what it wrote through another
- * process. Only there: a cold read costs many times as much.
+ * Reads again for a client that has just written: a cached response, or a read that has begun, may lack what it wrote
+ * through another process. Only such a client pays for it: a cold read costs many times as much.
  */
 function asksForNewest({ "cache-control": directive }: FastifyRequest["headers"]): boolean {
   return directive !== undefined && /\bno-cache\b/i.test(directive);
@@ -127,7 +127,7 @@ function createResponse(
       // The statement leaves out rows that are far too long; here the bytes count as they are sent.
       return serializeRead(read, plan.assembleWithin(rows, PAGE_BYTES_MAX), head);
     } catch (error) {
-      // A 404 also says as of which block there is no such record.
+      // A 404 also says as of which block the record does not exist.
       reply.headers(formatHeadHeaders(head));
       throw error;
     }

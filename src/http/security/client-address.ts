@@ -1,4 +1,4 @@
-// Which client a request comes from: the unit of limits and of fair sharing behind the routes.
+// Finds the client of a request: the unit of limits and of fair sharing behind the routes.
 import type { IncomingMessage } from "node:http";
 import { isIPv4, isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";

@@ -8,9 +8,9 @@ import { writeConnectionError } from "../error-responses.ts";
 import { toClientId } from "./client-address.ts";
 
 export type ConnectionLimitOptions = {
-  /** In total; 0 is no limit. */
+  /** In total; 0 means no limit. */
   readonly connectionsMax: number;
-  /** Per client address; 0 is no limit, as it must be behind a proxy, which opens all connections. */
+  /** Per client address; 0 means no limit, as it must be behind a proxy, which opens all connections. */
   readonly perClientMax: number;
   readonly log: Log;
   readonly repeatLimit: LogThrottle;

@@ -40,7 +40,7 @@ describe("a rate limiter", () => {
     expect(passed(ofCustomer)).toBe(120);
     expect(passed(ofSite)).toBe(60);
     expect(take("2001:db8:2:4200")).toBe(0);
-    // What a network rejects costs the client nothing.
+    // A request that the network's limit rejects costs the client nothing.
     wait(60_000);
     expect(passed(Array.from({ length: 61 }, () => "2001:db8:1:42ff"))).toBe(60);
   });

@@ -23,9 +23,9 @@ export type RequestGuard = {
 };
 
 type RequestGuardOptions = {
-  /** Per client; 0 is no limit. */
+  /** Per client; 0 means no limit. */
   readonly requestsPerMinuteMax: number;
-  /** Bytes of request bodies per client; 0 is no limit. */
+  /** Bytes of request bodies per client; 0 means no limit. */
   readonly bodyBytesPerMinuteMax: number;
   /** Larger bodies are rejected unread, so the excess does not count. */
   readonly bodyBytesMax: number;

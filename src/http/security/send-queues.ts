@@ -27,10 +27,12 @@ export async function readSendQueues(): Promise<SendQueues | null> {
   return queues;
 }
 
-// Of Linux on every processor that Node has packages for, and too little by a few times elsewhere.
+// The page size of Linux on every processor that Node has packages for; elsewhere it is a few times larger.
 const PAGE_BYTES = 4_096;
 
-/** What all TCP connections of the machine hold in the kernel, in a tenth of a millisecond; 0 if it is not known. */
+/**
+ * The bytes that all TCP connections of the machine hold in the kernel, read in a tenth of a millisecond; 0 if unknown.
+ */
 export function readTcpMemory(): number {
   try {
     return (
@@ -43,7 +45,7 @@ export function readTcpMemory(): number {
   }
 }
 
-/** The key of a connection in the queues; null for one that is closed, or where the system does not say it. */
+/** The key of a connection in the queues; null for one that is closed, or if the system does not report it. */
 export function findInode(socket: Socket): string | null {
   try {
     return /\d+/.exec(readlinkSync(`/proc/self/fd/${descriptorOf(socket)}`))?.[0] ?? null;

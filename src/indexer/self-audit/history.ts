@@ -104,9 +104,9 @@ function listDifferences(differing: ReadonlyMap<number, string>): BlockDifferenc
 }
 
 /**
- * Reads the block by its hash from every configured node; the index is wrong when more
- * of them contradict it than agree, and at least two respond where there are two. A node that contradicts its own
- * receipts proves nothing against the index and, in a tie, nothing for it.
+ * Reads the block by its hash from every configured node; the index is wrong when more of them contradict it than
+ * agree, and at least two respond if there are two. A node that contradicts its own receipts proves nothing against the
+ * index and, in a tie, nothing for it.
  */
 async function compareWithNodes(
   { rpc, log }: HistoryAuditOptions,
@@ -183,7 +183,7 @@ const NODES_MIN = 2;
  * Compares the ranges that only one of several configured nodes has confirmed, up to the last final block and while two
  * nodes respond; returns the number of confirmed blocks. Windows about which the index is wrong stay unconfirmed until
  * they are repaired, all together once no other one can be compared: a repair rebuilds every row. So do blocks that are
- * disputed: that a node agrees with what may be its own word confirms nothing.
+ * disputed: a node that agrees with what may be its own claim confirms nothing.
  */
 function createUnconfirmedAudit(
   options: UnconfirmedAuditOptions,

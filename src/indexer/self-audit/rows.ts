@@ -31,7 +31,9 @@ const STATE_DEPTH = 100;
 
 type Sample = { readonly checked: number; readonly differences: readonly RowDifference[] };
 
-/** The newest final block, and a later one where nodes may have pruned its state (on an L2 it is hundreds of blocks old). */
+/**
+ * The newest final block, and a later one if nodes may have pruned its state (on an L2 it is hundreds of blocks old).
+ */
 export function sampledBlocks({ block, finalized }: Checkpoint): readonly number[] {
   const recent = block.number - STATE_DEPTH;
   return recent > finalized ? [finalized, recent] : [finalized];
@@ -69,7 +71,7 @@ function pickRandom<T>(list: readonly T[], random: () => number): T | undefined 
   return list[Math.floor(random() * list.length)];
 }
 
-/** Null where no responding node has the state. */
+/** Null if no responding node has the state. */
 async function compareAt(
   options: RowAuditOptions,
   audit: TableAudit,
@@ -82,7 +84,7 @@ async function compareAt(
   const providers = rpc.providers().map((_, index) => index);
   const first = pickRandom(providers, random) ?? 0;
   let differences: readonly RowDifference[] | null = null;
-  // One node may be wrong: the index differs only where every responding node says so.
+  // One node may be wrong: the index differs only if every responding node says so.
   for (const provider of [first, ...providers.filter((each) => each !== first)]) {
     const others = await compareOn(options, provider, audit, rows, block, signal);
     if (others === null) continue;
@@ -98,7 +100,7 @@ async function compareAt(
   return { checked: rows.length, differences };
 }
 
-/** Null where the node has no state of that block, or does not respond. */
+/** Null if the node has no state of that block, or does not respond. */
 async function compareOn(
   { rpc, database, deployment }: RowAuditOptions,
   only: number,

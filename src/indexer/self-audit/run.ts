@@ -1,4 +1,4 @@
-// The self-audit of the indexer: runs beside indexing and compares samples of the index with the chain.
+// The self-audit of the indexer: runs during indexing and compares samples of the index with the chain.
 import { randomInt } from "node:crypto";
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
@@ -34,8 +34,8 @@ type SelfAuditOptions = {
 };
 
 /**
- * Indexes, and audits beside it until indexing ends. Indexing begins again when the audit has repaired stored logs: then
- * the rows are stale, and `index` rebuilds them first.
+ * Indexes, and audits at the same time until indexing ends. Indexing begins again when the audit has repaired stored
+ * logs: then the rows are stale, and `index` rebuilds them first.
  */
 export async function withSelfAudit(
   options: SelfAuditOptions,
@@ -86,8 +86,8 @@ async function indexUntilRepaired(
 }
 
 /**
- * Reads the blocks again beside indexing. If one cannot be read, others may be stored already, so that the rows are stale.
- * Returns the differences that are left; null if nothing was stored, and the next audit tries again.
+ * Reads the blocks again during indexing. If one cannot be read, others may be stored already, so that the rows are
+ * stale. Returns the differences that are left; null if nothing was stored, and the next audit tries again.
  */
 async function repairHistory(
   { reread, unconfirmed, report, log, signal }: SelfAuditOptions,
@@ -198,7 +198,7 @@ function recordAudits({ database, report, log }: SelfAuditOptions): {
       ...report,
       onAudited(kind, finding) {
         report.onAudited(kind, finding);
-        // What an earlier process has found is stored already.
+        // Differences that an earlier process has found are stored already.
         if (finding.checked === 0) return;
         stored = stored.then(() => store(kind, finding));
       },

@@ -18,7 +18,7 @@ export type AuditFinding = {
   readonly differences: readonly AuditDifference[];
 };
 
-/** Null when there is nothing to compare yet; "not compared" where no node has what the sample needs. */
+/** Null when there is nothing to compare yet; "not compared" if no node has what the sample needs. */
 export type AuditCheck = (signal: AbortSignal) => Promise<AuditFinding | "not compared" | null>;
 
 export type AuditReporter = {

@@ -95,7 +95,7 @@ export function readinessOfAudit(report: SelfAuditReport): Readiness {
   return reason === null ? { ready: true, details: selfAuditDetails(report) } : { ready: false, reason };
 }
 
-/** Why rows cannot be trusted, and what to run; null while there are no differences. */
+/** The reason why rows cannot be trusted, and what to run; null while there are no differences. */
 function describeSelfAuditDifferences({ differences }: SelfAuditReport): string | null {
   const [first] = differences;
   if (!first) return null;
@@ -107,7 +107,7 @@ function describeSelfAuditDifferences({ differences }: SelfAuditReport): string 
   return `The index differs from the chain: ${first.text}${more}. ${remedy}`;
 }
 
-/** What /ready shows while there are no differences. */
+/** The text of /ready while there are no differences. */
 function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unknown>> {
   const { blocksChecked, rowsChecked, notCompared, lastCheckedAt, differences, unconfirmed } = report;
   return {

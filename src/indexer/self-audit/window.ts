@@ -42,7 +42,7 @@ export function createWindowSize(rangeMax: number): WindowSize {
   };
 }
 
-/** Ends a dense window where its logs reach the limit of one query. */
+/** Ends a dense window when its logs fill one query. */
 export async function readStoredWindow(
   database: Database,
   span: BlockSpan,

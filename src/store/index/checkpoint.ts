@@ -1,4 +1,4 @@
-// Where the index is on the chain: block hashes, the checkpoint, and the status that the indexer reports.
+// The position of the index on the chain: block hashes, the checkpoint, and the status that the indexer reports.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";

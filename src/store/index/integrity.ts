@@ -33,7 +33,7 @@ export function buildReorgSteps({ number, hash }: BlockId): PipelineStep[] {
 export type AuditRecord = {
   /** `self`: a sample of the indexer. `command`: a run of `sextant audit`. */
   readonly source: "self" | "command";
-  /** What was compared: stored logs of blocks, rows, or whole tables. */
+  /** The kind of comparison: stored logs of blocks, rows, or whole tables. */
   readonly kind: "blocks" | "rows" | "tables";
   /** The block as of which it was compared; null for samples. */
   readonly block: number | null;
@@ -43,7 +43,7 @@ export type AuditRecord = {
   readonly version: string;
 };
 
-// Of each kind: a few hours of samples, and more runs than anyone looks back at.
+// Results kept of each kind: a few hours of samples, and more runs than anyone needs.
 const AUDITS_KEPT = 200;
 const DIFFERENCE_LENGTH_MAX = 1_000;
 
@@ -74,7 +74,7 @@ export async function insertAudit(session: Session, audit: AuditRecord): Promise
   });
 }
 
-// What a page shows.
+// The results that a page shows.
 const REORGS_READ = 20;
 const AUDITS_READ = 20;
 

@@ -38,7 +38,7 @@ export function readBlocksWithLogs(
   });
 }
 
-/** A block as it is stored; null where it is not, as an empty one that is final. */
+/** A block as it is stored; null if it is not, as an empty one that is final. */
 export async function readStoredBlock(
   session: QueryRunner,
   number: number,
@@ -65,7 +65,7 @@ export async function readNewestBlockWithLogs(
   return row ? { number: Number(row.number), hash: row.hash } : null;
 }
 
-/** The block in which a range has that many logs; null where it has fewer. */
+/** The block in which a range has that many logs; null if it has fewer. */
 export async function findBlockWithLog(
   session: QueryRunner,
   { from, to }: Range,
@@ -82,7 +82,7 @@ export async function findBlockWithLog(
   return row ? Number(row.number) : null;
 }
 
-/** The block in which the next logs of a range have that many bytes; null where the next `logsMax` have fewer. */
+/** The block in which the next logs of a range have that many bytes; null if the next `logsMax` have fewer. */
 export async function findBlockWithByte(
   session: QueryRunner,
   { from, to }: Range,

@@ -22,8 +22,8 @@ export function openIndexReader({ quick, slow }: StatementReaders): IndexReader 
     return slow.read(statement, (result) => useWithHead(result, use), client);
   }
 
-  // A statement that is declared quick but is slow, for example because of a bad plan, gets a second chance where it
-  // blocks no other read.
+  // A statement that is declared quick but is slow, for example because of a bad plan, gets a second chance on a
+  // connection on which it blocks no other read.
   function runQuickly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
     return quick
       .read(statement, (result) => useWithHead(result, use))
@@ -114,7 +114,7 @@ const WAITING_PER_CLIENT_MAX = 10;
 // Beyond this, an immediate 503 is better than one after half a minute.
 const WAITING_MAX = 50;
 
-/** Two connections where there is room, because one client uses at most one; more would take CPU time from quick reads. */
+/** Two connections if there is room, because one client uses at most one; more would take CPU time from quick reads. */
 export function openSlowReader(
   database: Database,
   options: { readonly connections: number; readonly attempts?: number },

@@ -1,4 +1,4 @@
-// A rebuild beside readers, who wait while the tables are swapped, and beside a schema of its name that is not its own.
+// A rebuild with readers, who wait while the tables are swapped, and with a schema of its name that is not its own.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openSampleIndex, type SampleIndex } from "../../../tests/reference-model/store/sample-index.ts";

@@ -1,4 +1,4 @@
-// Indexes follow their declarations without a rebuild: made beside the old ones, swapped, and finished after a crash.
+// Indexes follow their declarations without a rebuild: made next to the old ones, swapped, and finished after a crash.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { tables } from "../../protocol/domains.ts";

@@ -48,8 +48,8 @@ type IndexUpdate = {
 };
 
 /**
- * Makes the indexes as declared without touching a row. Readers go on: an index is made beside the old one, and both are
- * swapped at the end. What an interrupted update has made is used by the next one, unless the declaration has changed.
+ * Makes the indexes as declared without touching a row. Readers go on: an index is made next to the old one, and both
+ * are swapped at the end. The next update uses what an interrupted one has made, unless the declaration has changed.
  */
 export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
   const { tables, statementTimeoutMs, signal } = update;

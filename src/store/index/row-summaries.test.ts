@@ -1,4 +1,4 @@
-// New pages of the row tables are summarized while they are written, beside vacuum and after a restart.
+// New pages of the row tables are summarized while they are written, during vacuum and after a restart.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Table } from "../../schema/table.ts";

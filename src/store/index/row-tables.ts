@@ -4,7 +4,7 @@ import type { Table } from "../../schema/table.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
 import { createTableSql } from "./table-sql.ts";
 
-/** What the rows are made from: the tables, and the version of the folds that fill them. */
+/** The sources of the rows: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = {
   readonly tables: readonly Table[];
   readonly foldVersion: number | string;

@@ -27,7 +27,7 @@ type Entry = {
   readonly versions: Version[];
   /** Changes that wait until `before` is loaded. */
   readonly waiting: { readonly change: Change; readonly origin: EventOrigin }[];
-  /** Additions in place of versions and waiting changes, where only the last row of the batch is stored. */
+  /** Additions in place of versions and waiting changes, if only the last row of the batch is stored. */
   sum: AmountSum | null;
 };
 

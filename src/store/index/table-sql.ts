@@ -37,7 +37,7 @@ function nameIndex(table: string, purpose: string, columns: readonly string[]): 
 
 export const bornIndexName = ({ name }: Pick<Table, "name">): string => `${name}_born`;
 
-/** What writing needs beside the primary key. */
+/** The indexes that writing needs besides the primary key. */
 export function writeIndexes({ name: table, key, history }: Table): TableIndex[] {
   const current = {
     name: `${table}_current`,
@@ -59,8 +59,8 @@ export function writeIndexes({ name: table, key, history }: Table): TableIndex[]
 }
 
 /**
- * What reading needs. A list at a block is the current rows that began by then, and the ended ones that were valid then:
- * two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
+ * The indexes that reading needs. A list at a block is the current rows that began by then, and the ended ones that
+ * were valid then: two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
  */
 export function readIndexes({ name: table, indexes, currentIndexes }: Table): TableIndex[] {
   const listed = indexes.flatMap((columns) => {
@@ -127,7 +127,7 @@ export function deleteVersionsAfterSql(table: Table): string {
   return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
 }
 
-/** Reopens versions that ended where the deleted ones began. */
+/** Reopens versions that ended at the block at which the deleted ones began. */
 export function reopenVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;

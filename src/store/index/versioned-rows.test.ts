@@ -106,7 +106,7 @@ async function expectAgreement(step: Step): Promise<void> {
     const from = table.history === "full" ? 0 : finalized;
     for (let block = from; block <= history.head; block += 1) {
       const [rows, expected] = [rowsAt(table, versions, block), toPlainRows(table, history.at(block))];
-      // A deep comparison of every block is slow, so it runs only where the text differs.
+      // A deep comparison of every block is slow, so it runs only if the text differs.
       if (asText(table, rows) !== asText(table, expected))
         expect(rows, `${table.name} at ${block}`).toEqual(expected);
     }

@@ -10,7 +10,7 @@ export type DatabaseConnection =
   | {
       readonly url: Secret<string>;
       readonly connectMsMax?: number;
-      /** The setting that the URL is from; DATABASE_URL where absent. */
+      /** The setting that the URL is from; DATABASE_URL if absent. */
       readonly variable?: string;
     }
   | { readonly host: string; readonly user: string; readonly database: string };
@@ -62,7 +62,7 @@ const PLANNING: Readonly<Record<string, string>> = {
   work_mem: "'8MB'",
 };
 
-// What is acknowledged must survive the loss of the primary where a synchronous standby is configured. A server whose
+// An acknowledged commit must survive the loss of the primary if a synchronous standby is configured. A server whose
 // default is `off` or `local` acknowledges earlier; other values of the operator stay.
 const COMMIT_ON_STANDBY = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;

@@ -1,4 +1,4 @@
-// Schemas of indexes beside the configured one: which exist, what one has, and dropping it with everything in it.
+// Schemas of indexes other than the configured one: which exist, what one has, and dropping it with everything in it.
 import { Fault } from "../../lib/fault.ts";
 import type { Database } from "./database.ts";
 import { isSchemaName } from "./schema-name.ts";
@@ -12,7 +12,7 @@ type SiblingSchema = {
 
 /** The schemas with an index whose names begin with this one and an underscore, in order. */
 export async function listSiblingSchemas(database: Database): Promise<readonly SiblingSchema[]> {
-  // From the catalog, which everyone may read: to look a table up fails in a schema that is closed to this user.
+  // Reads the catalog, which is open to all: reading a table fails in a schema that is closed to this user.
   const { rows } = await database.query<{ name: string; is_own: boolean }>({
     text: `select n.nspname as name, c.relkind = 'r' and pg_get_userbyid(c.relowner) = current_user as is_own
            from pg_namespace n join pg_class c on c.relnamespace = n.oid
@@ -30,7 +30,7 @@ export async function useSchema(session: Session, schema: string): Promise<void>
   await session.query(`set local search_path to "${schema}"`);
 }
 
-// What clients have written, which no chain can bring back.
+// The records of clients, which no chain can bring back.
 const WRITTEN_TABLES = [
   "documents",
   "attestation_schemas",
@@ -40,7 +40,7 @@ const WRITTEN_TABLES = [
   "webhooks",
 ];
 
-// Of payments: only a default deployment has them, perhaps that of another installation.
+// The tables of payments: only a default deployment has them, perhaps that of another installation.
 const MONEY_TABLES = ["payments", "facilitator_settlements", "stored_snapshots"];
 
 type SchemaContents = { readonly events: number; readonly written: number; readonly payments: number };

@@ -29,7 +29,7 @@ type AppliedMigration = { version: number; name: string; checksum: string };
 const WAIT_MS_MAX = 600_000;
 // Building an index over many million rows.
 const STATEMENT_MS_MAX = 3_600_000;
-// About ten minutes beside a backup; a supervisor that restarts the process then continues the wait.
+// About ten minutes while a backup runs; a supervisor that restarts the process then continues the wait.
 const ATTEMPTS_MAX = 120;
 
 /** Migrates the schema to the newest version and returns the number of migrations applied. */

@@ -27,7 +27,7 @@ export class ConnectionPool {
   readonly #log: Log;
   readonly #connected = new Set<PoolClient>();
   readonly #schema: string;
-  /** Of sessions that were last used for another schema than the first. */
+  /** The schema of sessions that were last used for another one than the first. */
   readonly #schemaOf = new WeakMap<PoolClient, string>();
 
   constructor({ servers, schema, setupSql, connectionsMax, log }: PoolOptions) {

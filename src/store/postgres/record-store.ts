@@ -73,9 +73,9 @@ function createStatementRunner(session: QueryRunner): StatementRunner {
 
 /** Both limits are exact across processes. */
 type StorageLimits = {
-  /** Bytes that one client may write per day (UTC); 0 is no limit. */
+  /** Bytes that one client may write per day (UTC); 0 means no limit. */
   readonly clientBytesPerDayMax: number;
-  /** Bytes of all records; 0 is no limit. */
+  /** Bytes of all records; 0 means no limit. */
   readonly totalBytesMax: number;
 };
 
@@ -90,7 +90,7 @@ export async function lockStoredTotal(session: QueryRunner): Promise<bigint> {
 // A gigabyte of the default: what anyone may write, or any free key may sign, never takes all of it.
 const RESERVE_PERCENT = 10n;
 
-/** Throws a Fault where the bytes do not fit into all storage, or without a right to the reserve into the rest. */
+/** Throws a Fault if the bytes do not fit into all storage, or without a right to the reserve into the rest. */
 async function assertStorage(
   { bytes, total }: { readonly bytes: number; readonly total: bigint },
   { totalBytesMax }: StorageLimits,
@@ -123,7 +123,7 @@ async function chargeClientBytes(
   }
 }
 
-/** Whether they are within the limit of the day; 0 is no limit. */
+/** Whether they are within the limit of the day; 0 means no limit. */
 async function addClientBytes(
   session: QueryRunner,
   { client, bytes, max }: { readonly client: string; readonly bytes: number; readonly max: number },
@@ -138,7 +138,7 @@ async function addClientBytes(
   return count === 1;
 }
 
-// By the database's clock, so that all processes agree on the day.
+// Takes the database's clock, so that all processes agree on the day.
 async function secondsUntilTomorrow(session: QueryRunner): Promise<number> {
   const { rows } = await session.query<{ seconds: number }>(
     `select ceil(extract(epoch from date_trunc('day', now() at time zone 'UTC') + interval '1 day'

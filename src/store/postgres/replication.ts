@@ -1,4 +1,4 @@
-// What the server says about its replicas: whether a commit waits for one of them, and which are attached.
+// Reads what the server reports about its replicas: whether a commit waits for one of them, and which are attached.
 import type { QueryRunner } from "./session.ts";
 
 export type Replication = {

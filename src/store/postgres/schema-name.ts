@@ -9,7 +9,7 @@ export function isSchemaName(name: string): boolean {
   return SCHEMA_NAME.test(name) && !name.startsWith("pg_");
 }
 
-/** Where the rows of a schema are rebuilt: whatever it has is dropped when a rebuild begins. */
+/** The schema in which rows are rebuilt: its contents are dropped when a rebuild begins. */
 export function toRebuildSchema(schema: string): string {
   return schema + REBUILD_SUFFIX;
 }

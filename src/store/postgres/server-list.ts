@@ -14,7 +14,7 @@ type Server = { readonly config: ClientConfig; readonly target: DatabaseTarget }
 const SERVERS_MAX = 8;
 // A search must end before the ten seconds that a request for a connection may take.
 const SEARCH_MS_MAX = 8_000;
-// True on a standby, and where an administrator made sessions read-only. libpq's `read-write` means the same.
+// True on a standby, and if an administrator made sessions read-only. libpq's `read-write` means the same.
 const READ_ONLY_SQL = "SELECT current_setting('transaction_read_only') AS read_only";
 
 /**
@@ -51,7 +51,7 @@ export class ServerList {
     return this.#servers.length > 1;
   }
 
-  /** Of the server that connections are opened to. */
+  /** The address of the server that connections are opened to. */
   get config(): ClientConfig {
     return (this.#current ?? this.#servers[0])?.config ?? {};
   }
@@ -63,7 +63,7 @@ export class ServerList {
     return server === (host.startsWith("/") ? host : `${host}:${port}`);
   }
 
-  /** After a failure of a connection: the next one looks for the server first. */
+  /** After a failure of a connection, the next one finds the server first. */
   suspect(): void {
     if (!this.isList) return;
     this.#previous = this.#current ?? this.#previous;
@@ -157,7 +157,7 @@ export class ServerList {
 const isUnreachable = (error: unknown): error is Fault =>
   error instanceof Fault && error.code === "DATABASE_UNREACHABLE";
 
-/** Of the last statement, if there were several. */
+/** The result of the last statement, if there were several. */
 function isReadOnly(result: unknown): boolean {
   const last: unknown = Array.isArray(result) ? result.at(-1) : result;
   const { rows } = last as { readonly rows: readonly { readonly read_only: string }[] };

@@ -40,7 +40,7 @@ export type Session = {
   sendPipeline(steps: readonly PipelineStep[]): Promise<void>;
 };
 
-/** What most readers need of a session or a database. */
+/** The methods of a session or a database that most readers need. */
 export type QueryRunner = Pick<Session, "query">;
 
 export type TransactionOptions = {

@@ -12,7 +12,7 @@ const PER_WALLET_MAX = 10_000;
 const UNSOLD_PER_WALLET_MAX = 1_000;
 // A payment whose outcome is unknown is settled within minutes, or never.
 const UNSOLD_DAYS_MAX = 1;
-// What one write removes at most, so that it stays short.
+// The most rows that one write removes, so that it stays short.
 const EXPIRED_PER_WRITE = 100;
 
 type TableLimits = { readonly perWalletMax?: number; readonly unsoldPerWalletMax?: number };

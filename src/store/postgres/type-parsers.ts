@@ -1,4 +1,4 @@
-// Exact column values: text where JavaScript has no exact type for them.
+// Exact column values: text if JavaScript has no exact type for them.
 import { type CustomTypesConfig, types } from "pg";
 
 const TEXT_ARRAY: number = 1009;

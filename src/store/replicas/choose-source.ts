@@ -1,4 +1,4 @@
-// Which replica a read uses: one that is known to have what the read needs, the least busy first.
+// Chooses the replica of a read: one that is known to have what the read needs, the least busy first.
 import { type IndexState, isOlder } from "./index-state.ts";
 import type { ReadSource } from "./read-source.ts";
 

@@ -25,7 +25,7 @@ export class ServedState {
     if (!isOlder(state, this.#newest)) this.#newest = state;
   }
 
-  /** Null where the primary has not been read yet. */
+  /** Null until the primary has been read. */
   reset(state: IndexState | null): void {
     this.#newest = state;
   }

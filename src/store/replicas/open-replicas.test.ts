@@ -20,7 +20,7 @@ class ModelServer {
   startedAt: string;
   cluster = "system/1";
   isDown = false;
-  /** What the connections of reads show, if they lead to another server than the samples. */
+  /** The state that connections of reads show, if they lead to another server than the samples. */
   readRevision: bigint | null = null;
   reads = 0;
 

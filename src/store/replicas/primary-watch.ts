@@ -42,7 +42,7 @@ export class PrimaryWatch {
     return performance.now() - this.#changedMs < CHANGE_MS_MAX;
   }
 
-  /** Where a server must be that shows every record that clients have written; null while only the primary does. */
+  /** The position at which a server shows every record that clients have written; null while only the primary does. */
   get recordsPosition(): bigint | null {
     return this.#recordsPosition;
   }
@@ -102,7 +102,7 @@ export class PrimaryWatch {
       return sample;
     }
     const name = await readCluster(this.#database);
-    // What another server has shown says nothing about this one.
+    // Samples of another server say nothing about this one.
     if (this.#cluster !== null) {
       this.#changedMs = performance.now();
       this.#shown = state;

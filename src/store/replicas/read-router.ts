@@ -36,7 +36,7 @@ const PRIMARY_RETRY_MS = 5;
 export class ReadRouter {
   readonly #options: ReadRouterOptions;
   #turn = 0;
-  /** What the primary showed after the time that it has to catch up: reads do not wait for more again. */
+  /** The state of the primary after the time that it has to catch up: reads do not wait for more again. */
   #lateRevision: bigint | null = null;
 
   constructor(options: ReadRouterOptions) {
@@ -80,8 +80,8 @@ export class ReadRouter {
   }
 
   /**
-   * For several statements that must see one server: a reader of one replica that has the block, or null. What it throws
-   * may be right elsewhere.
+   * For several statements that must see one server: a reader of one replica that has the block, or null. The same
+   * statement may succeed on another server.
    */
   pinHistory(atLeast: bigint): RunRead | null {
     const { replicas, served } = this.#options;
@@ -201,15 +201,15 @@ export class ReadRouter {
   }
 }
 
-/** What was read is older than what was needed: the server is another one, or has stepped back. */
+/** The rows are older than what was needed: the server is another one, or has stepped back. */
 class SourceBehind extends Error {
   constructor() {
     super("the server has an older state of the index than the read needs");
   }
 }
 
-// Those that would take as long, or be as many, elsewhere. Anything else may be right on another server: a connection
-// that broke, a conflict with replay, a table that is not there yet.
+// Errors that would be the same on another server: too slow, or too many rows. Anything else may be right on another
+// server: a connection that broke, a conflict with replay, a table that is not there yet.
 const FINAL_CODES: ReadonlySet<string> = new Set(["TIMED_OUT", "OVERLOADED"]);
 
 function isRepeatable(failure: unknown): boolean {

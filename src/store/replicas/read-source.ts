@@ -56,7 +56,7 @@ export class ReadSource {
     if (!isOlder(state, this.#state)) this.#state = state;
   }
 
-  /** What it has now, whatever it had before. */
+  /** The present state, whatever it was before. */
   correct(state: IndexState): void {
     this.#state = state;
   }

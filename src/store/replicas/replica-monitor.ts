@@ -32,7 +32,7 @@ export class ReplicaMonitor {
   readonly #options: ReplicaMonitorOptions;
   readonly #clock: Clock = systemClock;
   #client: Client | null = null;
-  /** Of the connection; null until it is read. */
+  /** The identity of the connection's server; null until it is read. */
   #cluster: string | null = null;
   #wanted: { readonly revision: bigint; readonly untilMs: number } | null = null;
   #wake: (() => void) | null = null;
@@ -43,7 +43,7 @@ export class ReplicaMonitor {
     this.#options = options;
   }
 
-  /** The primary has this revision: look for it here. */
+  /** The primary has this revision: check whether the replica has it too. */
   expect(revision: bigint): void {
     this.#wanted = { revision, untilMs: performance.now() + QUICK_MS_MAX };
     this.#wake?.();
@@ -109,7 +109,7 @@ export class ReplicaMonitor {
     if (watch.cluster === null) return "it cannot be compared with the primary yet";
     if (this.#cluster !== watch.cluster) return "it is no copy of the primary's database";
     if (sample.state === null) return "it has no index yet";
-    // What replicas have stays readable without a primary.
+    // Rows of replicas stay readable without a primary.
     if (watch.latest === null) return null;
     if (sample.position > watch.latest.position) {
       const primary = await watch.sample();

@@ -1,4 +1,4 @@
-// What one cheap statement shows of a server: its role, its write-ahead log, and the state of the index there.
+// Samples a server with one cheap statement: its role, its write-ahead log, and the state of the index there.
 import type { QueryRunner } from "../postgres/session.ts";
 import type { IndexState } from "./index-state.ts";
 
@@ -8,7 +8,7 @@ export type ServerSample = {
   readonly server: string;
   /** Written on a primary, replayed on a replica; everything committed before it can be read there. */
   readonly position: bigint;
-  /** Null where nothing is indexed. */
+  /** Null if nothing is indexed. */
   readonly state: IndexState | null;
 };
 

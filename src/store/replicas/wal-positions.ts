@@ -1,10 +1,11 @@
-// Where the primary's write-ahead log was, and when: shows for how long a replica has been missing something.
+// Records the position of the primary's write-ahead log over time: it shows for how long a replica has been missing
+// something.
 
 type Sample = { readonly position: bigint; readonly atMs: number };
 
-// Of each kind. Recent ones come once a second, and with every change of the index.
+// Samples of each kind. Recent ones come once a second, and with every change of the index.
 const SAMPLES_MAX = 1_000;
-// Of those that are kept for longer, for sixteen hours: the longest lag that can be allowed is an hour.
+// Samples that are kept for sixteen hours: the longest lag that can be allowed is an hour.
 const SPARSE_EVERY_MS = 60_000;
 
 export class WalPositions {
@@ -26,8 +27,8 @@ export class WalPositions {
   }
 
   /**
-   * 0 for a replica that has replayed all that was seen, also while the primary is idle or down. A lag that is longer than
-   * the recent samples reach back is up to a minute longer than what is returned.
+   * 0 for a replica that has replayed all that was seen, also while the primary is idle or down. A lag that began
+   * before the recent samples is up to a minute longer than what is returned.
    */
   lagMs(replayed: bigint, nowMs: number): number {
     const isMissing = ({ position }: Sample) => position > replayed;
