@@ -71,7 +71,7 @@ type ServeApiOptions = {
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 type ServedApi = {
-  /** Where reads of the index go, beside the primary. */
+  /** Where reads of the index go, alongside the primary. */
   describeReplicas(): readonly Readonly<Record<string, unknown>>[];
   /** Stops the readers and background jobs behind the routes. */
   close(): Promise<void>;

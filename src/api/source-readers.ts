@@ -35,7 +35,7 @@ export function shareConnections(deployments: number): ReaderConnections {
 }
 
 const HISTORY_STATEMENT_MS_MAX = 5_000;
-// Pages in flight of one client beside its streams.
+// Pages in flight of one client alongside its streams.
 const PAGES_PER_CLIENT_MAX = 20;
 const PAGES_MAX = 200;
 

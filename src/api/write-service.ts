@@ -103,7 +103,7 @@ function openAuthority(
 export function createWriteEndpoints(
   options: WriteOptions & {
     readonly publicBaseUrl: () => string;
-    /** Null where webhooks are not configured. */
+    /** Null if webhooks are not configured. */
     readonly webhooks: WebhookService | null;
   },
 ): readonly Endpoint[] {

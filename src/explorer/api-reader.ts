@@ -52,7 +52,7 @@ export class ApiReader {
     return this.#request<T>(this.#createCall(route, values));
   }
 
-  /** Null where the API has no such record. */
+  /** Null if the API has no such record. */
   async find<T>(route: string, values: CallValues = {}): Promise<ApiResult<T> | null> {
     try {
       return await this.get<T>(route, values);

@@ -21,7 +21,7 @@ export function sparkline(counts: readonly number[], sentence: string): Html {
 
 type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
 
-/** Bars beside their values: as parts of a whole, or the largest as wide as it gets. */
+/** Bars alongside their values: as parts of a whole, or the largest as wide as it gets. */
 export function bars(items: readonly Bar[], whole?: bigint): Html {
   const most = whole ?? items.reduce((largest, { value }) => (value > largest ? value : largest), 0n);
   return html`<ul class="bars">${items.map(({ label, value, text }) => html`<li><span class="bar-label">${label}</span><span class="bar-value">${text}</span>${track(shareOf(value, most))}</li>`)}</ul>`;
@@ -58,7 +58,7 @@ type ChartParts = {
   readonly columns: readonly string[];
   /** In order, the empty ones too: the axis has no gaps. */
   readonly bars: readonly ChartBar[];
-  /** A value as the axis beside the bars shows it. */
+  /** A value as the axis alongside the bars shows it. */
   readonly formatValue: (value: bigint) => string;
   /** The sentence instead of a chart without bars. */
   readonly empty: string;
@@ -107,7 +107,7 @@ function drawBars(shown: readonly ChartBar[], top: bigint): Html[] {
   const place = 100 / shown.length;
   return shown.map(({ value, title }, index) => {
     const share = shareOf(value, top) / 10_000;
-    // What is there is seen, however small beside the largest.
+    // What is there is seen, however small alongside the largest.
     const height = value > 0n ? Math.max(1.5, share * PLOT_HEIGHT) : 0;
     const x = index * place + (place * (1 - BAR_SHARE)) / 2;
     return html`<g class="chart-bar"><title>${title}</title><rect class="chart-place" x="${(index * place).toFixed(2)}%" y="0" width="${place.toFixed(2)}%" height="${PLOT_HEIGHT}"/><rect class="chart-value" x="${x.toFixed(2)}%" y="${(PLOT_HEIGHT - height).toFixed(1)}" width="${(place * BAR_SHARE).toFixed(2)}%" height="${height.toFixed(1)}"/></g>`;

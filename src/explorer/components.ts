@@ -105,7 +105,7 @@ const RECORD_PAGES = {
 
 export type RecordKind = keyof typeof RECORD_PAGES;
 
-/** The page of a record as of the same block; null where the explorer has none. */
+/** The page of a record as of the same block; null if the explorer has none. */
 export function recordPath(
   page: Pick<PageContext, "site" | "block" | "base">,
   kind: RecordKind,

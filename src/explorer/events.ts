@@ -111,7 +111,7 @@ async function readBlockEvents(api: ApiReader, block: string, readsMax: number):
 }
 
 type NewestEvents = EventsData & {
-  /** The nearest earlier block with events; null where all were read. */
+  /** The nearest earlier block with events; null if all were read. */
   readonly previous: string | null;
 };
 

@@ -35,7 +35,7 @@ const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
   solver_id: "solver",
 };
 
-/** The field beside an amount that names its token; bids and fills have the tokens of their intent. */
+/** The field alongside an amount that names its token; bids and fills have the tokens of their intent. */
 const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
   amount: "token",
   amount_in: "input_token",
@@ -57,7 +57,7 @@ export function toFieldName(name: string): string {
   return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
 }
 
-/** One field; the others beside it say which token an amount is of. */
+/** One field; the others alongside it say which token an amount is of. */
 export function fieldValue(page: PageContext, fields: Fields, name: string): Html {
   const value = fields[name];
   if (value === null || value === undefined || value === "") return unknown();

@@ -1,4 +1,4 @@
-// Names, URIs and documents that strangers wrote: isolated, their controls made visible, linked only where it is safe.
+// Names, URIs and documents that strangers wrote: isolated, their controls made visible, linked only if it is safe.
 import { type Html, html } from "../lib/html.ts";
 
 // Everything that reorders, hides or breaks text: controls, marks of direction, characters without width, tags.
@@ -13,7 +13,7 @@ const LENGTH_MAX = 400;
 // Each takes some 70 characters of markup. A text with more of them is an attack on its reader, and nothing to read.
 const HIDDEN_MAX = 24;
 
-/** Text of a stranger, apart from ours: it neither reorders what stands beside it nor hides what it contains. */
+/** Text of a stranger, apart from ours: it neither reorders what stands alongside it nor hides what it contains. */
 export function foreignText(value: string, lengthMax = LENGTH_MAX): Html {
   const characters = [...value.slice(0, 2 * lengthMax)];
   const fitting = cutAfterHidden(characters.slice(0, lengthMax));

@@ -8,7 +8,7 @@ const EDGE_DIGITS = 9;
 
 export type ShownNumber = {
   readonly text: string;
-  /** All digits, where the text leaves some out; null where it has all. */
+  /** All digits, where the text leaves some out; null if it has all. */
   readonly exact: string | null;
 };
 
@@ -67,7 +67,7 @@ const SECONDS_MAX = 8_640_000_000_000n;
 
 export type ShownTime = { readonly iso: string; readonly text: string };
 
-/** Unix seconds as UTC; null where they are beyond what a calendar has. */
+/** Unix seconds as UTC; null if they are beyond what a calendar has. */
 export function formatSeconds(seconds: string): ShownTime | null {
   if (!/^[0-9]{1,16}$/.test(seconds) || BigInt(seconds) > SECONDS_MAX) return null;
   return toShownTime(new Date(Number(seconds) * 1_000));
@@ -98,7 +98,7 @@ export function toWords(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** How much of the whole, in hundredths of a percent; 0 where the whole is nothing. */
+/** How much of the whole, in hundredths of a percent; 0 if the whole is nothing. */
 export function shareOf(part: bigint, whole: bigint): number {
   if (whole <= 0n || part <= 0n) return 0;
   return Number(part >= whole ? 10_000n : (part * 10_000n) / whole);

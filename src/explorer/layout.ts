@@ -91,7 +91,7 @@ function searchForm({ base, block, path, query }: DocumentParts["request"]): Htm
   return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address or hash</label><input type="search" id="q" name="q" value="${value}" placeholder="Id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
 }
 
-/** The block slider: a form with a number without JavaScript, a slider beside it with it. */
+/** The block slider: a form with a number without JavaScript, a slider alongside it with it. */
 function blockBar(page: PageContext, { previous, next }: Changes): Html {
   const { head, block } = page;
   const hidden = Object.entries(page.query).filter(([key]) => key !== "cursor" && key !== "trail");

@@ -20,9 +20,9 @@ export type CsvSource = {
   readonly route: string;
   /** The key of the records in its response. */
   readonly key: string;
-  /** Where the rows are as CSV, below /explorer: with the parameters of the route. */
+  /** If the rows are as CSV, below /explorer: with the parameters of the route. */
   readonly csv: string;
-  /** What is always asked for beside what the visitor chooses. */
+  /** What is always asked for alongside what the visitor chooses. */
   readonly query?: Readonly<Record<string, string>>;
   /** For a route whose pages follow each other otherwise than by `cursor`: its parameter, and what the next page has in it. */
   readonly paging?: {
@@ -53,7 +53,7 @@ export type RecordPage = {
 /** A page of a list. */
 export type ListData = RecordPage & { readonly list: List };
 
-/** What a list page takes beside its filters. `trail` has the cursors of the pages before. */
+/** What a list page takes alongside its filters. `trail` has the cursors of the pages before. */
 const PAGING_KEYS = ["limit", "cursor", "trail"] as const;
 
 const NO_FILTERS = ["limit", "offset", "cursor", "block", "include", "min_block"];

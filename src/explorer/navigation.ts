@@ -35,7 +35,7 @@ function deploymentMenu(deployments: Site["deployments"], place: Here): Html {
   return html`<li><details class="menu" name="menu"><summary class="deployment"><span class="hidden">Deployment </span><span class="name">${deploymentName(deployments, place)}</span></summary><ul>${links}</ul></details></li>`;
 }
 
-/** Null where it is the only one: there is nothing to distinguish it from. */
+/** Null if it is the only one: there is nothing to distinguish it from. */
 export function deploymentName(
   deployments: Site["deployments"],
   { base }: Pick<Place, "base">,

@@ -8,13 +8,13 @@ export type PageView = {
   readonly title: string;
   /** A short line above the title: where the page belongs. */
   readonly kicker?: HtmlLine;
-  /** What stands beside the title, such as a status. */
+  /** What stands alongside the title, such as a status. */
   readonly beside?: Html;
   readonly lead?: HtmlLine;
   readonly main: Html;
   /** Blocks before and after the shown one in which this record changed; without it, any events count. */
   readonly changes?: Changes;
-  /** Modules beside those that every page has. */
+  /** Modules alongside those that every page has. */
   readonly scripts?: readonly string[];
   /** Another page to go to instead. */
   readonly redirect?: string;

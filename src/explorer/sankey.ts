@@ -105,7 +105,7 @@ function bandPath(x0: number, y0: number, x1: number, y1: number, size: number):
   return `M${start},${a}C${middle},${a} ${middle},${b} ${end},${b}V${c}C${middle},${c} ${middle},${d} ${start},${d}Z`;
 }
 
-/** The drawing; the sentence and a table beside it say the same to those who do not see it. */
+/** The drawing; the sentence and a table alongside it say the same to those who do not see it. */
 export function drawFlows({ nodes, links, height }: FlowLayout, sentence: string): Html {
   const bands = links.map(
     ({ path, title }) => html`<path class="flow-band" d="${path}"><title>${title}</title></path>`,

@@ -266,7 +266,7 @@ type CsvRows = {
   /** Lines of the file. */
   readonly parts: readonly string[];
   readonly count: number;
-  /** The request for the rows that the file does not have; null where it has all of them. */
+  /** The request for the rows that the file does not have; null if it has all of them. */
   readonly rest: ApiCall | null;
 };
 

@@ -39,7 +39,7 @@ type ReadableBlocks = { readonly oldest: number; readonly head: number; readonly
 type PastBlocks = {
   /** Rejects with INPUT_INVALID above the head, and with STATE_UNAVAILABLE when no node has the state. */
   find(number: number, signal: AbortSignal): Promise<{ readonly header: BlockHeader; readonly rpc: Rpc }>;
-  /** Whether reads of the last minute show that `find` finds the block; throws where they show that it is dropped. */
+  /** Whether reads of the last minute show that `find` finds the block; throws if they show that it is dropped. */
   isKnown(number: number): boolean;
 };
 

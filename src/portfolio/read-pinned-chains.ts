@@ -22,7 +22,7 @@ type ChainsQuery<T> = {
   read(at: PinnedChain, signal: AbortSignal): Promise<T>;
 };
 
-/** What was read, and the chains that could not be; those only where the query allows it. */
+/** What was read, and the chains that could not be; those only if the query allows it. */
 type ReadChains<T> = { readonly read: readonly T[]; readonly failed: readonly ChainConfig[] };
 
 /**
@@ -59,7 +59,7 @@ export async function readPinnedChains<T>(
   }
 }
 
-/** Rejects where no chain could be read, and for what the request is to blame for. */
+/** Rejects if no chain could be read, and for what the request is to blame for. */
 async function settleChains<T>(
   chains: readonly PortfolioChain[],
   readChain: (chain: PortfolioChain) => Promise<T>,

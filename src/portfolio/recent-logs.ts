@@ -158,7 +158,7 @@ function createPages({ chain, block }: PinnedChain, isIsolated: boolean) {
       return size > 0;
     },
     /**
-     * After a range that used up the time: the next snapshot tries none that is larger than what returned. Where nothing
+     * After a range that used up the time: the next snapshot tries none that is larger than what returned. If nothing
      * returned, it begins with less, but may grow: perhaps the wallet was to blame.
      */
     settle({ fromBlock, toBlock }: BlockRange): void {

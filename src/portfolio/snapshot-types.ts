@@ -85,7 +85,7 @@ type PortfolioSummary = Omit<ChainSummary, "chain"> & {
 
 export type PortfolioAccount = Account & { readonly chain: string; readonly chainId: string };
 
-/** A lending account; ratios and amounts by the market itself, null where unknown. */
+/** A lending account; ratios and amounts by the market itself, null if unknown. */
 export type LendingHealth = LoanRatios & {
   readonly chain: string;
   readonly chainId: string;
@@ -96,7 +96,7 @@ export type LendingHealth = LoanRatios & {
   readonly debtUsd: string | null;
 };
 
-/** Costs in wei; null where they are unknown. */
+/** Costs in wei; null if they are unknown. */
 export type GasReadiness = {
   readonly chain: string;
   readonly chainId: string;
@@ -127,7 +127,7 @@ export type PortfolioSnapshot = {
   readonly failedChains?: readonly string[];
   /** Only where the service compares with a second source: one entry per chain. */
   readonly crossCheck?: readonly ChainCrossCheck[];
-  /** Under which its figures are stored; only where the service stores them. */
+  /** Under which its figures are stored; only if the service stores them. */
   readonly snapshotId?: string;
   /** Only where the request has a least value. */
   readonly omitted?: {

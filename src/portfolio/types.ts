@@ -129,7 +129,7 @@ export type PortfolioChain = {
    * STATE_UNAVAILABLE when no node has its state.
    */
   pin(signal: AbortSignal, block?: number): Promise<PinnedChain>;
-  /** Whether reads of the last minute show that this block can be pinned; throws where they show that it cannot. */
+  /** Whether reads of the last minute show that this block can be pinned; throws if they show that it cannot. */
   canPin(block: number): boolean;
 };
 

@@ -67,7 +67,7 @@ const eventTypes: readonly EventType[] = domains.flatMap(({ abi, anyEmitter, eve
 /** The names of all events of the protocol, sorted. */
 export const EVENT_TYPES: readonly string[] = [...new Set(eventTypes.map(({ name }) => name))].sort();
 
-/** The first topics of the events that can match; null where every event can. */
+/** The first topics of the events that can match; null if every event can. */
 export function topicsOf(filter: EventFilter): readonly Hex[] | null {
   if (isOpen(filter)) return null;
   const subjects = subjectsOf(filter);
@@ -108,7 +108,7 @@ export function matchesFilter(event: FilteredEvent, filter: EventFilter): boolea
   return participants?.some((account) => isAbout(event, "account", account)) ?? true;
 }
 
-/** The subjects of the filter about which only rows can decide; empty where the event itself says enough. */
+/** The subjects of the filter about which only rows can decide; empty if the event itself says enough. */
 export function undecidedSubjects(event: FilteredEvent, filter: EventFilter): readonly EventSubject[] {
   const { subjects, participants } = filter;
   return subjectsOf(filter).filter((subject) => {

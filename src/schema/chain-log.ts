@@ -30,7 +30,7 @@ export type BlockId = Pick<BlockHeader, "number" | "hash">;
 /** The same, and when the block was made. */
 export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 
-/** A log with what its event leaves out. */
+/** A log, and the details that its event leaves out; null if it leaves out none. */
 export type LogWithDetails = { readonly log: ChainLog; readonly details: Hex | null };
 
 /** A decoded event of the protocol, the input of folds and explanations, with its arguments, emitter and position in the chain. */

@@ -77,9 +77,9 @@ export type Endpoint = {
   readonly readsIndex?: boolean;
   /** JSON Schema 2020-12 of the body; null without one. Unknown keys are allowed unless it forbids them. */
   readonly body: JsonSchema | null;
-  /** A body for the description, where it is not recorded from a run. */
+  /** A body for the description, if it is not recorded from a run. */
   readonly bodyExample?: unknown;
-  /** The body of a successful response for the description, where it is not recorded from a run. */
+  /** The body of a successful response for the description, if it is not recorded from a run. */
   readonly responseExample?: unknown;
   /** Largest body in bytes, if a few kilobytes are not enough; the server's limit applies too. */
   readonly bodyBytesMax?: number;
@@ -93,7 +93,7 @@ export type Endpoint = {
   readonly responseHeaders?: Readonly<Record<number, Readonly<Record<string, string>>>>;
   /** Whether successful responses have an ETag, so that a client may get 304. */
   readonly hasEtag?: boolean;
-  /** Absent or null where neither a payment nor a signature is needed. */
+  /** Absent or null if neither a payment nor a signature is needed. */
   readonly security?: Security | null;
   /** OpenAPI extensions of the operation. */
   readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;

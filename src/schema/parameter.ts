@@ -30,7 +30,7 @@ export type Parameter<T extends SqlValue = SqlValue> = {
   readonly required: boolean;
   readonly kind: ParameterKind<T>;
   readonly description: string;
-  /** A value for the description, where it is the same for every operation and every run. */
+  /** A value for the description, if it is the same for every operation and every run. */
   readonly example?: unknown;
 };
 

@@ -10,7 +10,7 @@ type HtmlPageParts = {
   readonly title: string;
   readonly style: string;
   readonly main: string;
-  /** The pages for people beside this one. */
+  /** The pages for people alongside this one. */
   readonly links: readonly { readonly path: string; readonly label: string }[];
   /** A module, or null for a static page. */
   readonly script: string | null;

@@ -12,7 +12,7 @@ export type PayPageChain = {
 };
 
 export type PaymentPageChain = PayPageChain & {
-  /** What a wallet needs to add the chain (EIP-3085); null where it has to know the chain by itself. */
+  /** What a wallet needs to add the chain (EIP-3085); null if it has to know the chain by itself. */
   readonly wallet: {
     readonly nativeCurrency: { readonly symbol: string; readonly name: string; readonly decimals: number };
     readonly rpcUrl: string;

@@ -93,7 +93,7 @@ export const PAY_PAGES: readonly PayPage[] = [
   },
 ];
 
-/** Null where browsers get what programs get. */
+/** Null if browsers get what programs get. */
 export function findPayPage(path: string): PayPage | null {
   return PAY_PAGES.find((page) => page.path === path) ?? null;
 }

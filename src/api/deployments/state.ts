@@ -58,7 +58,7 @@ export class DeploymentStates {
     return this.#kept.states;
   }
 
-  /** While a read goes on, none begins beside it: each could hold a connection of the pool until it times out. */
+  /** While a read goes on, none begins alongside it: each could hold a connection of the pool until it times out. */
   #isOld(endedMs: number | null): boolean {
     return endedMs !== null && this.#nowMs() - endedMs > STATE_MS_MAX;
   }
@@ -83,7 +83,7 @@ async function readDeploymentState({ database, checkReadiness }: ServedDeploymen
   return { ...position, readiness: await checkReadiness() };
 }
 
-/** Rejects where the index cannot be read; a transaction that it runs in must then end, too. */
+/** Rejects if the index cannot be read; a transaction that it runs in must then end, too. */
 export async function readIndexPosition(database: QueryRunner): Promise<IndexPosition> {
   const identity = await readDeploymentIdentity(database);
   const checkpoint = await readCheckpoint(database);

@@ -238,7 +238,7 @@ function readLabelsOfDocument({ kind, labels }: DocumentKind, { text }: Document
         const said = Number.isSafeInteger(value) ? String(value) : value;
         return said === undefined || said === "" ? [] : [[label, DOCUMENT_LABELS[label].parse(said, label)]];
       } catch (error) {
-        // The document is the publisher's business: only labels beside it must be valid.
+        // The document is the publisher's business: only labels alongside it must be valid.
         if (error instanceof Fault) return [];
         throw error;
       }

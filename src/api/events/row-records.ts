@@ -11,7 +11,7 @@ export type RowChangeRecord = {
   readonly table: string;
   /** The columns that identify the row. */
   readonly key: RowRecord;
-  /** Null where the event has created the row. */
+  /** Null if the event has created the row. */
   readonly before: RowRecord | null;
   readonly after: RowRecord;
 };

@@ -58,7 +58,7 @@ export type WebhookDeployment = {
   /** Whether entries without a deployment belong to it. */
   readonly isDefault: boolean;
   readonly chainId: number;
-  /** Null where another process stores its webhooks. */
+  /** Null if another process stores its webhooks. */
   readonly store: RecordStore | null;
 };
 

@@ -39,7 +39,7 @@ import { readChange, sendTest, type WebhookService } from "./service.ts";
 import type { KeyGenerations } from "./signing.ts";
 
 type WebhookEndpointsOptions = WriteOptions & {
-  /** Null where the operator has not configured webhooks: the routes then respond 404. */
+  /** Null if the operator has not configured webhooks: the routes then respond 404. */
   readonly service: WebhookService | null;
 };
 

@@ -236,8 +236,8 @@ export class WebhookRows {
   }
 
   /**
-   * Ends claims without an attempt. The position is how far each has read without finding anything, or null; the head is
-   * set where nothing more was there, and null where history is left to read.
+   * Ends claims without an attempt. The position is how far each has read without finding anything, or null; the head
+   * is set where nothing more was there, and null if history is left to read.
    */
   async release(
     claims: readonly {

@@ -28,7 +28,7 @@ type RequestedChange = {
   readonly finality: Finality;
 };
 
-/** Throws a Fault where a replay begins at no place of the chain. */
+/** Throws a Fault if a replay begins at no place of the chain. */
 export async function readChange(
   { action, from, finality }: RequestedChange,
   { readEvents }: WebhookService,

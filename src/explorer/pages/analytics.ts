@@ -41,7 +41,7 @@ type OfToken = {
 
 type AnalyticsData = {
   readonly commerce: ApiResult<Commerce> | { readonly problem: string };
-  /** Null where nothing was settled yet. */
+  /** Null if nothing was settled yet. */
   readonly chosen: OfToken | null;
 };
 

@@ -109,7 +109,7 @@ function rangeOf(values: readonly unknown[], limit: string): Range {
   return { from, to: to > from ? to : from + 1n, limit: BigInt(limit) };
 }
 
-/** Where an offer is, seen from the limit. `isBetter` says on which side of it an owner gains. */
+/** If an offer is, seen from the limit. `isBetter` says on which side of it an owner gains. */
 function offerLine(
   { from, to, limit }: Range,
   value: unknown,

@@ -74,8 +74,8 @@ async function findCommitment(api: ApiReader, { tx_hash }: Quote): Promise<strin
 const EARLIER_COMMITMENTS_MAX = 4;
 
 /**
- * In order, as the quote was just before each later one: the nearest ones, where there are many. They are read one by
- * one, because what happened between them can be more than is read.
+ * In order, as the quote was just before each later one: the nearest ones, if there are many. They are read one by one,
+ * because what happened between them can be more than is read.
  */
 async function readEarlierCommitments(
   api: ApiReader,

@@ -20,7 +20,7 @@ type Field = {
   readonly lengthMax: number;
 };
 
-// A server takes 16 kB of URL and headers; the rest of the form fits beside this.
+// A server takes 16 kB of URL and headers; the rest of the form fits alongside this.
 const DATA_LENGTH_MAX = 12_000;
 
 const FIELDS: readonly Field[] = [

@@ -112,7 +112,7 @@ type Found = {
   readonly records: readonly FoundRecord[];
 };
 
-/** Words that people use beside the names of the kinds. */
+/** Words that people use alongside the names of the kinds. */
 const ALIASES: Readonly<Record<string, RecordKind>> = { tx: "transaction", wallet: "account" };
 const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
   ...[...BY_ID, ...BY_HASH].map(({ kind }) => kind),

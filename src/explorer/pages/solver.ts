@@ -199,7 +199,7 @@ function amountsOf(intents: Intents): Parameters<typeof table<EventRecord>>[0] {
   ];
 }
 
-/** What the owner of an intent gained over the minimum; null where the intent is not known. */
+/** What the owner of an intent gained over the minimum; null if the intent is not known. */
 function surplusOf(event: EventRecord, intents: Intents, page: PageContext): HtmlValue {
   const intent = intents.get(idOf(event));
   if (intent === undefined) return amount(page, null, null);

@@ -33,7 +33,8 @@ type TransactionData = {
   readonly intents: IntentTokens;
 };
 
-// Each event costs a part of the folding of its block, and most blocks have few: more are read only where a block has more.
+// Each event costs a part of the folding of its block, and most blocks have few: more are read only if a block has
+// more.
 const EVENTS_READ_MIN = 4;
 const EVENTS_READ_MAX = 100;
 const PAGES_MAX = 8;

@@ -23,7 +23,7 @@ type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
 export type Account = {
   /** Null when the code could not be read. */
   readonly kind: AccountKind | null;
-  /** The code itself proves the kind. False where a contract only says so, as any contract may. */
+  /** The code itself proves the kind. False if a contract only says so, as any contract may. */
   readonly proven: boolean;
   /** The contract whose code an EIP-7702 account runs. */
   readonly delegate: Hex | null;
@@ -64,7 +64,10 @@ const views = {
   entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
 };
 
-/** One request, a second one for a wallet with code, and beside it a third for Coinbase's proxy. A failure leaves the kind unknown. */
+/**
+ * One request, a second one for a wallet with code, and alongside it a third for Coinbase's proxy. A failure leaves the
+ * kind unknown.
+ */
 export async function readAccount(
   query: WalletQuery,
   signal: AbortSignal,

@@ -1,10 +1,11 @@
-// Reads the second source beside the snapshot, within a budget: it can add a report, never delay or change a balance.
+// Reads the second source alongside the snapshot, within a budget: it can add a report, never delay or change a
+// balance.
 import { runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
 import { compareHoldings, type OwnReading, reportUnavailable } from "./compare.ts";
 import type { ChainCrossCheck, CrossCheckSource } from "./types.ts";
 
-// Runs beside the parts of a chain, which together take longer than this when they are slow.
+// Runs alongside the parts of a chain, which together take longer than this when they are slow.
 const CROSS_CHECK_MS = 8_000;
 
 /** Compares the second source's reading, which has run since the start, with ours. */

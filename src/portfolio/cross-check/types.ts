@@ -28,7 +28,7 @@ export type CrossCheckDifference = {
   readonly kind: "balance" | "only-there" | "only-here" | "price";
   readonly contract: Hex | null;
   readonly symbol: string | null;
-  /** Smallest units, or US dollars of one whole unit for a price; null where nothing was read. */
+  /** Smallest units, or US dollars of one whole unit for a price; null if nothing was read. */
   readonly ours: string | null;
   readonly theirs: string | null;
 };

@@ -12,7 +12,7 @@ import {
   type TokenKey,
 } from "./figures.ts";
 
-/** Throws INPUT_INVALID where the difference starts from other figures than these. */
+/** Throws INPUT_INVALID if the difference starts from other figures than these. */
 export function applyDiff(
   before: SnapshotFigures,
   diff: FiguresDiff & { readonly timestamp: string },

@@ -26,7 +26,7 @@ import {
 
 /**
  * `quantityUsd + priceUsd = changeUsd`, to the last digit. Quantity is the change of the balance at the price before;
- * price is the rest: the new balance times the change of the price. All are null where a value is unknown on one side, and
+ * price is the rest: the new balance times the change of the price. All are null if a value is unknown on one side, and
  * the parts where a value is not balance times price: the markets of a token could not pay for all of it, and a balance
  * that anyone can give away would make parts of any size.
  */
@@ -36,7 +36,7 @@ export type ValueChange = {
   readonly priceUsd: string | null;
 };
 
-/** A side is null where the wallet had or has nothing of it. */
+/** A side is null if the wallet had or has nothing of it. */
 type Sides<Figures> = { readonly before: Figures | null; readonly after: Figures | null };
 
 type TokenChange = TokenKey & ValueChange & Sides<TokenFigures>;
@@ -88,7 +88,7 @@ export function diffFigures(before: SnapshotFigures, after: SnapshotFigures): Fi
   };
 }
 
-/** What either side has, by key; undefined where one has not. */
+/** What either side has, by key; undefined if one has not. */
 function pair<T>(
   before: readonly T[],
   after: readonly T[],
@@ -156,7 +156,7 @@ function isFullyValued({ rawBalance, decimals, priceUsd, valueUsd }: AssetFigure
   return compareDecimals(full, counted) <= 0;
 }
 
-/** The change of the balance at the price before, rounded once; null where one of them is unknown. */
+/** The change of the balance at the price before, rounded once; null if one of them is unknown. */
 function valueQuantity(before: AssetFigures, after: AssetFigures, sign: bigint): string | null {
   if (before.priceUsd === null || before.decimals === null || after.decimals === null) return null;
   const moved = addDecimals(

@@ -38,7 +38,7 @@ type DiffServices = {
   readonly snapshots: SnapshotReader;
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly clock: Clock;
-  /** Null where the service stores none. */
+  /** Null if the service stores none. */
   readonly storedSnapshots: StoredSnapshots | null;
 };
 

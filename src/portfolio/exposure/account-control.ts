@@ -141,7 +141,7 @@ async function hasFurtherKeys(
   return decodeWord(count) !== 0n;
 }
 
-/** A known one acts only on what the owner has signed, or holders of further keys, where it has such. */
+/** A known one acts only on what the owner has signed, or holders of further keys, if it has such. */
 function describeDelegate(
   { at, wallet }: WalletQuery,
   delegate: Hex,

@@ -39,13 +39,13 @@ export type ExposedPositions = {
   readonly prices: ChainData["prices"];
   /** What delegates of debt may borrow. */
   readonly assets: ReadonlyMap<Hex, Asset>;
-  /** What each pool of Aave would lend against the collateral; null where it did not say. */
+  /** What each pool of Aave would lend against the collateral; null if it did not say. */
   readonly borrowable: ReadonlyMap<Hex, UsdValue>;
   /** Shares that Euler's connector can move for their owner. */
   readonly connectorShares: ReadonlySet<Hex>;
 };
 
-/** At least nothing is unknown: a zero beside an unknown part would read like safety. */
+/** At least nothing is unknown: a zero alongside an unknown part would read like safety. */
 export function sumRisks(risks: readonly Risk[]): Risk {
   const value = sumKnownValues(risks.map((risk) => risk.value));
   const isPartial = risks.some((risk) => risk.isPartial);
@@ -98,7 +98,7 @@ function valueAssets({ kind, assets }: ProtocolPosition, prices: ChainData["pric
     });
 }
 
-/** The accounts that the holder of a permission can empty; not those of Aave, where it can borrow only. */
+/** The accounts that the holder of a permission can empty; not those of Aave, if it can borrow only. */
 export function findAccounts(
   { power, tokenId }: Pick<LivePermission, "power" | "tokenId">,
   { accounts, connectorShares }: ExposedPositions,

@@ -651,7 +651,7 @@ describe("permissions inside protocols", () => {
     expect(new Set(inProtocols.map(({ contract }) => contract))).toEqual(
       new Set([COMET, MANAGER, CONNECTOR]),
     );
-    // Each position once, beside the allowances of tokens that other tests left.
+    // Each position once, alongside the allowances of tokens that other tests left.
     const added = Number(exposure.summary.valueAtRiskUsd) - Number(before.exposure.summary.valueAtRiskUsd);
     expect(added).toBeCloseTo(3_000, 4);
   });

@@ -62,7 +62,7 @@ export type LivePermission = {
   readonly spender: Hex;
   /** Permit2, or the module of a Safe, for allowances in it. */
   readonly via: Hex | null;
-  /** Null where the permission is not an amount. */
+  /** Null if the permission is not an amount. */
   readonly rawAllowance: bigint | null;
   /** Of one NFT. */
   readonly tokenId: bigint | null;

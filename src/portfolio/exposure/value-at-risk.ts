@@ -157,7 +157,7 @@ export class RiskValuation {
     return unread;
   }
 
-  /** Of one token alone; 0 where nothing is held, unknown where the price is. */
+  /** Of one token alone; 0 if nothing is held, unknown where the price is. */
   #valueAmount(contract: Hex, amount: bigint): Risk {
     const token = this.#tokens.get(contract);
     if (token === undefined || !token.isBalanceKnown) return UNKNOWN_RISK;

@@ -13,9 +13,9 @@ export type Loan = {
   /** The debt at which liquidation begins: each collateral times its own liquidation threshold. */
   readonly limit: Decimal;
   readonly unit: LoanUnit | null;
-  /** The market's own health factor, where it has one. */
+  /** The market's own health factor, if it has one. */
   readonly healthFactor?: Decimal;
-  /** The market's own check, where it has one. */
+  /** The market's own check, if it has one. */
   readonly liquidatable?: boolean;
 };
 

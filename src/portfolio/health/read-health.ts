@@ -33,7 +33,7 @@ const ACCOUNTS_MAX = 100;
 // The parameters of a market, then what those name.
 const TRIPS_MAX = 2;
 
-/** At most two round trips for all accounts together, beside the prices. */
+/** At most two round trips for all accounts together, alongside the prices. */
 export async function readHealth(
   query: WalletQuery,
   positions: readonly ProtocolPosition[],

@@ -21,7 +21,7 @@ type PaidEndpointOptions = {
   readonly services: RouteServices;
   /** Responds without payment: no terms and no receipt. */
   readonly free?: boolean;
-  /** Rendered once, for the first visitor; null where browsers get what programs get. */
+  /** Rendered once, for the first visitor; null if browsers get what programs get. */
   readonly page: (() => HtmlPage) | null;
 };
 

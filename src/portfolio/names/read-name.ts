@@ -21,8 +21,8 @@ const nameForAddr = createCallEncoder("function nameForAddr(address) view return
 type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
 
 /**
- * At most four requests one after another, beside the balances, and two more where the newer of two records does not lead
- * back; a name that cannot be verified is null.
+ * At most four requests one after another, alongside the balances, and two more where the newer of two records does not
+ * lead back; a name that cannot be verified is null.
  */
 export async function readName(
   query: WalletQuery,

@@ -80,7 +80,7 @@ function sideOf({ token, quote }: Pool): { quote: Hex; isTokenFirst: boolean } {
   return { quote: quote.token, isTokenFirst: token.contract < quote.token };
 }
 
-/** Null where no node has the state of that time. */
+/** Null if no node has the state of that time. */
 async function readEarlierStates(
   at: PinnedChain,
   calls: readonly ContractRead[],

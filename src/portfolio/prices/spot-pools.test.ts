@@ -107,7 +107,7 @@ describe.each([
     const depth = (liquidity: bigint, held: bigint) =>
       kind.decodeState([atPrice(Q96), words(liquidity), words(held)], { quote, isTokenFirst: true })?.depth;
     expect(depth(1_000_000n, 50n)).toBe(50n);
-    // Held far away from the price, where there is no trade.
+    // Held far away from the price, if there is no trade.
     expect(depth(3n, 1_000_000n)).toBe(3n);
     expect(depth(0n, 1_000_000n)).toBeUndefined();
   });

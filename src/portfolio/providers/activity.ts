@@ -12,8 +12,8 @@ type Parties = Pick<WalletActivity, "from" | "to">;
 
 /**
  * Counterparties that read like another one, or like the wallet: an address poisoner hopes that the wrong one is
- * copied. Where the wallet paid exactly one of those that look alike, that one is not marked: a stranger cannot make
- * the wallet pay.
+ * copied. If the wallet paid exactly one of those that look alike, that one is not marked: a stranger cannot make the
+ * wallet pay.
  */
 export function findLookalikes(wallet: Hex, transfers: readonly Parties[]): ReadonlySet<Hex> {
   const paid = new Set(transfers.flatMap(({ from, to }) => (from === wallet && to !== null ? [to] : [])));

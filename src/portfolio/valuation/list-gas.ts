@@ -7,7 +7,7 @@ import type { ChainData } from "./snapshot-data.ts";
 export function describeGas({ chain, holdings, gas }: ChainData): GasReadiness {
   const balance = holdings.find(({ contract }) => contract === null)?.rawBalance ?? 0n;
   const { symbol, decimals } = chain.native;
-  /** Null where a transfer costs nothing, as on a private chain. */
+  /** Null if a transfer costs nothing, as on a private chain. */
   const count = (cost: bigint) => (cost === 0n ? null : (balance / cost).toString());
   return {
     chain: chain.slug,

@@ -1,4 +1,4 @@
-// The health of lending accounts in the response: null where something is unknown, and a warning that says so.
+// The health of lending accounts in the response: null if something is unknown, and a warning that says so.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,

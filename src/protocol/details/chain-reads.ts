@@ -18,7 +18,7 @@ type ChangeLogQuery = {
   readonly fromBlock: number;
 };
 
-/** `at`: the block of the read state; null where there was no call. */
+/** `at`: the block of the read state; null if there was no call. */
 type LaterResults = { readonly at: BlockId | null; readonly results: readonly (Hex | null)[] };
 
 /** The chain reads that details need: an interface because the protocol does not import the chain. */
@@ -34,7 +34,7 @@ export type DetailReads = {
   callAtBlocks(calls: readonly StateCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** View calls at a later block whose state every node has; null for a revert. */
   callAtLaterBlock(calls: readonly StateCall[], signal: AbortSignal): Promise<LaterResults>;
-  /** Whether a contract emitted an event with these topics between the two blocks; null where no node knows. */
+  /** Whether a contract emitted an event with these topics between the two blocks; null if no node knows. */
   haveChanged(
     queries: readonly ChangeLogQuery[],
     at: BlockId,

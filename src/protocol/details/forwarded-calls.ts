@@ -20,7 +20,7 @@ const LENGTH_DIGITS = 8;
 /**
  * The calls of a function inside an input, in order. Every wrapper (an account's execute, handleOps, a multicall, a
  * Safe's multiSend) forwards a call as bytes with their length in the word before. Searching for that at any offset and
- * in any nesting needs no list of wrappers. Empty where the input is too large to search.
+ * in any nesting needs no list of wrappers. Empty if the input is too large to search.
  */
 export function findForwardedCalls(input: Hex, selector: Hex): Hex[] {
   const calls: Hex[] = [];
@@ -46,8 +46,8 @@ function callAt(input: Hex, at: number): Hex | null {
 }
 
 /**
- * Matches calls with events one to one: in order where each fits, otherwise only where a single call fits an event and
- * was forwarded at least as often as there are such events. An ambiguous event gets no call; no event gets one where
+ * Matches calls with events one to one: in order where each fits, otherwise only if a single call fits an event and was
+ * forwarded at least as often as there are such events. An ambiguous event gets no call; no event gets one where
  * matching would decode too much.
  */
 export function matchCallsToEvents<E>(

@@ -87,7 +87,7 @@ function spendChecks(transaction: PlannedTransaction, rules: AccountRules): Spen
   const native = value > 0n ? [spendCheck(ZERO_ADDRESS, value, rules.native, rules.time)] : [];
   if (spend === null) return native;
   // The module checks both spends separately; an account records the first before the second. They share a limit only
-  // where the zero address is the target.
+  // if the zero address is the target.
   const recorded = sessionKey !== null && target === ZERO_ADDRESS ? value : 0n;
   return [...native, spendCheck(target, spend.amount, rules.token, rules.time, recorded)];
 }

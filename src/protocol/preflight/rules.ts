@@ -152,7 +152,7 @@ function suggestFunctionAllowlisting(
 /** The token spend of a call, read from its calldata exactly as the policy module reads it. */
 export type TokenCall = {
   readonly name: "transfer" | "approve" | "transferFrom";
-  /** Null where the calldata is cut short of its amount: the contract then sees no spend. */
+  /** Null if the calldata is cut short of its amount: the contract then sees no spend. */
   readonly spend: { readonly amount: bigint; readonly parties: readonly Hex[] } | null;
 };
 
@@ -162,7 +162,7 @@ const NAMES: Readonly<Record<string, { name: TokenCall["name"]; words: number }>
   "0x23b872dd": { name: "transferFrom", words: 3 },
 };
 
-/** The first four bytes; null where there are fewer. */
+/** The first four bytes; null if there are fewer. */
 export function readSelector(data: Hex): Hex | null {
   return data.length < 10 ? null : (data.slice(0, 10) as Hex);
 }

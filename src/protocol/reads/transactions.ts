@@ -117,7 +117,7 @@ type TransactionExplanation = {
 const FRAME_BYTES = 1_024;
 
 /**
- * Null where none of the logs is an event of the protocol. Omits events beyond the byte limit, but never the first;
+ * Null if none of the logs is an event of the protocol. Omits events beyond the byte limit, but never the first;
  * `logCount` is the number of logs of the transaction, where `logs` has not all of them.
  */
 export function explainLogs(

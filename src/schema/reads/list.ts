@@ -106,7 +106,7 @@ type ListOptions = {
   readonly filters: Filters;
   /** Path parameters and conditions that always apply. */
   readonly pathFilters?: Filters;
-  /** Keys of the body beside the records and the pagination. */
+  /** Keys of the body alongside the records and the pagination. */
   readonly extraFields?: (values: ReadInput["values"]) => Readonly<Record<string, unknown>>;
   readonly extraFieldSchemas?: Readonly<Record<string, JsonSchema>>;
   readonly mapRow?: (row: ResultRow) => unknown;

@@ -120,7 +120,7 @@ function countFoundRows({ columns, rows }: ResultRows): number {
   return at < 0 || rows.length === 0 ? rows.length : Number(rows[0]?.[at]);
 }
 
-// What a page has beside its records: pagination with the longest cursor, and extra fields.
+// What a page has alongside its records: pagination with the longest cursor, and extra fields.
 const FRAME_BYTES = 4_096;
 
 /** The same with as many of the first records as fit into the bytes: at least one, so that every page advances. */

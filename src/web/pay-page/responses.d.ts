@@ -152,7 +152,7 @@ export type Exposure = PaidBody & {
   permissions: Permission[];
 };
 
-/** Decimal text; null where a value is unknown on one side. */
+/** Decimal text; null if a value is unknown on one side. */
 export type ValueChange = {
   changeUsd: string | null;
   quantityUsd: string | null;

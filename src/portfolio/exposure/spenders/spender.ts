@@ -29,7 +29,7 @@ export type Spender = {
   readonly takesPermit2?: true;
   /** Wallets let it act on their positions in protocols: borrow for them, or move what they supplied. */
   readonly takesPositions?: true;
-  /** A delegate that lets keys beside the owner's act: `keyCount()` counts them, or no view lists them. */
+  /** A delegate that lets keys alongside the owner's act: `keyCount()` counts them, or no view lists them. */
   readonly furtherKeys?: "counted" | "unlisted";
   /**
    * A delegate that runs the code which the account's ERC-1967 slot names: the published code, lower-case, which stores

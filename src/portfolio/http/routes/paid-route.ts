@@ -25,7 +25,7 @@ export type RouteServices = {
   /** For reads before anything is paid. */
   readonly freeReads: FreeReads;
   readonly clock: Clock;
-  /** Null where snapshots are not stored. */
+  /** Null if snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;
 };
 

@@ -80,7 +80,7 @@ function createSnapshotQuery(served: readonly string[]): PaidQuery<PortfolioSnap
 // Within a text of a response its quotes would be escaped, so that no name of a token can pass for it.
 const SNAPSHOT_ID = /"snapshotId":"([0-9a-f]{64})"/;
 
-/** Null where the request selects fields without it. */
+/** Null if the request selects fields without it. */
 function findSnapshotId(body: DeliveredResponse["body"]): string | null {
   const text = body instanceof Uint8Array ? Buffer.from(body).toString("utf8") : JSON.stringify(body);
   return SNAPSHOT_ID.exec(text)?.[1] ?? null;

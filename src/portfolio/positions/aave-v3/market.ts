@@ -24,7 +24,7 @@ type ReserveLayout = {
   readonly words: number;
   readonly aToken: number;
   readonly debtToken: number;
-  /** Null where debt at a stable rate no longer exists. */
+  /** Null if debt at a stable rate no longer exists. */
   readonly stableDebtToken: number | null;
 };
 

@@ -25,7 +25,7 @@ const QUOTE_DECIMALS = 18;
 type Listed = { readonly market: AaveMarket; readonly underlying: Hex };
 type OraclePrice = Listed & {
   readonly price: Decimal;
-  /** The feed behind it; null where the oracle has none, as for its own base currency. */
+  /** The feed behind it; null if the oracle has none, as for its own base currency. */
   readonly feed: Hex | null;
 };
 type MarketPrice = Pick<PositionAsset, "marketPrice" | "marketRate">;

@@ -41,7 +41,7 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
     async read(query, signal) {
       const { at } = query;
       const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
-      // Where nothing is listed and no registry vouches for a vault, none can count.
+      // If nothing is listed and no registry vouches for a vault, none can count.
       if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
       const candidates = sortListedFirst(query);
       const held = candidates.slice(0, PROBES_MAX);

@@ -188,7 +188,7 @@ function* convertShares(
 
 type Payout = {
   readonly payable: bigint;
-  /** The coins of the vault, where it is believed for them alone; null for one that pays out of its markets. */
+  /** The coins of the vault, if it is believed for them alone; null for one that pays out of its markets. */
   readonly held: bigint | null;
 };
 

@@ -53,7 +53,7 @@ export type PairState = {
   readonly staked: bigint;
   /** Fees that the wallet has not claimed; pairs of Uniswap keep them in the reserves. */
   readonly fees: Amounts;
-  /** Null where pairs are of one kind. */
+  /** Null if pairs are of one kind. */
   readonly stable: boolean | null;
 };
 

@@ -115,7 +115,7 @@ function findCandidates({ at, holdings }: PositionQuery, warnings: string[]): re
   return candidates.slice(0, PROBES_MAX);
 }
 
-/** Where the wallet has tokens in a gauge, by the word of the voter. */
+/** If the wallet has tokens in a gauge, by the word of the voter. */
 async function findStakes(
   query: PositionQuery,
   markets: readonly PairMarket[],
@@ -146,7 +146,7 @@ async function findStakes(
 }
 
 /**
- * Where no node can search the gauges, a recent transfer shows one: staked tokens leave the wallet without a receipt.
+ * If no node can search the gauges, a recent transfer shows one: staked tokens leave the wallet without a receipt.
  * Oldest first.
  */
 function findDeposits(
