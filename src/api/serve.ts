@@ -47,7 +47,7 @@ type ServeApiOptions = {
   readonly log: Log;
   /** The path below which this deployment is served; absent at the root. */
   readonly base?: string;
-  /** What this server serves, this deployment included; absent in a list of none. */
+  /** The deployments of this server, this one included; absent if it lists none. */
   readonly deployments?: DeploymentStates;
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
@@ -59,7 +59,7 @@ type ServeApiOptions = {
   readonly cacheBytesMax?: number;
   /** Receives the metrics of event streams. */
   readonly registry?: Registry;
-  /** Limits of event streams; the usual ones where absent. */
+  /** Limits of event streams; the usual ones if absent. */
   readonly eventStreams?: Partial<EventStreamLimits>;
   /** Without it there are no pages for people. */
   readonly explorer?: ExplorerOptions;
@@ -71,7 +71,7 @@ type ServeApiOptions = {
 export const CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
 type ServedApi = {
-  /** Where reads of the index go, alongside the primary. */
+  /** The servers, besides the primary, that read the index. */
   describeReplicas(): readonly Readonly<Record<string, unknown>>[];
   /** Stops the readers and background jobs behind the routes. */
   close(): Promise<void>;
@@ -85,7 +85,7 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const cache = new ResponseCache({ bytesMax: options.cacheBytesMax ?? CACHE_BYTES_MAX });
   const { routed, waiters } = openIndexReads(server, options, cache);
   const { read, primary, pinHistory } = routed;
-  // What clients write may show on any page.
+  // Records that clients write may show on any page.
   let pageRoutes: readonly string[] = [];
   const invalidateTables = (tables: readonly string[]) => {
     routed.onRecordsWritten();
@@ -149,7 +149,7 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   };
 }
 
-/** What reads the index, but is no list and no record of it. */
+/** Routes that read the index but are neither a list nor a record of it. */
 function createIndexEndpoints(run: RunRead, deployments: DeploymentStates): readonly Endpoint[] {
   return [
     createPreflightEndpoint({ run }),

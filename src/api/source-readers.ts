@@ -22,7 +22,7 @@ type ReaderConnections = { readonly quick: number; readonly slow: number; readon
 
 // History is read page by page; more connections would only take CPU time from other reads.
 const ALONE: ReaderConnections = { quick: QUICK_READER_OPTIONS.connections, slow: 2, history: 2 };
-// Of all deployments together, while there are no more than ten: PostgreSQL's default of 100 leaves room for an indexer
+// Connections of all deployments together, up to ten of them: PostgreSQL's default of 100 leaves room for an indexer
 // and for other processes.
 const CONNECTIONS_MAX = 30;
 

@@ -1,4 +1,4 @@
-// Which logs are events of the protocol, and what happens to imitations.
+// Tells events of the protocol from imitations.
 import { describe, expect, it } from "vitest";
 import {
   encodeProtocolLog,

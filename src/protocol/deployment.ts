@@ -25,7 +25,7 @@ export type Deployment = {
   readonly contracts: Readonly<Record<ContractName, Hex>>;
   /** Origin of a block explorer of the chain, for links; absent without one. */
   readonly explorerUrl?: string;
-  /** Tokens whose amounts are shown with symbol and decimals; absent where none is known. */
+  /** Tokens whose amounts are shown with symbol and decimals; absent if none is known. */
   readonly tokens?: DeployedTokens;
 };
 

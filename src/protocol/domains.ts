@@ -39,7 +39,7 @@ export const domains: readonly Domain[] = requireFullCoverage([
 
 export const tables: readonly Table[] = domains.flatMap((each) => each.tables);
 
-/** What the rows are made from: when it changes, the indexer rebuilds them from the stored logs. */
+/** The source of the rows: when it changes, the indexer rebuilds them from the stored logs. */
 export const rowDeclaration = {
   tables,
   foldVersion: FOLD_VERSION,

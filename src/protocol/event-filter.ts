@@ -28,7 +28,7 @@ type SubjectRule = {
   readonly emitter?: boolean;
 };
 
-/** What an event says itself. */
+/** The event's own arguments. */
 export const EVENT_SUBJECTS: Readonly<Record<EventSubject, SubjectRule>> = {
   agent: { id: "agentId", args: ["agentId", "agent"], trustSubject: "agent" },
   intent: { id: "intentId", args: ["intentId"] },
@@ -82,7 +82,7 @@ export function isOpen(filter: EventFilter): boolean {
   return filter.types === null && subjectsOf(filter).length === 0;
 }
 
-/** What an event must be about to pass. */
+/** The subjects that an event must have to pass. */
 export function subjectsOf({ subjects, participants }: EventFilter): readonly EventSubject[] {
   const named = Object.keys(subjects) as EventSubject[];
   return participants === undefined || "account" in subjects ? named : [...named, "account"];

@@ -1,9 +1,9 @@
-// What an event is about beyond its own arguments: the rows that they name, as of the event's block.
+// The subjects of an event beyond its own arguments: the rows that they name, as of the event's block.
 import type { Hex } from "../lib/hex.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../schema/sql.ts";
 import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
 
-/** What an event may be about. */
+/** The kinds of subjects of an event. */
 export type EventSubject = "agent" | "intent" | "account" | "merchant" | "service" | "solver";
 
 /** An event as filters see it; arguments as decoded or as text. */
@@ -12,7 +12,7 @@ export type FilteredEvent = {
   readonly contract: string;
   readonly address: Hex;
   readonly args: Readonly<Record<string, unknown>>;
-  /** What the rows that it names say; absent where nothing asked for it. */
+  /** The subjects from the rows that it names; absent if no filter needs them. */
   readonly linked?: LinkedNames;
 };
 
@@ -28,7 +28,8 @@ function rowOf(table: string, alias: string, key: string, value: string): string
   return `left join lateral (select * from ${table} x where x.${key} = ${value} and x.valid_from <= k.block order by x.valid_from desc limit 1) ${alias} on true`;
 }
 
-// By address; the index has current rows only. Operators never change, and an update keeps the block of registration.
+// Found by address; the index has current rows only. Operators never change, and an update keeps the block of
+// registration.
 function solverOf(alias: string, operator: string): string {
   return `left join lateral (select * from solvers x where x.operator = ${operator} and x.valid_to is null and x.block_number <= k.block limit 1) ${alias} on true`;
 }
@@ -37,7 +38,7 @@ const ID = "k.key::numeric";
 const MERCHANT = ["m.owner", "m.payout_address"] as const;
 const merchantOf = (id: string) => rowOf("merchants", "m", "merchant_id", id);
 
-/** What a quote and its receipt have in common; `t` is the row. Their columns never change. */
+/** The columns that a quote and its receipt share; `t` is the row. Their columns never change. */
 const SALE = {
   merchant: ["t.merchant_id::text", ...MERCHANT],
   service: ["t.service_numeric_id::text"],
@@ -108,7 +109,7 @@ const LINK_BY_ARGUMENT: Readonly<Record<string, LinkName>> = {
   solverId: "solver",
   solver: "operator",
   attestorId: "attestor",
-  // Of attestations; no other event has an argument of this name.
+  // An argument of attestations; no other event has one of this name.
   id: "attestation",
   merchantId: "merchant",
   serviceNumericId: "service",
@@ -128,7 +129,7 @@ export function canLinkTo(args: ReadonlySet<string>, subject: EventSubject): boo
   });
 }
 
-/** What an event is about by the rows that it names: ids as decimal text, addresses in lower case. */
+/** The subjects of an event by the rows that it names: ids as decimal text, addresses in lower case. */
 type LinkedNames = Readonly<Partial<Record<EventSubject, ReadonlySet<string>>>>;
 
 type EventAtBlock = FilteredEvent & { readonly blockNumber: bigint };
@@ -136,7 +137,7 @@ type Key = { readonly key: string; readonly block: string; readonly events: Even
 
 /** The rows that events name, gathered so that one statement reads them all. */
 export class EventLinks {
-  /** By link, then by key and block: many events name the same. */
+  /** Grouped by link, then by key and block: many events name the same. */
   readonly #keys = new Map<LinkName, Map<string, Key>>();
 
   /** Notes what has to be read to know whether the event is about things of these kinds; false if nothing has. */
@@ -156,8 +157,9 @@ export class EventLinks {
   }
 
   /**
-   * One select of (link, position, subject, name) for every link, in one order. Those without keys cost next to nothing,
-   * and the server keeps each text that it ever prepared: selects that depend on the events would fill its memory.
+   * One select of (link, position, subject, name) for every link, in one order. Links without keys cost next to
+   * nothing, and the server keeps each text that it ever prepared: selects that depend on the events would fill its
+   * memory.
    */
   selects(): readonly SqlText[] {
     const links = Object.keys(LINKS) as LinkName[];

@@ -1,4 +1,4 @@
-// An event in plain words: its name, its arguments as JSON can carry them, and one sentence.
+// Explains an event: its name, its arguments as JSON can carry them, and one sentence.
 import type { DecodedEvent } from "./decode-logs.ts";
 
 export type ExplainedEvent = {

@@ -1,4 +1,5 @@
-// What each event of a block changes: its folds run once more in memory, on the rows as they were before the block.
+// Finds what each event of a block changes: its folds run once more in memory, on the rows as they were before the
+// block.
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { RequiredRow } from "../schema/domain.ts";
 import type { Row, Table } from "../schema/table.ts";
@@ -72,7 +73,7 @@ export class RowChanges implements FoldRows {
     else apply(entry, noted, change, origin);
   }
 
-  /** By log index, once nothing is missing. */
+  /** The changes by log index, once nothing is missing. */
   finish(): ReadonlyMap<number, readonly RowChange[]> {
     const finished = new Map<number, readonly RowChange[]>();
     for (const [logIndex, changes] of this.#byLog) {

@@ -24,7 +24,7 @@ export type ChainLog = {
   readonly logIndex: number;
 };
 
-/** What identifies a block: the hash, and the number to find it by. */
+/** Identifies a block: the hash, and the number to find it by. */
 export type BlockId = Pick<BlockHeader, "number" | "hash">;
 
 /** The same, and when the block was made. */

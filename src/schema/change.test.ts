@@ -1,4 +1,4 @@
-// What each kind of change makes of the prior row, and which prior rows it rejects.
+// Each kind of change: what it makes of the prior row, and which prior rows it rejects.
 import { describe, expect, it } from "vitest";
 import { addAmounts, type EventOrigin, insert, update, upsert } from "./change.ts";
 import { address, orNull, uint63, uint256, unboundedText } from "./column.ts";

@@ -23,7 +23,7 @@ export type Change = {
   readonly key: Row;
   /** A whole row, some of its columns, or amounts to add. */
   readonly values: Row;
-  /** What the change expects of the prior row. */
+  /** The change's expectation of the prior row. */
   readonly priorRow: "absent" | "ignored" | "needed";
   /** The row after the change; throws if the prior row is unexpectedly present or absent, which is a defect. */
   readonly apply: (this: Change, before: Row | null, origin: EventOrigin) => Row;

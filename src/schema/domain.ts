@@ -1,4 +1,4 @@
-// Declares domains: for each event of a contract, the changes to rows and an explanation in plain words.
+// Declares domains: for each event of a contract, the changes to rows and an explanation in plain English.
 
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { EventRecord } from "./chain-log.ts";

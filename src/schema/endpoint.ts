@@ -35,12 +35,12 @@ export type EndpointResponse = {
 export type TextStream = {
   /** Aborts when the connection is gone, by either side. */
   readonly signal: AbortSignal;
-  /** What the client has not taken yet, and the system not either. */
+  /** The bytes that neither the client nor the system has taken yet. */
   readonly bufferedBytes: number;
   /** When text was last sent, in milliseconds of performance.now(). */
   readonly sentMs: number;
   send(text: string): void;
-  /** Resolves when everything has left the process; never where the client takes nothing. */
+  /** Resolves when everything has left the process; never if the client takes nothing. */
   drained(): Promise<void>;
   /** Sends what is left and closes. */
   end(text: string): void;
@@ -54,7 +54,7 @@ export type StreamedResponse = {
   readonly open: (stream: TextStream) => void;
 };
 
-/** What a request must carry to be served, as an OpenAPI security scheme. */
+/** The credentials of a request, as an OpenAPI security scheme. */
 export type Security = {
   readonly name: string;
   readonly scheme: JsonSchema;
@@ -69,7 +69,7 @@ export type Endpoint = {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** What the summary leaves out, in a sentence or two. */
+  /** Details that the summary leaves out, in a sentence or two. */
   readonly description: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
@@ -85,7 +85,7 @@ export type Endpoint = {
   readonly bodyBytesMax?: number;
   /** Response schemas by status; errors have the same form everywhere. */
   readonly responses: Readonly<Record<number, JsonSchema>>;
-  /** Media types of a successful response beside JSON, with their schemas. */
+  /** Media types of a successful response besides JSON, with their schemas. */
   readonly otherTypes?: Readonly<Record<string, JsonSchema>>;
   /** Error statuses in addition to those implied by parameters and body. */
   readonly errorStatuses?: readonly number[];
@@ -101,7 +101,7 @@ export type Endpoint = {
   readonly preHandler?: (head: RequestHead) => EndpointResponse | null | Promise<EndpointResponse | null>;
   /** The response if the work exceeds the request timeout and continues; null is the usual error. */
   readonly onTimeout?: (head: RequestHead) => EndpointResponse | null;
-  /** A response that stays open, where the request wants one; null leaves the request to `handle`. */
+  /** A response that stays open, if the request wants one; null leaves the request to `handle`. */
   readonly stream?: (request: EndpointRequest) => StreamedResponse | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointResponse>;
 };

@@ -7,7 +7,7 @@ import type { SqlValue } from "./sql.ts";
 
 export type ParameterKind<T> = {
   readonly json: JsonSchema;
-  /** What tools take, where the route redirects other forms to the one of `json`. */
+  /** The form that tools take, if the route redirects other forms to the one of `json`. */
   readonly toolJson?: JsonSchema;
   /** The value, or a Fault that names the parameter. */
   readonly parse: (text: string, name: string) => T;

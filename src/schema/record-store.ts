@@ -34,7 +34,7 @@ export type RecordStore = StatementRunner & {
   write<T>(change: WriteScope, work: (rows: WriteTransaction) => Promise<T>): Promise<T>;
 };
 
-/** What a record counts towards limits: its body, and 1 KiB for keys and index entries. */
+/** The bytes of a record that count towards limits: its body, and 1 KiB for keys and index entries. */
 export function countStoredBytes(body: Uint8Array): number {
   return 1_024 + body.length;
 }

@@ -70,7 +70,7 @@ class SqlBuilder implements SqlText {
   }
 
   append(part: SqlValue | SqlText | RawSql): void {
-    // By class, not by keys: an object from JSON may have any keys, and must stay a value.
+    // Recognized by class, not by keys: an object from JSON may have any keys, and must stay a value.
     if (part instanceof RawSql) this.addText(part.name);
     else if (part instanceof SqlBuilder || part instanceof CompiledSql) this.#merge(part);
     else this.#addValue(part as SqlValue);

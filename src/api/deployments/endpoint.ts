@@ -1,4 +1,4 @@
-// GET /deployments: what this server serves, with where each index is.
+// GET /deployments: the deployments of this server, with the position of each index.
 
 import { mountPath } from "../../http/mounts.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";

@@ -110,7 +110,7 @@ describe("publishing", () => {
     const { request_hash } = request.body as { request_hash: string };
     const text = JSON.stringify({ request_hash, request_id: "own-1", merchant_id: "x", agent: 5 });
     const response = await publish("QuoteResponse", { quote_response_json: text });
-    // What is no label there is the publisher's business.
+    // Other fields of the document are not checked.
     const labels = { request_hash, request_id: "own-1", merchant_id: null, agent: null };
     expect(response.body).toMatchObject(labels);
     const elsewhere = JSON.stringify({ request_hash: hashOf("elsewhere"), merchant_id: 2 ** 60 });

@@ -227,7 +227,7 @@ async function isHostedRequest(rows: StatementRunner, requestHash: string): Prom
   return (await findDocument(rows, { kind: "quote_request" }, hash)) !== null;
 }
 
-/** What a quote document itself says under the names of its labels; what is no such label there is left out. */
+/** The labels that a quote document itself has; a value that is not a valid label is left out. */
 function readLabelsOfDocument({ kind, labels }: DocumentKind, { text }: DocumentText): DocumentLabels {
   const content: unknown = kind === "catalog" ? null : JSON.parse(text);
   if (!isJsonObject(content)) return {};

@@ -37,7 +37,7 @@ const EVERY_EVENT: EventFilter = { types: null, subjects: {} };
 export class LiveTail {
   readonly #options: LiveTailOptions;
   readonly #followers = new Map<Follower, () => void>();
-  /** Those that have caught up to another position than this tail; the next one may be the same. */
+  /** Followers that have caught up to another position than this tail; the next position may be the same. */
   readonly #joiners = new Set<Joiner>();
   #position: EventCursor | null = null;
   #state: "idle" | "reading" | "outdated" = "idle";
@@ -159,7 +159,7 @@ export class LiveTail {
     }
   }
 
-  /** After a change the others read on by themselves. Without one they would only find themselves where they are. */
+  /** After a change the others read on by themselves. Without a change they would read nothing new. */
   #releaseJoiners(): void {
     if (!this.#hasChanged) return;
     this.#hasChanged = false;

@@ -19,8 +19,8 @@ export function formatRetry(ms: number): string {
 }
 
 /**
- * The stream cannot begin where the client wants it to. The empty id makes an EventSource forget the one it has, which
- * it would send again forever.
+ * The stream cannot begin at the position that the client names. The empty id makes an EventSource forget the one it
+ * has, which it would send again forever.
  */
 export function formatRejection(fault: Fault): string {
   return formatMessage("rejected", "", { code: fault.code, error: publicMessage(fault) });

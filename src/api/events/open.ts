@@ -24,7 +24,7 @@ type EventsService = {
 type EventsOptions = {
   readonly database: Database;
   readonly log: Log;
-  /** Of the primary: the newest events as quick reads, and history on connections of its own. */
+  /** Readers of the primary: the newest events as quick reads, and history on connections of its own. */
   readonly run: RunRead;
   readonly pinHistory?: (block: bigint) => RunRead | null;
   readonly registry?: Registry;

@@ -22,14 +22,14 @@ export type EventStreamLimits = {
   /** How long it may leave them unread before it is closed. */
   readonly stalledMsMax: number;
   readonly keepAliveMs: number;
-  /** Between two looks at the index where no notification arrives. */
+  /** The pause between two reads of the index if no notification arrives. */
   readonly pollMs: number;
 };
 
 export const EVENT_STREAM_LIMITS: EventStreamLimits = {
   // Below the limit of connections, so that ordinary requests always find one.
   streamsMax: 800,
-  // More tabs and programs than a person runs, and few enough that forty clients are needed to take every place.
+  // More tabs and programs than a person runs, and few enough that forty clients are needed to take every slot.
   streamsPerClientMax: 20,
   // A page of events; the kernel holds as much again.
   bufferBytesMax: 64 * 1024,
@@ -87,7 +87,7 @@ export class EventStreams {
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
-    // Those that want rows wait until blocks are folded: with a tail of their own they delay no other.
+    // Streams with rows wait until blocks are folded: with a tail of their own they delay no other.
     this.#tails = FINALITIES.flatMap((finality) =>
       [false, true].map((rows) => ({ finality, rows, tail: this.#openTail(finality, rows) })),
     );
@@ -97,7 +97,7 @@ export class EventStreams {
     });
   }
 
-  /** Throws a Fault if there is no place for another stream of the client. */
+  /** Throws a Fault if the client has no slot left for another stream. */
   assertRoom(client: string): void {
     const { streamsMax, streamsPerClientMax } = this.#options.limits;
     const wait = { retryAfterSeconds: Math.ceil(RECONNECT_MS.max / 1_000) };
@@ -229,7 +229,7 @@ export class EventStreams {
     const { keepAliveMs, pollMs } = this.#options.limits;
     this.#timers = [
       setInterval(() => this.#keepAlive(), keepAliveMs),
-      // Also where notifications arrive: LISTEN may be lost without notice.
+      // Polls even if notifications arrive: LISTEN may be lost without notice.
       setInterval(() => this.onChange(), pollMs),
     ];
   }

@@ -1,4 +1,4 @@
-// GET /integrity: where the index is against its chain, the reorgs that it met, its audits, and what made its rows.
+// GET /integrity: the position of the index on its chain, the reorgs that it met, its audits, and what made its rows.
 
 import { createHash } from "node:crypto";
 import { readVersion } from "../../config/settings.ts";

@@ -85,7 +85,7 @@ it("receivers that get no request, because too many are asked already, count for
 it("receivers that prove themselves count for no limit", async () => {
   const { register } = harness();
   expect(await inTurn(200, () => register({ host: "good.example" }))).toEqual(times(200, "proven"));
-  // A limit that is reached takes nothing from the others.
+  // A limit that is used up takes nothing from the others.
   await inTurn(200, () => register({}));
   expect(await inTurn(6, (owner) => register({ owner: owner + 2, host: "x.example" }))).toEqual(
     times(6, "CONFLICT"),

@@ -19,8 +19,9 @@ type Registration = {
 /** Throws a Fault unless the receiver returns the challenge. */
 export type ProveReceiver = (registration: Registration) => Promise<void>;
 
-// Receivers that fail per minute. An owner looks for a mistake; a client may have several owners; a host that never asked
-// for a request gets two a second at most. Only thirty owners, each with something on chain, could use up those of a host.
+// Receivers that fail per minute. An owner may be correcting a mistake; a client may have several owners; a host that
+// never asked for a request gets two a second at most. Only thirty owners, each with something on chain, could use up
+// those of a host.
 const FAILED_PER_MINUTE = { client: 10, owner: 4, host: 120 } as const;
 
 // A receiver may take 15 seconds, and the request of its owner waits for it.

@@ -145,7 +145,7 @@ function readEntry(entry: FileEntry, network: PublicNetwork | null): NewWebhook 
   };
 }
 
-/** Adds and changes what the file says, and keeps every cursor. What the file no longer names is disabled. */
+/** Adds and changes what the file says, and keeps every cursor. Disables webhooks that the file no longer names. */
 async function storeConfiguredWebhooks(
   rows: StatementRunner,
   configured: readonly NewWebhook[],

@@ -34,13 +34,13 @@ export const RETRY_MS: readonly number[] = [
 ];
 // Receivers that failed together must not be tried together.
 const JITTER_RATIO = 0.1;
-// What a receiver may request with Retry-After.
+// The longest wait that a receiver may request with Retry-After.
 const RETRY_AFTER_MS_MAX = 24 * HOUR_MS;
 /** Ends the claim. `head` is the head of the index before the claim. */
 export async function deliver(first: Found | Claim, head: string, options: DeliverOptions): Promise<void> {
   let claim = "kind" in first ? first.claim : first;
   let found = "kind" in first ? first : null;
-  // What was found by looking together is looked for together again, and waits for no reader of history.
+  // Webhooks near the head share pages; they do not wait behind readers of history.
   const isNearHead = found !== null;
   const paced: PacedOptions = { ...options, pace: { hasSent: false } };
   try {
@@ -205,6 +205,6 @@ export async function endFailedClaim(claim: Claim, error: unknown, options: Deli
     fault.status < 500
       ? rows.fail(claim, { error: publicMessage(fault), retryAtMs, disabledReason: "position" })
       : rows.postpone(claim, retryAtMs);
-  // What cannot be ended ends by itself, with its lease.
+  // A claim that cannot be ended ends by itself, with its lease.
   await ended.catch(() => undefined);
 }

@@ -40,7 +40,7 @@ type LookOptions = {
 /** Pages that all webhooks with the same position share: those that have caught up, which are most. */
 type SharedPages = {
   readonly pages: Map<string, Promise<EventsPage>>;
-  /** What the events of the pages say they are about: everything that a filter asks for. */
+  /** The subjects of the pages' events: everything that a filter names. */
   readonly linkedSubjects: readonly EventSubject[];
 };
 
@@ -81,7 +81,7 @@ export async function findNext(
     if (events.length > 0) return { kind: "events", claim, events: events.map(({ record }) => record) };
     position = page.progress.cursor;
     if (!page.hasMore) return { kind: "nothing", claim, position, isCaughtUp: true };
-    // Where turns are long the lease would end before the pages do, and nothing would have been gained.
+    // If turns are long, the lease would end before the pages do, and the work would be lost.
     if (performance.now() > claim.sendUntilMs) break;
   }
   return { kind: "nothing", claim, position, isCaughtUp: false };

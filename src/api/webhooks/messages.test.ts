@@ -1,4 +1,4 @@
-// The text of a webhook message: words of other people are visible in it, and the value stays the same.
+// The text of a webhook message: texts of others are visible in it, and the value stays the same.
 import { describe, expect, it } from "vitest";
 import type { EventRecord } from "../events/event-page.ts";
 import { createEventMessage } from "./messages.ts";

@@ -9,7 +9,10 @@ export type WebhookMessage = {
   readonly body: string;
 };
 
-/** Whose message it is. The epoch grows with every undo: an event that was undone is another message if it comes back. */
+/**
+ * Identifies the message. The epoch grows with every undo: an event that was undone is another message if it comes
+ * back.
+ */
 type MessageScope = { readonly id: string; readonly epoch: number };
 
 /** The undos of a webhook that decide epochs, in order: each with the last block that it left. */
@@ -18,7 +21,7 @@ export type UndoneBlocks = readonly { readonly block: number; readonly epoch: nu
 // At a reorg a day, a season. The list is read with every message.
 const UNDOS_MAX = 100;
 
-/** An undo decides alone for what it removed: earlier ones at or above its block are no longer needed. */
+/** An undo replaces earlier undos at or above its block. */
 export function addUndo(undos: UndoneBlocks, block: number, epoch: number): UndoneBlocks {
   const added = [...undos.filter((each) => each.block < block), { block, epoch }];
   const [first, second, ...rest] = added;

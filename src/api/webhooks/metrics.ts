@@ -22,7 +22,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
     labelNames: ["status"],
     registers,
   });
-  // By id: there are no more than the limits of owners and of the operator's file allow.
+  // Labelled by id: there are no more than the limits of owners and of the operator's file allow.
   const labelNames = ["webhook"];
   const blocks = new Gauge({
     name: "sextant_webhook_lag_blocks",
@@ -40,7 +40,7 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
       for (const [status, count] of Object.entries({ active, paused, disabled, pending })) {
         webhooks.set({ status }, count);
       }
-      // Those that are paused, disabled or deleted by now have none.
+      // Webhooks that are paused, disabled or deleted by now have none.
       blocks.reset();
       seconds.reset();
       for (const { webhook, ...lag } of lags) {

@@ -1,4 +1,4 @@
-// Composes webhooks: keys, the guarded sender, what the endpoints need, and delivery where this process delivers.
+// Composes webhooks: keys, the guarded sender, what the endpoints need, and delivery if this process delivers.
 import type { Registry } from "prom-client";
 import { localChain } from "../../chain/chains/local.ts";
 import type { Config } from "../../config/read-config.ts";
@@ -19,7 +19,7 @@ export type WebhooksOptions = {
   readonly chainId: number;
   readonly clock?: Clock;
   readonly timing?: Partial<WebhookTiming>;
-  /** Where receivers may be; for tests. By default the public internet, on a local chain anywhere. */
+  /** The addresses that receivers may have; for tests. By default the public internet, on a local chain any. */
   readonly network?: PublicNetwork | null;
 };
 

@@ -1,4 +1,4 @@
-// What the operator can do with every webhook, from the command line.
+// Manages every webhook for the operator, from the command line.
 import { Fault } from "../../lib/fault.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
 import { changeWebhook, describeWebhook, listWebhooks, type WebhookRecordRow } from "./records.ts";
@@ -11,7 +11,7 @@ export type OperatorRequest =
       readonly action: "pause" | "resume" | "rotate" | "test" | "secret" | "delete" | "replay";
       /** An id, or a name of the configuration. */
       readonly webhook: string;
-      /** Where a replay begins. */
+      /** The begin of a replay. */
       readonly from: string | undefined;
     };
 
@@ -22,7 +22,7 @@ export type OperatorPlace = {
   readonly service: WebhookService;
 };
 
-/** What to print: a line of JSON for each webhook, or the secret. With several deployments each line names its own. */
+/** The output: a line of JSON for each webhook, or the secret. With several deployments each line names its own. */
 export async function manageAsOperator(
   request: OperatorRequest,
   places: readonly OperatorPlace[],

@@ -32,13 +32,13 @@ export type NewWebhook = {
   readonly position: string;
 };
 
-/** What can be done to a webhook, without its keys and deliveries. */
+/** The operations on a webhook, without its keys and deliveries. */
 export type WebhookChange =
   | { readonly action: "delete" | "pause" | "resume" | "rotate" }
   | { readonly action: "replay"; readonly position: string };
 
-// After these times a webhook makes room for a new one, once there is no other room: one that is paused, disabled or has
-// never delivered anything, and one that has delivered. Owners with anything to hear of hear it within a quarter.
+// After these times a webhook makes room for a new one, once there is no other room: one that is paused, disabled or
+// has never delivered anything, and one that has delivered. An owner with any activity gets an event within a quarter.
 const UNUSED_DAYS = 7;
 const QUIET_DAYS = 90;
 // Receivers take over a new secret within a day.
@@ -62,7 +62,8 @@ export type WebhookRecordRow = WebhookRow & {
   readonly last_success_at: string | null;
 };
 
-// Earlier versions stored the text of the receiver after its status. It may be of a server that the owner cannot reach.
+// Earlier versions stored the text of the receiver after its status. It may come from a server that the owner has no
+// access to.
 const RECEIVER_TEXT = /^(status [0-9]+) .*/s;
 
 export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
@@ -85,7 +86,7 @@ export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
   };
 }
 
-/** Where to begin. The head is that of now, not of the first delivery; anything else is checked and kept. */
+/** The begin. The head is the present one, not that of the first delivery; anything else is checked and kept. */
 export async function resolveStart(
   readEvents: ReadEvents,
   given: string,
@@ -102,8 +103,8 @@ export function createWebhookId(): string {
 }
 
 /**
- * Throws a Fault if there are too many. Call it in a transaction that no other registration runs beside. The holder is the
- * account that the slot counts for, besides the owner.
+ * Throws a Fault if there are too many. Call it in a transaction during which no other registration runs. The holder is
+ * the account that the slot counts for, besides the owner.
  */
 export async function insertWebhook(
   rows: StatementRunner,
@@ -124,7 +125,7 @@ export async function insertWebhook(
 type SlotHolder = {
   readonly owner: Hex;
   readonly holder: Hex;
-  /** Of the receiver, with its port. */
+  /** The host of the receiver, with its port. */
   readonly host: string;
 };
 
@@ -134,7 +135,7 @@ type SlotHolder = {
 const FREE_SHARE = 1 / 2;
 const HOST_SHARE = 1 / 20;
 
-// By the time of the newest event that it has reached, not of the last delivery: a replay of old events costs nothing.
+// Measured by the time of its newest event, not of the last delivery: a replay of old events costs nothing.
 const UNUSED = sql`owner is not null and greatest(created_at, (select to_timestamp(b.timestamp) from blocks b where b.number = (reached->>'block')::bigint)) < now() - (case when status = 'active' and delivered > 0 then ${QUIET_DAYS}::int else ${UNUSED_DAYS}::int end) * interval '1 day'`;
 
 /** Throws a Fault if an owner, or all of them, have as many as they may. Deletes an unused one if that helps. */
@@ -200,7 +201,7 @@ export async function findWebhook(rows: StatementRunner, id: string): Promise<We
   return row ?? null;
 }
 
-/** By name and age. */
+/** Sorted by name and age. */
 export function listWebhooks(rows: StatementRunner, owner: Hex | null): Promise<readonly WebhookRecordRow[]> {
   const isOwned = owner === null ? sql`true` : sql`w.owner = ${owner}`;
   return rows.run<WebhookRecordRow>(

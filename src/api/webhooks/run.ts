@@ -19,7 +19,7 @@ export type WebhookDelivery = {
 };
 
 export type WebhookTiming = {
-  /** Between two looks where no notification arrives. */
+  /** The pause between two reads if no notification arrives. */
   readonly pollMs: number;
   readonly leaseMs: number;
   readonly spacingMs: number;
@@ -46,7 +46,7 @@ type WebhookDeliveryOptions = {
   readonly timing?: Partial<WebhookTiming>;
 };
 
-// One for each webhook that the settings and the operator's file allow: a slow receiver takes no other's place.
+// One for each webhook that the settings and the operator's file allow: a slow receiver takes no other's slot.
 const DELIVERIES_MAX = 1_100;
 // Taken at once, and looked at together.
 const BATCH_MAX = 50;
@@ -136,7 +136,7 @@ class DeliveryLoop {
     const { rows, history } = this.#options;
     const claims = await rows.claimDue(head, { max, onlyCaughtUp: history.waiting >= HISTORY_WAITING_MAX });
     const caughtUp = claims.filter(({ webhook }) => webhook.isCaughtUp);
-    // Those with history to read must not keep the others waiting.
+    // Webhooks with history to read must not delay the others.
     for (const claim of claims)
       if (!claim.webhook.isCaughtUp) this.#start(deliver(claim, head, this.#options));
     await this.#lookTogether(caughtUp, head);

@@ -1,4 +1,4 @@
-// What webhooks look like in requests and responses, as JSON Schema; and their filters, read.
+// JSON Schemas of webhooks in requests and responses, and the parser of their filters.
 
 import {
   EVENT_SUBJECTS,

@@ -1,4 +1,4 @@
-// One attempt to deliver a message: signed, bounded, and never to where a stranger must not lead us.
+// One attempt to deliver a message: signed, bounded, and only to addresses that anyone may name.
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { HttpClientError, sendHttpRequest } from "../../lib/http-client.ts";
@@ -26,7 +26,7 @@ export type Attempt =
       readonly isDelivered: false;
       /** Null without a response. */
       readonly status: number | null;
-      /** What went wrong, in a line without secrets and without words of the receiver. */
+      /** The cause of the failure, in a line without secrets and without texts of the receiver. */
       readonly error: string;
       readonly retryAfterMs: number | null;
     };
@@ -34,7 +34,7 @@ export type Attempt =
 type SenderOptions = {
   readonly signer: WebhookSigner;
   readonly clock: Clock;
-  /** Null on a local chain, where receivers are on the same machine. */
+  /** Null on a local chain, whose receivers are on the same machine. */
   readonly network: PublicNetwork | null;
 };
 

@@ -1,4 +1,4 @@
-// What owners and the operator do alike with webhooks: change them, and send a test.
+// Operations on webhooks that owners and the operator share: change them, and send a test.
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { PublicNetwork } from "../../lib/public-network.ts";
@@ -23,12 +23,12 @@ export type WebhookService = {
 
 type RequestedChange = {
   readonly action: WebhookChange["action"];
-  /** Where a replay begins. */
+  /** The begin of a replay. */
   readonly from: string | undefined;
   readonly finality: Finality;
 };
 
-/** Throws a Fault if a replay begins at no place of the chain. */
+/** Throws a Fault if the chain does not have the begin of a replay. */
 export async function readChange(
   { action, from, finality }: RequestedChange,
   { readEvents }: WebhookService,
@@ -39,7 +39,7 @@ export async function readChange(
   return { action, position: await resolveStart(readEvents, from, finality) };
 }
 
-/** What became of it, as responses have it. */
+/** The outcome, as responses have it. */
 export async function sendTest(webhook: Webhook, { send, clock }: WebhookService) {
   const result = await send(webhook, createTestMessage(webhook, clock.nowMs()));
   return {

@@ -1,4 +1,4 @@
-// Signatures as receivers check them: with the reference library, and by the specification where it has none.
+// Signatures as receivers check them: with the reference library, and by the specification if the library has no check.
 import { createPublicKey, verify } from "node:crypto";
 import { Webhook as ReferenceWebhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";

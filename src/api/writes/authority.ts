@@ -33,7 +33,7 @@ export type WriteAuthority = {
   readonly mode: "open" | "signed";
   /** Headers of a write, for the OpenAPI document. */
   readonly headers: readonly Parameter[];
-  /** What a write must carry, for the OpenAPI document; null in open mode. */
+  /** The credentials of a write, for the OpenAPI document; null in open mode. */
   readonly security: Security | null;
   /** Only `author` may sign; with null anyone may, and the result names the signer. */
   authorize(request: WriteRequest, subject: WriteSubject, author: Hex | null): Promise<WriteAuthorization>;

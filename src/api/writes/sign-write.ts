@@ -15,7 +15,7 @@ const WRITE_TYPES = {
 /** The deployment a write is for. */
 export type WriteDomain = { readonly chainId: number; readonly intentBook: Hex };
 
-/** What a write does, and to which resource. */
+/** The action of a write, and its resource. */
 export type WriteSubject = { readonly action: string; readonly resource: string };
 
 export type WriteMessage = WriteSubject & {

@@ -28,8 +28,8 @@ export type DetailReads = {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<Hex, { readonly to: Hex | null; readonly input: Hex }>>;
   /**
-   * View calls at the state after their block; null for a revert, and where no node has that state. Throws a Fault while
-   * a node that may have it fails.
+   * View calls at the state after their block; null for a revert, and if no node has that state. Throws a Fault while a
+   * node that may have it fails.
    */
   callAtBlocks(calls: readonly StateCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** View calls at a later block whose state every node has; null for a revert. */
@@ -40,7 +40,7 @@ export type DetailReads = {
     at: BlockId,
     signal: AbortSignal,
   ): Promise<readonly (boolean | null)[]>;
-  /** The effective calls of transactions, in order; absent where no node traces the transaction. */
+  /** The effective calls of transactions, in order; absent if no node traces the transaction. */
   traceCalls(
     hashes: readonly Hex[],
     signal: AbortSignal,

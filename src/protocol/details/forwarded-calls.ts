@@ -46,9 +46,9 @@ function callAt(input: Hex, at: number): Hex | null {
 }
 
 /**
- * Matches calls with events one to one: in order where each fits, otherwise only if a single call fits an event and was
- * forwarded at least as often as there are such events. An ambiguous event gets no call; no event gets one where
- * matching would decode too much.
+ * Matches calls with events one to one: in order if each fits, otherwise only if a single call fits an event and was
+ * forwarded at least as often as there are such events. An ambiguous event gets no call; no event gets one if matching
+ * would decode too much.
  */
 export function matchCallsToEvents<E>(
   events: readonly E[],

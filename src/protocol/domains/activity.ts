@@ -18,7 +18,7 @@ const counts = {
   trust_signals: uint63,
 };
 
-/** What commerce_totals counts already, so that the totals of this file leave it out. */
+/** The counts that commerce_totals has already, so that the totals of this file leave it out. */
 const commerceCounts = {
   merchants: uint63,
   services: uint63,
@@ -34,14 +34,14 @@ export const protocolTotals = defineRollup(
   { key: ["scope"] },
 );
 
-/** By unix hour. Days are sums of hours: a row for each would cost every event one more write. */
+/** Rows by unix hour. Days are sums of hours: a row for each would cost every event one more write. */
 export const activityHours = defineRollup(
   "activity_hours",
   { hour: uint63, ...counts, ...commerceCounts },
   { key: ["hour"] },
 );
 
-// By the hour of the deadline: an intent expires without an event, so that those still open are found by time.
+// Rows by the hour of the deadline: an intent expires without an event, so that those still open are found by time.
 export const openIntents = defineRollup("open_intents", { hour: uint63, intents: uint63 }, { key: ["hour"] });
 
 // 2100-01-01: one row has all later deadlines, which anyone may spread as far as 2^256.

@@ -30,7 +30,7 @@ export const attestations = defineTable(
   },
 );
 
-// By address, not by attestor id: an attestor may attest before it registers.
+// Keyed by address, not by attestor id: an attestor may attest before it registers.
 export const attesterActivity = defineRollup(
   "attester_activity",
   { attester: address, attestations: uint63, revoked_attestations: uint63 },

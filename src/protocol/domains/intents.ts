@@ -95,13 +95,13 @@ export const fillProofs = defineTable(
   { key: ["intent_id"] },
 );
 
-// By address, not by solver id: a solver may bid and fill before it registers.
+// Keyed by address, not by solver id: a solver may bid and fill before it registers.
 export const solverActivity = defineRollup(
   "solver_activity",
   {
     solver: address,
     bids: uint63,
-    // Those selected now: a bid that another one replaces no longer counts.
+    // Bids that are selected now: a bid that another one replaces no longer counts.
     selected_bids: uint63,
     fills: uint63,
     latency_blocks_total: uint63,

@@ -10,7 +10,9 @@ const setFunctionAllowed = createFunctionCodec(policyModuleAbi, "setFunctionAllo
 /** The entry point of ERC-4337 version 0.9, which every PolicyAccount trusts. */
 const ENTRY_POINT: Hex = "0x433709009b8330fda32311df1c2afa402ed8d009";
 
-/** What a PolicyAccount checks for a session key before it calls the module: the target, and whether the key is valid. */
+/**
+ * The checks of a PolicyAccount for a session key before it calls the module: the target, and whether the key is valid.
+ */
 export function findSessionKeyViolations(
   transaction: PlannedTransaction,
   rules: AccountRules,
@@ -32,7 +34,7 @@ export function findSessionKeyViolations(
   return violations;
 }
 
-/** What the account checks after the module: that the spend of the call is known. */
+/** The account's check after the module: the spend of the call must be known. */
 export function findSessionCallViolations(
   transaction: PlannedTransaction,
   rules: AccountRules,
@@ -77,12 +79,12 @@ export type AccountRules = {
   readonly frozen: boolean;
   readonly targetAllowed: boolean;
   readonly functionAllowlistEnabled: boolean;
-  /** Of the call's selector; missing bytes of shorter calldata are zero. */
+  /** The policy of the call's selector; missing bytes of shorter calldata are zero. */
   readonly functionAllowed: boolean;
   readonly native: SpendAllowance;
-  /** Of the target as a token. */
+  /** The policy of the target as a token. */
   readonly token: SpendAllowance;
-  /** Of the session key, where the transaction names one. */
+  /** The policy of the session key, if the transaction names one. */
   readonly session: { readonly active: boolean; readonly expiresAt: bigint };
 };
 
@@ -96,7 +98,7 @@ export type PolicyUpdate = {
   readonly data: Hex;
 };
 
-/** One rule that rejects the transaction; without an update where no policy can change that. */
+/** One rule that rejects the transaction; without an update if no policy can change that. */
 export type PolicyViolation = {
   readonly reason: string;
   readonly missing?: string;

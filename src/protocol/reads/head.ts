@@ -1,4 +1,4 @@
-// GET /head: where the index is, which time a block has, and in which blocks around it something happened.
+// GET /head: the position of the index, which time a block has, and in which blocks around it something happened.
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { blockTimeAt } from "../../schema/reads/record.ts";

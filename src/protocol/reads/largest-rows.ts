@@ -8,7 +8,7 @@ export type Ranked = {
   /** The column to rank by; equals come by key, the highest first. */
   readonly by: string;
   readonly limit: number;
-  /** Which rows take part, by unqualified columns that an index begins with. */
+  /** The condition of the rows, by unqualified columns that an index begins with. */
   readonly where?: SqlText;
 };
 

@@ -113,7 +113,7 @@ const ratio = (sum: string, count: string) =>
 const solver = defineRecord({
   name: "Solver",
   table: solvers,
-  // By address: fills of an operator before it registered count too.
+  // Joined by address: fills of an operator before it registered count too.
   joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
   fields: {
     ...columnFields(solvers, [
@@ -168,7 +168,7 @@ const solverReads = [
 const attestor = defineRecord({
   name: "Attestor",
   table: attestors,
-  // By address: attestations of an operator before it registered count too.
+  // Joined by address: attestations of an operator before it registered count too.
   joins: [{ table: attesterActivity, alias: "a", on: "a.attester = t.operator" }],
   fields: {
     ...columnFields(attestors, ["attestor_id", "operator", "metadata_uri", "schemas_hash", "active"]),

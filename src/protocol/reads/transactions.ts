@@ -118,7 +118,7 @@ const FRAME_BYTES = 1_024;
 
 /**
  * Null if none of the logs is an event of the protocol. Omits events beyond the byte limit, but never the first;
- * `logCount` is the number of logs of the transaction, where `logs` has not all of them.
+ * `logCount` is the number of logs of the transaction, if `logs` does not have all of them.
  */
 export function explainLogs(
   txHash: Hex,

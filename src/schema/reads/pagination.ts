@@ -16,7 +16,7 @@ export type SortOrder = {
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 // PostgreSQL reads every row that an offset skips: a hundred of the largest pages cost it some 10 ms. Deeper pages are
-// reached by cursor, at the cost of the first page.
+// read by cursor, at the cost of the first page.
 const OFFSET_MAX = 10_000;
 // The longest cursor that we produce: a handful of ids, or a policy subject of three addresses.
 const CURSOR_LENGTH_MAX = 1_024;
@@ -120,7 +120,7 @@ function countFoundRows({ columns, rows }: ResultRows): number {
   return at < 0 || rows.length === 0 ? rows.length : Number(rows[0]?.[at]);
 }
 
-// What a page has alongside its records: pagination with the longest cursor, and extra fields.
+// The fields of a page besides its records: pagination with the longest cursor, and extra fields.
 const FRAME_BYTES = 4_096;
 
 /** The same with as many of the first records as fit into the bytes: at least one, so that every page advances. */

@@ -25,8 +25,8 @@ export type ReadStatement = {
   /** A block that the server should have; one without it responds only if no other can. */
   readonly atLeast?: bigint | null;
   /**
-   * What it must show of records that clients write: all of them, as only the primary surely does, or all that this
-   * process knows of. Absent if it shows none.
+   * The records of clients that it must show: all of them, as only the primary surely does, or all that this process
+   * knows of. Absent if it shows none.
    */
   readonly records?: "primary" | "replayed";
 };
@@ -40,7 +40,7 @@ export type RunRead = <T>(
 /** The largest block number PostgreSQL and the tables can hold. */
 export const BLOCK_MAX = 2n ** 63n - 1n;
 
-/** Which block, on which fork, a response reflects. */
+/** The block, on a certain fork, that a response reflects. */
 export function formatHeadHeaders(head: IndexHead): Readonly<Record<string, string>> {
   return { "x-indexed-block": head.number.toString(), "x-indexed-block-hash": head.hash };
 }
@@ -50,7 +50,7 @@ export function isBeforeKeptBlocks(problem: string): boolean {
   return /^This data is available from block [0-9]+ on\.$/.test(problem);
 }
 
-/** What the description of an endpoint says of them. */
+/** The text about them in the description of an endpoint. */
 export const HEAD_HEADERS: Readonly<Record<string, string>> = {
   "x-indexed-block": "Number of the latest indexed block.",
   "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
@@ -70,7 +70,7 @@ export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { rece
   if (problem !== null) throw new Fault("INPUT_INVALID", problem);
 }
 
-/** The block that the index must have reached; null takes what there is. */
+/** The block that the index must have; null takes what there is. */
 export type MinBlock = bigint | null;
 
 /** After which time a block that is just being indexed is there. */
@@ -106,9 +106,9 @@ export type ReadInput = {
 };
 
 /**
- * What a statement costs the database. `quick` reads hardly more rows than it returns, however large the tables are, which
- * tests/api/read-costs.integration.test.ts enforces. `slow` is everything else; it runs on its own connections, so that no quick read
- * waits behind it.
+ * The cost of a statement for the database. `quick` reads hardly more rows than it returns, however large the tables
+ * are, which tests/api/read-costs.integration.test.ts enforces. `slow` is everything else; it runs on its own
+ * connections, so that no quick read waits behind it.
  */
 export type ReadCost = "quick" | "slow";
 
@@ -125,7 +125,7 @@ export type Read = {
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
-  /** What the summary leaves out, in a sentence or two. */
+  /** Details that the summary leaves out, in a sentence or two. */
   readonly description: string;
   readonly tag: string;
   readonly parameters: readonly Parameter[];
@@ -147,7 +147,7 @@ export type Read = {
   readonly plan: (input: ReadInput) => ReadPlan;
 };
 
-/** What `include` may name. */
+/** The names that `include` takes. */
 export function includableParts({ provenance, requirements = false }: Read): readonly string[] {
   return [...(provenance ? ["provenance"] : []), ...(requirements ? ["requirements"] : [])];
 }
