@@ -12,7 +12,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import { readWithCaps } from "./capped-reads.ts";
+import { readWithCaps } from "./contract-reads/capped-reads.ts";
 import { createPastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,

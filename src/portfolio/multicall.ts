@@ -1,20 +1,12 @@
 // Batches contract reads: calls to known protocols go through Multicall3, calls to untrusted contracts are sent alone.
 import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../chain/aggregate3.ts";
-import { createSignatureCodec, type FunctionCodec } from "../lib/abi/codec.ts";
 import { splitIntoChunks } from "../lib/chunks.ts";
 import type { Hex } from "../lib/hex.ts";
+import { defineRead } from "./contract-reads/reads.ts";
 import type { ContractRead, PinnedChain } from "./types.ts";
 
-type CallEncoder = (to: Hex, args?: readonly unknown[], gasMax?: number) => ContractRead;
-
-/** Parses and hashes the signature once, on first use: a wallet needs hundreds of calls of a few functions. */
-export function createCallEncoder(signature: string): CallEncoder {
-  let codec: FunctionCodec | undefined;
-  return (to, args = [], gasMax) => {
-    codec ??= createSignatureCodec(signature) as FunctionCodec;
-    const data = codec.encodeCall(args);
-    return gasMax === undefined ? { to, data } : { to, data, gasMax };
-  };
+export function createCallEncoder(signature: string) {
+  return defineRead(signature, (data) => data);
 }
 
 /** About 6 million gas with the most expensive calls: balances that accrue interest. */

@@ -9,13 +9,21 @@ const ADDRESS_MAX = (1n << 160n) - 1n;
 /** No listed token comes near 2^128 units (340 undecillion); an amount beyond it is a broken or lying contract. */
 export const TOKEN_AMOUNT_MAX = (1n << 128n) - 1n;
 
+/** So many words; a list of any length if the number is not known to the compiler. */
+export type Words<N extends number, Found extends readonly bigint[] = readonly []> = number extends N
+  ? readonly bigint[]
+  : Found["length"] extends N
+    ? Found
+    : Words<N, readonly [...Found, bigint]>;
+
 /** Exactly `count` words, else null: the called function returns neither fewer nor more. */
-export function decodeWords(data: Hex | null | undefined, count: number): readonly bigint[] | null {
+export function decodeWords<const N extends number>(data: Hex | null | undefined, count: N): Words<N> | null {
   if (!data || data.length !== 2 + WORD_DIGITS * count) return null;
-  return Array.from({ length: count }, (_, index) => {
+  const words: readonly bigint[] = Array.from({ length: count }, (_, index) => {
     const start = 2 + WORD_DIGITS * index;
     return BigInt(`0x${data.slice(start, start + WORD_DIGITS)}`);
   });
+  return words as Words<N>;
 }
 
 /** One word, else null. */
@@ -26,6 +34,12 @@ export function decodeWord(data: Hex | null | undefined): bigint | null {
 /** The first word, whatever follows it, as Solidity decodes a number; null when there is none. */
 export function decodeFirstWord(data: Hex | null | undefined): bigint | null {
   return decodeWord(data?.slice(0, 2 + WORD_DIGITS) as Hex | undefined);
+}
+
+/** One word that is 0 or 1, else null. */
+export function decodeBoolean(data: Hex | null | undefined): boolean | null {
+  const word = decodeWord(data);
+  return word === 1n ? true : word === 0n ? false : null;
 }
 
 /** One plausible amount, else null. */

@@ -1,13 +1,12 @@
-// Reads many permissions live: by the scanner contract where a node takes state overrides, by Multicall3 elsewhere.
+// Reads many permissions live, each with limited gas: anyone may have deployed a token.
 import {
   allowanceScannerAbi as abi,
   allowanceScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/allowance-scanner";
 import { createFunctionCodec, createSignatureCodec, type FunctionCodec } from "../../lib/abi/codec.ts";
-import { splitIntoChunks } from "../../lib/chunks.ts";
-import { Fault } from "../../lib/fault.ts";
+import { decodeFirstWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { readBySplitMulticall } from "../split-multicall.ts";
+import { scanContracts } from "../contract-reads/scan-contracts.ts";
 import type { PinnedChain } from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 
@@ -63,8 +62,6 @@ const GAS_PER_READ = 100_000;
 /** All reads of one contract in one call: dozens of spenders, or a few dozen of them for a token of a stranger. */
 const TRUSTED_GAS_MAX = 5_000_000;
 const STRANGE_GAS_MAX = 300_000;
-// Each call reads hundreds of pairs; only an endless row of gas burners comes near this.
-const CALLS_MAX = 50;
 
 const scan = createFunctionCodec(abi, "scan");
 const codecs = new Map<string, FunctionCodec>(
@@ -85,40 +82,30 @@ export async function scanPermissions(
   reads: readonly PermissionRead[],
   signal: AbortSignal,
 ): Promise<ScannedPermissions> {
-  const parts = await Promise.all(
-    splitIntoChunks(reads, PAIRS_PER_CALL_MAX).map(
-      async (part) =>
-        (await scanByOverride(at, owner, part, signal)) ?? (await scanByMulticall(at, owner, part, signal)),
-    ),
+  const { found, failed } = await scanContracts<PermissionRead, Pick<FoundPermission, "value" | "extra">>(
+    at,
+    {
+      items: reads,
+      itemsPerCall: PAIRS_PER_CALL_MAX,
+      code,
+      encode: (part) => scan.encodeCall([encodeRequest(owner, part)]),
+      decode: scan.decodeResult,
+      callOf: (read) => encodeRead(owner, read),
+      decodeOne: (returnData) => {
+        const value = decodeFirstWord(returnData) ?? 0n;
+        return value === 0n ? null : { value, extra: decodeSecondWord(returnData) };
+      },
+      gasPerItem: GAS_PER_READ,
+      title: "a scan of permissions",
+    },
+    signal,
   );
-  return {
-    found: parts.flatMap(({ found }) => found),
-    failed: parts.flatMap(({ failed }) => failed),
-  };
+  return { found: found.map(([read, { value, extra }]) => ({ ...read, value, extra })), failed };
 }
 
-/** Null when the node does not support state overrides. */
-async function scanByOverride(
-  at: PinnedChain,
-  owner: Hex,
-  reads: readonly PermissionRead[],
-  signal: AbortSignal,
-): Promise<ScannedPermissions | null> {
-  const found: FoundPermission[] = [];
-  const failed: PermissionRead[] = [];
-  let remaining = reads;
-  for (let calls = 0; remaining.length > 0; calls += 1) {
-    if (calls === CALLS_MAX) return { found, failed: [...failed, ...remaining] };
-    const data = scan.encodeCall([encodeRequest(owner, remaining)]);
-    const returnData = await at.callWithOverride({ code, data }, signal);
-    if (returnData === null) return null;
-    const result = decodeScan(returnData, remaining);
-    if (result.next === 0) return null;
-    found.push(...result.found);
-    failed.push(...result.failed);
-    remaining = remaining.slice(result.next);
-  }
-  return { found, failed };
+/** Zero if the return data ends before it. */
+function decodeSecondWord(returnData: Hex): bigint {
+  return decodeFirstWord(`0x${returnData.slice(2 + WORD_DIGITS)}`) ?? 0n;
 }
 
 function encodeRequest(owner: Hex, reads: readonly PermissionRead[]) {
@@ -142,8 +129,7 @@ function encodeRequest(owner: Hex, reads: readonly PermissionRead[]) {
   };
 }
 
-/** The last word of the calldata is the spender. */
-const SPENDER_DIGITS = 64;
+const WORD_DIGITS = 64;
 
 function encodeQuery(owner: Hex, read: PermissionRead): { target: Hex; gasMax: bigint; prefix: Hex } {
   const { to, data } = encodeRead(owner, read);
@@ -151,7 +137,8 @@ function encodeQuery(owner: Hex, read: PermissionRead): { target: Hex; gasMax: b
   return {
     target: to,
     gasMax: BigInt(isTrusted ? TRUSTED_GAS_MAX : STRANGE_GAS_MAX),
-    prefix: data.slice(0, -SPENDER_DIGITS) as Hex,
+    // The last word of the calldata is the spender.
+    prefix: data.slice(0, -WORD_DIGITS) as Hex,
   };
 }
 
@@ -169,56 +156,4 @@ function encodeRead(owner: Hex, { kind, contract, spender }: PermissionRead): { 
 /** Whether it only says that more must be read. */
 export function isAccountRead({ kind }: Pick<PermissionRead, "kind">): boolean {
   return kind in ACCOUNT_VIEWS;
-}
-
-function decodeScan(returnData: Hex, reads: readonly PermissionRead[]) {
-  const [findings, failed, next] = decodeResult(returnData);
-  const readAt = (index: bigint): PermissionRead => {
-    const read = index < next ? reads[Number(index)] : undefined;
-    if (read === undefined) throw invalidScan();
-    return read;
-  };
-  if (next > BigInt(reads.length)) throw invalidScan();
-  return {
-    found: findings.map(({ index, value, extra }): FoundPermission => ({ ...readAt(index), value, extra })),
-    failed: failed.map(readAt),
-    next: Number(next),
-  };
-}
-
-function decodeResult(data: Hex) {
-  try {
-    return scan.decodeResult(data);
-  } catch (cause) {
-    throw invalidScan(cause);
-  }
-}
-
-function invalidScan(cause?: unknown): Fault {
-  return new Fault("NODE_UNAVAILABLE", "A node returned invalid data for a scan of permissions.", { cause });
-}
-
-const WORD_DIGITS = 64;
-
-async function scanByMulticall(
-  at: PinnedChain,
-  owner: Hex,
-  reads: readonly PermissionRead[],
-  signal: AbortSignal,
-): Promise<ScannedPermissions> {
-  const calls = reads.map((read) => encodeRead(owner, read));
-  const results = await readBySplitMulticall(at, { calls, gasPerCall: GAS_PER_READ }, signal);
-  const wordAt = (result: Hex, index: number) => {
-    const digits = result.slice(2 + index * WORD_DIGITS, 2 + (index + 1) * WORD_DIGITS);
-    return digits.length === WORD_DIGITS ? BigInt(`0x${digits}`) : 0n;
-  };
-  const read = reads.map((one, i) => ({ one, result: results[i] ?? null }));
-  return {
-    found: read
-      .flatMap(({ one, result }) =>
-        result === null ? [] : [{ ...one, value: wordAt(result, 0), extra: wordAt(result, 1) }],
-      )
-      .filter(({ value }) => value !== 0n),
-    failed: read.filter(({ result }) => result === null).map(({ one }) => one),
-  };
 }

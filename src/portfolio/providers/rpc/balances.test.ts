@@ -5,7 +5,7 @@ import { decodeFunctionData, encodeFunctionData, encodeFunctionResult, type Hex 
 import { describe, expect, it } from "vitest";
 import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import type { PinnedChain } from "../../types.ts";
-import { readBalancesByScan } from "./balances.ts";
+import { readTokenBalances } from "./balances.ts";
 
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toAddress);
 const signal = new AbortController().signal;
@@ -50,7 +50,7 @@ describe("a scan", () => {
     await fc.assert(
       fc.asyncProperty(address, tokens, gas, async (wallet, listed, gasPerToken) => {
         const sent: Hex[] = [];
-        await readBalancesByScan(
+        await readTokenBalances(
           openScanChain((data) => void sent.push(data)),
           { wallet, tokens: listed, gasPerToken },
           signal,
@@ -79,7 +79,7 @@ describe("a scan", () => {
       if (sent.push(data) === calls) respondToAll();
       return allSent;
     });
-    const found = await readBalancesByScan(
+    const found = await readTokenBalances(
       chain,
       { wallet: toAddress(Buffer.alloc(20)), tokens, gasPerToken: 1 },
       signal,

@@ -11,24 +11,9 @@ import type {
   TransferLog,
   WalletQuery,
 } from "../../types.ts";
-import {
-  type BalanceQuery,
-  readBalancesByMulticall,
-  readBalancesByScan,
-  type TokenBalances,
-} from "./balances.ts";
+import { readTokenBalances } from "./balances.ts";
 import { compareNewestFirst, readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
 import { isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
-
-/** Uses the fastest method that the node supports; rejects unless the balances are complete. */
-async function readTokenBalances(
-  at: PinnedChain,
-  query: BalanceQuery,
-  signal: AbortSignal,
-): Promise<TokenBalances> {
-  if (query.tokens.length === 0) return { held: new Map(), failed: [] };
-  return (await readBalancesByScan(at, query, signal)) ?? (await readBalancesByMulticall(at, query, signal));
-}
 
 // Rebasing tokens behind two proxies need about 60,000; listed tokens are trusted with more.
 const LISTED_GAS = 300_000;

@@ -3,12 +3,13 @@ import {
   cappedCallerAbi as abi,
   cappedCallerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/capped-caller";
-import { decodeAggregate3 } from "../chain/aggregate3.ts";
-import { createFunctionCodec } from "../lib/abi/codec.ts";
-import { splitIntoChunks } from "../lib/chunks.ts";
-import type { Hex } from "../lib/hex.ts";
-import type { CallResults } from "./multicall.ts";
-import type { ContractRead, PinnedChain } from "./types.ts";
+import { decodeAggregate3 } from "../../chain/aggregate3.ts";
+import { createFunctionCodec } from "../../lib/abi/codec.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
+import type { Hex } from "../../lib/hex.ts";
+
+import type { ContractRead, PinnedChain } from "../types.ts";
+import type { CallResults } from "./reads.ts";
 
 /** Names, addresses and amounts fit; what is longer counts as a revert. */
 const RESULT_BYTES_MAX = 2_048;

@@ -1,0 +1,62 @@
+// Sends declared reads: those of known protocols together through Multicall3, those of untrusted contracts by themselves.
+import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../chain/aggregate3.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
+import type { ContractRead, PinnedChain } from "../types.ts";
+import { type CallResults, joinReads, type ReadGroup, type Reads, type ResultsOf } from "./reads.ts";
+
+/** About 6 million gas with the most expensive calls: balances that accrue interest. */
+const CALLS_PER_MULTICALL_MAX = 200;
+const MULTICALL_GAS_MAX = 30_000_000;
+
+/**
+ * Reads a whole group in one round trip, or in two if a multicall fails; a call that occurs twice is sent once:
+ * `const { debts, price } = await readGroups(at, { debts: tokens.map(debtOf), price: getPrice(oracle) }, signal)`.
+ */
+export function readGroups<const Group extends ReadGroup>(
+  at: Pick<PinnedChain, "read">,
+  group: Group,
+  signal: AbortSignal,
+): Promise<ResultsOf<Group>> {
+  const { calls, decode }: Reads<unknown> = joinReads(group);
+  // The compiler cannot follow a recursive type through a promise.
+  return sendCalls(at, calls, signal).then(decode) as Promise<ResultsOf<Group>>;
+}
+
+async function sendCalls(
+  at: Pick<PinnedChain, "read">,
+  calls: readonly ContractRead[],
+  signal: AbortSignal,
+): Promise<CallResults> {
+  if (calls.length === 0) return [];
+  const distinct = new Map(calls.map((call) => [keyOf(call), call]));
+  const trusted = [...distinct.values()].filter(({ gasMax }) => gasMax === undefined);
+  const untrusted = [...distinct.values()].filter(({ gasMax }) => gasMax !== undefined);
+  const multicalls = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
+  const [bundles, singles] = split(
+    await at.read([...multicalls.map(encodeMulticall), ...untrusted], signal),
+    multicalls.length,
+  );
+  const resultOf = new Map(untrusted.map((call, index) => [keyOf(call), singles[index] ?? null]));
+  const failed: ContractRead[] = [];
+  for (const [index, own] of multicalls.entries()) {
+    // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
+    const results = decodeAggregate3(bundles[index] ?? "0x", own.length);
+    if (results === null) failed.push(...own);
+    else for (const [position, call] of own.entries()) resultOf.set(keyOf(call), results[position] ?? null);
+  }
+  const retried = failed.length > 0 ? await at.read(failed, signal) : [];
+  for (const [index, call] of failed.entries()) resultOf.set(keyOf(call), retried[index] ?? null);
+  return calls.map((call) => resultOf.get(keyOf(call)) ?? null);
+}
+
+function split(results: CallResults, count: number): readonly [CallResults, CallResults] {
+  return [results.slice(0, count), results.slice(count)];
+}
+
+function keyOf({ to, data, gasMax }: ContractRead): string {
+  return `${to} ${data} ${gasMax ?? ""}`;
+}
+
+function encodeMulticall(calls: readonly ContractRead[]): ContractRead {
+  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: MULTICALL_GAS_MAX };
+}

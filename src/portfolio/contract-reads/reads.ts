@@ -1,0 +1,104 @@
+// Declares contract reads: the calls, how far their contracts are trusted, and what their results mean. Sends nothing.
+import { createSignatureCodec, type FunctionCodec } from "../../lib/abi/codec.ts";
+import { decodeAddressArray, decodeWordArray, decodeWords, type Words } from "../../lib/abi/return-data.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ContractRead } from "../types.ts";
+
+/** In the order of the calls; null for a call that failed. */
+export type CallResults = readonly (Hex | null)[];
+
+/** Calls that belong together, and the value that their results decode to. */
+export class Reads<T> {
+  readonly calls: readonly ContractRead[];
+  readonly decode: (results: CallResults) => T;
+
+  constructor(calls: readonly ContractRead[], decode: (results: CallResults) => T) {
+    this.calls = calls;
+    this.decode = decode;
+  }
+
+  /** Derives a further value: `price.map((units) => units && { units, scale: 8 })`. */
+  map<U>(convert: (value: T) => U): Reads<U> {
+    return new Reads(this.calls, (results) => convert(this.decode(results)));
+  }
+}
+
+/**
+ * One function of a contract. `gasMax` says that anyone may have deployed the contract: the call gets no more gas, and is
+ * never part of a multicall, where it could burn the gas of the others.
+ */
+export type ContractFunction<T> = (
+  to: Hex,
+  args?: readonly unknown[],
+  gasMax?: number,
+) => Reads<T> & ContractRead;
+
+/**
+ * Declares a function and how its return data is decoded, null being a call that failed:
+ * `const balanceOf = defineRead("function balanceOf(address)", decodeTokenAmount)`.
+ */
+export function defineRead<T>(
+  signature: string,
+  decode: (data: Hex | null) => T,
+  gasMaxOfAll?: number,
+): ContractFunction<T> {
+  // Parsed and hashed once, on first use: a wallet needs hundreds of calls of a few functions.
+  let codec: FunctionCodec | undefined;
+  return (to, args = [], gasMax = gasMaxOfAll) => {
+    codec ??= createSignatureCodec(signature) as FunctionCodec;
+    const data = codec.encodeCall(args);
+    const call = gasMax === undefined ? { to, data } : { to, data, gasMax };
+    return Object.assign(new Reads([call], ([own = null]) => decode(own)), call);
+  };
+}
+
+/** Decodes exactly so many words. */
+export function toWords<const N extends number>(count: N): (data: Hex | null) => Words<N> | null {
+  return (data) => decodeWords(data, count);
+}
+
+export function toWordArray(countMax: number): (data: Hex | null) => readonly bigint[] | null {
+  return (data) => decodeWordArray(data, countMax);
+}
+
+export function toAddressArray(countMax: number): (data: Hex | null) => readonly Hex[] | null {
+  return (data) => decodeAddressArray(data, countMax);
+}
+
+/** Reads by name or in a list, to any depth; null for one that is not needed. */
+export type ReadGroup = Reads<unknown> | null | readonly ReadGroup[] | { readonly [name: string]: ReadGroup };
+
+/** The same names and lists, with the decoded results. */
+export type ResultsOf<Group> =
+  Group extends Reads<infer T>
+    ? T
+    : Group extends null
+      ? null
+      : { readonly [Key in keyof Group]: ResultsOf<Group[Key]> };
+
+/** Joins a group into one declaration, in the order in which it is written. */
+export function joinReads<const Group extends ReadGroup>(group: Group): Reads<ResultsOf<Group>> {
+  const calls: ContractRead[] = [];
+  const decode = collectCalls(group, calls);
+  return new Reads(calls, (results) => decode(results) as ResultsOf<Group>);
+}
+
+function collectCalls(group: ReadGroup, calls: ContractRead[]): (results: CallResults) => unknown {
+  if (group === null) return () => null;
+  if (group instanceof Reads) {
+    const start = calls.length;
+    for (const call of group.calls) calls.push(call);
+    const end = calls.length;
+    return (results) => group.decode(results.slice(start, end));
+  }
+  if (isList(group)) {
+    const parts = group.map((each) => collectCalls(each, calls));
+    return (results) => parts.map((decode) => decode(results));
+  }
+  const parts = Object.entries(group).map(([name, each]) => [name, collectCalls(each, calls)] as const);
+  return (results) => Object.fromEntries(parts.map(([name, decode]) => [name, decode(results)]));
+}
+
+function isList(group: object): group is readonly ReadGroup[] {
+  return Array.isArray(group);
+}
