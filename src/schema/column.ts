@@ -1,8 +1,11 @@
 // Column types, each with its form in SQL, in memory and in JSON.
 import { FOREIGN_TEXT } from "../lib/foreign-text.ts";
+import { type JsonSchema, nullable, type Schema, schemaOf } from "./json-schema.ts";
 
-/** A JSON Schema, as in OpenAPI 3.1. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type { JsonSchema } from "./json-schema.ts";
+
+/** The form in a response of a value in memory: integers are decimal text. */
+export type JsonForm<T> = T extends bigint ? string : T;
 
 export type Column<T> = {
   /** The PostgreSQL type. */
@@ -17,7 +20,7 @@ export type Column<T> = {
   /** Converts what the driver returns: text for numbers, native values for booleans and small integers. */
   fromSql(value: NonNullable<unknown>): T;
   /** The form of the value in a response. */
-  readonly json: JsonSchema;
+  readonly json: Schema<JsonForm<T>>;
 };
 
 export type ValueOf<C> = C extends Column<infer T> ? T : never;
@@ -34,12 +37,11 @@ function hexColumn(json: JsonSchema, isUnbounded = false): Column<string> {
     isUnbounded,
     toSql: identity,
     fromSql: toText,
-    json,
+    json: schemaOf(json),
   };
 }
 
 function integerColumn(sql: string): Column<bigint> {
-  const json = { type: "string", pattern: "^-?[0-9]+$" };
   return {
     sql,
     nullable: false,
@@ -47,7 +49,7 @@ function integerColumn(sql: string): Column<bigint> {
     isUnbounded: false,
     toSql: String,
     fromSql: (value) => BigInt(toText(value)),
-    json,
+    json: schemaOf({ type: "string", pattern: "^-?[0-9]+$" }),
   };
 }
 
@@ -68,7 +70,7 @@ export const uint16: Column<number> = {
   isUnbounded: false,
   toSql: String,
   fromSql: Number,
-  json: { type: "integer", minimum: 0, maximum: 65_535 },
+  json: schemaOf({ type: "integer", minimum: 0, maximum: 65_535 }),
 };
 
 export const address = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{40}$" });
@@ -76,7 +78,7 @@ const HASH_JSON = { type: "string", pattern: "^0x[0-9a-f]{64}$" };
 export const bytes32 = hexColumn(HASH_JSON);
 export const bytes4 = hexColumn({ type: "string", pattern: "^0x[0-9a-f]{8}$" });
 export const bytes = hexColumn({ type: "string", pattern: "^0x([0-9a-f]{2})*$" }, true);
-/** Text from an event, of any length: the words of its sender. */
+/** Text from an event, of any length, which its sender chose. */
 export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
@@ -84,10 +86,14 @@ export const unboundedText: Column<string> = {
   isUnbounded: true,
   toSql: identity,
   fromSql: toText,
-  json: { type: "string", [FOREIGN_TEXT]: true },
+  json: schemaOf({ type: "string", [FOREIGN_TEXT]: true }),
 };
 /** Text that we write ourselves, such as a status. */
-export const boundedText: Column<string> = { ...unboundedText, isUnbounded: false, json: { type: "string" } };
+export const boundedText: Column<string> = {
+  ...unboundedText,
+  isUnbounded: false,
+  json: schemaOf({ type: "string" }),
+};
 
 export const bool: Column<boolean> = {
   sql: "boolean",
@@ -96,7 +102,7 @@ export const bool: Column<boolean> = {
   isUnbounded: false,
   toSql: (value) => (value ? "t" : "f"),
   fromSql: (value) => value === true,
-  json: { type: "boolean" },
+  json: schemaOf({ type: "boolean" }),
 };
 
 /** Whether the values are 32 bytes, so that one may be the hash of something stored elsewhere. */
@@ -107,5 +113,5 @@ export function isHashColumn({ json }: Column<unknown>): boolean {
 
 /** The same type with null for an unknown value, never a default. */
 export function orNull<T>(column: Column<T>): Column<T | null> {
-  return { ...column, nullable: true, json: { anyOf: [column.json, { type: "null" }] } };
+  return { ...column, nullable: true, json: nullable(column.json) as Schema<JsonForm<T | null>> };
 }

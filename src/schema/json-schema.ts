@@ -11,12 +11,12 @@ export type Schema<T> = JsonSchema & { readonly [TYPE]: T };
 /** The type of the values that a schema describes: as its builder says, or as its literal does; otherwise unknown. */
 export type TypeOf<S> = S extends { readonly [TYPE]: infer T }
   ? T
-  : S extends { readonly enum: readonly (infer T)[] }
+  : S extends { readonly enum: readonly (infer T)[] } | { readonly const: infer T }
     ? T
     : S extends { readonly type: "array"; readonly items: infer Items }
       ? readonly TypeOf<Items>[]
-      : S extends { readonly type: infer Name extends keyof SimpleTypes }
-        ? SimpleTypes[Name]
+      : S extends { readonly type: infer Name extends SimpleName | readonly SimpleName[] }
+        ? SimpleTypes[Name extends readonly (infer One)[] ? One & SimpleName : Name & SimpleName]
         : unknown;
 
 type SimpleTypes = {
@@ -25,7 +25,9 @@ type SimpleTypes = {
   readonly number: number;
   readonly boolean: boolean;
   readonly object: Readonly<Record<string, unknown>>;
+  readonly null: null;
 };
+type SimpleName = keyof SimpleTypes;
 
 type Properties = Readonly<Record<string, JsonSchema>>;
 type ObjectOf<Required, Optional> = { readonly [K in keyof Required]: TypeOf<Required[K]> } & {
@@ -48,10 +50,7 @@ export function schemaOf<T>(json: JsonSchema): Schema<T> {
 export function closedObject<
   const Required extends Properties,
   const Optional extends Properties = Record<never, never>,
->(
-  required: Required,
-  optional?: Optional,
-): ObjectSchema<Required, Optional> {
+>(required: Required, optional?: Optional): ObjectSchema<Required, Optional> {
   const json = { type: "object", properties: { ...required, ...optional }, required: Object.keys(required) };
   return { ...json, additionalProperties: false } as unknown as ObjectSchema<Required, Optional>;
 }
@@ -60,20 +59,27 @@ export function closedObject<
 export function titledRecord<
   const Required extends Properties,
   const Optional extends Properties = Record<never, never>,
->(
-  title: string,
-  required: Required,
-  optional?: Optional,
-): ObjectSchema<Required, Optional> {
+>(title: string, required: Required, optional?: Optional): ObjectSchema<Required, Optional> {
   return { title, ...closedObject(required, optional) };
 }
 
-export function listOf<const Items extends JsonSchema>(items: Items, more: JsonSchema = {}): ListSchema<Items> {
+export function listOf<const Items extends JsonSchema>(
+  items: Items,
+  more: JsonSchema = {},
+): ListSchema<Items> {
   return { type: "array", items, ...more } as unknown as ListSchema<Items>;
 }
 
 export function nullable<const S extends JsonSchema>(json: S): Schema<TypeOf<S> | null> {
   return schemaOf({ anyOf: [json, { type: "null" }] });
+}
+
+/** The same schema under each of the keys. */
+export function eachKey<const Key extends string, const S extends JsonSchema>(
+  keys: readonly Key[],
+  json: S,
+): Readonly<Record<Key, S>> {
+  return Object.fromEntries(keys.map((key) => [key, json])) as Record<Key, S>;
 }
 
 export function wordOf<const Word extends string>(words: readonly Word[]): Schema<Word> {

@@ -5,9 +5,16 @@ import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { addressParameter, type Parameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
-import { blockTimeAt, columnFields, defineRecord, type Field, isValidAt } from "../../schema/reads/record.ts";
+import {
+  blockTimeAt,
+  columnFields,
+  computedField,
+  defineRecord,
+  type Field,
+  isValidAt,
+} from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
-import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
 import { agents } from "../domains/agents.ts";
 import { intents } from "../domains/intents.ts";
 import { paymentWindows, policies, SPEND_WINDOW_SECONDS, spendWindows } from "../domains/policies.ts";
@@ -30,11 +37,7 @@ function countOwned({ name, column, key }: Owned, account: SqlValue, asOf: AsOf)
 }
 
 /** How many rows an account has that are replaced by later ones: at an earlier block, all versions are looked through. */
-function countReplaced(
-  table: { readonly name: string; readonly key: readonly string[] },
-  account: SqlValue,
-  asOf: AsOf,
-): SqlText {
+function countReplaced(table: Table, account: SqlValue, asOf: AsOf): SqlText {
   const name = rawSql(table.name);
   const limit = COUNT_MAX + 1;
   if (asOf === null)
@@ -116,14 +119,14 @@ const isOpen = (asOf: AsOf) =>
   sql`${blockTimeAt(asOf)} < coalesce(sw.window_start, pw.window_start) + ${rawSql(String(SPEND_WINDOW_SECONDS))}`;
 const spentIn = (asOf: AsOf) => sql`case when ${isOpen(asOf)} then coalesce(sw.spent, pw.spent) else 0 end`;
 
-function whileOpen(value: string, description: string): Field {
-  return {
-    sql: (asOf) => sql`case when ${isOpen(asOf)} then ${rawSql(value)} end`,
-    json: { ...AMOUNT_OR_NULL, description },
-  };
+function whileOpen(value: string, description: string): Field<string | null> {
+  return computedField((asOf) => sql`case when ${isOpen(asOf)} then ${rawSql(value)} end`, {
+    ...AMOUNT_OR_NULL,
+    description,
+  });
 }
 
-const NO_LIMIT = "Null where there is no limit.";
+const LIMIT = { ...AMOUNT_OR_NULL, description: "Null where there is no limit." };
 
 const spendingWindow = defineRecord({
   name: "SpendingWindow",
@@ -141,31 +144,24 @@ const spendingWindow = defineRecord({
     },
   ],
   fields: {
-    policy_type: {
-      sql: () => sql`t.policy_type`,
-      json: { type: "string", enum: ["PAYMENT_POLICY", "SPEND_LIMIT"] },
-    },
-    token: { sql: () => sql`t.token`, json: { type: "string" } },
+    policy_type: computedField("t.policy_type", {
+      type: "string",
+      enum: ["PAYMENT_POLICY", "SPEND_LIMIT"],
+    }),
+    token: computedField("t.token", { type: "string" }),
     ...columnFields(policies, ["merchant", "facilitator"]),
-    max_per_payment: {
-      sql: () => sql`nullif(t.max_per_payment, 0)`,
-      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
-    },
-    max_per_day: {
-      sql: () => sql`nullif(t.max_per_day, 0)`,
-      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
-    },
+    max_per_payment: computedField("nullif(t.max_per_payment, 0)", LIMIT),
+    max_per_day: computedField("nullif(t.max_per_day, 0)", LIMIT),
     ...columnFields(policies, ["allowed"]),
-    spent: {
-      sql: spentIn,
-      json: { ...uint256.json, description: "In the current window, as of the block." },
-    },
-    remaining: {
-      // A limit may be lower than what is already spent.
-      sql: (asOf: AsOf) =>
-        sql`case when t.max_per_day > 0 then greatest(t.max_per_day - ${spentIn(asOf)}, 0) end`,
-      json: { ...AMOUNT_OR_NULL, description: NO_LIMIT },
-    },
+    spent: computedField(spentIn, {
+      ...uint256.json,
+      description: "In the current window, as of the block.",
+    }),
+    // A limit may be lower than what is already spent.
+    remaining: computedField(
+      (asOf) => sql`case when t.max_per_day > 0 then greatest(t.max_per_day - ${spentIn(asOf)}, 0) end`,
+      LIMIT,
+    ),
     window_start: whileOpen(
       "coalesce(sw.window_start, pw.window_start)",
       "Time of the first spend of the current window; null where none is open.",
@@ -211,12 +207,12 @@ const sessionKey = defineRecord({
   table: sessionKeys,
   fields: {
     ...columnFields(sessionKeys, ["session_key", "expires_at", "active"]),
-    state: {
-      // The contract accepts a key in the second in which it expires.
-      sql: (asOf: AsOf) =>
+    // The contract accepts a key in the second in which it expires.
+    state: computedField(
+      (asOf) =>
         sql`case when not t.active then 'WITHDRAWN' when ${blockTimeAt(asOf)} > t.expires_at then 'EXPIRED' else 'ACTIVE' end`,
-      json: { type: "string", enum: ["ACTIVE", "EXPIRED", "WITHDRAWN"] },
-    },
+      { type: "string", enum: ["ACTIVE", "EXPIRED", "WITHDRAWN"] },
+    ),
     ...columnFields(sessionKeys, ["block_number"]),
   },
 });

@@ -1,5 +1,5 @@
 // Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
-import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, listOf, type Schema } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   boolParameter,
@@ -12,6 +12,7 @@ import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import {
   columnFields,
+  computedField,
   defineRecord,
   defineRecordRead,
   isValidAt,
@@ -283,14 +284,16 @@ const trustSignalReads = [
   }),
 ];
 
-/** Counters as an object of strings, zero where nothing is counted yet. */
+/** Counters as an object of strings, zero if nothing is counted yet. */
 export function selectCountsSql(alias: string, keys: readonly string[]): SqlText {
   const pairs = keys.map((key) => `'${key}', coalesce(${alias}.${key}, 0)::text`);
   return sql`json_build_object(${rawSql(pairs.join(", "))})`;
 }
 
-export function countsSchema(keys: readonly string[]): JsonSchema {
-  return closedObject(Object.fromEntries(keys.map((key) => [key, { type: "string" }])));
+export function countsSchema<const Key extends string>(
+  keys: readonly Key[],
+): Schema<Readonly<Record<Key, string>>> {
+  return closedObject(eachKey(keys, { type: "string" }));
 }
 
 const merchant = defineRecord({
@@ -307,12 +310,9 @@ const merchant = defineRecord({
   ]),
 });
 
-const COMMERCE = ["receipts", "settled_volume", "fulfilled_receipts"];
-const DISPUTES = ["disputes", "open_disputes", "resolved_disputes", "rejected_disputes"];
-const SIGNALS = {
-  type: "array",
-  items: closedObject({ kind: { type: "integer" }, signals: { type: "string" } }),
-};
+const COMMERCE = ["receipts", "settled_volume", "fulfilled_receipts"] as const;
+const DISPUTES = ["disputes", "open_disputes", "resolved_disputes", "rejected_disputes"] as const;
+const SIGNALS = listOf(closedObject({ kind: { type: "integer" }, signals: { type: "string" } }));
 
 // Subjects of type 0 are merchants.
 function signalsByKind(asOf: AsOf): SqlText {
@@ -321,9 +321,9 @@ function signalsByKind(asOf: AsOf): SqlText {
 }
 
 const reputationFields = {
-  commerce: { sql: () => selectCountsSql("r", COMMERCE), json: countsSchema(COMMERCE) },
-  disputes: { sql: () => selectCountsSql("r", DISPUTES), json: countsSchema(DISPUTES) },
-  trust_signals_by_kind: { sql: signalsByKind, json: SIGNALS },
+  commerce: computedField(() => selectCountsSql("r", COMMERCE), countsSchema(COMMERCE)),
+  disputes: computedField(() => selectCountsSql("r", DISPUTES), countsSchema(DISPUTES)),
+  trust_signals_by_kind: computedField(signalsByKind, SIGNALS),
 };
 
 const reputation = defineRecord({

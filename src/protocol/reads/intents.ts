@@ -1,7 +1,7 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
 
-import { bytes32, uint256 } from "../../schema/column.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { address, bytes32, uint256 } from "../../schema/column.ts";
+import { closedObject, eachKey, type JsonSchema, nullable, type TypeOf } from "../../schema/json-schema.ts";
 import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
@@ -31,7 +31,7 @@ const FILL_SQL =
 const PROOF_SQL =
   "'result_hash', fp.result_hash, 'trace_hash', fp.trace_hash, 'attestation_id', fp.attestation_id::text";
 
-function fillField(properties: string, json: JsonSchema): Field {
+function fillField<S extends JsonSchema>(properties: string, json: S): Field<TypeOf<S> | null> {
   return computedField(
     `case when f.intent_id is null then null else json_build_object(${properties}) end`,
     nullable(json),
@@ -41,47 +41,33 @@ function fillField(properties: string, json: JsonSchema): Field {
 const WITH_REQUIREMENTS = { description: "With include=requirements." };
 
 // As the specification shows it, and optionally what the solver proved.
-const FILL_WITH_PROOF = {
-  ...FILL,
-  properties: {
-    ...(FILL.properties as Readonly<Record<string, JsonSchema>>),
-    result_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
-    trace_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
-    attestation_id: { ...nullable(uint256.json), ...WITH_REQUIREMENTS },
-  },
+const FILL_WITH_PROOF = closedObject(FILL.properties, {
+  result_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
+  trace_hash: { ...nullable(bytes32.json), ...WITH_REQUIREMENTS },
+  attestation_id: { ...nullable(uint256.json), ...WITH_REQUIREMENTS },
+});
+
+const REQUIREMENTS = {
+  execution_target: address.json,
+  data_hash: bytes32.json,
+  required_attestation_subject: bytes32.json,
+  required_attestation_schema: bytes32.json,
+  metadata_uri_hash: bytes32.json,
 };
 
-const REQUIREMENT_COLUMNS = [
-  "execution_target",
-  "data_hash",
-  "required_attestation_subject",
-  "required_attestation_schema",
-  "metadata_uri_hash",
-] as const;
-
-// What IntentBook checks at the fill, so that a solver needs no access to the chain.
+// The requirements that IntentBook checks at the fill, so that a solver needs no access to the chain.
 const requirements = {
   fields: {
     fill: fillField(`${FILL_SQL}, ${PROOF_SQL}`, FILL_WITH_PROOF),
     requirements: computedField(
-      `json_build_object(${REQUIREMENT_COLUMNS.map((name) => `'${name}', t.${name}`).join(", ")})`,
-      {
-        ...closedObject(
-          Object.fromEntries(
-            Object.entries(columnFields(intents, REQUIREMENT_COLUMNS)).map(([name, { json }]) => [
-              name,
-              json,
-            ]),
-          ),
-        ),
-        ...WITH_REQUIREMENTS,
-      },
+      `json_build_object(${Object.keys(REQUIREMENTS)
+        .map((name) => `'${name}', t.${name}`)
+        .join(", ")})`,
+      { ...closedObject(REQUIREMENTS), ...WITH_REQUIREMENTS },
     ),
   },
   joins: [{ table: fillProofs, alias: "fp", on: "fp.intent_id = t.intent_id" }],
 };
-
-const INTENT_STATUSES = ["OPEN", "FILLED", "CANCELLED", "EXPIRED"];
 
 const fields = {
   ...columnFields(intents, [
@@ -96,12 +82,12 @@ const fields = {
   ]),
   slippage_bps: computedField("t.slippage_bps::text", { type: "string" }),
   ...columnFields(intents, ["nonce"]),
-  status: {
-    // The contract still stores such an intent as open, but it can no longer be filled.
-    sql: (asOf: AsOf) =>
+  // The contract still stores such an intent as open, but it can no longer be filled.
+  status: computedField(
+    (asOf) =>
       sql`case when t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)} then 'EXPIRED' else t.status end`,
-    json: { type: "string", enum: INTENT_STATUSES },
-  },
+    { type: "string", enum: ["OPEN", "FILLED", "CANCELLED", "EXPIRED"] },
+  ),
   ...columnFields(intents, ["block_number"]),
   fill: fillField(FILL_SQL, FILL),
 };
@@ -111,11 +97,11 @@ const METADATA_KEYS = [
   "execution_data",
   "required_attestation_subject",
   "required_attestation_schema",
-];
+] as const;
 
 const METADATA = closedObject({
   intent_id: { type: "string" },
-  ...Object.fromEntries(METADATA_KEYS.map((key) => [key, nullable({ type: "string" })])),
+  ...eachKey(METADATA_KEYS, nullable({ type: "string" })),
   created_at: { type: "string", format: "date-time" },
   updated_at: { type: "string", format: "date-time" },
 });
@@ -142,8 +128,8 @@ const OPEN_NOW = sql`o.valid_to is null and o.status = 'OPEN' and o.deadline > h
 const FEW_OPEN_MAX = 1_000;
 
 /**
- * Where few intents are really open, most of those that were never closed have expired: find the open ones by their
- * deadline. Where many are open, walking from the newest one finds a page, and collecting all of them would cost more. A
+ * If few intents are really open, most of those that were never closed have expired: find the open ones by their
+ * deadline. If many are open, walking from the newest one finds a page, and collecting all of them would cost more. A
  * count that stops early decides; only that branch is executed.
  */
 function openNow({ rowCount, after }: PageRequest): SqlText {

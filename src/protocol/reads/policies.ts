@@ -1,4 +1,4 @@
-// Reads: GET /accounts/:address/policies, where each type of policy has its own keys.
+// Reads: GET /accounts/:address/policies, in which each type of policy has its own keys.
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
@@ -7,7 +7,7 @@ import { columnFields, computedField, defineRecord, recordJsonSchema } from "../
 import { policies } from "../domains/policies.ts";
 
 // The keys between policy_type and block_number.
-const KEYS: Readonly<Record<string, readonly string[]>> = {
+const KEYS = {
   SPEND_LIMIT: ["token", "max_per_day"],
   TARGET_ALLOWLIST: ["target", "allowed"],
   FUNCTION_ALLOWLIST: ["target", "selector", "allowed"],
@@ -15,7 +15,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   PAYMENT_POLICY: ["merchant", "token", "facilitator", "max_per_payment", "max_per_day", "allowed"],
   GUARDIAN: ["guardian"],
   ACCOUNT_FROZEN: ["frozen"],
-};
+} as const;
 
 const OWN_KEYS = [...new Set(Object.values(KEYS).flat())];
 
@@ -26,8 +26,8 @@ const policy = defineRecord({
 });
 
 function present({ policy_type, ...row }: ResultRow): ResultRow {
-  const own = KEYS[String(policy_type)] ?? [];
-  const shared = Object.entries(row).filter(([key]) => !OWN_KEYS.includes(key));
+  const own = KEYS[String(policy_type) as keyof typeof KEYS] ?? [];
+  const shared = Object.entries(row).filter(([key]) => !OWN_KEYS.some((own) => own === key));
   return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
 }
 

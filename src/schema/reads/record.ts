@@ -1,33 +1,36 @@
 // Records: which fields a response shows of the rows, and the read of one record by its id.
 
-import type { JsonSchema } from "../column.ts";
-import { nullable, type ParameterKind } from "../parameter.ts";
+import type { JsonForm, ValueOf } from "../column.ts";
+import { type JsonSchema, nullable, type Schema, type TypeOf } from "../json-schema.ts";
+import type { ParameterKind } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
-import type { Table } from "../table.ts";
-import { type AsOf, type Read, type ReadInput, toFirstRecord } from "./read.ts";
+import type { Columns, Table } from "../table.ts";
+import { type AsOf, type Read, type ReadInput, type ResultRow, toFirstRecord } from "./read.ts";
 
-export type Field = {
+/** A value of a record: how a statement computes it, and its form in a response. */
+export type Field<T = unknown> = {
   readonly sql: (asOf: AsOf) => SqlText;
-  readonly json: JsonSchema;
+  readonly json: Schema<T>;
   /** For a value whose length outsiders decide: its length in bytes, known without reading the value. */
   readonly bytes?: string;
 };
 
-type RecordExtension = {
-  readonly fields: Readonly<Record<string, Field>>;
-  readonly joins: RecordShape["joins"];
-};
+type FieldsOf<Row> = { readonly [Name in keyof Row]: Field<Row[Name]> };
+
+/** At most one row: `on` compares every key column of the table. */
+type Join = { readonly table: Table; readonly alias: string; readonly on: string };
+
+type RecordExtension<Row> = { readonly fields: FieldsOf<Row>; readonly joins: readonly Join[] };
 
 /** The main rows of a record have the alias `t`; joined rows have their own. */
-export type RecordShape = {
+export type RecordShape<Row = ResultRow, Extension = ResultRow> = {
   readonly name: string;
   /** The rows valid at a block. */
   readonly source: (asOf: AsOf) => RecordSource;
-  /** At most one row each: `on` compares every key column of the table. */
-  readonly joins: readonly { readonly table: Table; readonly alias: string; readonly on: string }[];
-  readonly fields: Readonly<Record<string, Field>>;
-  /** With include=requirements: fields in addition to those above, or in their place, and the rows they need. */
-  readonly requirements?: RecordExtension;
+  readonly joins: readonly Join[];
+  readonly fields: FieldsOf<Row>;
+  /** Fields of include=requirements, in addition to those above or instead of them, and the rows they need. */
+  readonly requirements?: RecordExtension<Extension>;
   /** The columns of each index of the main rows; empty if they come from more than one table. */
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
@@ -44,18 +47,20 @@ type RecordSource = {
   readonly sets: readonly SqlText[];
 };
 
-type AnyTable = Pick<Table, "name">;
+/** The records of a response. */
+export type RecordOf<Shape> = Shape extends RecordShape<infer Row> ? Row : never;
 
-export function defineRecord(declared: {
+/** The same with include=requirements. */
+export type ExtendedRecordOf<Shape> =
+  Shape extends RecordShape<infer Row, infer Extension> ? Omit<Row, keyof Extension> & Extension : never;
+
+export function defineRecord<Row, Extension>(declared: {
   name: string;
-  table: Pick<Table, "name" | "key" | "indexes" | "countsUp">;
-  joins?: readonly { table: AnyTable; alias: string; on: string }[];
-  fields: Readonly<Record<string, Field>>;
-  requirements?: {
-    fields: Readonly<Record<string, Field>>;
-    joins: readonly { table: AnyTable; alias: string; on: string }[];
-  };
-}): RecordShape {
+  table: Table;
+  joins?: readonly Join[];
+  fields: FieldsOf<Row>;
+  requirements?: RecordExtension<Extension>;
+}): RecordShape<Row, Extension> {
   const { name, table, joins = [], fields, requirements } = declared;
   // Without indexes of their own, lists are found by the beginning of the key.
   const hasLists = table.indexes.length > 0;
@@ -67,9 +72,9 @@ export function defineRecord(declared: {
       bounds: asOf === null || !table.countsUp ? [] : [beganBy(table, asOf)],
       sets: asOf === null || !hasLists ? [] : [isCurrentSince("t", asOf), isEndedAfter("t", asOf)],
     }),
-    joins: joins as RecordShape["joins"],
+    joins,
     fields,
-    ...(requirements && { requirements: requirements as RecordExtension }),
+    ...(requirements && { requirements }),
     indexes: table.indexes,
     hasProvenance: true,
   };
@@ -79,32 +84,47 @@ export function defineRecord(declared: {
  * A record that does not come from a single table: `rows` selects what is valid at a block, including the provenance
  * columns, which are null for a row that comes from no log.
  */
-export function defineDerivedRecord(declared: {
+export function defineDerivedRecord<Row>(declared: {
   name: string;
   rows: (asOf: AsOf) => SqlText;
-  fields: Readonly<Record<string, Field>>;
-}): RecordShape {
+  fields: FieldsOf<Row>;
+}): RecordShape<Row> {
   const { name, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [], bounds: [], sets: [] });
   return { name, source, joins: [], fields, indexes: [], hasProvenance: false };
 }
 
 /** Columns of a table, unchanged, under their own names. */
-export function columnFields(table: AnyTable, names: readonly string[], alias = "t"): Record<string, Field> {
-  return Object.fromEntries(
-    names.map((name) => {
-      const column = (table as Table).columns[name];
-      if (!column) throw new Error(`${table.name} has no column ${name}`);
-      const field = { sql: () => sql`${rawSql(`${alias}.${name}`)}`, json: column.json };
-      return [name, column.isUnbounded ? { ...field, bytes: `octet_length(${alias}.${name})` } : field];
-    }),
-  );
+export function columnFields<
+  C extends Columns,
+  K extends keyof C & string,
+  const Name extends keyof C & string,
+>(
+  table: Table<C, K>,
+  names: readonly Name[],
+): { readonly [Each in Name]: Field<JsonForm<ValueOf<C[Each]>>> } {
+  const fields = names.map((name) => {
+    const column = table.columns[name];
+    if (!column) throw new Error(`${table.name} has no column ${name}`);
+    return [
+      name,
+      computedField(`t.${name}`, column.json, column.isUnbounded ? `octet_length(t.${name})` : undefined),
+    ];
+  });
+  return Object.fromEntries(fields);
 }
 
-/** A value computed from the aliases of the record; `bytes` is its length if outsiders decide it. */
-export function computedField(expression: string, json: JsonSchema, bytes?: string): Field {
-  const field = { sql: () => sql`${rawSql(expression)}`, json };
-  return bytes === undefined ? field : { ...field, bytes };
+/**
+ * A value computed from the aliases of the record, at any block alike or by the block; `bytes` is its length if outsiders
+ * decide it.
+ */
+export function computedField<const S extends JsonSchema>(
+  expression: string | Field["sql"],
+  json: S,
+  bytes?: string,
+): Field<TypeOf<S>> {
+  const select = typeof expression === "string" ? () => sql`${rawSql(expression)}` : expression;
+  return { sql: select, json: json as unknown as Schema<TypeOf<S>>, ...(bytes !== undefined && { bytes }) };
 }
 
 /** The condition that a version of a row is valid at the block. */
@@ -142,14 +162,17 @@ export function blockTimeAt(asOf: AsOf): SqlText {
   return sql`(select b.timestamp from blocks b where b.number <= ${asOf.toString()} order by b.number desc limit 1)`;
 }
 
-const PROVENANCE_FIELDS: Readonly<Record<string, Field>> = {
+const PROVENANCE_FIELDS = {
   tx_hash: computedField("t.tx_hash", { type: "string" }),
   log_index: computedField("t.log_index", { type: "integer" }),
   block_hash: computedField("'0x' || encode(p.hash, 'hex')", { type: "string" }),
   block_timestamp: computedField("p.timestamp", { type: "string" }),
 };
 
-/** What of a request decides which columns of which versions are selected. */
+/** The fields of a record with include=provenance. */
+export type Provenance = typeof PROVENANCE_FIELDS extends FieldsOf<infer Row> ? Row : never;
+
+/** The part of a request that decides which columns of which versions are selected. */
 type RecordInput = Pick<ReadInput, "asOf" | "provenance" | "requirements">;
 
 /** The same text for requests whose statements select the same columns. */
@@ -200,14 +223,14 @@ function joinAt({ table, alias, on }: RecordShape["joins"][number], asOf: AsOf):
  */
 export const PAGE_BYTES_MAX = 512 * 1024;
 
-/** Which rows of the main table a page shows; expressions and conditions refer to `t` only. */
+/** The rows of the main table that a page shows; expressions and conditions refer to `t` only. */
 export type PageSelection = {
   readonly ordering: string;
   readonly limit: number;
   readonly offset: string;
   /** The condition that a row comes after the cursor; null for the first page. */
   readonly after: SqlText | null;
-  /** Selected beside the record, as _0, _1 …: the cursor of the next page. */
+  /** Selected alongside the record, as _0, _1 …: the cursor of the next page. */
   readonly keys: readonly SqlText[];
 };
 
@@ -237,9 +260,9 @@ export function selectRecords(
 }
 
 /**
- * Of an earlier block, conditions choose from each set by its own index; the first rows of both have the page. Without
- * conditions the primary key has them all in order, after any cursor: the ended ones alone have no index that begins with
- * it, and a page would pass the whole rest of the list.
+ * At an earlier block, conditions choose from each set by its own index; the page is among the first rows of both.
+ * Without conditions the primary key has them all in order, after any cursor: the ended ones alone have no index that
+ * begins with it, and a page would pass the whole rest of the list.
  */
 function selectMatching(source: RecordSource, where: readonly SqlText[], page: PageSelection): SqlText {
   const narrowed = [...source.bounds, ...where, ...(page.after === null ? [] : [page.after])];
