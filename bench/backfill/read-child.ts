@@ -1,14 +1,12 @@
 // The first ceiling: everything a backfill does up to the database, and nothing written.
 
-import { findChainById } from "../../src/chain/chains/chains.ts";
-import { localChain } from "../../src/chain/chains/local.ts";
+import { findChainById, localChain } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { backfill } from "../../src/indexer/backfill.ts";
 import { createChainSource, createDetailReads } from "../../src/indexer/chain-source.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLogDecoder } from "../../src/protocol/decode-logs.ts";
 import { createAddDetails } from "../../src/protocol/details/read-details.ts";
-import { createFold } from "../../src/protocol/fold.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { historyChain } from "../history/history.ts";
@@ -35,25 +33,20 @@ const chain = createChainSource(rpc, {
   log: benchLog,
 });
 const unused = () => Promise.reject(new Error("nothing is stored here"));
-const folded = { latest: () => undefined, write: async () => undefined };
+const prepared = { latest: () => undefined, write: async () => undefined };
 const store = {
   readCheckpoint: unused,
   readBlocksDescending: unused,
   rollback: unused,
-  fold: async () => folded,
+  prepare: async () => prepared,
 };
 const addDetails = createAddDetails(deployment, createDetailReads(rpc));
-const fold = createFold(deployment);
 const progress = createProgressReporter();
 const startedMs = performance.now();
 const startedCpu = process.cpuUsage();
 let events = 0;
 const range = { from: deployment.startBlock, to: task.head };
-for await (const { logs } of backfill(
-  { chain, addDetails, fold, store },
-  range,
-  new AbortController().signal,
-)) {
+for await (const { logs } of backfill({ chain, addDetails, store }, range, new AbortController().signal)) {
   events += logs;
   progress(() => `${events} events`);
 }

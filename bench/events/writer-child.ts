@@ -36,8 +36,8 @@ async function writeBlock(events: number): Promise<Commit> {
     ...{ finalized: Math.max(0, head - 64), safe: Math.max(0, head - 32) },
   };
   const startedMs = performance.now();
-  const folded = await store.fold(batch, async () => undefined, null);
-  await folded.write();
+  const prepared = await store.prepare(batch, async () => undefined, null);
+  await prepared.write();
   const endedMs = performance.now();
   return { block: head, committedMs: performance.timeOrigin + endedMs, tookMs: endedMs - startedMs };
 }

@@ -42,9 +42,8 @@ function contextOf(eventsOfRanges: readonly number[], folded: IndexBatch[]): Ind
       ],
     },
     addDetails: async (logs: readonly ChainLog[]) => logs.map((log) => ({ log, details: null })),
-    fold: undefined,
     store: {
-      fold: async (batch: IndexBatch) => {
+      prepare: async (batch: IndexBatch) => {
         folded.push(batch);
         const write = async () => {
           for (let turns = 0; turns < 20 * eventsOfRanges.length; turns += 1) await turn();

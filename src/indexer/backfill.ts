@@ -1,18 +1,24 @@
 // Backfill: indexes finalized history in large batches and reads the next batch while the last one is written.
 import type { LogBatch } from "../chain/logs/stream-logs.ts";
+import type { DecodedLog } from "../protocol/decode-logs.ts";
+import { foldLogs } from "../protocol/fold.ts";
 import type { BlockSummary } from "../schema/chain-log.ts";
-import type { FoldedBatch, IndexBatch } from "../store/index/store.ts";
+import type { RowVersions } from "../store/index/row-versions.ts";
+import type { IndexBatch, PreparedBatch } from "../store/index/store.ts";
 import type { IndexingContext, WrittenBatch } from "./context.ts";
 
-type PreparedBatch = { readonly batch: IndexBatch; readonly blocks: number };
+type ReadBatch = {
+  readonly batch: IndexBatch & { readonly logs: readonly DecodedLog[] };
+  readonly blocks: number;
+};
 
 // Amortizes the fixed cost of statements and commits; larger batches only cost memory.
 const LOGS_PER_WRITE_MAX = 4_000;
 
 /** A folded batch with what will be reported of it. Does not hold the logs, which are no longer needed. */
-type ReadyBatch = { readonly folded: FoldedBatch; readonly summary: Omit<WrittenBatch, "ms"> };
+type ReadyBatch = { readonly prepared: PreparedBatch; readonly summary: Omit<WrittenBatch, "ms"> };
 
-type WriteInFlight = { readonly folded: FoldedBatch; readonly done: Promise<WrittenBatch> };
+type WriteInFlight = { readonly prepared: PreparedBatch; readonly done: Promise<WrittenBatch> };
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and yields each batch once it is written. Three batches
@@ -46,7 +52,7 @@ class BackfillPipeline {
   readonly #context: IndexingContext;
   readonly #signal: AbortSignal;
   readonly #ranges: AsyncIterator<LogBatch>;
-  #upcoming: Promise<PreparedBatch | null>;
+  #upcoming: Promise<ReadBatch | null>;
   #writing: WriteInFlight | null = null;
 
   constructor(
@@ -57,23 +63,24 @@ class BackfillPipeline {
     this.#context = context;
     this.#signal = signal;
     this.#ranges = context.chain.streamHistory(from, to, signal)[Symbol.asyncIterator]();
-    this.#upcoming = this.#prepareNext();
+    this.#upcoming = this.#readNext();
   }
 
   /** Folds everything read so far, upon the batch that may still be in flight; null at the end of the range. */
   async foldNext(): Promise<ReadyBatch | null> {
-    const prepared = await this.#collectPrepared(this.#writing?.done ?? Promise.resolve());
-    if (prepared === null) return null;
-    const { batch, blocks } = prepared;
-    const { fold, store } = this.#context;
-    const folded = await store.fold(batch, fold, this.#writing?.folded ?? null);
-    return { folded, summary: { tip: batch.tip, logs: batch.logs.length, blocks } };
+    const read = await this.#collectRead(this.#writing?.done ?? Promise.resolve());
+    if (read === null) return null;
+    const { batch, blocks } = read;
+    const previous = this.#writing?.prepared ?? null;
+    const changeRows = (rows: RowVersions) => foldLogs(batch.logs, rows);
+    const prepared = await this.#context.store.prepare(batch, changeRows, previous);
+    return { prepared, summary: { tip: batch.tip, logs: batch.logs.length, blocks } };
   }
 
   /** Waits for the write in flight and starts the next one; returns the batch that was written meanwhile. */
   async writeNext(next: ReadyBatch): Promise<WrittenBatch | undefined> {
     const written = await this.#writing?.done;
-    this.#writing = { folded: next.folded, done: writeBatch(next) };
+    this.#writing = { prepared: next.prepared, done: writeBatch(next) };
     return written;
   }
 
@@ -87,19 +94,19 @@ class BackfillPipeline {
     await this.#ranges.return?.();
   }
 
-  #prepareNext(): Promise<PreparedBatch | null> {
+  #readNext(): Promise<ReadBatch | null> {
     const next = this.#ranges
       .next()
-      .then((found) => (found.done ? null : prepareBatch(this.#context, found.value, this.#signal)));
+      .then((found) => (found.done ? null : readBatch(this.#context, found.value, this.#signal)));
     // Awaited later; avoid an unhandled rejection.
     next.catch(() => undefined);
     return next;
   }
 
   /** Everything that is read by the time the database is idle, up to the limit; null at the end of the range. */
-  async #collectPrepared(database: Promise<unknown>): Promise<PreparedBatch | null> {
+  async #collectRead(database: Promise<unknown>): Promise<ReadBatch | null> {
     const idle = database.then(resolveNull, resolveNull);
-    const collected: PreparedBatch[] = [];
+    const collected: ReadBatch[] = [];
     for (let logs = 0; logs < LOGS_PER_WRITE_MAX; ) {
       const next = await (collected.length === 0
         ? this.#upcoming
@@ -108,7 +115,7 @@ class BackfillPipeline {
       if (next === null || (logs > 0 && logs + next.batch.logs.length > LOGS_PER_WRITE_MAX)) break;
       collected.push(next);
       logs += next.batch.logs.length;
-      this.#upcoming = this.#prepareNext();
+      this.#upcoming = this.#readNext();
     }
     return collected.length === 0 ? null : mergeBatches(collected);
   }
@@ -116,17 +123,17 @@ class BackfillPipeline {
 
 const resolveNull = () => null;
 
-function writeBatch({ folded, summary }: ReadyBatch): Promise<WrittenBatch> {
+function writeBatch({ prepared, summary }: ReadyBatch): Promise<WrittenBatch> {
   const started = performance.now();
-  const done = folded.write().then(() => ({ ...summary, ms: performance.now() - started }));
+  const done = prepared.write().then(() => ({ ...summary, ms: performance.now() - started }));
   // Awaited later; avoid an unhandled rejection.
   done.catch(() => undefined);
   return done;
 }
 
 /** Merges adjacent batches into one. */
-function mergeBatches(prepared: readonly PreparedBatch[]): PreparedBatch {
-  const batches = prepared.map(({ batch }) => batch);
+function mergeBatches(read: readonly ReadBatch[]): ReadBatch {
+  const batches = read.map(({ batch }) => batch);
   const last = batches.at(-1);
   if (!last) throw new Error("no batches to merge");
   // Only the last of the empty blocks matters.
@@ -135,15 +142,15 @@ function mergeBatches(prepared: readonly PreparedBatch[]): PreparedBatch {
   );
   return {
     batch: { ...last, blocks, logs: batches.flatMap(({ logs }) => logs) },
-    blocks: prepared.reduce((sum, each) => sum + each.blocks, 0),
+    blocks: read.reduce((sum, each) => sum + each.blocks, 0),
   };
 }
 
-async function prepareBatch(
+async function readBatch(
   { chain, addDetails }: IndexingContext,
   range: LogBatch,
   signal: AbortSignal,
-): Promise<PreparedBatch> {
+): Promise<ReadBatch> {
   const [logs, [tip]] = await Promise.all([
     addDetails(range.logs, signal),
     chain.readHeaders([range.toBlock], signal),

@@ -1,6 +1,5 @@
-// What every step of the indexing loop works with, and what it reports of a written batch.
+// The context of every step of the indexing loop, and its report of a written batch.
 import type { AddDetails } from "../protocol/details/read-details.ts";
-import type { FoldLogs } from "../protocol/fold.ts";
 import type { BlockSummary } from "../schema/chain-log.ts";
 import type { IndexStore } from "../store/index/store.ts";
 import type { ChainSource } from "./chain-source.ts";
@@ -8,11 +7,10 @@ import type { ChainSource } from "./chain-source.ts";
 export type IndexingContext = {
   readonly chain: ChainSource;
   readonly addDetails: AddDetails;
-  readonly fold: FoldLogs;
   readonly store: IndexStore;
 };
 
-/** What one transaction wrote, and how long the database took. */
+/** The contents of one transaction, and how long the database took. */
 export type WrittenBatch = {
   readonly tip: BlockSummary;
   readonly logs: number;

@@ -1,5 +1,6 @@
-// Live indexing: follows the blocks that are not final yet by hash, and rolls back where the chain forks.
+// Live indexing: follows the blocks that are not final yet by hash, and rolls back when the chain forks.
 import { Fault } from "../lib/fault.ts";
+import { foldLogs } from "../protocol/fold.ts";
 import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
 import type { IndexStore } from "../store/index/store.ts";
@@ -47,7 +48,7 @@ export async function stepTowards(
   return { kind: "written", written: await writeBlocks(context, headers, () => finalized, signal) };
 }
 
-/** Nothing is written unless the node also knows the head by its hash, which is read beside its logs. */
+/** Nothing is written unless the node also knows the head by its hash, which is read together with its logs. */
 async function writeHead(
   context: IndexingContext,
   head: BlockHeader,
@@ -62,9 +63,9 @@ async function writeHead(
   return written;
 }
 
-/** What `readFinalized` waits for is awaited before anything is written. */
+/** The result of `readFinalized` is awaited before anything is written. */
 async function writeBlocks(
-  { chain, addDetails, fold, store }: IndexingContext,
+  { chain, addDetails, store }: IndexingContext,
   headers: readonly BlockHeader[],
   readFinalized: () => Promise<number>,
   signal: AbortSignal,
@@ -82,8 +83,9 @@ async function writeBlocks(
   const finalized = await readFinalized();
   const started = performance.now();
   const safe = chain.getSafeBlock();
-  const folded = await store.fold({ tip, blocks, logs, finalized, safe }, fold, null);
-  await folded.write();
+  const batch = { tip, blocks, logs, finalized, safe };
+  const prepared = await store.prepare(batch, (rows) => foldLogs(logs, rows), null);
+  await prepared.write();
   return { tip, logs: logs.length, blocks: headers.length, ms: performance.now() - started };
 }
 

@@ -98,7 +98,7 @@ async function catchUp(context: IndexingContext, options: IndexChainOptions): Pr
 
 /** Writes the checkpoint of an empty index: the block before the deployment. */
 async function writeStartBlock(
-  { chain, fold, store }: IndexingContext,
+  { chain, store }: IndexingContext,
   options: IndexChainOptions,
 ): Promise<Checkpoint> {
   const number = Math.max(0, options.startBlock - 1);
@@ -106,15 +106,16 @@ async function writeStartBlock(
   if (!header) throw new Error(`node returned no header for block ${number}`);
   const tip = { number, hash: header.hash, timestamp: header.timestamp };
   const blocks = [{ ...tip, logCount: 0 }];
-  const folded = await store.fold({ tip, blocks, logs: [], finalized: number }, fold, null);
-  await folded.write();
+  const batch = { tip, blocks, logs: [], finalized: number };
+  const prepared = await store.prepare(batch, async () => undefined, null);
+  await prepared.write();
   return { block: tip, finalized: number };
 }
 
 async function follow(context: IndexingContext, options: IndexChainOptions): Promise<void> {
   for await (const head of context.chain.followHeads(options.signal)) {
     options.report.onHead(head);
-    // Read beside the block itself, which needs it only when it is written.
+    // Read together with the block itself, which needs it only when it is written.
     const finalized = context.chain.readFinalized(options.signal).then(({ number }) => number);
     // A step that awaits it gets the failure; one that fails earlier does not await it.
     finalized.catch(() => undefined);

@@ -9,7 +9,7 @@ import { createLogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { createAddDetails } from "../protocol/details/read-details.ts";
 import { rowDeclaration } from "../protocol/domains.ts";
-import { createFold } from "../protocol/fold.ts";
+import { createStoredLogsFold } from "../protocol/fold.ts";
 import { type Checkpoint, readCheckpoint } from "../store/index/checkpoint.ts";
 import { replaceStoredLogs } from "../store/index/raw-logs.ts";
 import type { RebuildOptions } from "../store/index/rebuild.ts";
@@ -29,7 +29,7 @@ export function createRebuildOptions(
   return {
     schema,
     declaration: rowDeclaration,
-    fold: createFold(deployment),
+    fold: createStoredLogsFold(deployment),
     signal,
     onProgress: ({ block, toBlock, logs }) => {
       if (systemClock.nowMs() - loggedMs < PROGRESS_MS) return;
@@ -50,7 +50,7 @@ export type RereadOptions = {
 };
 
 /**
- * Repairs stored history, every range from two nodes where two are configured; returns the number of logs read. Stores
+ * Repairs stored history, every range from two nodes if two are configured; returns the number of logs read. Stores
  * each batch at once, so an interrupted run is simply repeated.
  */
 export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<number> {
@@ -80,7 +80,7 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
   return logs;
 }
 
-/** A repair never replaces stored logs by the word of one node, unless only one node is configured. */
+/** A repair never replaces stored logs on the authority of one node, unless only one node is configured. */
 function throwUnconfirmed({ fromBlock, toBlock }: BlockRange): never {
   throw new Fault(
     "NODE_UNAVAILABLE",

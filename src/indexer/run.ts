@@ -12,7 +12,6 @@ import { createLogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { createAddDetails } from "../protocol/details/read-details.ts";
 import { rowDeclaration } from "../protocol/domains.ts";
-import { createFold } from "../protocol/fold.ts";
 import { writeIndexerStatus } from "../store/index/checkpoint.ts";
 import { claimSchema, prepareRowTables } from "../store/index/prepare.ts";
 import { openIndexStore } from "../store/index/store.ts";
@@ -85,7 +84,6 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
       log,
     });
     const addDetails = createAddDetails(deployment, createDetailReads(rpc));
-    const fold = createFold(deployment);
     while (!stop.aborted) {
       await whileHoldingLock(options, async (lock, signal) => {
         await lock.transaction((session) => claimSchema(session, deployment));
@@ -98,7 +96,7 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
         await withSelfAudit(audit, async (report, signal) => {
           await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
           const store = openIndexStore(options.database, lock, rowDeclaration.tables);
-          await indexChain({ chain, addDetails, fold, store }, { startBlock, signal, report });
+          await indexChain({ chain, addDetails, store }, { startBlock, signal, report });
         });
       }).catch((error: unknown) => {
         throw explainMissingTable(error, options.database);
@@ -174,8 +172,8 @@ async function whileHoldingLock(
     await work(lock, AbortSignal.any([stop, lost.signal]));
   } catch (error) {
     if (stop.aborted) return;
-    // Only a lost lock can be acquired again. What fails first may be a statement before the indexing loop, such as
-    // one that prepares the tables, with the error of its connection.
+    // Only a lost lock can be acquired again. The first failure may be that of a statement before the indexing loop,
+    // such as one that prepares the tables, with the error of its connection.
     if (lock.isHeld || !(error instanceof Fault && error.retry)) throw error;
     log.warn(
       { component: "indexer", event: "lock_lost", err: error },

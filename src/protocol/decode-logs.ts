@@ -4,7 +4,7 @@ import { createEventCodec, type EventCodec } from "../lib/abi/codec.ts";
 import { MalformedAbiError } from "../lib/abi/words.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { ChainLog, EventRecord } from "../schema/chain-log.ts";
+import type { ChainLog, EventRecord, LogWithDetails } from "../schema/chain-log.ts";
 import type { EventRule } from "../schema/domain.ts";
 import type { Deployment } from "./deployment.ts";
 import { domains } from "./domains.ts";
@@ -15,8 +15,11 @@ export type DecodedEvent = EventRecord<never> & {
   readonly rule: EventRule<never>;
 };
 
+/** A log of the protocol with its event, as folds take it. */
+export type DecodedLog = LogWithDetails & { readonly event: DecodedEvent };
+
 export type LogDecoder = {
-  /** Null where the log is not an event of the protocol. */
+  /** Null if the log is not an event of the protocol. */
   readonly decode: (log: ChainLog, timestamp: bigint) => DecodedEvent | null;
   /** The contracts of the deployment. */
   readonly addresses: readonly Hex[];

@@ -13,10 +13,9 @@ import type { RequiredRow } from "../schema/domain.ts";
 import { createAddDetails } from "./details/read-details.ts";
 import { receipts } from "./domains/receipts.ts";
 import { services } from "./domains/services.ts";
-import { createFold } from "./fold.ts";
+import { createStoredLogsFold, foldLogs } from "./fold.ts";
 
 const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
-const fold = createFold(MEMORY_DEPLOYMENT);
 const signal = new AbortController().signal;
 
 const updated = (serviceNumericId: bigint, active: boolean) => ({
@@ -41,7 +40,7 @@ describe("a fold", () => {
     const rows = new MemoryRows();
     const batch = rows.batch();
     const steps: string[] = [];
-    await fold(await addDetails(story.logs, signal), {
+    await foldLogs(await addDetails(story.logs, signal), {
       load: (needs: readonly RequiredRow[]) => {
         steps.push(`load ${needs.map(({ table, keyText }) => `${table.name} ${keyText}`).join()}`);
         return batch.load(needs);
@@ -71,7 +70,7 @@ describe("a fold", () => {
       .append("CommerceRegistry", "ServiceUpdated", updated(1n, false));
     const detailed = await addDetails(story.logs, signal);
     const runs = [new MemoryRows(), new MemoryRows()];
-    for (const rows of runs) await fold(detailed, rows.batch());
+    for (const rows of runs) await foldLogs(detailed, rows.batch());
     expect(String(runs[0])).toBe(String(runs[1]));
   });
 
@@ -102,7 +101,7 @@ describe("a fold", () => {
     });
     expect(await addDetails(story.logs, signal)).toEqual([]);
     const rows = new MemoryRows();
-    await fold(
+    await createStoredLogsFold(MEMORY_DEPLOYMENT)(
       story.logs.map((log) => ({ log, details: null })),
       rows.batch(),
     );

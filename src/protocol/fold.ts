@@ -5,12 +5,9 @@ import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { FoldInput, RequiredRow } from "../schema/domain.ts";
 import { formatKey, type Row, type Table } from "../schema/table.ts";
-import { createLogDecoder, type DecodedEvent } from "./decode-logs.ts";
+import { createLogDecoder, type DecodedEvent, type DecodedLog } from "./decode-logs.ts";
 import type { Deployment } from "./deployment.ts";
 import { createStoredDetailsReader } from "./details/stored-details.ts";
-
-/** `event` is set where the log has just been decoded; stored logs come without. */
-export type LogToFold = LogWithDetails & { readonly event?: DecodedEvent };
 
 /** The rows during one batch. */
 export type FoldRows = {
@@ -19,29 +16,29 @@ export type FoldRows = {
   change(change: Change, origin: EventOrigin): void;
 };
 
-/** Makes the changes of these logs, in order. Pure except for `rows`. */
-export type FoldLogs = (logs: readonly LogToFold[], rows: FoldRows) => Promise<void>;
-
 // About a millisecond of work, then other I/O gets its turn: logs on their way to the database and from the node.
 const EVENTS_PER_TURN = 20;
 
-export function createFold(deployment: Pick<Deployment, "contracts">): FoldLogs {
+/** Makes the changes of these logs, in order. Pure except for `rows`. */
+export async function foldLogs(logs: readonly DecodedLog[], rows: FoldRows): Promise<void> {
+  await rows.load(logs.flatMap(({ event }) => event.rule.requiredRows?.(event) ?? []));
+  const find = (table: Table, key: Row) => rows.find(table, formatKey(table.key, key));
+  for (const [index, { event, details }] of logs.entries()) {
+    foldEvent(event, details, find, rows);
+    if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
+  }
+}
+
+/** Folds logs as they are stored, without their events. */
+export function createStoredLogsFold(deployment: Pick<Deployment, "contracts">) {
   const decoder = createLogDecoder(deployment);
-  return async (logs, rows) => {
-    const events: { readonly event: DecodedEvent; readonly details: Hex | null }[] = [];
-    const needs: RequiredRow[] = [];
-    for (const { log, details, event: decoded } of logs) {
-      const event = decoded ?? decoder.decode(log, BigInt(log.blockTimestamp));
-      if (!event) continue;
-      events.push({ event, details });
-      if (event.rule.requiredRows) needs.push(...event.rule.requiredRows(event));
+  return (stored: readonly LogWithDetails[], rows: FoldRows): Promise<void> => {
+    const logs: DecodedLog[] = [];
+    for (const { log, details } of stored) {
+      const event = decoder.decode(log, BigInt(log.blockTimestamp));
+      if (event) logs.push({ log, details, event });
     }
-    await rows.load(needs);
-    const find = (table: Table, key: Row) => rows.find(table, formatKey(table.key, key));
-    for (const [index, { event, details }] of events.entries()) {
-      foldEvent(event, details, find, rows);
-      if (index % EVENTS_PER_TURN === EVENTS_PER_TURN - 1) await nextTurn();
-    }
+    return foldLogs(logs, rows);
   };
 }
 

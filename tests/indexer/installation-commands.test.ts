@@ -14,7 +14,7 @@ import { INDEXER_LOCK } from "../../src/indexer/run.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
+import { createStoredLogsFold } from "../../src/protocol/fold.ts";
 import { claimSchema } from "../../src/store/index/prepare.ts";
 import { createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
 import { openIndexStore } from "../../src/store/index/store.ts";
@@ -104,8 +104,9 @@ async function indexOneEvent(own: Database, deployment: Deployment, tx: Hex): Pr
     ...{ tip, blocks: [{ ...tip, logCount: 1 }], logs: [{ log, details: null }] },
     ...{ finalized: BLOCK, safe: BLOCK },
   };
-  const folded = await openIndexStore(own, lock, tables).fold(batch, createFold(deployment), null);
-  await folded.write();
+  const fold = createStoredLogsFold(deployment);
+  const store = openIndexStore(own, lock, tables);
+  await (await store.prepare(batch, (rows) => fold(batch.logs, rows), null)).write();
   await lock.release();
 }
 

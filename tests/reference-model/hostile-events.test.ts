@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAddDetails } from "../../src/protocol/details/read-details.ts";
 import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
-import { createFold } from "../../src/protocol/fold.ts";
+import { foldLogs } from "../../src/protocol/fold.ts";
 import { createRowIndexes } from "../../src/store/index/row-indexes.ts";
 import { createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
@@ -20,7 +20,6 @@ import { openTestDatabase } from "../support/index/test-index.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
 const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));
-const fold = createFold(MEMORY_DEPLOYMENT);
 
 let database: Database;
 let lock: Lock | null;
@@ -56,8 +55,12 @@ async function write(append: (story: LogSequence, block: number) => void): Promi
   const tip = { number: head, hash, timestamp: 1_767_225_600 + head };
   const logs = await addDetails(story.logs, new AbortController().signal);
   const blocks = [{ ...tip, parentHash: hash, logCount: logs.length }];
-  const folded = await store.fold({ tip, blocks, logs, finalized: 0 }, fold, null);
-  await folded.write();
+  const prepared = await store.prepare(
+    { tip, blocks, logs, finalized: 0 },
+    (rows) => foldLogs(logs, rows),
+    null,
+  );
+  await prepared.write();
 }
 
 const sale = (number: number) => ({

@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFairLimit, type FairLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { LogDecoder } from "../../protocol/decode-logs.ts";
-import type { FoldLogs, LogToFold } from "../../protocol/fold.ts";
+import type { DecodedLog, LogDecoder } from "../../protocol/decode-logs.ts";
+import { foldLogs } from "../../protocol/fold.ts";
 import { type RowChange, RowChanges } from "../../protocol/row-changes.ts";
 import type { BlockId, ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
 import type { RunRead } from "../../schema/reads/read.ts";
@@ -34,7 +34,7 @@ const EVENT_ROWS_LIMITS: EventRowsLimits = {
 };
 
 /** What the logs of an index mean. */
-type FoldMeaning = { readonly decoder: LogDecoder; readonly fold: FoldLogs; readonly deployment: Buffer };
+type FoldMeaning = { readonly decoder: LogDecoder; readonly deployment: Buffer };
 
 export type EventRows = {
   /** Null where the block is too large; undefined where it has not been folded: the next page has it. */
@@ -152,7 +152,7 @@ function measure(changes: BlockChanges): number {
 type FoldedBlocks = ReadonlyMap<Hex, BlockChanges>;
 type PreparedBlock = {
   readonly block: BlockId;
-  readonly logs: readonly LogToFold[];
+  readonly logs: readonly DecodedLog[];
   readonly changes: RowChanges;
 };
 
@@ -198,7 +198,7 @@ class BlockFolding {
 
   async #prepare(block: BlockId, logs: readonly LogWithDetails[]): Promise<PreparedBlock> {
     const changes = new RowChanges();
-    const events: LogToFold[] = [];
+    const events: DecodedLog[] = [];
     for (const [at, { log, details }] of logs.entries()) {
       const event = this.#meaning.decoder.decode(log, BigInt(log.blockTimestamp));
       if (event) {
@@ -214,7 +214,7 @@ class BlockFolding {
     // First what folds read, then what only their changes need: which these are is known after the fold.
     const required = await this.#giveMissing(prepared);
     if (required !== "given") return required === "forked" ? null : required;
-    for (const { logs, changes } of prepared) await this.#meaning.fold(logs, changes);
+    for (const { logs, changes } of prepared) await foldLogs(logs, changes);
     const changed = await this.#giveMissing(prepared);
     if (changed !== "given") return changed === "forked" ? null : changed;
     return new Map(prepared.map(({ block, changes }) => [block.hash, changes.finish()]));

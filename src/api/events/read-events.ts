@@ -4,7 +4,6 @@ import { createLogDecoder, type LogDecoder } from "../../protocol/decode-logs.ts
 import type { Deployment } from "../../protocol/deployment.ts";
 import { matchesFilter, undecidedSubjects } from "../../protocol/event-filter.ts";
 import { EventLinks, selectLinks } from "../../protocol/event-links.ts";
-import { createFold, type FoldLogs } from "../../protocol/fold.ts";
 import type { BlockId } from "../../schema/chain-log.ts";
 import { type RunRead, toRecords } from "../../schema/reads/read.ts";
 import {
@@ -43,7 +42,6 @@ type EventReaderOptions = {
 /** What cursors and logs of this index mean. It changes only if the schema is emptied and claimed by another deployment. */
 type IndexMeaning = {
   readonly decoder: LogDecoder;
-  readonly fold: FoldLogs;
   readonly deployment: DeploymentId;
   readonly fingerprint: string;
 };
@@ -63,7 +61,6 @@ export function createEventReader(options: EventReaderOptions): ReadEvents {
     const contracts = identity.contracts as Deployment["contracts"];
     meaning = {
       decoder: createLogDecoder({ contracts }),
-      fold: createFold({ contracts }),
       deployment: identifyDeployment(identity),
       fingerprint: identity.fingerprint,
     };

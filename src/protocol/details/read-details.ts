@@ -4,9 +4,8 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId, ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
-import { createLogDecoder, type DecodedEvent } from "../decode-logs.ts";
+import { createLogDecoder, type DecodedEvent, type DecodedLog } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
-import type { LogToFold } from "../fold.ts";
 import {
   type ContractRecords,
   type DetailReads,
@@ -19,7 +18,7 @@ import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 import { encodeCallDetails, encodeStateDetails } from "./stored-details.ts";
 
 /** Decodes logs and adds what their events leave out; drops logs that are not events of the protocol. */
-export type AddDetails = (logs: readonly ChainLog[], signal: AbortSignal) => Promise<readonly LogToFold[]>;
+export type AddDetails = (logs: readonly ChainLog[], signal: AbortSignal) => Promise<readonly DecodedLog[]>;
 
 export function createAddDetails(deployment: Deployment, reads: DetailReads): AddDetails {
   const decoder = createLogDecoder(deployment);
@@ -61,8 +60,8 @@ async function matchTracedCalls(
 
 /**
  * A forwarded call proves nothing by itself: the event does not commit to its details, and the input may hold a call
- * that was never made. It must agree with the record: with all fields where the record is as of the block, otherwise
- * with the immutable ones.
+ * that was never made. It must agree with the record: with all fields if the record is as of the block, otherwise with
+ * the immutable ones.
  */
 function matchForwardedCalls(
   incomplete: readonly IncompleteEvent[],
@@ -133,7 +132,7 @@ async function readDetails(
   return found;
 }
 
-/** A direct call emits its event once; a transaction with several events reached the contract through another one. */
+/** A direct call emits its event once; a transaction with several events called the contract through another one. */
 async function matchDirectCalls(
   incomplete: readonly IncompleteEvent[],
   reads: DetailReads,
@@ -172,8 +171,8 @@ async function readImmutableRecords(
 }
 
 /**
- * The records as far as nodes still have them; traced calls need none. While a node that may have the state at the block
- * fails, only certain sources count: its failure is thrown where only a forwarded call would be left.
+ * The records as far as nodes still have them; traced calls need none. While a node that may have the state at the
+ * block fails, only certain sources count: its failure is thrown if only a forwarded call would be left.
  */
 async function readRecords(
   incomplete: readonly IncompleteEvent[],

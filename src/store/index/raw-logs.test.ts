@@ -3,9 +3,10 @@ import fc from "fast-check";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { LogWithDetails } from "../../schema/chain-log.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
-import { buildLogsStep, readStoredLogs, replaceStoredLogs, type StoredDetailedLog } from "./raw-logs.ts";
+import { buildLogsStep, readStoredLogs, replaceStoredLogs } from "./raw-logs.ts";
 import { readRowTablesState, recordRowTables } from "./row-tables.ts";
 
 let database: Database;
@@ -37,11 +38,11 @@ const logs = fc.record({
 const chains = fc.array(fc.array(logs, { maxLength: 4 }), { minLength: 1, maxLength: 12 });
 
 type Sketch = { readonly details: Hex | null } & Pick<
-  StoredDetailedLog["log"],
+  LogWithDetails["log"],
   "address" | "topics" | "data" | "transactionHash" | "transactionIndex"
 >;
 
-async function store(blocks: readonly (readonly Sketch[])[]): Promise<StoredDetailedLog[]> {
+async function store(blocks: readonly (readonly Sketch[])[]): Promise<LogWithDetails[]> {
   const hashOf = (number: number): Hex => `0x${(number + 1).toString(16).padStart(64, "a")}`;
   const detailed = blocks.flatMap((sketches, blockNumber) =>
     sketches.map(({ details, ...log }, logIndex) => ({
@@ -88,7 +89,7 @@ describe("stored logs", () => {
           fc.nat(12),
           async (blocks, logsMax, toBlock) => {
             const expected = (await store(blocks)).filter(({ log }) => log.blockNumber <= toBlock);
-            const found: StoredDetailedLog[] = [];
+            const found: LogWithDetails[] = [];
             for (let afterBlock = -1; ; ) {
               const page = await readStoredLogs(database, { afterBlock, toBlock, logsMax });
               const last = page.at(-1)?.log.blockNumber;

@@ -1,6 +1,6 @@
 // Raw logs in the database: exact and compact, the source of every row.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
+import type { ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
@@ -46,7 +46,7 @@ export async function countLogsByEvent(
   return { countOf: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
 
-/** What distinguishes the logs of an event: emitter, first indexed arguments, and some words of the data. */
+/** The values that distinguish the logs of an event: emitter, first indexed arguments, and some words of the data. */
 type DistinctLogKey = {
   readonly topic0: Hex;
   /** Null if any contract may emit it. */
@@ -82,7 +82,7 @@ export async function countDistinctLogs(
 export async function replaceStoredLogs(
   session: Session,
   { from, to }: { readonly from: number; readonly to: number },
-  logs: readonly StoredDetailedLog[],
+  logs: readonly LogWithDetails[],
 ): Promise<void> {
   const counts = new Map<number, { readonly hash: string; readonly timestamp: number; count: number }>();
   for (const { log } of logs) {
@@ -120,9 +120,6 @@ export async function replaceStoredLogs(
   await markRowTablesStale(session);
 }
 
-/** A log, and the details that its event leaves out; null if it leaves out none. */
-export type StoredDetailedLog = { readonly log: ChainLog; readonly details: Hex | null };
-
 const TOPIC_DIGITS = 64;
 
 const TYPES: readonly CopyBinaryType[] = [
@@ -137,14 +134,14 @@ const TYPES: readonly CopyBinaryType[] = [
 ];
 
 /** Binary, because a log is mostly bytes: see copy-encoder.ts. */
-export function buildLogsStep(logs: readonly StoredDetailedLog[]): PipelineStep {
+export function buildLogsStep(logs: readonly LogWithDetails[]): PipelineStep {
   return {
     copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin (format binary)",
     messages: encodeCopyBinary(TYPES, logValues(logs)),
   };
 }
 
-function* logValues(logs: readonly StoredDetailedLog[]): Generator<CopyBinaryValue[]> {
+function* logValues(logs: readonly LogWithDetails[]): Generator<CopyBinaryValue[]> {
   for (const { log, details } of logs) {
     let topics: Hex = "0x";
     for (const topic of log.topics) topics += topic.slice(2);
@@ -187,7 +184,7 @@ type LogRow = {
 export async function readStoredLogs(
   session: QueryRunner,
   range: { afterBlock: number; toBlock: number; logsMax: number },
-): Promise<StoredDetailedLog[]> {
+): Promise<LogWithDetails[]> {
   const { rows } = await session.query<LogRow>({
     text: `
       with last as (
@@ -202,7 +199,7 @@ export async function readStoredLogs(
   return rows.map(decodeStoredLog);
 }
 
-function decodeStoredLog(row: LogRow): StoredDetailedLog {
+function decodeStoredLog(row: LogRow): LogWithDetails {
   const topics = decodeBytea(row.topics).slice(2);
   return {
     details: row.details === null ? null : decodeBytea(row.details),

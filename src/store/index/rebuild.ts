@@ -1,5 +1,6 @@
-// Rebuilds row tables from the stored logs, without a node, beside the old ones until both are swapped.
+// Rebuilds row tables from the stored logs, without a node; the old tables serve reads until both are swapped.
 import { Fault } from "../../lib/fault.ts";
+import type { LogWithDetails } from "../../schema/chain-log.ts";
 import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
@@ -10,12 +11,13 @@ import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
 import { createReadIndexes, createWriteIndexes } from "./row-indexes.ts";
 import { createRowTables, type RowDeclaration, readRowTableNames, recordRowTables } from "./row-tables.ts";
-import { type Fold, foldAndWrite } from "./store.ts";
+import type { RowVersions } from "./row-versions.ts";
+import { writeRows } from "./store.ts";
 
 export type RebuildOptions = {
   readonly schema: string;
   readonly declaration: RowDeclaration;
-  readonly fold: Fold;
+  readonly fold: (logs: readonly LogWithDetails[], rows: RowVersions) => Promise<void>;
   readonly signal: AbortSignal;
   /** Called after each part. */
   readonly onProgress: (progress: {
@@ -108,7 +110,9 @@ async function refold(
         const last = logs.at(-1)?.log;
         if (!last) return null;
         const tip = { number: last.blockNumber, hash: last.blockHash, timestamp: last.blockTimestamp };
-        await foldAndWrite(session, { logs, tip, finalized: checkpoint.finalized }, options.fold);
+        await writeRows(session, { tip, finalized: checkpoint.finalized }, (rows) =>
+          options.fold(logs, rows),
+        );
         return { block: last.blockNumber, logs: logs.length };
       });
       if (part === null) break;

@@ -9,7 +9,7 @@ import {
   writeBatch,
 } from "../../../tests/reference-model/store/sample-index.ts";
 import { createSampleFold, type SampleChange } from "../../../tests/reference-model/store/sample-tables.ts";
-import type { FoldedBatch } from "./store.ts";
+import type { PreparedBatch } from "./store.ts";
 
 let index: SampleIndex;
 
@@ -137,14 +137,14 @@ describe("a batch folded on top of another", () => {
   it("does not retain the previous one", async () => {
     await index.write([[count]], 5);
     const block = await newest();
-    const foldNext = (number: number, previous: FoldedBatch | null) => {
+    const prepareNext = (number: number, previous: PreparedBatch | null) => {
       const tip = { ...block, number };
       const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: 0 };
-      return index.store.fold(batch, createSampleFold(), previous);
+      return index.store.prepare(batch, (rows) => createSampleFold()(batch.logs, rows), previous);
     };
-    let first: FoldedBatch | null = await foldNext(2, null);
+    let first: PreparedBatch | null = await prepareNext(2, null);
     const reference = new WeakRef(first);
-    const second = await foldNext(3, first);
+    const second = await prepareNext(3, first);
     first = null;
     await collectGarbage();
     expect(reference.deref()).toBeUndefined();

@@ -1,10 +1,10 @@
 // The index in the database: rows, raw logs, block hashes and checkpoint, changed atomically.
+import type { LogWithDetails } from "../../schema/chain-log.ts";
 import type { Table } from "../../schema/table.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
 import type { Database } from "../postgres/database.ts";
-import { SQLSTATE, sqlState } from "../postgres/errors.ts";
 import type { Session } from "../postgres/session.ts";
 import {
   buildBlocksStep,
@@ -17,7 +17,7 @@ import {
   type StoredBlock,
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
-import { buildLogsStep, type StoredDetailedLog } from "./raw-logs.ts";
+import { buildLogsStep } from "./raw-logs.ts";
 import { createRowSummaries } from "./row-summaries.ts";
 import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
 import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
@@ -25,16 +25,17 @@ import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable
 export type IndexBatch = {
   readonly tip: Checkpoint["block"];
   readonly blocks: readonly StoredBlock[];
-  readonly logs: readonly StoredDetailedLog[];
+  readonly logs: readonly LogWithDetails[];
   readonly finalized: number;
-  /** Absent or null where no node calls a block safe that is not final. */
+  /** Absent or null if no node calls a block safe that is not final. */
   readonly safe?: number | null;
 };
 
-export type Fold = (logs: readonly StoredDetailedLog[], rows: RowVersions) => Promise<void>;
+/** Makes the changes of a batch to its rows. */
+export type ChangeRows = (rows: RowVersions) => Promise<void>;
 
-/** A batch that is folded in memory, and not yet written. */
-export type FoldedBatch = {
+/** A batch whose rows are changed in memory, and not yet written. */
+export type PreparedBatch = {
   readonly latest: RowVersions["latest"];
   write(): Promise<void>;
 };
@@ -42,7 +43,7 @@ export type FoldedBatch = {
 export type IndexStore = {
   readCheckpoint(): Promise<Checkpoint | null>;
   /** `previous` is the batch before, unless it is known to be written; the one before that must be written. */
-  fold(batch: IndexBatch, fold: Fold, previous: FoldedBatch | null): Promise<FoldedBatch>;
+  prepare(batch: IndexBatch, changeRows: ChangeRows, previous: PreparedBatch | null): Promise<PreparedBatch>;
   readBlocksDescending(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
   rollback(to: Checkpoint["block"]): Promise<void>;
 };
@@ -70,7 +71,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   return {
     readCheckpoint: () => readCheckpoint(database),
     readBlocksDescending: (number, limit) => readBlocksDescending(database, number, limit),
-    fold: async (batch, fold, previous) => {
+    prepare: async (batch, changeRows, previous) => {
       // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
       // rows, and those that the previous batch changed come from its memory.
       const stored = createRowLoader(database);
@@ -79,7 +80,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         (table, keys) => (before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys)),
         { final: isFinal(batch) },
       );
-      await fold(batch.logs, rows);
+      await changeRows(rows);
       const steps = batchSteps(batch, await rows.finish());
       // Release the previous batch: otherwise every batch is retained through this closure.
       before = null;
@@ -88,11 +89,9 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       return {
         latest: (table, keyText) => rows.latest(table, keyText),
         write: async () => {
-          await lock
-            .commit([rejectOverlapStep(from), ...steps], { statementTimeoutMs: WRITE_MS_MAX })
-            .catch(async (error) => {
-              throw (await explainOverlap(database, from, error)) ?? error;
-            });
+          await lock.commit([buildFollowsCheckpointStep(from), ...steps], {
+            statementTimeoutMs: WRITE_MS_MAX,
+          });
           await summaries.add(logs);
         },
       };
@@ -113,14 +112,14 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   };
 }
 
-/** Folds logs and writes the versions of the rows they touch, in one transaction. */
-export async function foldAndWrite(
+/** Changes rows and writes their versions, in one transaction. */
+export async function writeRows(
   session: Session,
-  batch: Pick<IndexBatch, "logs" | "finalized" | "tip">,
-  fold: Fold,
+  batch: Pick<IndexBatch, "finalized" | "tip">,
+  changeRows: ChangeRows,
 ): Promise<void> {
   const rows = new RowVersions(createRowLoader(session), { final: isFinal(batch) });
-  await fold(batch.logs, rows);
+  await changeRows(rows);
   await session.sendPipeline(versionSteps(batch, await rows.finish()));
 }
 
@@ -135,22 +134,20 @@ function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boo
   return tip.number <= finalized;
 }
 
-// A batch written twice, or one that does not follow the last, would count events twice. This guard divides by zero,
-// so that it fails the whole pipeline that it is part of.
-function rejectOverlapStep(from: number): PipelineStep {
+/**
+ * Fails the whole pipeline unless the batch begins after the checkpoint: a batch that is written twice would count events
+ * twice. A DO block takes no parameters, so the number is part of its text.
+ */
+function buildFollowsCheckpointStep(from: number): PipelineStep {
   return {
-    text: "select 1 / (case when block_number < $1 then 1 else 0 end) from checkpoint",
-    values: [from],
+    text: `do $$
+      declare indexed bigint := (select block_number from checkpoint);
+      begin
+        if indexed >= ${from} then
+          raise exception 'cannot write blocks from ${from}: the index is already at %', indexed;
+        end if;
+      end $$`,
   };
-}
-
-/** Null if the failure has another cause than the guard. */
-async function explainOverlap(database: Database, from: number, cause: unknown): Promise<Error | null> {
-  if (sqlState(cause) !== SQLSTATE.divisionByZero) return null;
-  const position = await readCheckpoint(database);
-  return new Error(`cannot write blocks from ${from}: the index is already at ${position?.block.number}`, {
-    cause,
-  });
 }
 
 function firstBlock({ blocks, tip }: IndexBatch): number {

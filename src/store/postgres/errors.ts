@@ -7,12 +7,11 @@ export type DatabaseTarget = {
   readonly server: string;
   readonly database: string;
   readonly user: string;
-  /** The setting that names it; DATABASE_URL where absent. */
+  /** The setting that names it; DATABASE_URL if absent. */
   readonly variable?: string;
 };
 
 export const SQLSTATE = {
-  divisionByZero: "22012",
   uniqueViolation: "23505",
   readOnlyTransaction: "25006",
   insufficientPrivilege: "42501",
@@ -37,7 +36,7 @@ const authenticationFailed: MessageTemplate = ({ server, user, variable = URL_VA
 const untrustedCertificate: MessageTemplate = ({ server, variable = URL_VARIABLE }) =>
   `The certificate of PostgreSQL at ${server} is not trusted; add sslrootcert=<file> to ${variable}.`;
 
-// By SQLSTATE, SQLSTATE class, or system error code; the longest match wins.
+// Errors by SQLSTATE, SQLSTATE class, or system error code; the longest match wins.
 const BY_CODE: Readonly<Record<string, readonly [FaultCode, MessageTemplate]>> = {
   ECONNREFUSED: ["DATABASE_UNREACHABLE", unreachable],
   ENOENT: ["DATABASE_UNREACHABLE", unreachable],

@@ -10,7 +10,7 @@ import { ZERO_ADDRESS, ZERO_HASH } from "../../../src/schema/table.ts";
 import type { Finality } from "../../../src/store/index/event-logs.ts";
 import { claimSchema } from "../../../src/store/index/prepare.ts";
 import { createRowTables } from "../../../src/store/index/row-tables.ts";
-import { type Fold, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
+import { type ChangeRows, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
 import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { DatabaseConnection } from "../../../src/store/postgres/connection.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
@@ -261,14 +261,14 @@ export class EventIndex {
       finalized: this.#finalized,
       safe: this.safe,
     };
-    const folded = await this.#store.fold(batch, foldIntents(blocks), null);
-    await folded.write();
+    const prepared = await this.#store.prepare(batch, foldIntents(blocks), null);
+    await prepared.write();
   }
 }
 
 /** Whose intent it is, which filters by account need: also of one that is cancelled without having been submitted. */
-function foldIntents(blocks: readonly ChainBlock[]): Fold {
-  return async (_, rows) => {
+function foldIntents(blocks: readonly ChainBlock[]): ChangeRows {
+  return async (rows) => {
     for (const { number, events } of blocks) {
       for (const { intent, owner } of events.filter(({ type }) => type.startsWith("Intent"))) {
         const row = upsert(intents, {

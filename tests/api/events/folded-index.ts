@@ -4,7 +4,7 @@ import type { EventRowsLimits } from "../../../src/api/events/event-rows.ts";
 import { createEventReader, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import { createFold } from "../../../src/protocol/fold.ts";
+import { createStoredLogsFold } from "../../../src/protocol/fold.ts";
 import type { RunRead } from "../../../src/schema/reads/read.ts";
 import { openPipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { claimSchema, readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
@@ -38,7 +38,7 @@ export const bonded = (solverId: number, bond: number): SolverEvent => ({
 });
 
 const GENESIS_SECONDS = 1_767_225_600;
-const fold = createFold(MEMORY_DEPLOYMENT);
+const fold = createStoredLogsFold(MEMORY_DEPLOYMENT);
 
 export class FoldedIndex {
   readonly database: Database;
@@ -118,8 +118,9 @@ export class FoldedIndex {
     }));
     this.#branch.push(tip);
     const blocks = [{ ...tip, logCount: logs.length }];
-    const folded = await this.#store.fold({ tip, blocks, logs, finalized: 0 }, fold, null);
-    await folded.write();
+    const batch = { tip, blocks, logs, finalized: 0 };
+    const prepared = await this.#store.prepare(batch, (rows) => fold(logs, rows), null);
+    await prepared.write();
   }
 
   /** Removes the newest blocks. */

@@ -3,15 +3,10 @@ import { randomBytes } from "node:crypto";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 import type { Checkpoint, StoredBlock } from "../../../src/store/index/checkpoint.ts";
-import { rebuildRows } from "../../../src/store/index/rebuild.ts";
+import { type RebuildOptions, rebuildRows } from "../../../src/store/index/rebuild.ts";
 import { createRowIndexes } from "../../../src/store/index/row-indexes.ts";
 import { createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
-import {
-  type Fold,
-  type IndexBatch,
-  type IndexStore,
-  openIndexStore,
-} from "../../../src/store/index/store.ts";
+import { type IndexBatch, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
@@ -253,13 +248,21 @@ function possible(act: SampleChange, before: Row | null): SampleChange {
 }
 
 /** Folds a batch and writes it. */
-export async function writeBatch(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
-  const folded = await store.fold(batch, fold, null);
-  await folded.write();
+export async function writeBatch(
+  store: IndexStore,
+  batch: IndexBatch,
+  fold: RebuildOptions["fold"],
+): Promise<void> {
+  const prepared = await store.prepare(batch, (rows) => fold(batch.logs, rows), null);
+  await prepared.write();
 }
 
 /** Final history as a backfill writes it: two batches, the second folded before the first is written. */
-async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): Promise<void> {
+async function writeInParts(
+  store: IndexStore,
+  batch: IndexBatch,
+  fold: RebuildOptions["fold"],
+): Promise<void> {
   const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
   if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {
     return writeBatch(store, batch, fold);
@@ -276,8 +279,11 @@ async function writeInParts(store: IndexStore, batch: IndexBatch, fold: Fold): P
     blocks: batch.blocks.filter(({ number }) => !isEarly(number)),
     logs: batch.logs.filter(({ log }) => !isEarly(log.blockNumber)),
   };
-  const before = await store.fold(first, fold, null);
+  const before = await store.prepare(first, (rows) => fold(first.logs, rows), null);
   const writing = before.write();
-  const [after] = await Promise.all([store.fold(second, fold, before), writing]);
+  const [after] = await Promise.all([
+    store.prepare(second, (rows) => fold(second.logs, rows), before),
+    writing,
+  ]);
   await after.write();
 }

@@ -15,7 +15,7 @@ import {
 } from "../../../src/schema/column.ts";
 import { requireRow } from "../../../src/schema/domain.ts";
 import { defineRollup, defineTable, formatKey, type Row, type Table } from "../../../src/schema/table.ts";
-import type { Fold } from "../../../src/store/index/store.ts";
+import type { RebuildOptions } from "../../../src/store/index/rebuild.ts";
 
 export type SampleVerb = "insert" | "put" | "update" | "add";
 
@@ -168,7 +168,7 @@ function actOf(log: ChainLog): SampleChange {
 }
 
 /** Applies the changes in the logs; calls `onRow` with every row that is read, before it changes. */
-export function createSampleFold(onRow: (row: Row | null) => void = () => undefined): Fold {
+export function createSampleFold(onRow: (row: Row | null) => void = () => undefined): RebuildOptions["fold"] {
   return async (logs, rows) => {
     const acts = logs.map(({ log }) => ({ log, act: actOf(log) }));
     const looking = acts.filter(({ act }) => act.looks);

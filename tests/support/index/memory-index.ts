@@ -6,7 +6,7 @@ import type { Deployment } from "../../../src/protocol/deployment.ts";
 import type { DetailReads } from "../../../src/protocol/details/chain-reads.ts";
 import { createAddDetails } from "../../../src/protocol/details/read-details.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import { createFold, type FoldRows } from "../../../src/protocol/fold.ts";
+import { type FoldRows, foldLogs } from "../../../src/protocol/fold.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 
@@ -157,10 +157,9 @@ async function rowsAfter(logs: readonly ChainLog[], chain: MemoryChain = {}): Pr
   const together = new MemoryRows();
   const oneByOne = new MemoryRows();
   const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads(chain));
-  const fold = createFold(MEMORY_DEPLOYMENT);
   const detailed = await addDetails(logs, new AbortController().signal);
-  await fold(detailed, together.batch());
-  for (const each of detailed) await fold([each], oneByOne.batch());
+  await foldLogs(detailed, together.batch());
+  for (const each of detailed) await foldLogs([each], oneByOne.batch());
   const [left, right] = [together.toString(), oneByOne.toString()];
   if (left !== right) throw new Error(`one batch gives ${left}, but many give ${right}`);
   return together;

@@ -9,7 +9,7 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
 import { type Deployment, parseDeployment } from "../../../src/protocol/deployment.ts";
 import { rowDeclaration, tables } from "../../../src/protocol/domains.ts";
-import { createFold } from "../../../src/protocol/fold.ts";
+import { createStoredLogsFold } from "../../../src/protocol/fold.ts";
 import { readCheckpoint } from "../../../src/store/index/checkpoint.ts";
 import { rebuildRows } from "../../../src/store/index/rebuild.ts";
 import { acquireLock } from "../../../src/store/postgres/advisory-lock.ts";
@@ -164,7 +164,7 @@ export async function rebuildTestRows(database: Database, deployment: Deployment
     return await rebuildRows(lock, {
       schema: database.schema,
       declaration: rowDeclaration,
-      fold: createFold(deployment),
+      fold: createStoredLogsFold(deployment),
       signal: new AbortController().signal,
       onProgress: () => undefined,
     });
