@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
+import type { EndpointResponse } from "../schema/endpoint.ts";
 import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
 
 /** Must be added before the first route, and after the hooks that every request passes. */
@@ -65,12 +66,18 @@ function escapeRegex(text: string): string {
 }
 
 export function sendErrorResponse(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {
-  if (fault.retryAfterSeconds !== null) reply.header("retry-after", String(fault.retryAfterSeconds));
-  return reply
-    .code(fault.status)
-    .headers({ ...errorHeaders(fault), ...fault.headers })
-    .header("x-request-id", requestId)
-    .send(errorBody(fault));
+  const { status, headers, body } = describeFault(fault);
+  return reply.code(status).headers(headers).header("x-request-id", requestId).send(body);
+}
+
+export function describeFault(fault: Fault): Required<EndpointResponse> {
+  const { status, retryAfterSeconds } = fault;
+  const retry = retryAfterSeconds === null ? {} : { "retry-after": String(retryAfterSeconds) };
+  return {
+    status,
+    headers: { ...retry, ...errorHeaders(fault), ...fault.headers },
+    body: errorBody(fault),
+  };
 }
 
 function errorHeaders(fault: Fault): Readonly<Record<string, string>> {
@@ -136,7 +143,7 @@ function formatErrorResponse(fault: Fault, extraHeaders: Readonly<Record<string,
   return `HTTP/1.1 ${fault.status} ${STATUS_CODES[fault.status]}\r\n${lines.join("")}\r\n${body}`;
 }
 
-type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
+export type LogRequestError = (fault: Fault, error: unknown, requestId: string) => void;
 
 // Enough to distinguish defects; messages may quote what a client sent.
 const KEY_LENGTH_MAX = 200;

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../lib/fault.ts";
 import { stringifyVisibly } from "../lib/foreign-text.ts";
+import type { EndpointResponse } from "../schema/endpoint.ts";
 import { DEFAULT_HEADERS } from "./security/headers.ts";
 
 export type SerializedResponse = {
@@ -56,6 +57,12 @@ function toBytes(body: unknown): Buffer {
   const text = stringifyVisibly(body);
   if (text === undefined) throw new Fault("INTERNAL", "The response has no body.");
   return Buffer.from(text);
+}
+
+/** As an endpoint would return it. */
+export function toEndpointResponse({ status, body, headers }: SerializedResponse): EndpointResponse {
+  const entries = headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1] ?? ""]] : []));
+  return { status, body, headers: Object.fromEntries(entries) };
 }
 
 type WriteResponseOptions = {

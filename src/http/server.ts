@@ -19,6 +19,7 @@ import {
   handleClientError,
   sendErrorResponse,
 } from "./error-responses.ts";
+import { addInternalRequests } from "./internal-requests.ts";
 import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
 import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
 import { Mounts } from "./mounts.ts";
@@ -177,8 +178,10 @@ function createApp(
     done(isHidden ? new Fault("ROUTE_UNKNOWN", "Metrics are on a port of their own.") : undefined);
   });
   addRequestClient(app, guard.identifyClient);
+  const logError = createRequestErrorLogger(options.log, repeatLimit);
+  addInternalRequests(app, guard, logError);
   addErrorHandlers(app, {
-    logError: createRequestErrorLogger(options.log, repeatLimit),
+    logError,
     describeUnknown: (url) => mounts.describeUnknown(url),
   });
   addReadinessRoute(app, options.checkReadiness);

@@ -1,11 +1,12 @@
 // POST /mcp: the tools of a service over Streamable HTTP. Each call is a request to our own routes, with their limits.
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyInstance } from "fastify";
+import { sendToRoute } from "../http/internal-requests.ts";
 import { Fault } from "../lib/fault.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../schema/endpoint.ts";
 import { createServerFactory, type McpServerOptions, type SendRequest } from "./server.ts";
-import { encodePayment, parseJson, type ServiceResponse } from "./tool-result.ts";
+import { encodePayment, parseJson } from "./tool-result.ts";
 
 const MCP_PATH = "/mcp";
 
@@ -105,32 +106,19 @@ function readOnlyEvent(stream: string): string {
   return data[0] ?? "";
 }
 
-/** Through our own routes, where the requests count in the limits of the client. */
+/** Calls our own routes, where the requests count in the limits of the client. */
 export function createRouteSender(app: FastifyInstance): ClientSender {
-  return (client) => {
-    // The client of an IPv6 network is named by its first half.
-    const address = client.includes(":") ? `${client}::` : client;
-    const send: SendRequest = async ({ method, url, body }, { payment }) => {
-      const response = await app.inject({
-        method,
-        url,
-        remoteAddress: address,
-        headers: {
-          accept: "application/json",
-          "x-forwarded-for": address,
-          ...(body === null ? {} : { "content-type": "application/json" }),
-          ...(payment === null ? {} : { "payment-signature": encodePayment(payment) }),
-        },
-        ...(body === null ? {} : { payload: JSON.stringify(body) }),
-      });
-      const headers = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
-      return { status: response.statusCode, headers: Object.fromEntries(headers), body: response.payload };
-    };
-    return async (request, options): Promise<ServiceResponse> => {
-      const response = await send(request, options);
+  return (client) =>
+    async ({ url, body, operation: operationId }, { payment, signal }) => {
+      const headers = {
+        accept: "application/json",
+        ...(payment === null ? {} : { "payment-signature": encodePayment(payment) }),
+      };
+      const send = (target: string) =>
+        sendToRoute(app, { operationId, url: target, headers, body, client, signal });
+      const response = await send(url);
       const target = response.status === 307 ? response.headers.location : undefined;
       // The name of a wallet leads to the same route by address; once, as an address is redirected no further.
-      return target === undefined ? response : send({ ...request, url: target }, options);
+      return target === undefined ? response : send(target);
     };
-  };
 }

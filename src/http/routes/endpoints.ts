@@ -1,7 +1,7 @@
 // Registers endpoints as routes: parses parameters and a strict JSON body, calls the endpoint, sends its response.
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
@@ -14,6 +14,7 @@ import type {
 } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
+import type { RouteRequest } from "../internal-requests.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
 import { serializeResponse } from "../response.ts";
 import { openTextStream } from "../text-stream.ts";
@@ -46,7 +47,17 @@ export function addEndpointRoutes(
       validateBody: endpoint.body === null ? null : compileBodySchema(endpoint.body),
     }),
   );
-  const bodyBytesMax = app.initialConfig.bodyLimit ?? BODY_BYTES_DEFAULT;
+  const serverBytesMax = app.initialConfig.bodyLimit ?? BODY_BYTES_DEFAULT;
+  const bodyBytesMaxOf = (endpoint: Endpoint) =>
+    Math.min(endpoint.bodyBytesMax ?? BODY_BYTES_DEFAULT, serverBytesMax);
+  for (const each of compiled) {
+    const { path, operationId } = each.endpoint;
+    app.internalRoutes.set(operationId, {
+      path,
+      bodyBytesMax: bodyBytesMaxOf(each.endpoint),
+      respond: (request) => respond(app, each, request),
+    });
+  }
   // A scope of its own in which bodies stay bytes: what is hashed and signed must be what was sent.
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
@@ -56,7 +67,7 @@ export function addEndpointRoutes(
       scope.route({
         method: endpoint.method,
         url: endpoint.path,
-        bodyLimit: Math.min(endpoint.bodyBytesMax ?? BODY_BYTES_DEFAULT, bodyBytesMax),
+        bodyLimit: bodyBytesMaxOf(endpoint),
         // Before the body is read: a client with the wrong content type need not send all of it.
         onRequest: async (request) => {
           if (validateBody !== null) requireJson(request.headers["content-type"]);
@@ -74,7 +85,7 @@ export function addEndpointRoutes(
 async function respond(
   app: FastifyInstance,
   { endpoint, validateBody, waiters }: CompiledEndpoint,
-  request: FastifyRequest,
+  request: RouteRequest,
 ): Promise<EndpointResponse | StreamedResponse> {
   const head = readHead(request);
   const first = endpoint.preHandler?.(head) ?? null;
@@ -105,7 +116,7 @@ function requireJson(contentType = ""): void {
 function readRequest(
   endpoint: Endpoint,
   validateBody: BodyValidator | null,
-  request: FastifyRequest,
+  request: RouteRequest,
   { headers }: RequestHead,
 ): EndpointRequest {
   const query = readQuery(request.url);
@@ -131,7 +142,7 @@ function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
   );
 }
 
-function readHead({ url, headers, client }: FastifyRequest): RequestHead {
+function readHead({ url, headers, client }: RouteRequest): RequestHead {
   const start = url.indexOf("?");
   return {
     client,

@@ -1,9 +1,9 @@
 // x-min-block and min_block: a client that knows of a block reads what the index says once it has that block.
-import type { FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Parameter, uintParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX, type MinBlock } from "../../schema/reads/read.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
+import type { RouteRequest } from "../internal-requests.ts";
 
 export const MIN_BLOCK_HEADER = "x-min-block";
 const MIN_BLOCK_KEY = "min_block";
@@ -47,7 +47,7 @@ export function readMinBlock(
 /** Runs `attempt` once the index has the block, unless the client leaves before. */
 export async function withMinBlock<T>(
   waiters: BlockWaiters,
-  { request, minBlock }: { readonly request: FastifyRequest; readonly minBlock: MinBlock },
+  { request, minBlock }: { readonly request: RouteRequest; readonly minBlock: MinBlock },
   attempt: () => Promise<T>,
 ): Promise<T> {
   const left = new AbortController();

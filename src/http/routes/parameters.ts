@@ -1,9 +1,8 @@
 // Parses path and query parameters as declared.
-
-import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import type { Parameter, ParameterValues } from "../../schema/parameter.ts";
 import type { SqlValue } from "../../schema/sql.ts";
+import type { RouteRequest } from "../internal-requests.ts";
 
 // More than any route has.
 const KEYS_MAX = 50;
@@ -41,7 +40,7 @@ function decode(text: string): string {
 /** Parsed values by name; absent parameters have no key. */
 export function readParameters(
   parameters: readonly Parameter[],
-  request: FastifyRequest,
+  request: Pick<RouteRequest, "params">,
   query: ReadonlyMap<string, string>,
 ): ParameterValues {
   const path = request.params as Readonly<Record<string, string>>;

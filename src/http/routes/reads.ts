@@ -1,11 +1,10 @@
 // Registers reads of the index as GET routes: parameters in, one statement, a cached response with its ETag out.
 
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import {
   assertBlockReached,
-  assertBlockReadable,
   BLOCK_MAX,
   formatHeadHeaders,
   type IndexHead,
@@ -16,10 +15,12 @@ import {
   type ReadStatement,
   type RunRead,
 } from "../../schema/reads/read.ts";
+import { assembleBody } from "../../schema/reads/read-together.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import type { BlockWaiters } from "../block-waiters.ts";
+import type { RouteRequest } from "../internal-requests.ts";
 import { withRequestTimeout } from "../request-timeout.ts";
-import { type SerializedResponse, serializeResponse } from "../response.ts";
+import { type SerializedResponse, serializeResponse, toEndpointResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpApp } from "../server.ts";
 import { MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "./min-block.ts";
@@ -43,30 +44,38 @@ export function addReadRoutes(
     if (!cached || !hasBlock(cached, headers[MIN_BLOCK_HEADER])) return undefined;
     return asksForNewest(headers) && withOwnWrites.has(cached.route) ? undefined : cached;
   });
+  const respond = (read: Read, request: RouteRequest): Promise<SerializedResponse> => {
+    const query = readQuery(request.url);
+    const input = readInput(read, request, query);
+    const minBlock = readMinBlock(request.headers, query);
+    // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
+    const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+    const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
+    const create = () => createResponse(read, input, { client: request.client, run, minBlock });
+    const find =
+      read.showsOwnWrites === true && asksForNewest(request.headers)
+        ? create
+        : () => cache.getOrCreate({ route: read.path, canonicalKey, url }, create);
+    // Most requests wait for no block, and need no further promise.
+    const work =
+      minBlock === null
+        ? find()
+        : withMinBlock(waiters, { request, minBlock }, async () => {
+            const response = await find();
+            // It may be cached, or made for another request, at an earlier block.
+            assertBlockReached(minBlock, response.indexedBlock ?? 0n);
+            return response;
+          });
+    return withRequestTimeout(server.app, work);
+  };
   for (const read of reads) {
-    server.app.get(read.path, (request, reply) => {
-      const query = readQuery(request.url);
-      const input = readInput(read, request, query);
-      const minBlock = readMinBlock(request.headers, query);
-      // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
-      const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
-      const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
-      const create = () => createResponse(read, input, { request, reply, run, minBlock });
-      const respond =
-        read.showsOwnWrites === true && asksForNewest(request.headers)
-          ? create
-          : () => cache.getOrCreate({ route: read.path, canonicalKey, url }, create);
-      // Most requests wait for no block, and need no promise more.
-      const work =
-        minBlock === null
-          ? respond()
-          : withMinBlock(waiters, { request, minBlock }, async () => {
-              const response = await respond();
-              // It may be cached, or made for another request, at an earlier block.
-              assertBlockReached(minBlock, response.indexedBlock ?? 0n);
-              return response;
-            });
-      return withRequestTimeout(server.app, work).then((response) => reply.sendSerialized(response));
+    server.app.get(read.path, (request, reply) =>
+      respond(read, request).then((response) => reply.sendSerialized(response)),
+    );
+    server.app.internalRoutes.set(read.operationId, {
+      path: read.path,
+      bodyBytesMax: 0,
+      respond: async (request) => toEndpointResponse(await respond(read, request)),
     });
   }
 }
@@ -97,8 +106,7 @@ function isKnown(read: Read, key: string): boolean {
 }
 
 type ReadContext = {
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly client: string;
   readonly run: RunRead;
   readonly minBlock: MinBlock;
 };
@@ -106,30 +114,28 @@ type ReadContext = {
 function createResponse(
   read: Read,
   input: ReadInput,
-  { request, reply, run, minBlock }: ReadContext,
+  { client, run, minBlock }: ReadContext,
 ): Promise<SerializedResponse> {
   const plan = read.plan(input);
   const statement = {
     sql: plan.sql,
     cost: plan.cost,
-    client: request.client,
+    client,
     ...findNeeds(read, input, minBlock),
   };
   return run(statement, (head, rows) => {
     // Before everything else: an earlier block may lack the record, or the block to read at.
     assertBlockReached(minBlock, head.number);
     try {
-      assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
-      const body = plan.assemble(rows);
-      if (body === null) throw new Fault("NOT_FOUND", read.notFoundMessage ?? "There is no such record.");
-      const response = serializeRead(read, body, head);
+      const response = serializeRead(read, assembleBody({ read, input }, plan, head, rows), head);
       if (response.body.length <= PAGE_BYTES_MAX || !plan.assembleWithin) return response;
       // The statement leaves out rows that are far too long; here the bytes count as they are sent.
       return serializeRead(read, plan.assembleWithin(rows, PAGE_BYTES_MAX), head);
     } catch (error) {
+      if (!(error instanceof Fault)) throw error;
       // A 404 also says as of which block the record does not exist.
-      reply.headers(formatHeadHeaders(head));
-      throw error;
+      const { code, message, cause } = error;
+      throw new Fault(code, message, { cause, headers: { ...error.headers, ...formatHeadHeaders(head) } });
     }
   });
 }
@@ -156,7 +162,11 @@ function serializeRead(read: Read, body: unknown, head: IndexHead): SerializedRe
   });
 }
 
-function readInput(read: Read, request: FastifyRequest, query: ReadonlyMap<string, string>): ReadInput {
+export function readInput(
+  read: Read,
+  request: Pick<RouteRequest, "params">,
+  query: ReadonlyMap<string, string>,
+): ReadInput {
   const values = readParameters(read.parameters, request, query);
   const block = isKnown(read, "block") ? query.get("block") : undefined;
   const included = readIncluded(read, query);

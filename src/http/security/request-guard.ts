@@ -16,6 +16,8 @@ export type RequestGuard = {
    * request that was rejected is rejected again without being counted: the fast path leaves its response to Fastify.
    */
   check(request: IncomingMessage): RequestRejection | null;
+  /** Counts a request that this process makes for a client; null lets it pass. */
+  count(client: string, bodyBytes: number): RequestRejection | null;
   /** Returns what `check` counted too much for a body of unannounced length. */
   recordBodySize(request: IncomingMessage, bytes: number): void;
   /** The client that the limits count the request for. */
@@ -48,23 +50,31 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
   const identifyClient = (request: IncomingMessage) => toClientId(readClientAddress(request, trustedProxies));
   const rejections = new WeakMap<IncomingMessage, RequestRejection>();
 
+  const limitRequests = (limiter: RateLimiter | null, client: string): RequestRejection | null => {
+    const earlyMs = limiter?.take(client) ?? 0;
+    return earlyMs > 0
+      ? rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs)
+      : null;
+  };
+  const limitBytes = (client: string, expected: number): RequestRejection | null => {
+    const earlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
+    return earlyMs > 0
+      ? rejectEarly(
+          `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
+          earlyMs,
+        )
+      : null;
+  };
+
   function countRequest(request: IncomingMessage): RequestRejection | null {
     const client = requests === null && bytes === null ? "" : identifyClient(request);
     // First of all: a malformed request costs as much to receive as any other.
-    const earlyMs = (PROBES.has(request.url) ? probes : requests)?.take(client) ?? 0;
-    if (earlyMs > 0) {
-      return rejectEarly(`At most ${requestsPerMinuteMax} requests per minute per client.`, earlyMs);
-    }
+    const rejection = limitRequests(PROBES.has(request.url) ? probes : requests, client);
+    if (rejection !== null) return rejection;
     const problem = findProtocolError(request) ?? options.findForeignCaller?.(request) ?? null;
     if (problem !== null) return { fault: new Fault("INPUT_INVALID", problem), headers: {} };
     const announced = Math.min(Number(request.headers["content-length"] ?? 0), bodyBytesMax);
-    const expected = isChunked(request) ? bodyBytesMax : announced;
-    const bytesEarlyMs = expected > 0 ? (bytes?.take(client, expected) ?? 0) : 0;
-    if (bytesEarlyMs === 0) return null;
-    return rejectEarly(
-      `At most ${bodyBytesPerMinuteMax} bytes of request bodies per minute per client.`,
-      bytesEarlyMs,
-    );
+    return limitBytes(client, isChunked(request) ? bodyBytesMax : announced);
   }
 
   return {
@@ -76,6 +86,7 @@ export function createRequestGuard(options: RequestGuardOptions): RequestGuard {
       if (rejection !== null) rejections.set(request, rejection);
       return rejection;
     },
+    count: (client, bodyBytes) => limitRequests(requests, client) ?? limitBytes(client, bodyBytes),
     recordBodySize(request, length) {
       if (!isChunked(request)) return;
       bytes?.release(identifyClient(request), bodyBytesMax, length);

@@ -1,0 +1,120 @@
+// Calls routes of this process for pages and tools: without a connection, for the client on whose behalf they are called.
+import { randomUUID } from "node:crypto";
+import { EventEmitter } from "node:events";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Fault, toFault } from "../lib/fault.ts";
+import { stringifyVisibly } from "../lib/foreign-text.ts";
+import type { EndpointResponse, StreamedResponse } from "../schema/endpoint.ts";
+import { describeFault, type LogRequestError } from "./error-responses.ts";
+import type { RequestGuard } from "./security/request-guard.ts";
+
+/** What routes read of a request, whether it came over a connection or from this process. */
+export type RouteRequest = Pick<FastifyRequest, "url" | "params" | "headers" | "client" | "body"> & {
+  readonly raw: { readonly socket: ClientSocket };
+};
+
+/** Closes when the client leaves. */
+export type ClientSocket = Pick<EventEmitter, "setMaxListeners" | "once" | "removeListener"> & {
+  readonly destroyed: boolean;
+};
+
+type InternalRoute = {
+  /** As declared, such as `/intents/:id`. */
+  readonly path: string;
+  readonly bodyBytesMax: number;
+  readonly respond: (request: RouteRequest) => Promise<EndpointResponse | StreamedResponse>;
+};
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** The routes that this process may call itself, by their names in OpenAPI. */
+    readonly internalRoutes: Map<string, InternalRoute>;
+    /** Counts a request that this process makes for a client; throws if the client has made too many. */
+    countInternalRequest(client: string, bodyBytes: number): void;
+    readonly logRequestError: LogRequestError;
+  }
+}
+
+/** Must be added before the first route. */
+export function addInternalRequests(
+  app: FastifyInstance,
+  guard: Pick<RequestGuard, "count">,
+  logError: LogRequestError,
+): void {
+  app.decorate("internalRoutes", new Map());
+  app.decorate("logRequestError", logError);
+  app.decorate("countInternalRequest", (client: string, bodyBytes: number) => {
+    const rejection = guard.count(client, bodyBytes);
+    if (rejection === null) return;
+    const { fault, headers } = rejection;
+    throw new Fault(fault.code, fault.message, { headers });
+  });
+}
+
+type InternalRequest = {
+  readonly operationId: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: Readonly<Record<string, unknown>> | null;
+  readonly client: string;
+  readonly signal: AbortSignal;
+};
+
+/** The response of a route; throws its fault. Limits are not counted: the request that causes this one was. */
+export async function callRoute(app: FastifyInstance, request: InternalRequest): Promise<EndpointResponse> {
+  const route = app.internalRoutes.get(request.operationId);
+  if (!route) throw new Fault("ROUTE_UNKNOWN", `There is no route ${request.operationId}.`);
+  const body = request.body === null ? undefined : Buffer.from(JSON.stringify(request.body));
+  if (body !== undefined && body.length > route.bodyBytesMax) {
+    throw new Fault("BODY_TOO_LARGE", "The request body is larger than allowed.");
+  }
+  const { url, client, signal, headers = {} } = request;
+  const socket = Object.assign(new EventEmitter(), { destroyed: signal.aborted });
+  const leave = () => socket.emit("close");
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    const params = matchPath(route.path, url);
+    const response = await route.respond({ url, params, headers, client, body, raw: { socket } });
+    if ("open" in response) throw new Fault("INTERNAL", "A stream cannot be read from this process.");
+    return response;
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
+}
+
+type SentResponse = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+};
+
+/** The same as a client gets it, errors included. It counts in the limits of the client, like the request it is. */
+export async function sendToRoute(app: FastifyInstance, request: InternalRequest): Promise<SentResponse> {
+  try {
+    const bytes = request.body === null ? 0 : Buffer.byteLength(JSON.stringify(request.body));
+    app.countInternalRequest(request.client, bytes);
+    return toText(await callRoute(app, request));
+  } catch (error) {
+    const fault = toFault(error);
+    app.logRequestError(fault, error, randomUUID());
+    return toText(describeFault(fault));
+  }
+}
+
+function toText({ status, headers = {}, body }: EndpointResponse): SentResponse {
+  const text = body instanceof Uint8Array ? Buffer.from(body).toString() : stringifyVisibly(body);
+  const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return { status, headers: Object.fromEntries(lowered), body: text ?? "" };
+}
+
+function matchPath(pattern: string, url: string): Readonly<Record<string, string>> {
+  const [path = ""] = url.split("?", 1);
+  const segments = path.split("/");
+  const named = pattern
+    .split("/")
+    .flatMap((part, index) =>
+      part.startsWith(":") ? [[part.slice(1), segments[index] ?? ""] as const] : [],
+    );
+  return Object.fromEntries(named.map(([name, value]) => [name, decodeURIComponent(value)]));
+}
