@@ -37,7 +37,7 @@ const COPY_SCHEMA = "sextant_copy";
 const EVENTS = 200_000;
 // The best of each counts: what else the machine does between two measurements only ever makes them slower.
 const ROUNDS = 3;
-// Where time per event is looked at; the stretch before each of them is what is timed.
+// The positions at which time per event is measured; the stretch before each of them is timed.
 const FLAT_AT = [50_000, 200_000, 1_000_000];
 const FLAT_STRETCH = 50_000;
 

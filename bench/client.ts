@@ -1,4 +1,4 @@
-// What the client adds to plain fetch: per free request, and its guard and journal per paid one.
+// Measures what the client adds to plain fetch: per free request, and its guard and journal per paid one.
 import type { ServerReady } from "./api/cpu-time.ts";
 import type { ClientLoadReport, ClientLoadTask } from "./client/client-load-child.ts";
 import type { Bench, BenchReport, Headline } from "./harness/measurement.ts";

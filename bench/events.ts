@@ -18,7 +18,7 @@ import { withServer } from "./harness/with-children.ts";
 const SCHEMA = "sextant";
 const IDLE_CLIENTS = 1_000;
 const FULL_IDLE_CLIENTS = 5_000;
-// Files that a process has open beside its streams.
+// Files that a process has open alongside its streams.
 const OTHER_FILES = 200;
 const ACTIVE_CLIENTS = 500;
 const SLOW_CLIENTS = 20;
@@ -35,7 +35,7 @@ type Stage = { readonly api: EventApiReady; readonly clients: string; readonly w
 type Delivered = {
   readonly delaysMs: readonly number[];
   readonly commitsMs: readonly number[];
-  /** What should have arrived, and did not. */
+  /** The messages that should have arrived, and did not. */
   readonly missing: number;
 };
 type Sizes = {
@@ -72,7 +72,7 @@ function chooseSizes(full: boolean, scale: number): Sizes {
   };
 }
 
-/** Where the system does not say, what most of them allow at least. */
+/** If the system does not say, what most of them allow at least. */
 function readFileLimit(): number {
   try {
     const [, soft] =

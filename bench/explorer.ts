@@ -15,7 +15,7 @@ const ROUNDS = 30;
 const FULL_ROUNDS = 200;
 // Over so few rows only whether it runs is of interest.
 const TINY = { scale: 0.05, rounds: 2 };
-// What is promised of every page: its first byte from the cache, how much longer than its reads it takes when it is made
+// The promises about every page: its first byte from the cache, how much longer than its reads it takes when it is made
 // again, and what it weighs with everything that it loads.
 const CACHED_MS_MAX = 5;
 const COLD_RATIO_MAX = 3;

@@ -19,7 +19,7 @@ const FULL_QUIET_RECEIPTS = 100;
 // Longer than five of the chain's block times, and never in step with a poll.
 const QUIET_MS_MIN = 5_000;
 const QUIET_MS_SPAN = 600;
-// Short beside the lag, long enough to leave the API time for the notification.
+// Short alongside the lag, long enough to leave the API time for the notification.
 const LOOK_MS = 2;
 const LOOKS_MS_MAX = 30_000;
 const ZERO_HASH = `0x${"00".repeat(32)}` as const;

@@ -137,7 +137,7 @@ function ofCell(cell: SnapshotCell): Measurement {
   };
 }
 
-/** What our own part of a snapshot may take. */
+/** The limit of our own part of a snapshot. */
 function aimMs(rpcMs: number): number {
   return rpcMs / 10 + 5;
 }

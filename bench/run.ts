@@ -92,7 +92,7 @@ const resultName = ({ name }: Bench, kind: DatabaseKind) =>
   kind === "embedded" ? name : `${name} (${kind})`;
 const retained = BENCHES.flatMap((bench) => [
   ...(bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
-  // A part that ran by itself stands beside the newest run of the whole.
+  // A part that ran by itself stands alongside the newest run of the whole.
   ...(bench.parts ?? []).map((part) => partName(bench.name, part)),
 ]);
 const options = {

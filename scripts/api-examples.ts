@@ -14,7 +14,7 @@ const PAGE = fileURLToPath(new URL("../docs/api.md", import.meta.url));
 const EXAMPLES = fileURLToPath(new URL("../src/api/recorded-examples.json", import.meta.url));
 // Everything above is written by hand and stays.
 const MARK = "<!-- Everything below is written by `npm run docs:api`. -->";
-// How readers reach a local run of their own.
+// The URLs of a reader's own local run.
 const SHOWN_URL = "http://127.0.0.1:3001";
 
 const folder = await mkdtemp(join(tmpdir(), "sextant-docs-"));

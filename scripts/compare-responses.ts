@@ -21,7 +21,7 @@ const PORTS = { API_PORT: "0", INDEXER_PORT: "0", PORTFOLIO_PORT: "0", SEXTANT_R
 const PAYEE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 // The first address in the log is the one that the service listens on.
 const LISTENING = /(?:listening at |"url":")(http:\/\/127\.0\.0\.1:\d+)/;
-// What may differ between two processes of one version.
+// The parts that may differ between two processes of one version.
 const VOLATILE_HEADERS = new Set(["date", "connection", "keep-alive", "x-request-id"]);
 // They report on the process itself, or consist of texts that are reworded on purpose: texts are compared apart.
 const PROCESS_PATHS = ["/metrics", "/ready", "/health"];

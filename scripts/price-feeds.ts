@@ -1,6 +1,6 @@
 // Writes the Chainlink feeds of each chain as data files: `npm run price-feeds -- <clone of euler-xyz/oracle-checks>`.
-// That repository keeps a copy of Chainlink's directory of feeds per chain and renews it daily. The newest copy of each chain
-// counts, also where a chain was dropped since; its commit and date go into the data file.
+// That repository keeps a copy of Chainlink's directory of feeds per chain and renews it daily. The newest copy of each
+// chain counts, also if a chain was dropped since; its commit and date go into the data file.
 import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -30,7 +30,7 @@ const PICTURES: Readonly<Record<string, string>> = {
   transaction: "/transactions/:id",
 };
 
-/** The part of a page that its picture begins with, where the first screen does not show what is special. */
+/** The part of a page that its picture begins with, if the first screen does not show what is special. */
 const BEGINNINGS: Readonly<Record<string, string>> = { analytics: "#money-flow" };
 
 const data = mkdtempSync(join(tmpdir(), "sextant-screenshots-"));

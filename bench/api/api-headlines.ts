@@ -1,4 +1,4 @@
-// What is said first about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
+// The headlines about the API: the route in the middle and the last one, hot and cold, and what must not cost more.
 import {
   aimAtLeast,
   formatGrouped,
@@ -9,7 +9,7 @@ import {
 import { FIRST_PAGE } from "./api-routes.ts";
 import type { Cell, RouteReport } from "./load-child.ts";
 
-// What is as fast as something else may seem a tenth slower when the machine looks away.
+// Two equally fast things may seem a tenth apart on a busy machine.
 const SAME_PERCENTS = 90;
 
 export const requestRate = ({ requests, ms }: Cell): number => formatPerSecond(requests, ms);

@@ -5,9 +5,9 @@ import { benchAddressSql, benchHashSql, ROWS_PER_OWNER, type TableSizes } from "
 
 export type BenchRoute = {
   readonly title: string;
-  /** URL of the `number`-th request: different numbers request different records, where there are several. */
+  /** URL of the `number`-th request: different numbers request different records, if there are several. */
   readonly url: (number: number) => string;
-  /** The statement behind it; null where only cached responses are measured. */
+  /** The statement behind it; null if only cached responses are measured. */
   readonly sql: ((number: number) => SqlText) | null;
   /** Whether the client sends If-None-Match. */
   readonly conditional: boolean;

@@ -107,7 +107,7 @@ async function makeChain(session: Session, { bids, blocks }: TableSizes): Promis
   );
 }
 
-/** By what an audit holds them against. */
+/** Grouped by what an audit compares them with. */
 async function countRollups(session: Session, block: number): Promise<void> {
   logProgress("rollups");
   for (const { table, recount } of tableAudits) {

@@ -19,7 +19,7 @@ export type BackfillReport = {
   readonly cpuMs: number;
   readonly rssBytesMax: number;
   readonly batches: number;
-  /** From the start of the process's work to its first block of history. */
+  /** The time from the start of the process's work to its first block of history. */
   readonly startMs: number;
   /** Blocks that were not final, and what all of them took. */
   readonly live: { readonly blocks: number; readonly ms: number };

@@ -1,4 +1,4 @@
-// The indexing API as a process of its own, with places for all streams of the benchmark; reports its memory.
+// The indexing API as a process of its own, with slots for all streams of the benchmark; reports its memory.
 
 import { serveApi } from "../../src/api/serve.ts";
 import { createHttpServer } from "../../src/http/server.ts";

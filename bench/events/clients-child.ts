@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { serveSteps } from "./control.ts";
 
 export type ClientsTask = { readonly url: string };
-/** By block: when it was complete at each client, by the wall clock. */
+/** The time at which each block was complete at each client, by the wall clock. */
 export type Arrivals = Readonly<Record<string, readonly number[]>>;
 
 // More connections at once than the backlog of a listening socket would be sent again a second later.
@@ -35,7 +35,7 @@ function openStream(isSlow: boolean): Promise<void> {
   });
 }
 
-/** Of one client. Under load one progress stands for several blocks, and all of them are complete by it. */
+/** The times of one client. Under load one progress stands for several blocks, and all of them are complete by it. */
 class ProgressReader {
   #rest = "";
   #block: number | null = null;
@@ -82,7 +82,7 @@ async function open({ count = 0, slow = 0 }): Promise<{ readonly open: number }>
   return { open: streams.size };
 }
 
-/** What has arrived since the last time. */
+/** The messages since the last report. */
 function takeArrivals(): Arrivals {
   const taken = Object.fromEntries(arrivals);
   arrivals = new Map();

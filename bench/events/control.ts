@@ -7,8 +7,8 @@ import { sendToParent } from "../harness/progress.ts";
 export type ControlReady = { readonly control: string };
 
 /**
- * Serves steps by name until the parent lets go of the standard input; `ready` goes to the parent beside the address.
- * Every child also has the step `background`: from then on it takes only the processor time that others leave.
+ * Serves steps by name until the parent lets go of the standard input; `ready` goes to the parent alongside the
+ * address. Every child also has the step `background`: from then on it takes only the processor time that others leave.
  */
 export async function serveSteps(
   steps: Readonly<Record<string, (numbers: Readonly<Record<string, number>>) => unknown>>,

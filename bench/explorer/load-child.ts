@@ -78,7 +78,7 @@ const sendRead: SendOverHttp = async ({ method, url: target, body: sent }) => {
 
 type Example = { readonly page: Page; readonly path: string; readonly request: PageRequest };
 
-/** A page with its example; null where the generated rows have none. */
+/** A page with its example; null if the generated rows have none. */
 async function findExample(page: Page): Promise<Example | null> {
   try {
     const { params = {}, query = {} } = await page.findExample(async (target) =>
@@ -124,7 +124,7 @@ async function measure(
   };
 }
 
-/** What a first visit loads, compressed. */
+/** The bytes that a first visit loads, compressed. */
 async function weigh(path: string): Promise<Pick<PageReport, "hasCharts" | "pageBytes" | "allBytes">> {
   const text = await getText(url + path);
   const assets = [...text.matchAll(/(?:href|src)="(\/explorer\/assets\/[^"]+)"/g)];

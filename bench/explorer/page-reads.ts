@@ -21,7 +21,7 @@ export type SendOverHttp = (
 
 type PageReads = { readonly tookMs: number; readonly count: number };
 
-/** From a description of the API: what a page needs to know of the routes that it requests. */
+/** Finds in a description of the API what a page needs to know of the routes that it requests. */
 export function describeRoutes({ paths }: ApiDescription): readonly RouteDescription[] {
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(

@@ -34,7 +34,7 @@ const DEEP = "a deep page by cursor";
 const ROUTES = [AGENT, "/merchants/:id/reputation", ANALYTICS, FIRST_PAGE, DEEP];
 // One request at a time: none waits for another, and no two are coalesced.
 const CONNECTIONS = 1;
-// What is as fast as something else may seem a tenth slower when the machine looks away.
+// Two equally fast things may seem a tenth apart on a busy machine.
 const SAME_PERCENTS = 110;
 
 export async function measureApiGrowth(
@@ -121,7 +121,7 @@ function steepest(least: Grown, most: Grown): Headline {
   return { ...versus(what, last, first, `over ${formatGrouped(least.events)}`), aim: null };
 }
 
-/** What must not cost more than something plain, however much is indexed. */
+/** Reads that must not cost more than a plain one, however much is indexed. */
 function withinLast({ events, cell }: Grown): Headline[] {
   const line = (name: string, plain: string, percents: number): Headline => {
     const [part, whole] = [cell("cold", name).medianMs, cell("cold", plain).medianMs];

@@ -1,4 +1,4 @@
-// How the cost of a response grows with connections: hot, cold and unpaid, beside Node's own HTTP server.
+// How the cost of a response grows with connections: hot, cold and unpaid, compared with Node's own HTTP server.
 import { routesOf } from "../api/api-routes.ts";
 import type { ServerReady } from "../api/cpu-time.ts";
 import type { RawTask } from "../api/http-ceiling-child.ts";
@@ -97,7 +97,7 @@ function rowOf(cell: FindCell, name: string, bare: string, connections: number):
   };
 }
 
-/** With the most connections. */
+/** The figures with the most connections. */
 function headlineOf(cell: FindCell, name: string, bare: string): Headline {
   const most = Math.max(...CONNECTIONS);
   const [ours, theirs] = [rateOfCell(cell(cellName(name, most))), rateOfCell(cell(cellName(bare, most)))];

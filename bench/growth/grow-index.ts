@@ -9,13 +9,13 @@ import type { ReplayNodeReady, ReplayNodeTask } from "../history/replay-node-chi
 
 type GrowthTask = {
   readonly seed: number;
-  /** Of the whole history, whose mix of actions depends on it. */
+  /** The seed of the whole history, whose mix of actions depends on it. */
   readonly events: number;
-  /** Where to stop this time. */
+  /** The number of events at which to stop this time. */
   readonly until: number;
 };
 
-/** What an indexer added; `from` is above that of the stage where an earlier run was cut. */
+/** The work of an indexer; `from` is above that of the stage if an earlier run was cut. */
 export type GrowthReport = Omit<BackfillReport, "events" | "batches" | "marks"> & {
   readonly from: number;
   readonly to: number;
@@ -39,7 +39,7 @@ export async function growIndex(
   return { from: before.events, to: before.events + added, ms, cpuMs, rssBytesMax, startMs, live };
 }
 
-/** Of an index that may not exist yet. */
+/** The state of an index that may not exist yet. */
 async function readPosition(place: BenchDatabaseTarget): Promise<{ events: number; block: number }> {
   const database = await openBenchDatabase(place);
   try {

@@ -1,4 +1,4 @@
-// What is measured of an index at one size, as it is stored between two runs.
+// The measurements of an index at one size, as they are stored between two runs.
 import type { GrowthReport } from "./grow-index.ts";
 import type { MeasuredRead } from "./measure-reads.ts";
 import type { TableBytes, VacuumedTable } from "./measure-tables.ts";
@@ -11,7 +11,7 @@ export type MeasuredIndex = {
   readonly vacuumed: readonly VacuumedTable[];
   readonly rollback: { readonly blocks: number; readonly ms: number } | null;
   readonly reads: readonly MeasuredRead[];
-  /** Null where it was left out. */
+  /** Null if it was left out. */
   readonly rebuild: RebuildReport | null;
   /** Processes that wanted a processor while it was measured. */
   readonly load: number;

@@ -1,4 +1,4 @@
-// What the growth of an index comes to: figures of every size side by side, and what was not flat.
+// Reports the growth of an index: figures of every size side by side, and what was not flat.
 import {
   aimAtMost,
   aimBelowMemoryMax,
@@ -17,7 +17,7 @@ type Figures = (index: MeasuredIndex) => string;
 
 const TABLES_SHOWN = 12;
 const READS_SHOWN = 20;
-// What grows with the rows visited and no more; beyond it a read visits more rows than it returns.
+// The growth that the visited rows explain; beyond it a read visits more rows than it returns.
 const FLAT_PERCENTS = 200;
 const BYTES_PERCENTS = 120;
 
@@ -113,7 +113,7 @@ const latenciesAt =
 const isAggregate = ({ name }: MeasuredIndex["reads"][number]): boolean =>
   /^\/(analytics|totals)/.test(name) && placeOf(name) === NEWEST;
 
-/** By the pages that they visit, and those that are more than a statement by their time. */
+/** Compared by the pages that they visit, or by their time if they are more than a statement. */
 function steepestReads(first: MeasuredIndex, last: MeasuredIndex): string[] {
   const growthOf = ({ name, pages, medianMs }: MeasuredIndex["reads"][number]): number => {
     const before = first.reads.find((read) => read.name === name);

@@ -25,7 +25,7 @@ const SCHEMA = "sextant";
 const STATE_FILE = "growth.json";
 const VACUUMED = 5;
 
-/** What is done stays in the folder of the server: a run on the same folder goes on where another was cut. */
+/** Finished work stays in the folder of the server: a run on the same folder continues one that was cut. */
 export async function measureIndexGrowth(
   start: StartChild,
   server: BenchServer,

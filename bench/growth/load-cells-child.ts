@@ -18,7 +18,7 @@ export type CellTask = {
 
 export type LoadCellsTask = {
   readonly cells: readonly CellTask[];
-  /** What the API holds, for the routes. */
+  /** The contents of the API, for the routes. */
   readonly sizes: TableSizes;
   readonly depth: PageDepth;
   readonly rounds: number;

@@ -14,7 +14,10 @@ export type MeasuredRead = {
   readonly medianMs: number;
   /** Responses other than 200 and 404: mostly a slow read at its time limit. */
   readonly failed: number;
-  /** Of the database, visited by the median request: the same on every machine. Null for what is not one statement. */
+  /**
+   * Pages of the database that the median request visits: the same on every machine. Null for what is not one
+   * statement.
+   */
   readonly pages: number | null;
 };
 

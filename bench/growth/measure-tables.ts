@@ -1,4 +1,4 @@
-// What an index weighs, and what its upkeep takes: bytes of each table, a vacuum, and the rollback of a reorg.
+// Measures an index and its upkeep: bytes of each table, a vacuum, and the rollback of a reorg.
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
 import { rowDeclaration } from "../../src/protocol/domains.ts";
 import { openIndexStore } from "../../src/store/index/store.ts";
@@ -47,7 +47,7 @@ export async function measureVacuum(database: Database, names: readonly string[]
   }
 }
 
-/** Undoes every block that is not final; null where all are. */
+/** Undoes every block that is not final; null if all are. */
 export async function measureRollback(
   database: Database,
 ): Promise<{ readonly blocks: number; readonly ms: number } | null> {

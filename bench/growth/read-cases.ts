@@ -9,7 +9,9 @@ import type { QueryRunner } from "../../src/store/postgres/session.ts";
 export type ReadCase = {
   readonly name: string;
   readonly paths: readonly string[];
-  /** What the reads of these paths send to the database; empty where a path sends more than one statement. */
+  /**
+   * The statements that the reads of these paths send to the database; empty if a path sends more than one statement.
+   */
   readonly statements: readonly SqlText[];
 };
 
@@ -21,7 +23,7 @@ type IndexSample = { readonly session: QueryRunner; readonly head: number };
 /** The heads that lists are read at: the newest, and earlier ones. */
 type BlockPlace = { readonly name: string; readonly block: number | null };
 
-// Where the rows of a path come from, and columns that are named otherwise than their parameters.
+// If the rows of a path come from, and columns that are named otherwise than their parameters.
 const TABLES: Readonly<Record<string, string>> = {
   agents: "agents",
   intents: "intents",
@@ -152,6 +154,6 @@ async function sampleValues(
   const column = COLUMNS[parameter] ?? (parameter === "id" ? (table.key[0] ?? "") : parameter);
   if (!(column in table.columns)) throw new Error(`${name} has no ${column} to read by`);
   const rows = await readRandomRowsAsOf(session, table, { block: head, limit: VALUES_PER_CASE });
-  // What is absent on chain is the zero address, which some reads reject.
+  // An absent value is the zero address on chain, which some reads reject.
   return rows.map((row) => String(row[column])).filter((value) => !/^0x0+$/.test(value));
 }

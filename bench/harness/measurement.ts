@@ -1,4 +1,4 @@
-// What benchmarks measure, and how it is shown: one table for all of them.
+// The measurements of benchmarks, and how they are shown: one table for all of them.
 
 // Latencies: median and 99th percentile.
 
@@ -13,7 +13,7 @@ export function quantilesOf(tookMs: readonly number[]): Quantiles {
 export type Measurement = {
   readonly what: string;
   readonly value: string;
-  /** What it is to be held against. */
+  /** The limit that it is compared with. */
   readonly note?: string;
 };
 
@@ -21,10 +21,10 @@ export type Measurement = {
 export type Headline = {
   readonly what: string;
   readonly value: string;
-  /** What it is held against, measured in the same run. */
+  /** The baseline, measured in the same run. */
   readonly ceiling: string;
   readonly ratio: string;
-  /** Null where nothing is promised. */
+  /** Null if nothing is promised. */
   readonly aim: { readonly text: string; readonly met: boolean } | null;
 };
 
@@ -33,7 +33,7 @@ export type BenchReport = {
   readonly headlines: readonly Headline[];
 };
 
-/** Which PostgreSQL a benchmark runs on; the embedded one unless said otherwise. */
+/** The PostgreSQL that a benchmark runs on; the embedded one unless said otherwise. */
 export const DATABASE_KINDS = ["embedded", "stock", "stock, TLS", "stock, TLS, 5 ms away"] as const;
 export type DatabaseKind = (typeof DATABASE_KINDS)[number];
 
@@ -46,11 +46,11 @@ export type BenchOptions = {
   readonly scale: number | null;
   /** Also what takes minutes. */
   readonly full: boolean;
-  /** Where CPU profiles go; null for none. */
+  /** The folder of CPU profiles; null for none. */
   readonly profileFolder: string | null;
   /** One part of a benchmark that has several; null for all. */
   readonly part: string | null;
-  /** A database that stays, so that a run goes on where another was cut; null for one that is thrown away. */
+  /** A database that stays, so that a run continues one that was cut; null for one that is thrown away. */
   readonly folder: string | null;
 };
 
@@ -58,7 +58,7 @@ export type Bench = {
   readonly name: string;
   /** Whether it can be measured on other databases than the embedded one. */
   readonly anyDatabase?: boolean;
-  /** What `--part` may name. */
+  /** The names that `--part` takes. */
   readonly parts?: readonly string[];
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
 };
@@ -108,7 +108,7 @@ export function formatMegabytes(bytes: number): string {
   return `${formatGrouped(bytes / 1e6)} MB`;
 }
 
-/** What an indexer may use at most, however long the history. */
+/** The most memory that an indexer may use, however long the history. */
 export const MEMORY_BYTES_MAX = 500e6;
 
 export function aimBelowMemoryMax(bytes: number): Headline["aim"] {

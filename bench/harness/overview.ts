@@ -1,7 +1,7 @@
 // The whole product in one table: the headlines of every benchmark's newest run, with what was aimed at and what came out.
 import { type BenchReport, formatColumns, type Headline } from "./measurement.ts";
 
-/** When, on which commit and where a benchmark ran. */
+/** The time, commit and machine of a benchmark. */
 export type RunEnvironment = { readonly date: string; readonly commit: string; readonly machine: string };
 
 /** The newest run of one benchmark. */
@@ -25,8 +25,8 @@ export function formatOverview(parts: BenchRuns): string {
 }
 
 /**
- * The headlines of one benchmark on several databases, a column each; empty where it ran on one only. A headline is
- * found by what stands before its colon: which route is the median or the lowest differs from run to run.
+ * The headlines of one benchmark on several databases, a column each; empty if it ran on one only. A headline is found
+ * by what stands before its colon: which route is the median or the lowest differs from run to run.
  */
 export function formatDatabaseComparison(parts: BenchRuns, kinds: readonly string[]): string {
   const [first = ""] = kinds;

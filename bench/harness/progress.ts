@@ -1,4 +1,4 @@
-// What a benchmark says while it runs, to standard error: standard output is for the table.
+// Reports the progress of a benchmark to standard error: standard output is for the table.
 
 /** One line of progress. */
 export function logProgress(line: string): void {

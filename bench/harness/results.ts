@@ -14,7 +14,7 @@ Made by \`npm run bench\`, which keeps the newest run of each benchmark in \`ben
 ceilings measured in the same run on the same machine; absolute numbers mean little elsewhere.
 `;
 
-/** Both files, beside each other. */
+/** Both files, alongside each other. */
 export const RESULT_FILES: readonly string[] = [DATA, PAGE];
 
 export type NamedBenchReport = BenchReport & { readonly bench: string };
@@ -28,7 +28,7 @@ export function writeResults(parts: BenchRuns): void {
   writeFileSync(PAGE, formatResultsPage(parts));
 }
 
-/** The newest of everything in the order of `benches`; what is no longer among them is forgotten. */
+/** The newest of everything in the order of `benches`; results that are no longer among them are dropped. */
 export function replaceRuns(
   stored: BenchRuns,
   results: readonly NamedBenchReport[],
@@ -86,7 +86,7 @@ export function readRunEnvironment(): RunEnvironment {
   };
 }
 
-/** With a plus where the sources are not those of the commit. */
+/** Marked with a plus if the sources are not those of the commit. */
 function commit(): string {
   const git = (...args: string[]) => execFileSync("git", args, { encoding: "utf8" }).trim();
   const ours = RESULT_FILES.map((file) => `:(exclude)${file}`);

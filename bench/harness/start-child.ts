@@ -1,4 +1,4 @@
-// A process of ours beside the benchmark: it speaks in lines of JSON, and it ends when we let go of it.
+// A process of ours alongside the benchmark: it speaks in lines of JSON, and it ends when we let go of it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";

@@ -34,7 +34,7 @@ export async function withServer<T>(
   }
 }
 
-/** What makes a child write down where its time went. */
+/** The options that make a child record where its time went. */
 export function profileOptions(folder: string | null): readonly string[] {
   return folder === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${folder}`];
 }

@@ -45,7 +45,7 @@ export function createDerivedValues(seed: number): DerivedValues {
   };
 }
 
-/** The numbers that a hash of a place was made from. */
+/** The numbers that a hash was made from. */
 export function logPositionOf(hash: string): { readonly block: number; readonly index: number } {
   return { block: Number.parseInt(hash.slice(42, 54), 16), index: Number.parseInt(hash.slice(54), 16) };
 }

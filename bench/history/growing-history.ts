@@ -3,7 +3,7 @@ import { generateHistory, type HistoryOptions, historyChain } from "./history.ts
 import { type HistoryPart, type ServedHistory, serveParts, writeHistoryPart } from "./served-history.ts";
 
 type GrowingOptions = Omit<HistoryOptions, "eventsMax"> & {
-  /** Where it stops growing: the first whole block with so many events. */
+  /** The end of its growth: the first whole block with so many events. */
   readonly eventsMax: number;
   /** The last block that the reader has: what is far before it is made and forgotten at once. */
   readonly fromBlock: number;
@@ -13,7 +13,7 @@ type GrowingOptions = Omit<HistoryOptions, "eventsMax"> & {
 
 // A few hundred megabytes of text, made in a few seconds.
 const EVENTS_PER_PART = 100_000;
-// What a reorg may undo: where the history stops, these blocks are followed one by one.
+// The blocks that a reorg may undo: at the end of the history, they are followed one by one.
 const UNFINALIZED_BLOCKS = 64;
 // A reader verifies its last blocks before it goes on.
 const BLOCKS_BEHIND = 1_000;

@@ -1,4 +1,4 @@
-// What the actions of a history know and change: counters as in the contracts, and the things still in play.
+// The state that actions of a history know and change: counters as in the contracts, and the things still in play.
 
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
@@ -52,7 +52,7 @@ type HistoryReceipt = { readonly id: bigint; readonly quote: HistoryQuote };
 /** One call and what it logged. */
 export type HistoryStep = {
   readonly logs: readonly EncodedLog[];
-  /** A call straight to a contract, whose calldata matters; null where any caller will do. */
+  /** A call straight to a contract, whose calldata matters; null if any caller will do. */
   readonly call: { readonly from: Hex; readonly to: Hex; readonly input: Hex } | null;
 };
 
@@ -109,7 +109,10 @@ export function createHistoryState(options: {
     quotes: inPlay<HistoryQuote>(),
     receipts: inPlay<HistoryReceipt>(),
     disputes: inPlay<bigint>(),
-    /** By account and token: never forgotten, because a limit may be set again. There are as many as accounts allow. */
+    /**
+     * Keyed by account and token; never forgotten, because a limit may be set again. There are as many as accounts
+     * allow.
+     */
     spendings: new Map<string, HistorySpendWindow>(),
     spenders: [] as HistorySpendWindow[],
     payments: inPlay<HistoryPaymentPolicy>(),

@@ -23,7 +23,7 @@ export type HistoryBlock = {
   readonly transactions: readonly HistoryTransaction[];
 };
 
-/** What holds for all blocks, also for those without events. */
+/** The properties of all blocks, also of those without events. */
 export type HistoryChain = {
   readonly deployment: Deployment;
   hashOf(block: number): Hex;

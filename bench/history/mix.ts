@@ -1,4 +1,4 @@
-// What happens in a history and how often: counts of actions, which the generator spends until none is left.
+// The actions of a history and how often they happen: counts of actions, which the generator spends until none is left.
 
 export const ACTION_NAMES = [
   "registerAgent",
@@ -90,7 +90,8 @@ export const BUSY_MIX: ActionMix = {
   executeSettlement: 20,
 };
 
-// A fill says two things at once: the fill and its proof. What else may say more is counted low, so as not to end early.
+// A fill says two things at once: the fill and its proof. Other actions with more than one event are counted low, so as
+// not to end early.
 const EVENTS_OF: ActionMix = { fillIntent: 2 };
 
 /** The same mix, large enough for so many events. */

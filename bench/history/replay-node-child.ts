@@ -13,7 +13,7 @@ export type ReplayNodeTask = {
   readonly growing?: { readonly fromBlock: number; readonly until: number };
 };
 
-/** What the process says when it is ready. */
+/** The message of the process when it is ready. */
 export type ReplayNodeReady = {
   readonly ready: true;
   readonly url: string;

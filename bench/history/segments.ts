@@ -12,7 +12,7 @@ const CHUNK_BYTES = 16 * 1024 * 1024;
 
 export function createSegments(): Segments {
   const chunks: Buffer[] = [];
-  // Where each piece begins; the last entry is where the next one will.
+  // The begin of each piece; the last entry is that of the next one.
   const starts: number[] = [0];
   let bytes = 0;
   return {

@@ -25,7 +25,7 @@ export type ServedHistory = {
   transaction(hash: string): Buffer[] | null;
 };
 
-// What a real header carries beside the fields that matter here: it has to be sent and parsed all the same.
+// Further fields of a real header: they have to be sent and parsed all the same.
 const HEADER_REST = [
   ...["sha3Uncles", "stateRoot", "receiptsRoot", "transactionsRoot", "mixHash", "withdrawalsRoot"].map(
     (name) => `"${name}":"0x${"5e".repeat(32)}"`,
@@ -38,7 +38,7 @@ const quantity = (value: number): string => `"0x${value.toString(16)}"`;
 
 /** The blocks from `start` up to, but not including, `end`, as text. */
 export type HistoryPart = Record<"blocks" | "ownLogs" | "otherLogs" | "transactions", Segments> & {
-  /** By block since the first one: which piece of `transactions` is the block's first. */
+  /** For each block since the first one: which piece of `transactions` is the block's first. */
   readonly firstTransactions: readonly number[];
   readonly events: number;
   readonly start: number;
@@ -125,7 +125,7 @@ export function serveHistory(options: HistoryOptions, progress: (events: number)
   return { chain, events, head, bytes, readFinalized: () => head, ...serveParts(chain, () => [part]) };
 }
 
-/** What a node reads of parts that follow one another. */
+/** The reads of a node in parts that follow one another. */
 export function serveParts(
   chain: HistoryChain,
   partsOf: () => readonly HistoryPart[],

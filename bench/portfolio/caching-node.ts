@@ -7,7 +7,7 @@ export type CachingNode = {
   close(): void;
 };
 
-/** What GET /work reports: of the node since it started, and its process. */
+/** The report of GET /work: the node's work since it started, and its process. */
 export type NodeWork = { readonly requests: number; readonly cpuMs: number };
 
 export type CachedExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };

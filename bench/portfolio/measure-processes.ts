@@ -12,14 +12,17 @@ import type { NodesReady, NodesTask, ReadyNode } from "./nodes-child.ts";
 export type ReadWallets = (typeof READ_WALLETS)[number];
 export const READ_WALLETS = ["different wallets", "one wallet"] as const;
 
-/** What grows from cell to cell: processes under the same load, or requests at the same time to one process. */
+/**
+ * The dimension that grows from cell to cell: processes under the same load, or requests at the same time to one
+ * process.
+ */
 export type ProcessesSeries = "processes" | "at once";
 
 export type ProcessesCell = {
   readonly series: ProcessesSeries;
   readonly wallets: ReadWallets;
   readonly processes: number;
-  /** Of all processes together. */
+  /** The total of all processes. */
   readonly connections: number;
   readonly snapshots: number;
   readonly ms: number;
@@ -31,7 +34,7 @@ export type ProcessesCell = {
 
 type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connections">;
 
-// With the shortest block time: a snapshot is shared for that long.
+// Uses the shortest block time: a snapshot is shared for that long.
 const CHAIN_ID = 42_161;
 export const PROCESSES_TOKENS = 1_000;
 const PROCESSES = [1, 2, 4];

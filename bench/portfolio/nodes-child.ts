@@ -6,7 +6,7 @@ import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 export type NodesTask = {
   readonly chainIds: readonly number[];
   readonly listed: number;
-  /** How many wallets beside the first hold tokens; none where absent. */
+  /** The number of wallets besides the first that hold tokens; none if absent. */
   readonly otherWallets?: number;
   /** Delay of every response. */
   readonly delayMs: number;

@@ -18,7 +18,7 @@ export type PaymentChainReady = {
   readonly payTo: Hex;
   readonly facilitatorKey: Hex;
   readonly payerKeys: readonly Hex[];
-  /** Whose snapshot is sold. */
+  /** The wallet whose snapshot is sold. */
   readonly wallet: Hex;
 };
 

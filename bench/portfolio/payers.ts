@@ -9,7 +9,7 @@ import { encodeFunctionData, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { PaymentChainReady } from "./paid-chain-child.ts";
 
-/** What one payer will send, one after the other. */
+/** The payments that one payer will send, one after the other. */
 export type SignedPayments = readonly PaymentPayload[];
 
 export async function signPayments(

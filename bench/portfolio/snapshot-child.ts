@@ -1,4 +1,5 @@
-// What the paid routes read, as the service does it, and the same HTTP exchanges with nothing of ours between, in turns.
+// Reads what the paid routes read, as the service does it, and the same HTTP exchanges with nothing of ours between, in
+// turns.
 import { findChainById } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
@@ -28,10 +29,13 @@ export type SnapshotTask = {
   readonly otherRoutesTokens: number;
 };
 
-/** What is read: a snapshot, what can be taken, or what changed since the block before. */
+/** The kind of read: a snapshot, what can be taken, or what changed since the block before. */
 export type MeasuredRoute = "snapshot" | "exposure" | "diff";
 
-/** Of the best round: what else the machine does only ever makes one slower. Processor time is that of this process. */
+/**
+ * Figures of the best round: other work of the machine only ever makes one slower. Processor time is that of this
+ * process.
+ */
 export type SnapshotTiming = { readonly ms: number; readonly cpuMs: number };
 
 export type SnapshotCell = {

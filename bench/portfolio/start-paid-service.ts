@@ -1,4 +1,4 @@
-// The paid service with its chain, and Node's own HTTP server with the same 402 beside it.
+// The paid service with its chain, and Node's own HTTP server with the same 402 alongside it.
 import type { ServerReady } from "../api/cpu-time.ts";
 import type { BenchDatabaseTarget } from "../harness/bench-database.ts";
 import type { StartChild } from "../harness/with-children.ts";
@@ -10,7 +10,7 @@ type BenchPaidService = {
   readonly chain: PaymentChainReady;
   readonly service: ServerReady;
   readonly raw: ServerReady;
-  /** What is sold, without the address of a server. */
+  /** The offer, without the address of a server. */
   readonly path: string;
   stop(): Promise<void>;
 };

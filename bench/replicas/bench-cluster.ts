@@ -5,10 +5,10 @@ import {
   startReplicatedPostgres,
 } from "../../tests/support/database/replicated-postgres.ts";
 
-/** Since the start; null where the system does not show it. */
+/** Since the start; null if the system does not show it. */
 export type ClusterTimes = {
   readonly primaryMs: number | null;
-  /** Of all replicas together, what they apply included. */
+  /** Processor time of all replicas together, replay included. */
   readonly replicasMs: number | null;
 };
 
@@ -26,15 +26,15 @@ export function readClusterTimes({ primary, replicas }: ReplicatedPostgres): Clu
   };
 }
 
-/** Null where either is unknown. */
+/** Null if either is unknown. */
 export function addKnown(one: number | null, other: number | null): number | null {
   return one === null || other === null ? null : one + other;
 }
 
-// What /proc counts in, on every Linux.
+// The unit of /proc, on every Linux.
 const TICKS_PER_SECOND = 100;
 
-/** Of a server and the processes of its sessions, those that have ended included. */
+/** Processor time of a server and the processes of its sessions, those that have ended included. */
 function readServerMs(pid: number): number | null {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean);

@@ -69,7 +69,7 @@ export async function isInRotation(api: ReplicaApi, { replicas }: ReplicatedPost
   return used.length === api.replicas;
 }
 
-/** The value of a metric for the server on a port; 0 where it is not listed. */
+/** The value of a metric for the server on a port; 0 if it is not listed. */
 async function readMetrics({ url }: ReplicaApi): Promise<(name: string, port: number) => number> {
   const lines = (await (await fetch(`${url}/metrics`)).text()).split("\n");
   return (name, port) => {

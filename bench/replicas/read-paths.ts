@@ -1,4 +1,4 @@
-// What is read over replicas: one record, a list, and all routes in turn, each request for another record.
+// The reads over replicas: one record, a list, and all routes in turn, each request for another record.
 import { type BenchRoute, type PageDepth, routesOf } from "../api/api-routes.ts";
 import type { TableSizes } from "../api/row-generators.ts";
 

@@ -1,4 +1,4 @@
-// What the benchmark of replicas says: ratios to reads and writes without a replica, in the same run.
+// Reports the benchmark of replicas: ratios to reads and writes without a replica, in the same run.
 import {
   type BenchReport,
   formatGrouped,
@@ -45,7 +45,7 @@ function findWithout(reads: readonly ReadCell[], kind: string): ReadCell {
   return found;
 }
 
-/** Reads a second with which the primary would use one core; null where it is unknown or used none. */
+/** Reads a second with which the primary would use one core; null if it is unknown or used none. */
 function fillingRate({ requests, primaryMs }: ReadCell): number | null {
   return primaryMs === null || primaryMs === 0 ? null : (requests / primaryMs) * 1_000;
 }

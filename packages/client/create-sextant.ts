@@ -24,17 +24,17 @@ export interface SextantOptions {
   readonly portfolio?: string;
   /** The account that pays; without one nothing is ever signed. */
   readonly payer?: Payer;
-  /** Which payments may be signed, and how much; on by default. */
+  /** Limits which payments may be signed, and how much; on by default. */
   readonly guard?: GuardOptions;
-  /** Where payments are written down; default: in memory, which forgets them when the process ends. */
+  /** The journal of payments; default: in memory, which forgets them when the process ends. */
   readonly journal?: Journal;
   /** The account that signs writes; without one they are sent unsigned, as a local run takes them. */
   readonly writer?: Writer;
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
-  /** Of one request, until its response is read; default: 35 seconds. */
+  /** Milliseconds for one request, until its response is read; default: 35 seconds. */
   readonly timeoutMs?: number;
-  /** Of one response, and of one message of a stream; default: 16 MiB. */
+  /** Bytes of one response, and of one message of a stream; default: 16 MiB. */
   readonly responseBytesMax?: number;
   /** How often a read or a signature is sent before the call fails; default: 4. */
   readonly attemptsMax?: number;
@@ -89,7 +89,7 @@ export interface Sextant extends IndexedActions, OtherActions {
    * ```
    */
   readonly watch: Watch;
-  /** What was paid, what is open, and what is left to spend. */
+  /** Payments: what was paid, what is open, and what is left to spend. */
   readonly payments: Payments;
 }
 

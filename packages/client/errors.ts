@@ -9,7 +9,7 @@ export const CLIENT_CODES = {
   UNREACHABLE: true,
   /** The response is not what the service sends: no JSON, too large, or of another form. */
   RESPONSE_INVALID: false,
-  /** The server sends the request to another place; redirects are never followed. */
+  /** The server redirects the request; redirects are never followed. */
   REDIRECTED: false,
   /** The caller ended the request. */
   ABORTED: true,
@@ -64,11 +64,11 @@ export class SextantError extends Error {
   readonly code: ErrorCode;
   readonly charged: Charged;
   readonly retry: Retry;
-  /** Of the HTTP response; null without one. */
+  /** Status of the HTTP response; null without one. */
   readonly status: number | null;
   /** How long the service wants to be left alone. */
   readonly retryAfterMs: number | null;
-  /** By which the operator of the service finds the request. */
+  /** The id by which the operator of the service finds the request. */
   readonly requestId: string | null;
   /** Id of the payment in the journal. */
   readonly payment: string | null;
@@ -84,7 +84,7 @@ export class SextantError extends Error {
     this.payment = details.payment ?? null;
   }
 
-  /** The same failure seen from a payment: what it means for the money, and in words what to do. */
+  /** The same failure seen from a payment: what it means for the money, and what to do. */
   forPayment(payment: string, charged: Charged, retry: Retry, advice?: string): SextantError {
     const { status, retryAfterMs, requestId } = this;
     return new SextantError(this.code, advice === undefined ? this.message : `${this.message} ${advice}`, {

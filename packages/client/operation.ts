@@ -1,4 +1,4 @@
-// What an operation of the services is to the client: how it is sent, and what its action takes and returns.
+// Describes an operation of the services to the client: how it is sent, and what its action takes and returns.
 import type { PaymentReceipt } from "./payments/receipt.ts";
 
 export type Operation = {
@@ -35,7 +35,7 @@ export interface PaidOptions extends RequestOptions {
   readonly purchase?: string;
 }
 
-/** What was bought, and the receipt; null where the service asked for no payment. */
+/** The purchase and its receipt; null if the service asked for no payment. */
 export interface Paid<T> {
   readonly data: T;
   readonly receipt: PaymentReceipt | null;

@@ -1,4 +1,4 @@
-// What the package offers, and that browsers can load it.
+// The package offers what its documents say, and browsers can load it.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// What the package exports to programs and browsers; the journal in a file is an entry of its own.
+// Exports of the package for programs and browsers; the journal in a file is an entry of its own.
 export { createSextant, type Sextant, type SextantOptions } from "./create-sextant.ts";
 export { type Charged, type ErrorCode, type Retry, SextantError } from "./errors.ts";
 export type * from "./generated/records.ts";

@@ -9,7 +9,7 @@ const UNFINISHED = /\.new-(\d+)-[0-9a-f]+$/;
 // No folder takes this long to fill. The age matters because a container may have reused its creator's pid.
 const UNFINISHED_MS_MAX = 3_600_000;
 
-/** Fills a folder beside `path` and renames it to `path`. If another process was first, its folder stays. */
+/** Fills a folder next to `path` and renames it to `path`. If another process was first, its folder stays. */
 export async function createFolderAtomically(
   path: string,
   fill: (unfinished: string) => Promise<void>,

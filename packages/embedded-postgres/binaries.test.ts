@@ -37,7 +37,7 @@ describe("installBinaries", () => {
       installBinaries(bare, folder, account, listening),
       installBinaries(bare, folder, account, listening),
     ]);
-    // By one of them or both, as the ordinary case, without the loader's error.
+    // Found by one of them or both, as the ordinary case, without the loader's error.
     const reason = "the install script has not linked the libraries";
     const copying = expect.objectContaining({ event: "copying_binaries", reason });
     expect(lines.length).toBeGreaterThan(0);

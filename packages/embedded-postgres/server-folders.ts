@@ -1,4 +1,4 @@
-// Where a server lives: its folder, account and socket, decided before anything starts.
+// Finds the location of a server: its folder, account and socket, decided before anything starts.
 import { createHash } from "node:crypto";
 import { chmod, chown, lstat, mkdir, mkdtemp, realpath, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -89,7 +89,7 @@ async function spawnServer(
       ...folders.account,
       cwd: "/",
       env: SERVER_ENVIRONMENT,
-      // Its own session: Ctrl-C reaches only this process, which stops the server when its own work is done.
+      // Its own session: Ctrl-C ends only this process, which stops the server when its own work is done.
       detached: true,
       stdio: ["ignore", logDescriptor, logDescriptor],
     });
@@ -125,7 +125,7 @@ async function stopServer(child: ChildProcess, exited: Promise<string>, claim: C
   await claim.release();
 }
 
-/** Returns the size of the log, where the output of the next server begins. */
+/** Returns the size of the log, at which the output of the next server begins. */
 function rotateLog(file: string): number {
   if (sizeOf(file) > LOG_BYTES_MAX) renameSync(file, `${file}.old`);
   return sizeOf(file);

@@ -1,4 +1,4 @@
-// Settings of the embedded server: one machine, one Node process beside it, durable except in tests.
+// Settings of the embedded server: one machine, one Node process alongside it, durable except in tests.
 import type { ServerFolders } from "./server-folders.ts";
 
 // Ends all sessions and writes a checkpoint: well under a second unless the disk is very slow.

@@ -77,7 +77,7 @@ export async function openEdrProvider(config: EdrConfig): Promise<EdrProvider> {
         })),
       ],
       hardfork: PRAGUE,
-      // From zero the base fee rises by single wei in full blocks only: fees stay the tip the sender chose.
+      // Starting at zero, the base fee rises by single wei in full blocks only: fees stay the tip the sender chose.
       initialBaseFeePerGas: 0n,
       minGasPrice: 0n,
       mining: {
@@ -99,7 +99,7 @@ export async function openEdrProvider(config: EdrConfig): Promise<EdrProvider> {
     request: async (method, params) => {
       const request = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
       const { data } = await provider.handleRequest(request);
-      // EDR hands over an object only where the text would not fit into a string.
+      // EDR hands over an object only if the text would not fit into a string.
       const text: string = typeof data === "string" ? data : JSON.stringify(data);
       if (text.startsWith('{"result":')) return text.slice('{"result":'.length, -1);
       throw toJsonRpcError(method, JSON.parse(text));

@@ -120,7 +120,7 @@ export async function startLocalChain(options: LocalChainOptions): Promise<Local
   };
 }
 
-/** An address to connect to, where the listening address means "all interfaces". */
+/** An address to connect to, if the listening address means "all interfaces". */
 function reachableHost(hostname: string): string {
   if (hostname === "0.0.0.0") return "127.0.0.1";
   if (hostname === "::") return "[::1]";

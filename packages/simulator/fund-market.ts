@@ -114,7 +114,7 @@ const permit2Abi = parseAbi([
 ]);
 
 /**
- * What the payer does after it was funded: the solver may take all its dollars, the agent some WETH through Permit2 and
+ * The payer's actions after it was funded: the solver may take all its dollars, the agent some WETH through Permit2 and
  * the loan's collateral, and its balances change.
  */
 export async function addPayerActivity(

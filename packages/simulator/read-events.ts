@@ -48,7 +48,7 @@ const BY_SOURCE_AND_TOPIC = new Map<string, AbiEvent>(
   EVENTS.map((entry) => [`${entry.contract} ${entry.topic}`, entry.item] as const),
 );
 
-/** From a block on, by default the first one of the deployment. */
+/** Reads from a block on, by default the first one of the deployment. */
 export async function readEvents(
   request: RpcRequestFunction,
   deployment: ProtocolDeployment,

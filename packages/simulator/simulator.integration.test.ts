@@ -17,7 +17,7 @@ const STEPS = 400;
 // Another seed shows early that it is another.
 const OTHER_STEPS = 40;
 const STEPS_BEFORE_REVERT = 20;
-// All kinds of events are repeated at full depth only. A shorter run is no part of a longer one: chain time is planned
+// All kinds of events are repeated at full depth only. A shorter run is not part of a longer one: chain time is planned
 // over all steps.
 const REPEATED_STEPS = isFullDepth() ? STEPS : 60;
 // The simulator uses forty accounts; a hundred separates the runs on one chain.

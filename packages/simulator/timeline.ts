@@ -9,7 +9,7 @@ export type Timeline = {
   now(): Promise<bigint>;
   /** Sends signed transactions in order and resolves once all are in blocks. */
   include(transactions: AsyncIterable<Hex>): Promise<readonly TransactionReceipt[]>;
-  /** Only where the simulator mines. */
+  /** Present only if the simulator mines. */
   readonly control?: {
     /** Mines blocks without transactions. */
     idle(blocks: number): Promise<void>;
@@ -82,7 +82,7 @@ export async function scriptedTimeline(
   };
 }
 
-/** Leaves mining to the chain: instant, on an interval, beside transactions of others. */
+/** Leaves mining to the chain: instant, on an interval, together with transactions of others. */
 export function chainTimeline(request: RpcRequestFunction): Timeline {
   return {
     now: async () => {

@@ -12,7 +12,7 @@ export type SimulatorAction = {
   readonly name: string;
   /** Likelihood compared with the others. */
   readonly weight: number;
-  /** Set where the action shares no block with others. */
+  /** Set if the action shares no block with others. */
   readonly alone?: true;
   /** Undefined when the action is not possible now. */
   prepare(turn: Turn): (() => Promise<unknown>) | undefined;

@@ -14,7 +14,7 @@ const EVENTS_PATH = "/events";
 // Filters that have another name than the field they compare.
 const FIELDS: Readonly<Record<string, string>> = { schema: "schema_hash", block: "block_number" };
 
-/** Throws where the run has no value for a parameter. */
+/** Throws if the run has no value for a parameter. */
 export async function collectExamples(
   document: OpenApiDocument,
   samples: readonly ApiExample[],
@@ -78,7 +78,7 @@ function recordOf(body: unknown): Fields {
   return "pagination" in body ? ((lists[0]?.[0] ?? {}) as Fields) : (body as Fields);
 }
 
-/** Where the second page of the list begins, in pages of one; undefined where the list has one page. */
+/** If the second page of the list begins, in pages of one; undefined if the list has one page. */
 async function findCursor(target: string, send: SendExampleRequest): Promise<string | undefined> {
   const [path, query] = target.split("?");
   const { body } = await send("GET", `${path}?${withValue(query, "limit", "1")}`);
@@ -91,7 +91,7 @@ function withValue(query: string | undefined, name: string, value: string): stri
   return values.toString();
 }
 
-/** Sends every GET with each of its examples; throws where one does not work. */
+/** Sends every GET with each of its examples; throws if one does not work. */
 export async function verifyExamples(
   document: OpenApiDocument,
   { parameters, operations }: ApiExamples,

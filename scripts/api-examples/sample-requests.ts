@@ -19,7 +19,7 @@ type Fields = Readonly<Record<string, string>>;
 // 2100: the example is sent long after it was recorded.
 const FAR_FUTURE = "4102444800";
 
-/** Requests every route once, in an order in which written records can be read; throws where a request fails. */
+/** Requests every route once, in an order in which written records can be read; throws if a request fails. */
 export async function requestAllExamples(send: SendExampleRequest): Promise<readonly ApiExample[]> {
   const api = new ExampleRecorder(send);
   for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"])

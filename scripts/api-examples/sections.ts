@@ -62,7 +62,7 @@ function command({ method, target, body }: ApiExample, url: string): string {
   return `curl -X ${method} '${url}${target}' \\\n  -H 'content-type: application/json' \\\n  -d '${text}'`;
 }
 
-/** With the first elements of every list. */
+/** Keeps the first elements of every list. */
 export function shortened(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, ELEMENTS_SHOWN).map(shortened);
   if (typeof value !== "object" || value === null) return value;

@@ -37,7 +37,7 @@ export function renderClientFiles(): Readonly<Record<string, string>> {
   };
 }
 
-/** What is wrong with the files on disk, or null. */
+/** The problem with the files on disk, or null. */
 export function findStaleClientFiles(): string | null {
   const stale = Object.entries(renderClientFiles())
     .filter(([path, text]) => !existsSync(path) || readFileSync(path, "utf8") !== text)

@@ -23,7 +23,7 @@ export type ClientOperation = {
   readonly kind: OperationKind;
   readonly summary: string;
   readonly description: string;
-  /** What a caller passes by name, without what the client adds itself. */
+  /** The parameters that a caller passes by name, without what the client adds itself. */
   readonly parameters: readonly OperationParameter[];
   readonly body: { readonly schema: JsonSchema; readonly example: unknown } | null;
   readonly response: JsonSchema;
@@ -121,7 +121,7 @@ function responseSchema({ operationId, responses }: OpenApiOperation): JsonSchem
   return schema;
 }
 
-/** The array beside `pagination`. */
+/** The array next to `pagination`. */
 function listField({ properties }: JsonSchema): string | null {
   const fields = (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
   if (fields.pagination === undefined) return null;

@@ -33,7 +33,7 @@ export function renderRecords(operations: readonly ClientOperation[], schemas: S
   return [`// Records of both services, from their OpenAPI documents. ${NOTE}\n`, ...types].join("\n");
 }
 
-/** What the client needs to send each operation. */
+/** The descriptions that the client needs to send each operation. */
 export function renderOperations(operations: readonly ClientOperation[]): string {
   const rows = operations.map((each) => {
     const { id, service, method, path, kind, list, takesBlock, takesMinBlock } = each;
@@ -53,7 +53,9 @@ export function renderOperations(operations: readonly ClientOperation[]): string
   ].join("\n");
 }
 
-/** What the command line says about reads and what is sold: their options, and the columns of their tables. */
+/**
+ * The descriptions of reads and of what is sold for the command line: their options, and the columns of their tables.
+ */
 export function renderDescriptions(operations: readonly ClientOperation[], schemas: Schemas): string {
   const described = operations.filter(({ kind }) => kind !== "write" && kind !== "signed");
   const rows = described.map((operation) => {
@@ -101,7 +103,7 @@ function describeBody({ body }: ClientOperation) {
   );
 }
 
-/** What a text may be, where only some are allowed. */
+/** The allowed texts, if only some are. */
 function valuesOf(schema: JsonSchema): readonly string[] | null {
   if (Array.isArray(schema.enum)) return schema.enum.filter((each) => each !== null).map(String);
   return schema.type === "boolean" ? ["true", "false"] : null;
@@ -125,7 +127,7 @@ function columnsOf(operation: ClientOperation, schemas: Schemas) {
   return [...columns.values()];
 }
 
-/** Types of JSON, and `choice` where only some values are allowed. */
+/** Types of JSON, and `choice` if only some values are allowed. */
 function kindsOf(schema: JsonSchema): readonly string[] {
   if (Array.isArray(schema.enum) || schema.const !== undefined) return ["choice"];
   return [schema.type].flat().map(String);
@@ -220,7 +222,10 @@ function optionsOf({ kind, takesMinBlock }: ClientOperation): string {
   return takesMinBlock ? "ReadOptions" : "RequestOptions";
 }
 
-/** What is sold may have several forms, of which parameters select one: the caller names it, and the first is the default. */
+/**
+ * A response that is sold may have several forms, of which parameters select one: the caller names it, and the first is
+ * the default.
+ */
 function typeParametersOf(operation: ClientOperation): string {
   const [first, ...others] = resultRecord(operation).split(" | ");
   if (operation.kind !== "paid" || others.length === 0) return "";

@@ -3,7 +3,7 @@ import { namedAccounts } from "@sextant/local-chain/accounts";
 import { renderSnapshotTypes } from "../../src/portfolio/http/documents.ts";
 import { renderClientExample } from "../../src/web/client-example.ts";
 
-/** Where and how a local run sells; `tests/local/local-run.chaos.test.ts` compares. */
+/** The offer of a local run; `tests/local/local-run.chaos.test.ts` compares. */
 export const LOCAL_TERMS = {
   network: "eip155:31337",
   asset: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6",

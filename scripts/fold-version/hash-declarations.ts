@@ -118,7 +118,7 @@ class Slice {
   }
 }
 
-/** By text: who hashes again after an edit parses only the edited file. */
+/** Keyed by text: hashing again after an edit parses only the edited file. */
 const parsed = new Map<string, Module>();
 /** The tokens of parsed statements, by the properties that are left out. */
 const tokenized = new Map<string, WeakMap<ts.Statement, readonly string[]>>();
@@ -183,7 +183,7 @@ function resolveImport(file: string, specifier: string): string | null {
   return workspace.startsWith("contracts/") ? `${workspace}.ts` : `packages/${workspace}.ts`;
 }
 
-/** The formatter adds a comma where it breaks a list into lines. */
+/** The formatter adds a comma if it breaks a list into lines. */
 function withoutTrailingCommas(tokens: readonly string[]): string[] {
   return tokens.filter((token, index) => token !== "," || !/^[)\]}]$/.test(tokens[index + 1] ?? ""));
 }

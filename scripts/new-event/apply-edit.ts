@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { EventEdit } from "./edits.ts";
 
-/** The text with every insertion; throws where one does not fit exactly once. */
+/** The text with every insertion; throws if one does not fit exactly once. */
 export function insertInto(source: string, { file, insertions }: EventEdit): string {
   return insertions.reduce((text, { before, text: added }) => {
     const count = text.split(before).length - 1;

@@ -7,7 +7,9 @@ type Insertion = { readonly before: string; readonly text: string };
 export type EventEdit = {
   readonly file: string;
   readonly insertions: readonly Insertion[];
-  /** What fails without the edit: a test file, or null for the contracts, which the event itself consists of. */
+  /**
+   * The test that fails without the edit: a test file, or null for the contracts, which the event itself consists of.
+   */
   readonly forcedBy: string | null;
 };
 

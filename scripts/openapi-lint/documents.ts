@@ -36,7 +36,7 @@ const unused = () => {
   throw new Error("a description must not serve requests");
 };
 
-/** By service; the indexing API in both write modes, which differ in headers and security. */
+/** The documents by service; the indexing API in both write modes, which differ in headers and security. */
 export function buildServiceDocuments(): Readonly<Record<string, OpenApiDocument>> {
   const signed = createSignedWriteAuthority({
     domain: { chainId: 31_337, intentBook: ADDRESS },

@@ -15,7 +15,7 @@ export async function lintDocuments(
   return lines;
 }
 
-/** One line per error or warning: the linter, its rule, the place, and what is wrong. */
+/** One line per error or warning: the linter, its rule, the location, and what is wrong. */
 export async function lintDocument(document: OpenApiDocument): Promise<readonly string[]> {
   return [...(await lintWithRedocly(document)), ...(await lintWithSpectral(document))];
 }

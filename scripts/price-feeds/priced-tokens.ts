@@ -14,7 +14,7 @@ export type PricedChain = {
   /** Used while the feed of the native coin gives no price. */
   readonly nativeFallbackPath: string | null;
   readonly wrappedNative: Hex;
-  /** From the Chainlink feeds of Aave's address book. */
+  /** Tokens of the Chainlink feeds in Aave's address book. */
   readonly sequencer: Hex | null;
   readonly tokens: readonly PricedToken[];
 };

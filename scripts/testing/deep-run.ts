@@ -64,7 +64,10 @@ function positionFile(): string {
   return join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "sextant", "deep-tests.json");
 }
 
-/** Where the last run stopped. A machine without one starts where its seed says, so that new machines differ. */
+/**
+ * The position of the last run. A machine without one starts at a position that its seed decides, so that new machines
+ * differ.
+ */
 function readPosition(files: readonly string[], seed: number): number {
   try {
     const { next } = JSON.parse(readFileSync(positionFile(), "utf8")) as { next: string };

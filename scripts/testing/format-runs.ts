@@ -1,4 +1,4 @@
-// What test runs proved and cost: tables by suite and by file, and what failed.
+// Formats what test runs proved and cost: tables by suite and by file, and what failed.
 import { stripVTControlCharacters } from "node:util";
 import type { SuiteRun } from "./recorded-runs.ts";
 import type { Failure, MeasuredFile } from "./run-report.ts";

@@ -12,7 +12,7 @@ const COMMAND_MODULES = "src/cli/commands/";
 // They say which packages, in which versions, the files below them import.
 const MANIFEST = /(?:^|\/)package(?:-lock)?\.json$/;
 
-/** Read by every test run. What they import in turn is tested by main, which fails first. */
+/** Read by every test run. Their own imports are tested by main, which fails first. */
 const EVERY_RUN = [
   "tsconfig.json",
   "vitest.config.ts",
@@ -70,7 +70,7 @@ function findEdges(repository: Repository, file: string): string[] {
 }
 
 function findNamed(repository: Repository, file: string, path: string): readonly string[] {
-  // A word names a file only with an extension: `new URL("worker.mjs", import.meta.url)` is one beside this file.
+  // A word names a file only with an extension: `new URL("worker.mjs", import.meta.url)` is one alongside this file.
   if (!/[/.]/.test(path)) return [];
   const name = resolvePath(file, path).replace(/\/$/, "");
   // The folders above a file are named to find another path from there.

@@ -21,7 +21,7 @@ export type SuiteRun = {
   readonly slowness: number;
   /** Files that failed and then passed with the same seed. */
   readonly unstable: readonly string[];
-  /** What failed in the first run, unstable files included. */
+  /** The failures of the first run, unstable files included. */
   readonly failures: readonly Failure[];
   readonly files: readonly MeasuredFile[];
 };

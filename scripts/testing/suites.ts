@@ -13,8 +13,8 @@ type Suite = {
   readonly input?: RegExp;
 };
 
-// Chosen a little above what was measured on an idle machine; beside other work the same tests take up to a third more.
-// `npm run check` fails at half as much again.
+// Chosen a little above what was measured on an idle machine; alongside other work the same tests take up to a third
+// more. `npm run check` fails at half as much again.
 export const SUITES = {
   check: { budgetSeconds: 75, reason: "everything that can be said without running the product" },
   main: {

@@ -10,9 +10,9 @@ type Coverage = {
   readonly slug: string;
   /** Distinct tokens of all shipped lists. */
   readonly listed: number;
-  /** Of the first tokens by worldwide volume, in the order of RANKS; fewer where the chain has fewer. */
+  /** The coverage of the first tokens by worldwide volume, in the order of RANKS; fewer if the chain has fewer. */
   readonly mostTraded: readonly Share[];
-  /** Of a list that is not one of our sources; null where it has no token of the chain. */
+  /** The coverage of a list that is not one of our sources; null if it has no token of the chain. */
   readonly sushi: Share | null;
 };
 

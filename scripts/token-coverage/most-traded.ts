@@ -20,7 +20,10 @@ const CONTRACTS = {
   files: "data/v1/coingecko-top5000.json",
 };
 
-/** What Sushi's interface showed by default. Not a source of ours: a source would be measured by itself. None of Base. */
+/**
+ * The list that Sushi's interface showed by default. Not a source of ours: a source would be measured by itself. None
+ * of Base.
+ */
 const SUSHI_LIST = {
   repository: "@sushiswap/default-token-list",
   commit: "43.3.0",
@@ -35,7 +38,7 @@ type MostTraded = {
   readonly sources: readonly (typeof RANKED)[];
   /** Lower-case addresses by slug, the most traded first. */
   readonly chains: Readonly<Record<string, readonly string[]>>;
-  /** Those of Sushi's list, by slug. */
+  /** The tokens of Sushi's list, by slug. */
   readonly sushi: Readonly<Record<string, readonly string[]>>;
 };
 
@@ -78,7 +81,7 @@ function readSushi(clones: string): MostTraded["sushi"] {
   );
 }
 
-/** By the best place of the same coin on any other chain: all the lists are sorted by the coin's volume. */
+/** Sorted by the best rank of the same coin on any other chain: all the lists are sorted by the coin's volume. */
 function rankOptimism(coins: Coins, ranked: ReadonlyMap<number, readonly string[]>): readonly string[] {
   const placeOf = new Map<string, number>();
   for (const [chainId, addresses] of ranked) {

@@ -60,7 +60,7 @@ function dropCopies({ chainId }: ListedChain, lists: readonly TokenList[]): List
   );
 }
 
-/** Of the coins, wrapped coins and stablecoins of all chains. */
+/** Addresses of the coins, wrapped coins and stablecoins of all chains. */
 function readMoneySymbols(lists: readonly TokenList[]): ReadonlySet<string> {
   const symbols = LISTED_CHAINS.flatMap(({ chainId, native }) => {
     const tokens = mergeTokenLists(lists, chainId);

@@ -16,7 +16,7 @@ export type RepositorySource = {
   readonly repository: string;
   /** Or the version of the package. */
   readonly commit: string;
-  /** Of the commit or version. */
+  /** The date of the commit or version. */
   readonly date: string;
   /** `facts`: only contract addresses, symbols and decimals are taken, which no licence covers. */
   readonly licence: "MIT" | "facts";
@@ -32,7 +32,10 @@ type RowList = { readonly tokens: Rows };
 
 const SMOLDAPP_LISTS = ["popular", "smolAssets", "coingecko"];
 
-/** What Uniswap's interface shows by default. The repository lacks the bridged tokens, which only the package has. */
+/**
+ * The list that Uniswap's interface shows by default. The repository lacks the bridged tokens, which only the package
+ * has.
+ */
 const UNISWAP_LIST = {
   repository: "@uniswap/default-token-list",
   commit: "22.21.0",
@@ -129,7 +132,7 @@ export const REPOSITORY_SOURCES: readonly RepositorySource[] = [
   },
 ];
 
-/** By the name of the network in Compound's deployments. */
+/** Chains by the name of the network in Compound's deployments. */
 const CHAIN_IDS = { mainnet: 1, optimism: 10, polygon: 137, base: 8453, arbitrum: 42161 };
 
 function readCompound(files: RepositoryFiles): Rows {

@@ -1,4 +1,4 @@
-// What accounts allow themselves, what they spend within it, and the session keys that act for them.
+// Policies of accounts, what they spend within them, and the session keys that act for them.
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
@@ -60,7 +60,7 @@ const setGuardian: HistoryAction = (world) =>
     guardian: world.entropy.address("guardian", world.next("guardian")),
   });
 
-/** Of accounts that do nothing else: a frozen one could not. */
+/** Done by accounts that do nothing else: a frozen one could not. */
 const setAccountFrozen: HistoryAction = (world) =>
   one(world, "AccountFrozen", {
     account: world.entropy.address("quiet account", world.dice.skewed(500)),

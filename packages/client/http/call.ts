@@ -10,12 +10,12 @@ import { type HttpRequest, type HttpResponse, parseJson, type Transport } from "
 
 export type CallContext = {
   readonly transport: Transport;
-  /** By service, without a slash at the end. */
+  /** The URL of each service, without a slash at the end. */
   readonly urls: Readonly<Record<Operation["service"], string | null>>;
   readonly writer: Writer | null;
   /** How often a read is sent before it fails. */
   readonly attemptsMax: number;
-  /** Of the indexing API. */
+  /** The chain id of the indexing API. */
   readonly seen: SeenBlock;
   readonly ownWrites: OwnWrites;
 };

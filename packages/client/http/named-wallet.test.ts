@@ -7,7 +7,7 @@ import { createTransport } from "./transport.ts";
 
 const ADDRESS = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045";
 
-/** Redirects the name where the test wants it, and sells everything else. */
+/** Redirects the name to the URL of the test, and sells everything else. */
 async function locate(query: string, target: (origin: string) => string, send: typeof fetch = fetch) {
   let origin = "";
   const requests: string[] = [];

@@ -11,12 +11,12 @@ type NamedRequest = {
 
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const REDIRECTS = [301, 302, 303, 307, 308];
-// Of a redirect in a browser, which hides where it leads.
+// The status of a redirect in a browser, which hides where it leads.
 const HIDDEN = 0;
 
 /**
  * Returns the URL with the address in place of the name, or the same URL if it has no name. Sends one request without a
- * payment, and follows no redirect: where it leads is compared with the request first.
+ * payment, and follows no redirect: its target is compared with the request first.
  */
 export async function locateWallet(
   { transport, attemptsMax }: { readonly transport: Transport; readonly attemptsMax: number },

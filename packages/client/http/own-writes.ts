@@ -1,4 +1,4 @@
-// What the client has written itself: for a while its reads go past caches that may not know of it.
+// Remembers what the client has written itself: for a while its reads go past caches that may not know of it.
 
 // A process that is no longer notified of changes notices that within eleven seconds, and caches nothing from then on.
 const RECENT_MS = 15_000;

@@ -1,4 +1,4 @@
-// Sends a request that changes nothing again where that can help, and says how long to wait before.
+// Sends a request that changes nothing again if that can help, and says how long to wait before.
 import { SextantError } from "../errors.ts";
 import { type HttpRequest, type HttpResponse, type Transport, toResponseError } from "./transport.ts";
 

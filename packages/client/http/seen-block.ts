@@ -3,7 +3,7 @@ import { SextantError } from "../errors.ts";
 import type { WatchItem } from "../watch/watch-item.ts";
 import type { Transport } from "./transport.ts";
 
-/** What one call sends with, and what becomes of the block when all its attempts have failed. */
+/** The block that one call sends along, and what becomes of it when all attempts have failed. */
 type ObservedCall = { readonly transport: Transport; onFailure(error: unknown): void };
 
 // Every number of so many digits is one that the API takes.
@@ -23,7 +23,7 @@ export class SeenBlock {
     let reached = 0n;
     const send: Transport["send"] = async (request) => {
       const response = await transport.send(request);
-      // Every response counts: a 404 also says as of which block there is no such record.
+      // Every response counts: a 404 also says as of which block the record does not exist.
       this.#observe(response.headers.get("x-indexed-block"));
       reached = parseBlock(response.headers.get("x-block-number"));
       return response;

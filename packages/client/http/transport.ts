@@ -18,7 +18,7 @@ export type HttpResponse = {
 };
 
 export type Transport = {
-  /** Any status; throws where there is no complete response. */
+  /** Any status; throws if there is no complete response. */
   send(request: HttpRequest): Promise<HttpResponse>;
   /** A stream of events: its head within the time limit, its body as it comes. Throws for any status but 200. */
   open(request: HttpRequest): Promise<ReadableStream<Uint8Array>>;
@@ -26,7 +26,7 @@ export type Transport = {
 
 type TransportOptions = {
   readonly fetch?: typeof fetch | undefined;
-  /** From the first byte sent to the last byte read. */
+  /** The time from the first byte sent to the last byte read. */
   readonly timeoutMs?: number | undefined;
   readonly responseBytesMax?: number | undefined;
 };
@@ -48,7 +48,7 @@ export function createTransport(options: TransportOptions): Transport {
       headers: { accept: "application/json", ...request.headers },
       ...(request.body === undefined ? {} : { body: request.body }),
       signal: request.signal ? AbortSignal.any([request.signal, deadline]) : deadline,
-      // No request may reach a server that the caller did not name, least of all one with a payment.
+      // No request may go to a server that the caller did not name, least of all one with a payment.
       redirect: "manual",
     });
     if (request.returnsRedirect !== true || response.redirected) rejectRedirect(response, request.url);
@@ -123,7 +123,7 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   return decode(chunks, bytes);
 }
 
-/** Strictly: a document with another byte in place of one that is no UTF-8 would be another document. */
+/** Strictly: a document with another byte in place of one that is not UTF-8 would be another document. */
 function decode(chunks: readonly Uint8Array[], length: number): string {
   const bytes = new Uint8Array(length);
   let offset = 0;

@@ -254,7 +254,7 @@ describe("a journal file", () => {
     // The same id, of a process that started at another time: it is gone.
     writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, started: "another boot 1" }));
     await write(journal, "a");
-    // Of another host: no one can say whether it runs.
+    // The lock of another host: this machine cannot know whether its process runs.
     writeFileSync(`${file}.lock`, JSON.stringify({ ...owner, place: "elsewhere" }));
     await expect(write(journal, "b")).rejects.toMatchObject({ code: "JOURNAL_UNAVAILABLE" });
     expect(await ids(journal)).toEqual(["a"]);

@@ -69,7 +69,7 @@ export function openFileJournal(path: string, options: FileJournalOptions = {}):
 
 class JournalFile {
   readonly path: string;
-  /** Where the file itself is: all paths that lead to it through symbolic links share its lock. */
+  /** The path of the file itself: all paths that lead to it through symbolic links share its lock. */
   readonly realPath: string;
   readonly #descriptor: number;
   readonly #book = new PaymentBook();
@@ -135,7 +135,7 @@ class JournalFile {
       rethrow(cause);
     }
     this.readOn();
-    // What is not durable is an outcome, which may be lost.
+    // Only an outcome is not durable, and an outcome may be lost.
     this.#syncedTo = this.#offset;
   }
 

@@ -15,7 +15,7 @@ import { SextantError } from "../errors.ts";
 
 type Owner = {
   readonly pid: number;
-  /** When the process started, where the system shows it: a process id is used again later. */
+  /** The start time of the process, if the system shows it: a process id is used again later. */
   readonly started: string | null;
   /** Host and process namespace; process ids mean nothing elsewhere. */
   readonly place: string;
@@ -158,7 +158,7 @@ function readPlace(): string {
   }
 }
 
-/** Of Linux; null elsewhere, where the process id alone decides. */
+/** The start time on Linux; null on other systems, on which the process id alone decides. */
 function readProcess(pid: number): { readonly started: string; readonly hasEnded: boolean } | null {
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();

@@ -1,4 +1,4 @@
-// What the client needs of a journal, and the one that lives in memory.
+// The interface of a journal, and the journal that lives in memory.
 import { PaymentBook } from "./payment-book.ts";
 import type { JournalRecord } from "./records.ts";
 
@@ -6,7 +6,7 @@ import type { JournalRecord } from "./records.ts";
 type Append = (record: JournalRecord, options: { readonly durable: boolean }) => Promise<void>;
 
 export interface Journal {
-  /** All payments so far, those of other processes included. What was just signed may not be on disk yet. */
+  /** All payments so far, those of other processes included. A payment that was just signed may not be on disk yet. */
   read(): Promise<PaymentBook>;
   /**
    * Runs one function at a time among all users of the journal, so that no two decide on the same budget. Every signature

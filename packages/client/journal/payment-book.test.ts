@@ -1,4 +1,4 @@
-// What counts against a budget, and which signature is sent again.
+// Decides what counts against a budget, and which signature is sent again.
 import { describe, expect, it } from "vitest";
 import { PaymentBook } from "./payment-book.ts";
 import type { JournalRecord, OutcomeRecord, SignedRecord } from "./records.ts";

@@ -13,7 +13,7 @@ export type PaymentEntry = SignedRecord & {
   endedAt: number | null;
 };
 
-/** Which payments count together against a limit. */
+/** The payments that count together against a limit. */
 export type SpendScope = { readonly network: string; readonly asset: string };
 
 /** Smallest units. */
@@ -59,7 +59,7 @@ export class PaymentBook {
     if (entry === undefined) {
       throw new SextantError("JOURNAL_INVALID", "The journal has an outcome without its payment.");
     }
-    // Two processes may finish the same payment. What was paid stays paid, and what is proven stays so.
+    // Two processes may finish the same payment. A paid payment stays paid, and a proven one stays proven.
     if (entry.state === "paid" || entry.state === "released") return;
     entry.state = record.type;
     entry.transaction = record.transaction;
@@ -68,9 +68,9 @@ export class PaymentBook {
   }
 
   /**
-   * The payment that stands for this request, so that no other is signed: it is open; or rejected, which is only the
-   * word of the service; or it may have been charged, which its caller has known for less than a day; or it was paid
-   * under a name, and the service still stores its response.
+   * The payment that stands for this request, so that no other is signed: it is open; or rejected, which only the
+   * service claims; or it may have been charged, which its caller has known for less than a day; or it was paid under a
+   * name, and the service still stores its response.
    */
   findReusable(request: string, nowMs: number): PaymentEntry | null {
     return standing(this.#byRequest.get(request), nowMs);
@@ -82,8 +82,8 @@ export class PaymentBook {
   }
 
   /**
-   * Signed amounts in the last hour, in the last day, and in all. A rejection is only the service's word, and one that
-   * lies could charge what it rejects: an amount is released when the chain shows that it was not charged.
+   * Signed amounts in the last hour, in the last day, and in all. A rejection is only the service's claim, and a
+   * service that lies could charge what it rejects: an amount is released when the chain shows that it was not charged.
    */
   spent({ network, asset }: SpendScope, nowMs: number): Spent {
     const sums = { hour: 0n, day: 0n, total: 0n };

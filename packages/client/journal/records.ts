@@ -9,7 +9,7 @@ export type SignedRecord = {
   readonly at: number;
   readonly payer: string;
   readonly method: string;
-  /** What the signature was made for: a wallet's name is replaced by its address. */
+  /** The request that was signed for: a wallet's name is replaced by its address. */
   readonly url: string;
   /** Hash of payer, method, `url` and name of the purchase: equal for calls that are the same purchase. */
   readonly request: string;
@@ -17,7 +17,7 @@ export type SignedRecord = {
   readonly given?: { readonly url: string; readonly request: string } | null;
   /** The caller's own name of the purchase. */
   readonly purchase: string | null;
-  /** What was agreed to, as the service demanded it. */
+  /** The terms that were agreed to, as the service demanded them. */
   readonly requirements: {
     readonly network: string;
     readonly asset: string;
@@ -32,14 +32,14 @@ export type SignedRecord = {
 };
 
 /**
- * Of a payment: paid and delivered, rejected by the word of the service, claimed by another request, or released because
- * the chain shows that it was not charged and never will be.
+ * The outcome of a payment: paid and delivered, rejected as the service says, claimed by another request, or released
+ * because the chain shows that it was not charged and never will be.
  */
 export type OutcomeRecord = {
   readonly type: "paid" | "rejected" | "conflict" | "released";
   readonly id: string;
   readonly at: number;
-  /** Of the transfer, as the receipt names it. */
+  /** The hash of the transfer, as the receipt names it. */
   readonly transaction: string | null;
   /** Why it was rejected. */
   readonly code: string | null;

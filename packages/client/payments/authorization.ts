@@ -42,7 +42,7 @@ export async function signTransfer(
     from: payer.address,
     to: terms.payTo,
     value: terms.amount,
-    // From the beginning of time: clocks differ, and the newest block of a quiet chain is old.
+    // Valid from the beginning of time: clocks differ, and the newest block of a quiet chain is old.
     validAfter: 0n,
     validBefore: BigInt(validBefore),
     nonce: randomHex(32),
@@ -92,8 +92,8 @@ function transferTypedData(terms: PaymentTerms, message: Authorization) {
 }
 
 /**
- * A name that never reaches the chain, where the signature is public: the service then gives what was bought only
- * together with it.
+ * A name that is not part of the public signature on the chain: the service then gives what was bought only together
+ * with it.
  */
 function nameExtension(declared: Fields): Fields {
   const id = `pay_${randomHex(16).slice(2)}`;

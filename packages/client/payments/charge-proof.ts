@@ -1,4 +1,4 @@
-// What a node of the payment network proves about a signature: that it was charged, or that it never will be.
+// Proves by a node of the payment network that a signature was charged, or that it never will be.
 import { encodeFunctionData } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import { parseJson, type Transport } from "../http/transport.ts";
@@ -10,7 +10,7 @@ import type { PaymentEntry } from "../journal/payment-book.ts";
  */
 export type ChargeProof = "charged" | "used" | "released" | "expired" | "open";
 
-/** Of EIP-3009: whether the authorization was used, or cancelled by its payer. */
+/** A view of EIP-3009: whether the authorization was used, or cancelled by its payer. */
 const AUTHORIZATION_STATE = [
   {
     type: "function",
@@ -74,7 +74,7 @@ async function readBlock(call: CallNode, tag: "finalized" | "latest"): Promise<B
   return { number: String(block.number), time: readQuantity(block.timestamp) };
 }
 
-/** By the number of the block: state and time must be of one block. */
+/** Names the block by number: state and time must be of one block. */
 async function readIsUsed(
   call: CallNode,
   { id, payer, requirements }: PaymentEntry,

@@ -10,7 +10,7 @@ export interface GuardOptions {
   readonly network?: `eip155:${number}`;
   /** The only token that is paid with; default: USDC on Base and on Base Sepolia. */
   readonly asset?: `0x${string}`;
-  /** Of the token; default: 6. */
+  /** Decimals of the token; default: 6. */
   readonly decimals?: number;
   /**
    * Who may be paid: addresses, or `"first"` for the payee of the first payment in the journal and no other after it.
@@ -25,13 +25,13 @@ export interface GuardOptions {
   readonly perHour?: Amount;
   /** Default: "5". */
   readonly perDay?: Amount;
-  /** Of the whole journal. Default: "50". */
+  /** Limit of the whole journal. Default: "50". */
   readonly total?: Amount;
   /** The longest time for which a signature is valid. Default: 300. */
   readonly windowSecondsMax?: number;
   /**
    * URL of a node of the network. With it `payments.recover()` frees the amounts of expired signatures that the chain
-   * shows unused; without one they count as spent, because a rejection is only the word of the service.
+   * shows unused; without one they count as spent, because a rejection is only the claim of the service.
    */
   readonly node?: string;
 }
@@ -46,7 +46,7 @@ export type Guard = {
   assertOrigin(url: string): void;
   /** The first of the terms that may be signed; throws what is wrong with the nearest. */
   choose(terms: readonly PaymentTerms[], book: PaymentBook): PaymentTerms;
-  /** Throws where the payment would exceed a limit. Call it under the lock that also covers the record. */
+  /** Throws if the payment would exceed a limit. Call it under the lock that also covers the record. */
   assertWithinLimits(terms: PaymentTerms, book: PaymentBook, nowMs: number): void;
 };
 

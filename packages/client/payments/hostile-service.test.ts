@@ -30,7 +30,7 @@ afterEach(() => {
   return service.stop();
 });
 
-/** What a caller learns from calls that must fail. */
+/** Returns what a caller learns from calls that must fail. */
 async function failTimes(count: number, call: () => Promise<unknown>): Promise<Set<string>> {
   const learned = new Set<string>();
   for (let index = 0; index < count; index += 1) {

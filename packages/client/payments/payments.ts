@@ -1,4 +1,4 @@
-// What the journal knows, for people and programs: payments, what is left to spend, and open ones to finish.
+// Reads the journal for people and programs: payments, what is left to spend, and open ones to finish.
 import { SextantError } from "../errors.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { Paid, RequestOptions } from "../operation.ts";
@@ -11,9 +11,9 @@ export interface Payment {
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** What was paid for: a wallet's name is replaced by its address. */
+  /** The request that was paid for: a wallet's name is replaced by its address. */
   readonly url: string;
-  /** What the caller asked for, if that has a name; otherwise null. */
+  /** The request as the caller wrote it, if it has a name; otherwise null. */
   readonly givenUrl: string | null;
   readonly purchase: string | null;
   readonly payer: string;
@@ -23,7 +23,7 @@ export interface Payment {
   /** Smallest units. */
   readonly amount: bigint;
   /**
-   * `signed` is open: the outcome is not known, and `recover` finds it out. `rejected` is the word of the service, and
+   * `signed` is open: the outcome is not known, and `recover` finds it out. `rejected` is the claim of the service, and
    * counts as spent until it is `released`: the chain shows that nothing was charged.
    */
   readonly state: "signed" | "paid" | "rejected" | "conflict" | "released";
@@ -36,7 +36,7 @@ export interface Budget {
   readonly limits: { readonly hour: string; readonly day: string; readonly total: string };
 }
 
-/** What became of a payment: what was bought, or why it is still open or over. Neither where its amount was released. */
+/** The outcome of a payment: what was bought, or why it is still open or over. Neither if its amount was released. */
 export interface Recovered {
   readonly payment: Payment;
   readonly result: Paid<unknown> | null;
@@ -156,7 +156,7 @@ async function askChain(
       if (found === "released") await journal.exclusive((_, append) => append(record, { durable: false }));
       return found;
     });
-    // What node or journal fail for once, they fail for all.
+    // A node or journal that fails for one payment fails for all.
     if (proof instanceof SextantError) {
       // Ended by the caller: the others are as before, and the next recovery asks again.
       if (signal?.aborted) return settled;

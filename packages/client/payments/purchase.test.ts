@@ -1,4 +1,4 @@
-// What each response to a signature means: whether it was charged, and which signature is sent next.
+// Each response to a signature decides whether it was charged, and which signature is sent next.
 import type { RequestListener } from "node:http";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSextant, type Sextant, type SextantOptions } from "../create-sextant.ts";
@@ -153,7 +153,7 @@ describe("a response to a signature", () => {
       expect([payer.signed, new Set(service.received).size]).toEqual([1, 1]);
       expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["rejected"]);
       expect((await sextant.payments.budget()).spent.total).toBe("0.01");
-      // The word of the service: the signature stands for the purchase until it is over.
+      // Only the service claims it: the signature stands for the purchase until it is over.
       service.onPaid = deliver;
       expect((await sextant.getPortfolio(REQUEST)).receipt?.transaction).toBe(TRANSACTION);
       expect(payer.signed).toBe(1);
@@ -276,7 +276,7 @@ describe("a response to a signature", () => {
 });
 
 describe("an address", () => {
-  // Of EIP-55, and the same with one digit changed.
+  // An address of EIP-55, and the same with one digit changed.
   const CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   const MISTYPED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAee";
   const DIFF = { address: MISTYPED, from: "base:1" };

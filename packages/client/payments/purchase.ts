@@ -37,8 +37,8 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const { method, signal } = asked;
   const given = { ...asked, url: normalizeRequestUrl(asked.url) };
   const over = new Set<string>();
-  // Looks up what the caller gave, before the service can say where a name leads today. The journals of earlier versions
-  // have the request as it was written.
+  // Looks up what the caller gave, before the service can say to which address a name leads today. The journals of
+  // earlier versions have the request as it was written.
   const held = await settleHeld(context, given, { urls: [given.url, asked.url], over });
   if (held !== null) return held;
   const url = await locateWallet(context, given);
@@ -102,7 +102,7 @@ function findStanding(
   if (entry.method === given.method && urls.some((url) => written.includes(normalizeRequestUrl(url)))) {
     return entry;
   }
-  // Where a name leads, the service has not said yet.
+  // If a name leads, the service has not said yet.
   if (urls.every(isNamedWallet)) return null;
   throw new SextantError(
     "INPUT_INVALID",
@@ -146,7 +146,7 @@ async function finish(
 
 type NewPurchase = {
   readonly given: PaidRequest;
-  /** By address. */
+  /** Keyed by address. */
   readonly url: string;
   /** Ids of payments of this purchase that are known to be over. */
   readonly over: ReadonlySet<string>;
@@ -226,14 +226,14 @@ function isRejectedRequest({ state, code }: PaymentEntry): boolean {
   return state === "rejected" && code !== null && code !== "PAYMENT_REQUIRED";
 }
 
-/** What the verdict adds to the journal; null if nothing. */
+/** The journal entry of the verdict; null if there is none. */
 function outcomeOf(
   entry: PaymentEntry,
   verdict: Verdict,
 ): Pick<OutcomeRecord, "type" | "transaction" | "code"> | null {
   if (entry.state === "paid") return null;
   if (verdict.kind === "paid") return { type: "paid", transaction: verdict.transaction, code: null };
-  // From now on the payment may be charged: the next rejection of the request no longer says that it was not.
+  // The payment may be charged from now on: the next rejection of the request no longer says that it was not.
   if (verdict.kind === "open") {
     return isRejectedRequest(entry) ? { type: "rejected", transaction: null, code: null } : null;
   }

@@ -1,4 +1,4 @@
-// What a request would cost: its terms as the service states them, and whether the guard would sign.
+// Finds the price of a request: its terms as the service states them, and whether the guard would sign.
 import { SextantError } from "../errors.ts";
 import { locateWallet } from "../http/named-wallet.ts";
 import { sendRepeatedly } from "../http/repeat.ts";
@@ -6,9 +6,9 @@ import { formatUnits } from "./amount.ts";
 import type { PurchaseContext } from "./purchase.ts";
 import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
 
-/** Null instead of terms where the service asks for no payment. */
+/** Null instead of terms if the service asks for no payment. */
 export interface Quote {
-  /** What would be paid for; a wallet's name is replaced by its address. */
+  /** The request that would be paid for; a wallet's name is replaced by its address. */
   readonly url: string;
   /** In the token, as decimal text. */
   readonly price: string;

@@ -4,7 +4,7 @@ import { decodeHeader } from "./x402-header.ts";
 export interface PaymentReceipt {
   /** Id of the payment in the journal. */
   readonly payment: string;
-  /** Of the transfer; null where the service names none. */
+  /** The hash of the transfer; null if the service names none. */
   readonly transaction: string | null;
   readonly network: string;
   readonly payer: string;

@@ -1,4 +1,4 @@
-// The terms of a 402 response: parsed strictly, because everything in them is the server's word.
+// The terms of a 402 response: parsed strictly, because everything in them is only a claim of the server.
 import { SextantError } from "../errors.ts";
 import { decodeHeader } from "./x402-header.ts";
 
@@ -16,7 +16,7 @@ export type PaymentTerms = {
   readonly tokenVersion: string;
   /** As the server sent it; it is returned unchanged. */
   readonly accepted: unknown;
-  /** The extension by which a payment is named, as the server declares it; null where it takes no names. */
+  /** The extension by which a payment is named, as the server declares it; null if it takes no names. */
   readonly identifier: Fields | null;
 };
 
@@ -48,7 +48,7 @@ export function parsePaymentRequired(header: string | null): readonly PaymentTer
   return usable;
 }
 
-/** What is wrong with it, as the end of a sentence, or the terms. */
+/** The problem, as the end of a sentence, or the terms. */
 function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | string {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fieldsOf(value);
   const { name, version, assetTransferMethod } = fieldsOf(extra);

@@ -2,7 +2,7 @@
 import { SextantError } from "../errors.ts";
 
 export type ServerMessage = {
-  /** "message" where the server gives no name. */
+  /** "message" if the server gives no name. */
   readonly name: string;
   readonly data: string;
 };
@@ -14,7 +14,7 @@ export class MessageParser {
   /** How long the server wants clients to wait before they connect again; null until it says so. */
   retryMs: number | null = null;
   readonly #lengthMax: number;
-  /** Of the line that is not complete. In parts, since a server decides how many there are. */
+  /** The line that is not complete, in parts, since a server decides how many there are. */
   #parts: string[] = [];
   #name = "";
   #data: string[] = [];
@@ -65,7 +65,7 @@ export class MessageParser {
     const colon = line.indexOf(":");
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? "" : line.slice(line.startsWith(" ", colon + 1) ? colon + 2 : colon + 1);
-    // What is not kept no longer counts; a kept line counts for one character more, even if it is empty.
+    // Text that is not kept no longer counts; a kept line counts for one character more, even if it is empty.
     this.#length -= line.length;
     if (field === "data") {
       this.#data.push(value);

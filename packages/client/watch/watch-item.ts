@@ -1,4 +1,4 @@
-// What a watch yields, and the check that a message of the service is one of these.
+// The items of a watch, and the check that a message of the service is one of them.
 import { isServiceCode, SextantError } from "../errors.ts";
 import type { EventProgress, EventUndo, ProtocolEvent } from "../generated/records.ts";
 import { parseJson, shorten } from "../http/transport.ts";

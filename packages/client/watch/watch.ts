@@ -1,4 +1,4 @@
-// Watches events: keeps a stream open, resumes it where it broke, and yields what comes in order.
+// Watches events: keeps a stream open, resumes it at the point at which it broke, and yields what comes in order.
 import { SextantError } from "../errors.ts";
 import { OPERATIONS } from "../generated/operations.ts";
 import { buildUrl, type CallContext } from "../http/call.ts";
@@ -11,7 +11,7 @@ import { readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
 export interface WatchFilter {
   /** Names of events. */
   readonly type?: string | readonly string[];
-  /** What names the agent, by its id or its address. */
+  /** Events that name the agent, by its id or its address. */
   readonly agent?: bigint | string;
   readonly intent?: bigint | string;
   /** Everything in which the address takes part, in whatever role. */
@@ -45,13 +45,13 @@ export interface Watch {
 }
 
 type WatchContext = CallContext & {
-  /** Of one message. */
+  /** The size of one message. */
   readonly messageLengthMax: number;
 };
 
 // Two heartbeats may be late.
 const IDLE_MS = 45_000;
-// Where the server has not said how long.
+// The pause if the server has not said how long.
 const RETRY_MS = 1_000;
 // A server must not make its clients ask without a pause, nor wait until they are forgotten.
 const RETRY_MS_MIN = 100;
@@ -59,7 +59,7 @@ const RETRY_MS_MAX = 60_000;
 // Doubled from one failure to the next, up to the longest wait.
 const DOUBLINGS_MAX = 10;
 
-/** Where a watch is between two connections. */
+/** The position of a watch between two connections. */
 type Position = {
   cursor: string | null;
   retryMs: number;
@@ -214,7 +214,7 @@ function buildWatchUrl(context: WatchContext, filter: WatchFilter, options: Watc
   return buildUrl(context, { id: "watch", operation: OPERATIONS.readEvents, parameters, block: null });
 }
 
-/** What the server asks for, twice as long after each failure, and a random part so that clients spread. */
+/** The pause that the server asks for, doubled after each failure, with a random part so that clients spread. */
 function chooseWait({ retryMs, failures }: Position, retryAfterMs: number | null): number {
   const base = Math.max(retryMs, RETRY_MS_MIN) * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
   const spread = base * (1 + Math.random() / 2);

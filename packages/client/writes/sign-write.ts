@@ -29,7 +29,7 @@ export interface Writer {
 }
 
 type Write = {
-  /** Which action and resource: the id of the operation, and what it is about. */
+  /** The action and the resource: the id of the operation, and its subject. */
   readonly operation: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly value: Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export async function signWrite(writer: Writer, write: Write): Promise<Readonly<
   };
 }
 
-/** Milliseconds, and higher than the last one where two writes fall into one. */
+/** Milliseconds, and higher than the last one if two writes fall into one. */
 function nextVersion(): bigint {
   const now = BigInt(Date.now());
   lastVersion = now > lastVersion ? now : lastVersion + 1n;

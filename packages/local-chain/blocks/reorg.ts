@@ -41,7 +41,7 @@ async function rawTransaction(record: RpcTransaction): Promise<Hex> {
 export type ReorgOptions = {
   /** How many blocks replace the removed ones; as many as were removed by default, 0 only takes them away. */
   readonly blocks?: number;
-  /** Which transactions of the removed blocks are sent again, in their old order, before the first new block. */
+  /** The transactions of the removed blocks that are sent again, in their old order, before the first new block. */
   readonly replay?: "none" | "all" | ((transaction: RpcTransaction) => boolean);
 };
 
@@ -52,7 +52,9 @@ export type Reorg = {
   readonly parent: ReorgBlock;
   readonly removed: readonly ReorgBlock[];
   readonly added: readonly ReorgBlock[];
-  /** Transactions of the removed blocks that the new branch accepted: mined again, or pending where the blocks are full. */
+  /**
+   * Transactions of the removed blocks that the new branch accepted: mined again, or pending if the blocks are full.
+   */
   readonly replayed: readonly Hex[];
   /** Transactions that are gone: not replayed, or no longer valid on the new branch. */
   readonly dropped: readonly Hex[];
@@ -123,7 +125,7 @@ async function toSigned(transaction: RpcTransaction): Promise<Signed> {
   return { hash: transaction.hash, raw: await rawTransaction(transaction) };
 }
 
-/** False where the branch rejects it, as when the sender's money came from a dropped transaction. */
+/** False if the branch rejects it, as when the sender's money came from a dropped transaction. */
 async function resend(edr: EdrProvider, { raw }: Signed): Promise<boolean> {
   try {
     await edr.request("eth_sendRawTransaction", [raw]);

@@ -104,7 +104,7 @@ async function handleHttp(
   reply(response, text === undefined ? 204 : 200, text);
 }
 
-/** Undefined where the body is too large. */
+/** Undefined if the body is too large. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -55,7 +55,7 @@ export class Subscriptions {
     return id;
   }
 
-  /** False where this socket has no such subscription: a socket cannot end those of others. */
+  /** False if this socket has no such subscription: a socket cannot end those of others. */
   async close(sink: NotificationSink, id: unknown): Promise<boolean> {
     const own = this.#bySink.get(sink);
     const filter = typeof id === "string" && /^0x[0-9a-f]{1,16}$/i.test(id) ? BigInt(id) : undefined;

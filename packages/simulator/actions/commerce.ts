@@ -175,7 +175,7 @@ function whoRecords({ random }: Turn, { rail, facilitator, merchant, agent }: Si
   return random.chance(50) ? merchant.owner : (agent ?? merchant.owner);
 }
 
-/** The merchant's owner, or the facilitator where there is one. */
+/** The merchant's owner, or the facilitator if there is one. */
 function pickProvider({ random }: Turn, { merchant, facilitator }: SimulatedQuote): Wallet {
   return random.chance(60) ? merchant.owner : (facilitator?.wallet ?? merchant.owner);
 }

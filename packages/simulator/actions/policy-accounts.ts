@@ -23,7 +23,7 @@ const ACCOUNTS_MAX = 8;
 const USD_SUPPLY = 2_000_000_000n;
 const ETHER_SUPPLY = parseEther("0.1");
 
-/** From a day to two weeks: some keys expire in a run that skips time, others do not. */
+/** A day to two weeks: some keys expire in a run that skips time, others do not. */
 export const KEY_LIFE_SECONDS = [86_400n, 1_209_600n] as const;
 
 export const policyAccountActions: readonly SimulatorAction[] = [
@@ -177,7 +177,7 @@ export const policyAccountActions: readonly SimulatorAction[] = [
   },
 ];
 
-/** What policy accounts call: transfer, setValue, the agent functions, payment policies. */
+/** The calls of policy accounts: transfer, setValue, the agent functions, payment policies. */
 function callable(world: World): readonly (readonly [target: Address, selectors: readonly Hex[]])[] {
   return [
     [world.local.UsdCoin, ["0xa9059cbb"]],

@@ -1,4 +1,4 @@
-// Time actions: empty blocks and skipped hours, only where the simulator controls the clock.
+// Time actions: empty blocks and skipped hours, only if the simulator controls the clock.
 import type { SimulatorAction, Turn } from "../turn.ts";
 
 const HOUR_SECONDS = 3_600n;

@@ -1,4 +1,4 @@
-// Which attestations an intent requires before it may be filled.
+// Finds the attestations that an intent requires before it may be filled.
 import { type Hex, zeroHash } from "viem";
 import type { SimulatedAttestation, SimulatedIntent } from "./simulator-state.ts";
 

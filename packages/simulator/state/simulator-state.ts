@@ -1,4 +1,4 @@
-// What the simulator knows of the chain: enough to decide which actions are possible.
+// The simulator's knowledge of the chain: enough to decide which actions are possible.
 
 import type { Intent } from "@sextant/contracts/hashes/intent-hash";
 import type { Address, Hex } from "viem";

@@ -17,7 +17,7 @@ export type FillProof = {
   readonly executionData: Hex;
   readonly resultHash: Hex;
   readonly traceHash: Hex;
-  /** 0 where the intent requires none. */
+  /** 0 if the intent requires none. */
   readonly attestationId: bigint;
 };
 
@@ -36,13 +36,13 @@ export async function submitBid(
   return decodeReceiptEvent(await solver.send({ to, data }), to, intentBookAbi, "SolverBidSubmitted").bidId;
 }
 
-/** By the owner of the intent; a bid selected before is selected no more. */
+/** Sent by the owner of the intent; a bid selected before is no longer selected. */
 export async function selectBid(world: World, owner: Actor, intentId: bigint, bidId: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: intentBookAbi, functionName: "selectBid", args: [intentId, bidId] });
   await owner.send({ to: world.contracts.IntentBook, data });
 }
 
-/** By the solver of the selected bid, with exactly its amounts. */
+/** Sent by the solver of the selected bid, with exactly its amounts. */
 export async function fillIntent(
   world: World,
   solver: Actor,

@@ -8,7 +8,7 @@ import type { Actor, World } from "../world.ts";
 /** How a dispute ends, by the protocol's number. */
 const DISPUTE_OUTCOME = { resolved: 1, rejected: 2 } as const;
 
-/** By the agent, the merchant's owner or the facilitator of the receipt. */
+/** Sent by the agent, the merchant's owner or the facilitator of the receipt. */
 export async function openDispute(
   world: World,
   opener: Actor,
@@ -22,7 +22,7 @@ export async function openDispute(
     .disputeId;
 }
 
-/** By the merchant's owner or the facilitator, once. */
+/** Sent by the merchant's owner or the facilitator, once. */
 export async function resolveDispute(
   world: World,
   provider: Actor,

@@ -7,7 +7,7 @@ import type { Actor, World } from "../world.ts";
 
 export type FacilitatorProfile = { readonly metadataURI: string; readonly metadataHash: Hex };
 
-/** By anybody the first time, later by the facilitator only; the id stays and the entry is active again. */
+/** Called by anyone the first time, later by the facilitator only; the id stays and the entry is active again. */
 export async function registerFacilitator(
   world: World,
   sender: Actor,

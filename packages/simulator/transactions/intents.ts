@@ -56,7 +56,7 @@ export function submitIntentData({ intent, signature }: SignedIntentInput): Hex 
   return encodeFunctionData({ abi: intentBookAbi, functionName: "submitIntent", args });
 }
 
-/** By the owner or any relayer. */
+/** Sent by the owner or any relayer. */
 export async function submitIntent(world: World, relayer: Actor, signed: SignedIntentInput): Promise<bigint> {
   const to = world.contracts.IntentBook;
   const data = submitIntentData(signed);

@@ -37,7 +37,7 @@ export async function registerAndUpdateAgent(
 ): Promise<bigint | undefined> {
   const to = world.contracts.AgentRegistry;
   const register = registerAgentData(profile);
-  // The id it will get is what the call returns now; where others register too, the update may miss and may fail.
+  // The id it will get is what the call returns now; if others register too, the update may miss and may fail.
   const foreseen = (await world.request("eth_call", [
     { from: world.local.Multicall3, to, data: register },
     "latest",

@@ -5,7 +5,7 @@ import { type Address, encodeFunctionData, type Hex } from "viem";
 import { decodeReceiptEvent, decodeReceiptEvents } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
-/** What a payment policy is about. */
+/** The subject of a payment policy. */
 export type PaymentRoute = {
   readonly merchant: Address;
   readonly token: Address;
@@ -51,7 +51,7 @@ export async function recordSignedPayment(
     .dailyTotal;
 }
 
-/** Returns what the account spent in its current window, or nothing where it has no limit. */
+/** Returns what the account spent in its current window, or nothing if it has no limit. */
 export async function recordSpend(
   world: World,
   account: Actor,

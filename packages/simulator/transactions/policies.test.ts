@@ -39,7 +39,7 @@ async function emittedBy(step: () => Promise<unknown>) {
   return events.map(({ contract, event, args }) => [`${contract}.${event}`, args]);
 }
 
-/** What every holder of policies can do, and what the module then says about the account. */
+/** Every holder of policies acts, and the module then shows the account's state. */
 async function expectPolicies(holder: PolicyHolder, address: `0x${string}`): Promise<void> {
   const { world } = stage;
   const account = getAddress(address);

@@ -70,7 +70,7 @@ export async function setGuardian({ sender, at }: PolicyHolder, guardian: Addres
   });
 }
 
-/** By the account itself or its guardian. */
+/** Sent by the account itself or its guardian. */
 export async function setFrozen(
   world: World,
   sender: Actor,

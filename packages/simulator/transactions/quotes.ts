@@ -30,7 +30,7 @@ export async function recordReceipt(
     .receiptId;
 }
 
-/** By the merchant's owner or the facilitator, as often as they like; the zero hash takes it back. */
+/** Sent by the merchant's owner or the facilitator, as often as they like; the zero hash takes it back. */
 export async function recordFulfillment(
   world: World,
   provider: Actor,

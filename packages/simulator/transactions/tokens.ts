@@ -28,13 +28,13 @@ export async function sendEtherToMany(
   await sender.send({ ...call, gas: GAS_BASE + GAS_PER_RECIPIENT * BigInt(recipients.length) });
 }
 
-/** By the token's owner. */
+/** Sent by the token's owner. */
 export async function allowMinter(world: World, owner: Actor, minter: Address): Promise<void> {
   const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "setMinter", args: [minter, true] });
   await owner.send({ to: world.local.UsdCoin, data });
 }
 
-/** By the token's owner or a minter, in millionths of a dollar. */
+/** Sent by the token's owner or a minter, in millionths of a dollar. */
 export async function mintUsd(world: World, minter: Actor, to: Address, amount: bigint): Promise<void> {
   const data = encodeFunctionData({ abi: usdCoinAbi, functionName: "mint", args: [to, amount] });
   await minter.send({ to: world.local.UsdCoin, data });

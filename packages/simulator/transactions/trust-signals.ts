@@ -5,10 +5,10 @@ import { encodeFunctionData, type Hex } from "viem";
 import { decodeReceiptEvent } from "../receipt-events.ts";
 import type { Actor, World } from "../world.ts";
 
-/** What a signal is about, in the order of the protocol's numbers. */
+/** The subjects of a signal, in the order of the protocol's numbers. */
 export const SIGNAL_SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
 
-/** What a signal says, in the order of the protocol's numbers. */
+/** The statements of a signal, in the order of the protocol's numbers. */
 export const SIGNAL_KINDS = ["verification", "risk", "compliance", "fulfillment"] as const;
 
 export async function recordTrustSignal(
