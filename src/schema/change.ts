@@ -110,7 +110,7 @@ function change<C extends Columns, K extends keyof C & string>(
   apply: Change["apply"],
 ): Change {
   return {
-    table: table as unknown as Table,
+    table,
     keyText: formatKey(table.key, key),
     key,
     values,

@@ -41,20 +41,18 @@ export type Domain = {
   readonly events: Readonly<Record<string, EventRule<never>>>;
 };
 
-type AnyTable = Pick<Table, "name">;
-
 export function defineDomain<const A extends Abi>(declared: {
   contract: string;
   abi: A;
   anyEmitter?: boolean;
-  tables: readonly AnyTable[];
+  tables: readonly Table[];
   events: EventRules<A>;
 }): Domain {
   return {
     contract: declared.contract,
     abi: declared.abi,
     anyEmitter: declared.anyEmitter ?? false,
-    tables: declared.tables as readonly Table[],
+    tables: declared.tables,
     events: declared.events as Readonly<Record<string, EventRule<never>>>,
   };
 }
@@ -63,5 +61,5 @@ export function requireRow<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   key: Pick<RowOf<C>, K>,
 ): RequiredRow {
-  return { table: table as unknown as Table, keyText: formatKey(table.key, key), key };
+  return { table, keyText: formatKey(table.key, key), key };
 }

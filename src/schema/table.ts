@@ -17,7 +17,7 @@ type History = "full" | "recent";
 export type Table<C extends Columns = Columns, K extends keyof C & string = keyof C & string> = {
   readonly name: string;
   /** All columns in the order they are written, including the provenance columns. */
-  readonly columns: Columns;
+  readonly columns: C;
   readonly key: readonly K[];
   /** For lists, of now and of the past: each begins with the columns of a filter and ends with the order. */
   readonly indexes: readonly (readonly string[])[];
@@ -28,8 +28,6 @@ export type Table<C extends Columns = Columns, K extends keyof C & string = keyo
   readonly countsUp: boolean;
   /** Whether rows carry the block, transaction and log that wrote them. */
   readonly hasProvenance: boolean;
-  /** Exists only in the type system: the types of a row and a key. */
-  readonly shape?: { row: RowOf<C>; key: Pick<RowOf<C>, K> };
 };
 
 type IndexColumns<C> = readonly (readonly (keyof C & string)[])[];

@@ -77,23 +77,21 @@ export type TableAudit = {
   readonly recount: RecountQuery | null;
 };
 
-type AnyTable = Pick<Table, "name">;
-
 export function defineTableAudit<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
   checks: {
     views?: readonly ViewCheck[];
     createdBy?: readonly CreationEvent[];
     ids?: K;
-    idsWithin?: AnyTable;
+    idsWithin?: Table;
     recount?: RecountQuery;
   },
 ): TableAudit {
   return {
-    table: table as unknown as Table,
+    table,
     views: checks.views ?? [],
     creationEvents: checks.createdBy ?? [],
-    ids: checks.ids ? { column: checks.ids, within: (checks.idsWithin as Table | undefined) ?? null } : null,
+    ids: checks.ids ? { column: checks.ids, within: checks.idsWithin ?? null } : null,
     recount: checks.recount ?? null,
   };
 }
@@ -159,20 +157,20 @@ export function createdBy<
 /** The audit of a rollup: recounts every column except the key. */
 export function recountAudit<C extends Columns, K extends keyof C & string>(
   table: Table<C, K>,
-  from: readonly AnyTable[],
+  from: readonly Table[],
   sql: string,
 ): TableAudit {
   const keys: readonly string[] = table.key;
   const columns = Object.keys(table.columns).filter((name) => !keys.includes(name));
-  return defineTableAudit(table, { recount: { columns, from: from as readonly Table[], sql } });
+  return defineTableAudit(table, { recount: { columns, from, sql } });
 }
 
 /** Recounts columns that were copied or computed from other rows. */
 export function derivedColumns<C extends Columns, K extends keyof C & string>(
   _table: Table<C, K>,
   columns: readonly Exclude<keyof C & string, K>[],
-  from: readonly AnyTable[],
+  from: readonly Table[],
   sql: string,
 ): RecountQuery {
-  return { columns, from: from as readonly Table[], sql };
+  return { columns, from, sql };
 }

@@ -25,7 +25,7 @@ import {
 
 /** A list that belongs to one record: without the record, the list responds 404 too. */
 export function withOwner(
-  owner: { table: Pick<Table, "name">; column: string; parameter: string; notFoundMessage: string },
+  owner: { table: Table; column: string; parameter: string; notFoundMessage: string },
   read: Read,
 ): Read {
   const { table, column, parameter, notFoundMessage } = owner;
