@@ -1,7 +1,7 @@
 // Logs of a wallet, paged backwards from the pinned block in ranges that adapt to what the node allows.
 import { Fault } from "../lib/fault.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
-import type { ChainConfig, PinnedBlock, PinnedChain } from "./types.ts";
+import type { ChainConfig, PinnedChain } from "./types.ts";
 
 export type LogHistory<Log> = {
   /** Ascending by position. */
@@ -50,15 +50,15 @@ export type SearchBudget = {
 
 export const SEARCH_BUDGET: SearchBudget = { timeMs: BUDGET_MS.transfers, requests: REQUESTS_MAX };
 
-/** What a chain's nodes allowed last, so that the next snapshot does not have to find it again. */
-type LearnedRange = {
+/** The range that a chain's nodes allow; the last one is kept, so that the next snapshot does not have to find it again. */
+type RangeLimit = {
   readonly size: number;
   /** The smallest range that was rejected, and when. */
   readonly rejected: number;
   readonly rejectedAt: number;
 };
 
-const learnedRanges = new WeakMap<ChainConfig, LearnedRange>();
+const learnedLimits = new WeakMap<ChainConfig, RangeLimit>();
 
 // Another node of the same chain may allow more, and a busy wallet makes every range too large: forget a rejection.
 const REJECTION_SECONDS_MAX = 600;
@@ -72,10 +72,10 @@ export async function searchRecentLogs<Log>(
 ): Promise<LogHistory<Log>> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(budget.timeMs)]);
   // As of a block the window follows from the chain and its nodes, not from what this process read before.
-  const pages = createPages(at, at.asOf === true || budget.isIsolated === true);
+  const search = startSearch(at, at.asOf === true || budget.isIsolated === true);
   const found: (readonly Log[])[] = [];
-  for (let requests = budget.requests; requests > 0 && !pages.isDone(); ) {
-    const ranges = pages.next(requests);
+  for (let requests = budget.requests; requests > 0 && !isDone(search); ) {
+    const ranges = nextRanges(search, requests);
     requests -= ranges.length;
     const results = await Promise.allSettled(ranges.map((range) => readRange(range, deadline)));
     const failed = results.findIndex(({ status }) => status === "rejected");
@@ -84,95 +84,122 @@ export async function searchRecentLogs<Log>(
       const result = results[i];
       const logs = result?.status === "fulfilled" ? result.value : [];
       found.push(logs);
-      pages.accept(range, logs.length);
+      acceptRange(search, range, logs.length);
     }
     const [failure, range] = [results[failed], ranges[failed]];
     if (failure?.status !== "rejected" || range === undefined) {
-      pages.grow();
+      learn(search, search.limit);
+      search.limit = { ...search.limit, size: chooseLargerSize(search) };
       continue;
     }
     signal.throwIfAborted();
-    if (deadline.aborted) pages.settle(range);
-    else if (wantsSmallerRange(failure.reason) && pages.shrink(range) && requests > 0) continue;
+    if (deadline.aborted) settleAfterTimeout(search, range);
+    else if (wantsSmallerRange(failure.reason) && shrinkRange(search, range) && requests > 0) continue;
     // Older blocks are optional: a node may have pruned them, or the budget is used up.
-    if (pages.oldest() === null) throw failure.reason;
+    if (search.reached > at.block.number) throw failure.reason;
     break;
   }
-  return { logs: found.toReversed().flat(), fromBlock: pages.oldest() ?? at.block.number };
+  return { logs: found.toReversed().flat(), fromBlock: Math.min(search.reached, at.block.number) };
 }
 
 /** Which blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
-function createPages({ chain, block }: PinnedChain, isIsolated: boolean) {
-  const end = Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1);
-  const learned = isIsolated ? undefined : learnedRanges.get(chain);
-  // Never the large range first: the newest blocks matter most, and a small range returns soon.
-  let size = Math.min(firstRange(chain), learned?.size ?? Number.POSITIVE_INFINITY);
-  /** The smallest range that was rejected: only smaller ones are tried. */
-  let rejected = learned && isRecent(learned, block) ? learned.rejected : Number.POSITIVE_INFINITY;
-  let rejectedAt = learned?.rejectedAt ?? block.timestamp;
+type Search = {
+  readonly at: PinnedChain;
+  readonly isIsolated: boolean;
+  /** The oldest block to search. */
+  readonly end: number;
+  readonly learned: RangeLimit | undefined;
+  limit: RangeLimit;
   /** The largest range that was returned; 0 when none was. */
-  let returned = 0;
-  let reached = block.number + 1;
-  let found = 0;
-  /** By what was found so far. */
-  const expectLogs = (blocks: number) => (found === 0 ? 0 : (found / (block.number + 1 - reached)) * blocks);
-  const isBusy = () => rejected < Number.POSITIVE_INFINITY && expectLogs(rejected) >= BUSY_LOGS_MIN;
-  const grown = () => {
-    const larger = rejected === Number.POSITIVE_INFINITY ? size * GROW_BY : size * REGROW_BY;
-    const fits = (next: number) => next > size && next < rejected && expectLogs(next) <= LOGS_MAX;
-    return [learned?.size ?? 0, larger].find(fits) ?? size;
-  };
-  const learn = (next: LearnedRange) => {
-    if (!isIsolated && !isBusy()) learnedRanges.set(chain, next);
-  };
+  returned: number;
+  /** The oldest block that was searched. */
+  reached: number;
+  found: number;
+};
+
+function startSearch(at: PinnedChain, isIsolated: boolean): Search {
+  const { chain, block } = at;
+  const learned = isIsolated ? undefined : learnedLimits.get(chain);
+  const isRecent = learned && block.timestamp - learned.rejectedAt < REJECTION_SECONDS_MAX;
   return {
-    isDone: () => reached <= end || found >= LOGS_MAX,
-    oldest: () => (reached > block.number ? null : reached),
-    /** Several at once where the size has proved itself and cannot grow. */
-    next(requests: number): readonly BlockRange[] {
-      const isSettled = returned >= size && grown() === size;
-      const wanted = Math.ceil((LOGS_MAX - found) / Math.max(1, expectLogs(size)));
-      const count = isSettled ? Math.min(CONCURRENT_MAX, requests, wanted) : 1;
-      const ranges: BlockRange[] = [];
-      for (let toBlock = reached - 1; ranges.length < count && toBlock >= end; toBlock -= size) {
-        ranges.push({ fromBlock: Math.max(end, toBlock - size + 1), toBlock });
-      }
-      return ranges;
+    at,
+    isIsolated,
+    end: Math.max(0, block.number - Math.floor((DAYS_MAX * DAY_MS) / chain.blockTimeMs) + 1),
+    learned,
+    limit: {
+      // Never the large range first: the newest blocks matter most, and a small range returns soon.
+      size: Math.min(firstRange(chain), learned?.size ?? Number.POSITIVE_INFINITY),
+      rejected: isRecent ? learned.rejected : Number.POSITIVE_INFINITY,
+      rejectedAt: learned?.rejectedAt ?? block.timestamp,
     },
-    accept({ fromBlock }: BlockRange, logs: number): void {
-      reached = fromBlock;
-      found += logs;
-      returned = Math.max(returned, size);
-    },
-    grow(): void {
-      learn({ size, rejected, rejectedAt });
-      size = grown();
-    },
-    /** False when the range cannot be smaller. */
-    shrink({ fromBlock, toBlock }: BlockRange): boolean {
-      const blocks = toBlock - fromBlock + 1;
-      rejected = blocks;
-      rejectedAt = block.timestamp;
-      if (returned >= blocks) returned = 0;
-      size = Math.max(returned, Math.floor(blocks / SHRINK_BY), blocks > 1 ? 1 : 0);
-      return size > 0;
-    },
-    /**
-     * After a range that used up the time: the next snapshot tries none that is larger than what returned. If nothing
-     * returned, it begins with less, but may grow: perhaps the wallet was to blame.
-     */
-    settle({ fromBlock, toBlock }: BlockRange): void {
-      const blocks = toBlock - fromBlock + 1;
-      rejected = blocks;
-      rejectedAt = block.timestamp;
-      size = returned || Math.max(1, Math.floor(blocks / SHRINK_BY));
-      learn({ size, rejected: returned ? size + 1 : Number.POSITIVE_INFINITY, rejectedAt });
-    },
+    returned: 0,
+    reached: block.number + 1,
+    found: 0,
   };
 }
 
-function isRecent({ rejectedAt }: LearnedRange, block: PinnedBlock): boolean {
-  return block.timestamp - rejectedAt < REJECTION_SECONDS_MAX;
+function isDone({ reached, end, found }: Search): boolean {
+  return reached <= end || found >= LOGS_MAX;
+}
+
+/** Estimates the logs of so many blocks by those found so far. */
+function expectLogs({ at, found, reached }: Search, blocks: number): number {
+  return found === 0 ? 0 : (found / (at.block.number + 1 - reached)) * blocks;
+}
+
+function chooseLargerSize(search: Search): number {
+  const { size, rejected } = search.limit;
+  const larger = size * (rejected === Number.POSITIVE_INFINITY ? GROW_BY : REGROW_BY);
+  const fits = (next: number) => next > size && next < rejected && expectLogs(search, next) <= LOGS_MAX;
+  return [search.learned?.size ?? 0, larger].find(fits) ?? size;
+}
+
+/** Returns several ranges at once if their size has proved itself and cannot grow. */
+function nextRanges(search: Search, requests: number): readonly BlockRange[] {
+  const { returned, found, reached, end, limit } = search;
+  const { size } = limit;
+  const isSettled = returned >= size && chooseLargerSize(search) === size;
+  const wanted = Math.ceil((LOGS_MAX - found) / Math.max(1, expectLogs(search, size)));
+  const count = isSettled ? Math.min(CONCURRENT_MAX, requests, wanted) : 1;
+  const ranges: BlockRange[] = [];
+  for (let toBlock = reached - 1; ranges.length < count && toBlock >= end; toBlock -= size) {
+    ranges.push({ fromBlock: Math.max(end, toBlock - size + 1), toBlock });
+  }
+  return ranges;
+}
+
+function acceptRange(search: Search, { fromBlock }: BlockRange, logs: number): void {
+  search.reached = fromBlock;
+  search.found += logs;
+  search.returned = Math.max(search.returned, search.limit.size);
+}
+
+/** False when the range cannot be smaller. */
+function shrinkRange(search: Search, { fromBlock, toBlock }: BlockRange): boolean {
+  const rejected = toBlock - fromBlock + 1;
+  if (search.returned >= rejected) search.returned = 0;
+  const size = Math.max(search.returned, Math.floor(rejected / SHRINK_BY), rejected > 1 ? 1 : 0);
+  search.limit = { size, rejected, rejectedAt: search.at.block.timestamp };
+  return size > 0;
+}
+
+/**
+ * After a range that used up the time, the next snapshot tries none that is larger than what returned. If nothing
+ * returned, it begins with less, but may grow: perhaps the wallet was to blame.
+ */
+function settleAfterTimeout(search: Search, { fromBlock, toBlock }: BlockRange): void {
+  const { returned } = search;
+  const rejected = toBlock - fromBlock + 1;
+  const size = returned || Math.max(1, Math.floor(rejected / SHRINK_BY));
+  search.limit = { size, rejected, rejectedAt: search.at.block.timestamp };
+  learn(search, { ...search.limit, rejected: returned ? size + 1 : Number.POSITIVE_INFINITY });
+}
+
+/** Stores the limit for the next search, unless a busy wallet caused the rejection. */
+function learn(search: Search, limit: RangeLimit): void {
+  const { rejected } = search.limit;
+  const isBusy = rejected < Number.POSITIVE_INFINITY && expectLogs(search, rejected) >= BUSY_LOGS_MIN;
+  if (!search.isIsolated && !isBusy) learnedLimits.set(search.at.chain, limit);
 }
 
 function firstRange({ blockTimeMs }: ChainConfig): number {
