@@ -21,6 +21,7 @@ COPY src src
 COPY contracts contracts
 COPY packages packages
 COPY deployments deployments
+COPY chain-data chain-data
 COPY token-lists token-lists
 # The base image's user; it cannot change anything in /opt/sextant.
 USER node

@@ -1,6 +1,6 @@
 // The gate of a benchmark: sells over a local chain, with a facilitator in the same process.
 import { privateKeyToAccount } from "viem/accounts";
-import { localChain } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/chains.ts";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import { Secret } from "../../src/lib/secret.ts";

@@ -1,7 +1,7 @@
 // The load on the paid service as a process of its own: unpaid, paid and paid-before requests, and bare transfers, in turns.
 import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { localChain } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/chains.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast/queue.ts";
 import { readCpuMs, type ServerReady } from "../api/cpu-time.ts";

@@ -1,5 +1,5 @@
 // The portfolio service as a process of its own, put together as `sextant portfolio` does over one small chain.
-import { localChain } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";

@@ -1,5 +1,5 @@
 // Composes the write endpoints: documents, and the writes that the configured mode may require signatures for.
-import { localChain } from "../chain/chains/local.ts";
+import { localChain } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "./read-config.ts";
-import { allSettings } from "./settings.ts";
+import { allSettings, portfolioNodeSettings } from "./settings.ts";
 
 const formatFallback = (value: unknown): string =>
   value === null || (Array.isArray(value) && value.length === 0) ? "" : `; default \`${String(value)}\``;
@@ -34,8 +34,9 @@ describe(".env.example", () => {
     const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
     const { exposurePriceUsd, diffPriceUsd, goldRushApiKey } = config;
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
-    const { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum } = config;
-    const nodes = { rpcUrlsEthereum, rpcUrlsOptimism, rpcUrlsPolygon, rpcUrlsBase, rpcUrlsArbitrum };
+    const nodes = Object.fromEntries(
+      Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
+    );
     const { nodeEnvironment, webhookKey, webhooksFile, metricsPort } = config;
     const portfolio = {
       portfolioPublicUrl,

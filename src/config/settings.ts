@@ -1,8 +1,10 @@
 // Every environment variable of Sextant, grouped by the services that read it, and the version.
 import { readFileSync } from "node:fs";
+import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import type { Hex } from "../lib/hex.ts";
 import { LOG_LEVELS } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
+import { type Environment, readConfig } from "./read-config.ts";
 import {
   baseUrl,
   booleanText,
@@ -274,9 +276,16 @@ export const webhookCommandSettings = {
 
 const address = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
 
-const nodes = commaSeparated(secret(url("http", "https")));
-const describeNodes = (name: string) =>
-  `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
+/** Derived from the list of chains, by variable: a chain without a setting could not be read. */
+export const portfolioNodeSettings = Object.fromEntries(
+  [...PORTFOLIO_CHAINS]
+    .sort((a, b) => a.chainId - b.chainId)
+    .map(({ chainId, name }) => {
+      const kind = commaSeparated(secret(url("http", "https")));
+      const description = `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
+      return [`RPC_URL_${chainId}`, setting(`RPC_URL_${chainId}`, kind, [], description)];
+    }),
+);
 
 export const portfolioSettings = {
   portfolioPort: setting(
@@ -321,12 +330,14 @@ export const portfolioSettings = {
     null,
     "Compares every snapshot with GoldRush and reports the differences; the wallet's address is sent there.",
   ),
-  rpcUrlsEthereum: setting("RPC_URL_1", nodes, [], describeNodes("Ethereum")),
-  rpcUrlsOptimism: setting("RPC_URL_10", nodes, [], describeNodes("OP Mainnet")),
-  rpcUrlsPolygon: setting("RPC_URL_137", nodes, [], describeNodes("Polygon")),
-  rpcUrlsBase: setting("RPC_URL_8453", nodes, [], describeNodes("Base")),
-  rpcUrlsArbitrum: setting("RPC_URL_42161", nodes, [], describeNodes("Arbitrum One")),
+  ...portfolioNodeSettings,
 };
+
+/** The configured nodes of each chain that the portfolio service can read, by chain id. */
+export function readPortfolioNodes(environment: Environment): ReadonlyMap<number, Urls> {
+  const nodes = readConfig(environment, portfolioNodeSettings);
+  return new Map(PORTFOLIO_CHAINS.map(({ chainId }) => [chainId, nodes[`RPC_URL_${chainId}`] ?? []]));
+}
 
 export const paywallSettings = {
   portfolioPriceUsd: setting(

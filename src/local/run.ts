@@ -2,7 +2,7 @@
 import { Registry } from "prom-client";
 import { generatePrivateKey } from "viem/accounts";
 import { serveApi } from "../api/serve.ts";
-import { localChain } from "../chain/chains/local.ts";
+import { localChain } from "../chain/chains/chains.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";

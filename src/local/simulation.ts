@@ -1,7 +1,7 @@
 // The local chain with the protocol deployed, a simulator that uses it, and the development packages that both need.
 import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
-import { localChain } from "../chain/chains/local.ts";
+import { localChain } from "../chain/chains/chains.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { createLocalCallers } from "../lib/local-callers.ts";

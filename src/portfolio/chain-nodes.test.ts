@@ -5,14 +5,11 @@ import { Secret } from "../lib/secret.ts";
 import { openPortfolioChains } from "./chain-nodes.ts";
 
 it("fails a chain soon if nothing listens at the addresses of its nodes", async () => {
-  const none: readonly Secret<string>[] = [];
-  const config = {
-    rpcUrlsBase: [new Secret("http://127.0.0.1:1")],
-    ...{ rpcUrlsEthereum: none, rpcUrlsArbitrum: none, rpcUrlsOptimism: none, rpcUrlsPolygon: none },
-    portfolioTokenLists: [],
-  };
+  const config = { portfolioTokenLists: [] };
+  const nodes = new Map([[8453, [new Secret("http://127.0.0.1:1")]]]);
   const signal = AbortSignal.timeout(5_000);
-  const opened = await openPortfolioChains(config as never, { log: silentLog, onCall: () => {}, signal });
+  const context = { log: silentLog, onCall: () => {}, signal };
+  const opened = await openPortfolioChains(config as never, nodes, context);
   try {
     const startMs = performance.now();
     await expect(opened.chains[0]?.pin(signal)).rejects.toMatchObject({ code: "NODE_UNAVAILABLE" });

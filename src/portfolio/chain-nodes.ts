@@ -1,6 +1,6 @@
 // Opens the chains of the portfolio service: those with a configured node, with their token lists and stablecoins.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
-import { findChainBySlug } from "../chain/chains/chains.ts";
+import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
@@ -10,8 +10,6 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "./chain-access.ts";
-import { ALCHEMY_NETWORKS } from "./providers/alchemy/client.ts";
-import { SUPPORTED_CHAINS } from "./query.ts";
 import { loadTokenLists } from "./tokens/load-token-lists.ts";
 import { getStablecoins } from "./tokens/stablecoins.ts";
 import { mergeTokenLists, type TokenList } from "./tokens/token-list.ts";
@@ -49,27 +47,17 @@ export type PortfolioChains = {
   close(): void;
 };
 
-/** The setting with the node URLs of each chain. */
-const NODES = {
-  base: "rpcUrlsBase",
-  ethereum: "rpcUrlsEthereum",
-  arbitrum: "rpcUrlsArbitrum",
-  optimism: "rpcUrlsOptimism",
-  polygon: "rpcUrlsPolygon",
-} as const satisfies Readonly<Record<(typeof SUPPORTED_CHAINS)[number], keyof PortfolioConfig>>;
-
 /** A client waits: a chain without a node fails after a second attempt or two, and not after all the time it has. */
 const NODE_LIMITS = { unreachableMsMax: 1_000 };
 
 export async function openPortfolioChains(
   config: PortfolioConfig,
+  nodes: ReadonlyMap<number, readonly Secret<string>[]>,
   { log, onCall, signal }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal },
 ): Promise<PortfolioChains> {
-  const served = SUPPORTED_CHAINS.flatMap((slug) => {
-    const urlsKey = NODES[slug];
-    const info = findChainBySlug(slug);
-    if (!info) throw new Fault("INTERNAL", `Chain ${slug} is unknown.`);
-    const urls = config[urlsKey].length > 0 ? config[urlsKey] : alchemyUrls(config, info.chainId);
+  const served = PORTFOLIO_CHAINS.flatMap((info) => {
+    const configured = nodes.get(info.chainId) ?? [];
+    const urls = configured.length > 0 ? configured : alchemyUrls(config, info);
     return urls.length > 0 ? [{ info, urls }] : [];
   });
   if (served.length === 0) {
@@ -101,11 +89,11 @@ export async function openPortfolioChains(
 /** An Alchemy key gives access to a node of every chain that Alchemy serves. */
 function alchemyUrls(
   { portfolioProvider, alchemyApiKey }: PortfolioConfig,
-  chainId: number,
+  { vendorNames }: ChainInfo,
 ): Secret<string>[] {
-  const network = ALCHEMY_NETWORKS.get(chainId);
+  const network = vendorNames?.alchemy;
   if (portfolioProvider !== "alchemy" || alchemyApiKey === null || !network) return [];
-  return [new Secret(`https://${network.name}.g.alchemy.com/v2/${alchemyApiKey.reveal()}`)];
+  return [new Secret(`https://${network}.g.alchemy.com/v2/${alchemyApiKey.reveal()}`)];
 }
 
 function isUnreachable(rpc: Rpc): boolean {

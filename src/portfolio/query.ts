@@ -1,4 +1,5 @@
 // The query of a portfolio request: a wallet, its chains and their blocks, and whether to list spam.
+import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -20,14 +21,14 @@ type PortfolioParameters = {
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
 /** Chains that a service can be configured for, in the order in which responses list them. */
-export const SUPPORTED_CHAINS = ["base", "ethereum", "arbitrum", "optimism", "polygon"] as const;
+export const SUPPORTED_CHAINS: readonly string[] = PORTFOLIO_CHAINS.map(({ slug }) => slug);
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
 export const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
 /** Of the real chains, long after what reads them was deployed. */
 export const EXAMPLE_BLOCKS = "base:38000000,ethereum:23700000";
 // Twice the number of chains, so that repeats and aliases are accepted.
-const CHAINS_MAX = 10;
+const CHAINS_MAX = 2 * SUPPORTED_CHAINS.length;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
 const TEXT_LENGTH_MAX = 500;
 

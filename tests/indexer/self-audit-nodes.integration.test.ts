@@ -4,7 +4,7 @@
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { localChain } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/chains.ts";
 import type { BlockSpan } from "../../src/indexer/self-audit/unconfirmed-ranges.ts";
 import type { IndexerReport } from "../../src/indexer/status.ts";
 import type { ChainLog } from "../../src/schema/chain-log.ts";

@@ -4,7 +4,7 @@ import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { encodeAggregate3, MULTICALL3 } from "../../src/chain/aggregate3.ts";
-import { localChain } from "../../src/chain/chains/local.ts";
+import { localChain } from "../../src/chain/chains/chains.ts";
 import { TRANSFER_TOPIC } from "../../src/chain/logs/transfers.ts";
 import { createErc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import type { PairMarket } from "../../src/portfolio/positions/uniswap-v2/markets.ts";

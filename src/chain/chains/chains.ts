@@ -1,22 +1,19 @@
 // The chains Sextant knows, by slug and by id.
-import { arbitrum } from "./arbitrum.ts";
-import { base } from "./base.ts";
-import { baseSepolia } from "./base-sepolia.ts";
-import type { ChainInfo } from "./chain-info.ts";
-import { ethereum } from "./ethereum.ts";
-import { localChain } from "./local.ts";
-import { optimism } from "./optimism.ts";
-import { polygon } from "./polygon.ts";
+import { assertDefined } from "../../lib/assert-defined.ts";
+import { shape } from "../../lib/json-shape.ts";
+import { readDataFile } from "../data-file.ts";
+import { type ChainInfo, chainInfo } from "./chain-info.ts";
 
-export const CHAINS: readonly ChainInfo[] = [
-  base,
-  ethereum,
-  arbitrum,
-  optimism,
-  polygon,
-  baseSepolia,
-  localChain,
-];
+const FILE = "chains.json";
+
+/** In the order in which responses list them. */
+export const CHAINS: readonly ChainInfo[] = shape.list(chainInfo, ({ chainId }) => chainId)(
+  readDataFile(FILE),
+  `chain-data/${FILE}: `,
+);
+
+/** Chains that the portfolio service can be configured for. */
+export const PORTFOLIO_CHAINS: readonly ChainInfo[] = CHAINS.filter(({ mainnet }) => mainnet);
 
 export function findChainBySlug(slug: string): ChainInfo | null {
   return CHAINS.find((chain) => chain.slug === slug) ?? null;
@@ -25,6 +22,9 @@ export function findChainBySlug(slug: string): ChainInfo | null {
 export function findChainById(chainId: number): ChainInfo | null {
   return CHAINS.find((chain) => chain.chainId === chainId) ?? null;
 }
+
+/** The embedded chain of a local run. */
+export const localChain: ChainInfo = assertDefined(findChainBySlug("local") ?? undefined, "the local chain");
 
 /** What is assumed of a chain that is not among them. */
 export const UNKNOWN_CHAIN_DEFAULTS = {

@@ -4,8 +4,7 @@ import { DeploymentStates, type ServedDeployment } from "../../api/deployments/s
 import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
-import { findChainById } from "../../chain/chains/chains.ts";
-import { localChain } from "../../chain/chains/local.ts";
+import { findChainById, localChain } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {

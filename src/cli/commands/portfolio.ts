@@ -13,6 +13,7 @@ import {
   paymentSettings,
   paywallSettings,
   portfolioSettings,
+  readPortfolioNodes,
   requestSettings,
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
@@ -58,7 +59,11 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   let url = `http://${config.host}:${config.portfolioPort}`;
   const opened = createCloseStack();
   try {
-    const nodes = await openPortfolioChains(config, { log, onCall, signal: stop });
+    const nodes = await openPortfolioChains(config, readPortfolioNodes(environment), {
+      log,
+      onCall,
+      signal: stop,
+    });
     opened.push(nodes.close);
     const { database, close } = await openConfiguredDatabase(config, log, "portfolio");
     opened.push(close);

@@ -8,6 +8,7 @@ import {
   metricsSettings,
   paywallSettings,
   portfolioSettings,
+  readPortfolioNodes,
 } from "../../config/settings.ts";
 import { startStatusLine } from "../../indexer/status.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -29,6 +30,8 @@ import { formatServeBanner, formatServeStatus, readShownDeployments } from "../s
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";
+
+type PortfolioNodes = ReturnType<typeof readPortfolioNodes>;
 
 type Service = {
   readonly name: "indexer" | "api" | "portfolio";
@@ -56,7 +59,7 @@ export const serveCommand: RunCommand = async (context) => {
     );
   }
   assertNodes(indexed);
-  const services = chooseServices(config);
+  const services = chooseServices(config, readPortfolioNodes(context.environment));
   const served = await chooseServedDeployments(context);
   // The status view replaces the info log, unless a level is set.
   const log = context.environment.SEXTANT_LOG_LEVEL ? context.log : context.log.child({}, { level: "warn" });
@@ -154,13 +157,13 @@ type Services = {
   stop(): Promise<void>;
 };
 
-function chooseServices(config: Config<typeof settings>): readonly Service[] {
+function chooseServices(config: Config<typeof settings>, nodes: PortfolioNodes): readonly Service[] {
   const { metricsPort } = config;
   const services: readonly Service[] = [
     { name: "indexer", run: indexerCommand },
     { name: "api", run: apiCommand },
   ];
-  if (!isPortfolioConfigured(config)) return services;
+  if (!isPortfolioConfigured(config, nodes)) return services;
   // The API gets the given port and the portfolio service the next one. With 0 the system chooses both.
   if (typeof metricsPort !== "number" || metricsPort === 0) {
     return [...services, { name: "portfolio", run: portfolioCommand }];
@@ -205,14 +208,7 @@ function startServices(services: readonly Service[], context: CommandContext): S
   };
 }
 
-function isPortfolioConfigured(config: Config<typeof settings>): boolean {
-  const nodes = [
-    config.rpcUrlsBase,
-    config.rpcUrlsEthereum,
-    config.rpcUrlsArbitrum,
-    config.rpcUrlsOptimism,
-    config.rpcUrlsPolygon,
-  ];
-  const hasNodes = nodes.some((urls) => urls.length > 0) || config.alchemyApiKey !== null;
+function isPortfolioConfigured(config: Config<typeof settings>, nodes: PortfolioNodes): boolean {
+  const hasNodes = [...nodes.values()].some((urls) => urls.length > 0) || config.alchemyApiKey !== null;
   return hasNodes && (config.payTo !== null || config.devBypass);
 }

@@ -8,7 +8,7 @@ const EVERYTHING = "everything";
 const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   lib: [],
   schema: ["lib"],
-  config: BASE,
+  config: [...BASE, "chain"],
   chain: BASE,
   http: BASE,
   store: [...BASE, "config"],
@@ -28,6 +28,7 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
 
 /** The only files of a folder that another folder may import. */
 const NARROW: Readonly<Record<string, readonly string[]>> = {
+  "config → chain": ["src/chain/chains/chains.ts"],
   "api → indexer": ["src/indexer/status.ts", "src/indexer/self-audit/status.ts"],
 };
 

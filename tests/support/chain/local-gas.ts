@@ -1,5 +1,5 @@
 // What facilitators of tests may pay for gas on the local chain.
-import { localChain } from "../../../src/chain/chains/local.ts";
+import { localChain } from "../../../src/chain/chains/chains.ts";
 import type { FacilitatorGasLimits } from "../../../src/payments/facilitator/local.ts";
 
 export const LOCAL_GAS: FacilitatorGasLimits = {

@@ -3,7 +3,7 @@
 import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { afterAll } from "vitest";
-import { localChain } from "../../../src/chain/chains/local.ts";
+import { localChain } from "../../../src/chain/chains/chains.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
 import type { ChainConfig, ListedToken, PortfolioChain } from "../../../src/portfolio/types.ts";
