@@ -75,6 +75,15 @@ export function defineRollup<C extends Columns, const K extends keyof C & string
   };
 }
 
+/** The columns that are not part of the key, such as the counters of a rollup. */
+export function listValueColumns<C extends Columns, K extends keyof C & string>({
+  columns,
+  key,
+}: Table<C, K>): readonly Exclude<keyof C & string, K>[] {
+  const names = Object.keys(columns) as (keyof C & string)[];
+  return names.filter((name): name is Exclude<keyof C & string, K> => !key.some((part) => part === name));
+}
+
 /** The key as one text; its parts are hex, digits or names, so a bar can separate them. */
 export function formatKey(key: readonly string[], row: Row): string {
   // A loop, because this runs several times per event.

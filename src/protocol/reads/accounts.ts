@@ -1,7 +1,7 @@
 // Reads of one account: GET /accounts/:address, its spending windows and its session keys.
 
 import { uint256 } from "../../schema/column.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
 import { addressParameter, type Parameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
@@ -24,14 +24,12 @@ import { sessionKeys } from "../domains/session-keys.ts";
 // Counting this many rows by an index takes about a millisecond; a larger count is null.
 const COUNT_MAX = 1_000;
 
-type Owned = { readonly name: string; readonly column: string; readonly key: string };
-
 /**
  * How many records of one owner there are. They are numbered as they come and never deleted, so that those of an earlier
  * block are the first ones of today, each with the block of its creation.
  */
-function countOwned({ name, column, key }: Owned, account: SqlValue, asOf: AsOf): SqlText {
-  const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and c.${rawSql(column)} = ${account} order by c.${rawSql(key)} limit ${COUNT_MAX + 1}`;
+function countOwned({ name, key }: Table, owner: string, account: SqlValue, asOf: AsOf): SqlText {
+  const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and c.${rawSql(owner)} = ${account} order by c.${rawSql(key.join())} limit ${COUNT_MAX + 1}`;
   const existing = asOf === null ? sql`true` : sql`q.block_number <= ${asOf.toString()}`;
   return sql`select nullif(count(*), ${COUNT_MAX + 1}) from (${first}) q where ${existing}`;
 }
@@ -47,22 +45,21 @@ function countReplaced(table: Table, account: SqlValue, asOf: AsOf): SqlText {
   return sql`select case when count(*) < ${limit} then count(distinct (${key})) filter (where q.valid_from <= ${asOf.toString()}) end from (${versions}) q`;
 }
 
-const COUNTS: Readonly<Record<string, (account: SqlValue, asOf: AsOf) => SqlText>> = {
-  agents: (account, asOf) =>
-    countOwned({ name: agents.name, column: "owner", key: "agent_id" }, account, asOf),
-  intents: (account, asOf) =>
-    countOwned({ name: intents.name, column: "owner", key: "intent_id" }, account, asOf),
-  receipts: (account, asOf) =>
-    countOwned({ name: receipts.name, column: "agent", key: "receipt_id" }, account, asOf),
-  policies: (account, asOf) => countReplaced(policies, account, asOf),
-  session_keys: (account, asOf) => countReplaced(sessionKeys, account, asOf),
-};
+/** The tables that are counted, and the column that names the owner of rows that are never replaced. */
+const COUNTS = {
+  agents: [agents, "owner"],
+  intents: [intents, "owner"],
+  receipts: [receipts, "agent"],
+  policies: [policies, null],
+  session_keys: [sessionKeys, null],
+} as const;
 
 function accountStatement(account: SqlValue, asOf: AsOf): SqlText {
   const policy = (column: string, type: string) =>
     sql`(select t.${rawSql(column)} from ${rawSql(policies.name)} t where t.account = ${account} and t.policy_type = ${type} and t.policy_subject = '' and ${isValidAt("t", asOf)})`;
   const counts = Object.entries(COUNTS).map(
-    ([name, count]) => sql`${rawSql(`'${name}'`)}, (${count(account, asOf)})::text`,
+    ([name, [table, owner]]) =>
+      sql`${rawSql(`'${name}'`)}, (${owner === null ? countReplaced(table, account, asOf) : countOwned(table, owner, account, asOf)})::text`,
   );
   return sql`select ${account} as account, coalesce(${policy("frozen", "ACCOUNT_FROZEN")}, false) as frozen,
       nullif(${policy("guardian", "GUARDIAN")}, ${ZERO_ADDRESS}) as guardian,
@@ -85,6 +82,14 @@ const COUNT = nullable({
     "Null where there are more than 1,000; at an earlier block, for policies and session keys, where there are more than 1,000 versions of them.",
 });
 
+export const accountSchema = titledRecord("Account", {
+  account: { type: "string" },
+  frozen: { type: "boolean" },
+  guardian: nullable({ type: "string" }),
+  function_allowlist_enabled: { type: "boolean" },
+  counts: closedObject(eachKey(Object.keys(COUNTS) as (keyof typeof COUNTS)[], COUNT)),
+});
+
 const getAccount: Read = {
   path: "/accounts/:address",
   operationId: "getAccount",
@@ -94,16 +99,7 @@ const getAccount: Read = {
   tag: "Policies",
   parameters: [inPath],
   provenance: false,
-  responseSchema: {
-    title: "Account",
-    ...closedObject({
-      account: { type: "string" },
-      frozen: { type: "boolean" },
-      guardian: nullable({ type: "string" }),
-      function_allowlist_enabled: { type: "boolean" },
-      counts: closedObject(Object.fromEntries(Object.keys(COUNTS).map((name) => [name, COUNT]))),
-    }),
-  },
+  responseSchema: accountSchema,
   notFoundMessage: null,
   plan: ({ values, asOf }) => ({
     sql: accountStatement(values.address ?? null, asOf),

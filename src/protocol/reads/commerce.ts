@@ -1,5 +1,5 @@
 // Reads of commerce: GET /merchants, /services, /facilitators, /quotes, /receipts, /trust-signals and /disputes.
-import { closedObject, eachKey, listOf, type Schema } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, listOf, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   boolParameter,
@@ -28,7 +28,7 @@ import { receipts } from "../domains/receipts.ts";
 import { services } from "../domains/services.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
 
-const service = defineRecord({
+export const service = defineRecord({
   name: "Service",
   table: services,
   fields: columnFields(services, [
@@ -69,7 +69,7 @@ export const serviceReads = [
   }),
 ];
 
-const facilitator = defineRecord({
+export const facilitator = defineRecord({
   name: "Facilitator",
   table: facilitators,
   fields: columnFields(facilitators, [
@@ -108,7 +108,7 @@ const facilitatorReads = [
   }),
 ];
 
-const quote = defineRecord({
+export const quote = defineRecord({
   name: "Quote",
   table: quotes,
   fields: columnFields(quotes, [
@@ -145,7 +145,7 @@ const quoteReads = [
   }),
 ];
 
-const receipt = defineRecord({
+export const receipt = defineRecord({
   name: "Receipt",
   table: receipts,
   fields: columnFields(receipts, [
@@ -198,7 +198,7 @@ const receiptReads = [
   }),
 ];
 
-const dispute = defineRecord({
+export const dispute = defineRecord({
   name: "Dispute",
   table: disputes,
   fields: columnFields(disputes, [
@@ -290,13 +290,11 @@ export function selectCountsSql(alias: string, keys: readonly string[]): SqlText
   return sql`json_build_object(${rawSql(pairs.join(", "))})`;
 }
 
-export function countsSchema<const Key extends string>(
-  keys: readonly Key[],
-): Schema<Readonly<Record<Key, string>>> {
+export function countsSchema<const Key extends string>(keys: readonly Key[]) {
   return closedObject(eachKey(keys, { type: "string" }));
 }
 
-const merchant = defineRecord({
+export const merchant = defineRecord({
   name: "Merchant",
   table: merchants,
   fields: columnFields(merchants, [
@@ -349,17 +347,16 @@ const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation,
     "The merchant with the totals of its receipts, disputes and trust signals, all as of the same block.",
 });
 
+export const reputationSchema = titledRecord("MerchantReputation", {
+  merchant: recordJsonSchema(merchant),
+  commerce: reputationFields.commerce.json,
+  disputes: reputationFields.disputes.json,
+  trust_signals_by_kind: reputationFields.trust_signals_by_kind.json,
+});
+
 const getReputation: Read = {
   ...flatReputation,
-  responseSchema: {
-    title: "MerchantReputation",
-    ...closedObject({
-      merchant: recordJsonSchema(merchant),
-      commerce: reputationFields.commerce.json,
-      disputes: reputationFields.disputes.json,
-      trust_signals_by_kind: reputationFields.trust_signals_by_kind.json,
-    }),
-  },
+  responseSchema: reputationSchema,
   plan(input) {
     const { sql: statement, cost } = flatReputation.plan(input);
     return {

@@ -1,15 +1,18 @@
 // Reads: GET /analytics/flows, who pays whom through which facilitator in one token.
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { address } from "../../schema/column.ts";
+import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { listValueColumns } from "../../schema/table.ts";
+import { merchantFlows } from "../domains/receipt-volumes.ts";
 import { orderRows, type Ranked, selectChanged, selectLargest, selectUnchanged } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 
 // Bounds the response.
 const ROWS_MAX = 20;
-const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+const VOLUME = listValueColumns(merchantFlows);
 
 const merchantsOf = (token: SqlValue): Ranked => ({
   table: "merchant_flows",
@@ -118,15 +121,22 @@ function assemble(rows: ResultRows, token: SqlValue): unknown {
   };
 }
 
-const AMOUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
-const VOLUME_SCHEMAS = Object.fromEntries(VOLUME.map((column) => [column, AMOUNT]));
+const AMOUNT = { type: "string", pattern: "^[0-9]+$" } as const;
+const VOLUME_SCHEMAS = eachKey(VOLUME, AMOUNT);
+const MERCHANT = { merchant_id: nullable(AMOUNT), ...VOLUME_SCHEMAS };
+const PARTY = nullable(address.json);
 
-function listSchema(keys: Readonly<Record<string, JsonSchema>>, maxItems: number): JsonSchema {
-  const properties = Object.fromEntries(Object.entries(keys).map(([key, json]) => [key, nullable(json)]));
-  return { type: "array", maxItems, items: closedObject({ ...properties, ...VOLUME_SCHEMAS }) };
-}
-
-const ADDRESS: JsonSchema = { type: "string", pattern: "^0x[0-9a-f]{40}$" };
+export const flowsSchema = titledRecord("PaymentFlows", {
+  token: address.json,
+  ...VOLUME_SCHEMAS,
+  merchants: { type: "array", maxItems: ROWS_MAX + 1, items: closedObject(MERCHANT) },
+  payers: { type: "array", maxItems: 2 * ROWS_MAX + 1, items: closedObject({ agent: PARTY, ...MERCHANT }) },
+  facilitators: {
+    type: "array",
+    maxItems: 2 * ROWS_MAX + 1,
+    items: closedObject({ facilitator: PARTY, ...MERCHANT }),
+  },
+});
 
 export const flows: Read = {
   path: "/analytics/flows",
@@ -140,16 +150,7 @@ export const flows: Read = {
   ],
   provenance: false,
   recentOnly: true,
-  responseSchema: {
-    title: "PaymentFlows",
-    ...closedObject({
-      token: ADDRESS,
-      ...VOLUME_SCHEMAS,
-      merchants: listSchema({ merchant_id: AMOUNT }, ROWS_MAX + 1),
-      payers: listSchema({ agent: ADDRESS, merchant_id: AMOUNT }, 2 * ROWS_MAX + 1),
-      facilitators: listSchema({ facilitator: ADDRESS, merchant_id: AMOUNT }, 2 * ROWS_MAX + 1),
-    }),
-  },
+  responseSchema: flowsSchema,
   notFoundMessage: null,
   // At an earlier block, the statement reads every row that has changed since.
   plan: ({ asOf, values: { token = null } }) => ({

@@ -1,5 +1,5 @@
 // GET /head: the position of the index, which time a block has, and in which blocks around it something happened.
-import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { nullable, titledRecord } from "../../schema/json-schema.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { blockTimeAt } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
@@ -14,7 +14,18 @@ function statement(asOf: AsOf): SqlText {
       h.finalized_block as finalized_block, d.start_block as start_block`;
 }
 
-const BLOCK = { type: "string" };
+const BLOCK = { type: "string" } as const;
+
+export const headSchema = titledRecord("Head", {
+  block_number: BLOCK,
+  block_timestamp: nullable(BLOCK),
+  previous_event_block: nullable(BLOCK),
+  next_event_block: nullable(BLOCK),
+  indexed_block: BLOCK,
+  indexed_timestamp: BLOCK,
+  finalized_block: BLOCK,
+  start_block: BLOCK,
+});
 
 const getHead: Read = {
   path: "/head",
@@ -25,19 +36,7 @@ const getHead: Read = {
   tag: "Index",
   parameters: [],
   provenance: false,
-  responseSchema: {
-    title: "Head",
-    ...closedObject({
-      block_number: BLOCK,
-      block_timestamp: nullable(BLOCK),
-      previous_event_block: nullable(BLOCK),
-      next_event_block: nullable(BLOCK),
-      indexed_block: BLOCK,
-      indexed_timestamp: BLOCK,
-      finalized_block: BLOCK,
-      start_block: BLOCK,
-    }),
-  },
+  responseSchema: headSchema,
   notFoundMessage: null,
   plan: ({ asOf }) => ({ sql: statement(asOf), cost: "quick", assemble: toFirstRecord }),
 };

@@ -114,8 +114,8 @@ const metadata = computedField(
 
 const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 
-const intent = defineRecord({ name: "Intent", table: intents, joins, fields, requirements });
-const intentWithMetadata = defineRecord({
+export const intent = defineRecord({ name: "Intent", table: intents, joins, fields, requirements });
+export const intentWithMetadata = defineRecord({
   name: "IntentWithMetadata",
   table: intents,
   joins,

@@ -9,7 +9,7 @@ import { attestors } from "../domains/attestors.ts";
 import { solverActivity } from "../domains/intents.ts";
 import { solvers } from "../domains/solvers.ts";
 
-const agent = defineRecord({
+export const agent = defineRecord({
   name: "Agent",
   table: agents,
   fields: columnFields(agents, [
@@ -58,7 +58,7 @@ export const agentReads = [
   }),
 ];
 
-const attestation = defineRecord({
+export const attestation = defineRecord({
   name: "Attestation",
   table: attestations,
   fields: columnFields(attestations, [
@@ -110,7 +110,7 @@ const ratio = (sum: string, count: string) =>
     AVERAGE,
   );
 
-const solver = defineRecord({
+export const solver = defineRecord({
   name: "Solver",
   table: solvers,
   // Joined by address: fills of an operator before it registered count too.
@@ -165,7 +165,7 @@ const solverReads = [
   }),
 ];
 
-const attestor = defineRecord({
+export const attestor = defineRecord({
   name: "Attestor",
   table: attestors,
   // Joined by address: attestations of an operator before it registered count too.

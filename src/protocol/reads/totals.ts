@@ -1,5 +1,5 @@
 // Reads: GET /totals, how much of everything there is, and how much of it came in each of the last hours or days.
-import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, titledRecord } from "../../schema/json-schema.ts";
 import { enumParameter, type Parameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
@@ -12,6 +12,7 @@ import {
 } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { listValueColumns } from "../../schema/table.ts";
 import { activityHours } from "../domains/activity.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 
@@ -20,12 +21,13 @@ const HOUR_SECONDS = 3_600;
 /** Interval in hours, and how many of them the series has: two days, or a month. */
 export const INTERVALS = { hour: { hours: 1, count: 48 }, day: { hours: 24, count: 30 } } as const;
 export type Interval = keyof typeof INTERVALS;
+export const INTERVAL_NAMES = Object.keys(INTERVALS) as readonly Interval[];
 
 export const intervalParameter: Parameter = {
   name: "interval",
   in: "query",
   required: false,
-  kind: enumParameter(Object.keys(INTERVALS) as Interval[]),
+  kind: enumParameter(INTERVAL_NAMES),
   description: "Length of the intervals, in UTC: hour, or day (default).",
   example: "day",
 };
@@ -36,7 +38,7 @@ export function readInterval(values: ReadInput["values"]): Interval {
 }
 
 /** The keys of the totals in order, each from the totals of the protocol, of commerce, or from the open intents. */
-const TOTALS: Readonly<Record<string, string>> = {
+const TOTALS = {
   agents: "p.agents",
   accounts: "p.accounts",
   intents: "p.intents",
@@ -59,7 +61,7 @@ const TOTALS: Readonly<Record<string, string>> = {
   trust_signals: "p.trust_signals",
 };
 
-const COUNTED = Object.keys(activityHours.columns).filter((column) => column !== "hour");
+const COUNTED = listValueColumns(activityHours);
 
 /**
  * Open intents by the hour of their deadline, after this hour; those of this hour one by one, because some of them are
@@ -118,8 +120,17 @@ function assemble(rows: ResultRows, interval: Interval): unknown {
   return { totals: record.totals, interval, series };
 }
 
-const COUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
-const countsOf = (keys: readonly string[]) => Object.fromEntries(keys.map((key) => [key, COUNT]));
+const COUNT = { type: "string", pattern: "^[0-9]+$" } as const;
+
+export const totalsSchema = titledRecord("Totals", {
+  totals: closedObject(eachKey(Object.keys(TOTALS) as (keyof typeof TOTALS)[], COUNT)),
+  interval: { type: "string", enum: INTERVAL_NAMES },
+  series: {
+    type: "array",
+    maxItems: INTERVALS.hour.count,
+    items: closedObject({ start: COUNT, ...eachKey(COUNTED, COUNT) }),
+  },
+});
 
 const totals: Read = {
   path: "/totals",
@@ -131,18 +142,7 @@ const totals: Read = {
   parameters: [intervalParameter],
   provenance: false,
   recentOnly: true,
-  responseSchema: {
-    title: "Totals",
-    ...closedObject({
-      totals: closedObject(countsOf(Object.keys(TOTALS))),
-      interval: { type: "string", enum: Object.keys(INTERVALS) },
-      series: {
-        type: "array",
-        maxItems: INTERVALS.hour.count,
-        items: closedObject({ start: COUNT, ...countsOf(COUNTED) }),
-      },
-    }),
-  },
+  responseSchema: totalsSchema,
   notFoundMessage: null,
   plan: ({ asOf, values }): ReadPlan => {
     const interval = readInterval(values);

@@ -2,7 +2,7 @@
 
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
-import { closedObject } from "../../schema/json-schema.ts";
+import { closedObject, listOf, titledRecord } from "../../schema/json-schema.ts";
 import { hashParameter, requireText } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRow, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
@@ -55,10 +55,17 @@ function decoderFor(contracts: string): LogDecoder {
   return cached.decoder;
 }
 
-const EVENT = closedObject({
-  eventName: { type: "string" },
-  args: { type: "object" },
-  description: { type: "string" },
+export const explanationSchema = titledRecord("Explanation", {
+  tx_hash: { type: "string" },
+  block_number: { type: "string" },
+  summary: { type: "string" },
+  events: listOf(
+    closedObject({
+      eventName: { type: "string" },
+      args: { type: "object" },
+      description: { type: "string" },
+    }),
+  ),
 });
 
 const explainTransaction: Read = {
@@ -72,15 +79,7 @@ const explainTransaction: Read = {
     { name: "hash", in: "path", required: true, kind: hashParameter, description: "Transaction hash." },
   ],
   provenance: false,
-  responseSchema: {
-    title: "Explanation",
-    ...closedObject({
-      tx_hash: { type: "string" },
-      block_number: { type: "string" },
-      summary: { type: "string" },
-      events: { type: "array", items: EVENT },
-    }),
-  },
+  responseSchema: explanationSchema,
   notFoundMessage: "No indexed transaction has this hash.",
   plan({ values, asOf }) {
     const hash = requireText(values, "hash") as Hex;

@@ -1,7 +1,8 @@
 // Reads: GET /analytics/volumes, settled volume, fees and receipts of each token by hour or day.
 
 import { Fault } from "../../lib/fault.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { address } from "../../schema/column.ts";
+import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   integerEnumParameter,
@@ -19,17 +20,18 @@ import {
 } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
-import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
+import { volumeSeries } from "../domains/receipt-volumes.ts";
 import { selectLargest } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
-import { INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
+import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
 
 // Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the tokens with the most receipts.
 const INTERVALS_MAX = 400;
 const TOKENS_MAX = 5;
 // Far beyond any block, and small enough for arithmetic of PostgreSQL's bigint.
 const TIME_MAX = 2n ** 40n;
-const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+const VOLUME = listValueColumns(volumeSeries);
 
 /** The parameters that narrow the receipts, and the dimension of their rows. */
 const DIMENSIONS: Readonly<Record<string, string>> = {
@@ -141,7 +143,18 @@ function optional(name: string, kind: ParameterKind<SqlValue>, description: stri
   return { name, in: "query", required: false, kind, description };
 }
 
-const AMOUNT: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
+const AMOUNT = { type: "string", pattern: "^[0-9]+$" } as const;
+
+export const volumesSchema = titledRecord("Volumes", {
+  interval: { type: "string", enum: INTERVAL_NAMES },
+  from: nullable({ type: "string", description: "Start of the first interval, in unix seconds." }),
+  to: nullable({ type: "string", description: "Start of the last interval, in unix seconds." }),
+  volumes: {
+    type: "array",
+    maxItems: INTERVALS_MAX * TOKENS_MAX,
+    items: closedObject({ start: AMOUNT, token: address.json, ...eachKey(VOLUME, AMOUNT) }),
+  },
+});
 
 export const volumes: Read = {
   path: "/analytics/volumes",
@@ -175,23 +188,7 @@ export const volumes: Read = {
   ],
   provenance: false,
   recentOnly: true,
-  responseSchema: {
-    title: "Volumes",
-    ...closedObject({
-      interval: { type: "string", enum: Object.keys(INTERVALS) },
-      from: nullable({ type: "string", description: "Start of the first interval, in unix seconds." }),
-      to: nullable({ type: "string", description: "Start of the last interval, in unix seconds." }),
-      volumes: {
-        type: "array",
-        maxItems: INTERVALS_MAX * TOKENS_MAX,
-        items: closedObject({
-          start: AMOUNT,
-          token: { type: "string", pattern: "^0x[0-9a-f]{40}$" },
-          ...Object.fromEntries(VOLUME.map((column) => [column, AMOUNT])),
-        }),
-      },
-    }),
-  },
+  responseSchema: volumesSchema,
   notFoundMessage: null,
   plan: (input) => {
     const interval = readInterval(input.values);

@@ -1,7 +1,7 @@
 // Records: which fields a response shows of the rows, and the read of one record by its id.
 
 import type { JsonForm, ValueOf } from "../column.ts";
-import { type JsonSchema, nullable, type Schema, type TypeOf } from "../json-schema.ts";
+import { type JsonSchema, nullable, type Schema, schemaOf, type TypeOf } from "../json-schema.ts";
 import type { ParameterKind } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Columns, Table } from "../table.ts";
@@ -47,12 +47,12 @@ type RecordSource = {
   readonly sets: readonly SqlText[];
 };
 
-/** The records of a response. */
-export type RecordOf<Shape> = Shape extends RecordShape<infer Row> ? Row : never;
-
-/** The same with include=requirements. */
-export type ExtendedRecordOf<Shape> =
-  Shape extends RecordShape<infer Row, infer Extension> ? Omit<Row, keyof Extension> & Extension : never;
+/** The records of a response, with what the request includes. */
+export type RecordOf<Shape, Include extends "provenance" | "requirements" = never> =
+  Shape extends RecordShape<infer Row, infer Extension>
+    ? ("requirements" extends Include ? Omit<Row, keyof Extension> & Extension : Row) &
+        ("provenance" extends Include ? Provenance : unknown)
+    : never;
 
 export function defineRecord<Row, Extension>(declared: {
   name: string;
@@ -124,7 +124,7 @@ export function computedField<const S extends JsonSchema>(
   bytes?: string,
 ): Field<TypeOf<S>> {
   const select = typeof expression === "string" ? () => sql`${rawSql(expression)}` : expression;
-  return { sql: select, json: json as unknown as Schema<TypeOf<S>>, ...(bytes !== undefined && { bytes }) };
+  return { sql: select, json: schemaOf(json), ...(bytes !== undefined && { bytes }) };
 }
 
 /** The condition that a version of a row is valid at the block. */
@@ -169,8 +169,7 @@ const PROVENANCE_FIELDS = {
   block_timestamp: computedField("p.timestamp", { type: "string" }),
 };
 
-/** The fields of a record with include=provenance. */
-export type Provenance = typeof PROVENANCE_FIELDS extends FieldsOf<infer Row> ? Row : never;
+type Provenance = typeof PROVENANCE_FIELDS extends FieldsOf<infer Row> ? Row : never;
 
 /** The part of a request that decides which columns of which versions are selected. */
 type RecordInput = Pick<ReadInput, "asOf" | "provenance" | "requirements">;
@@ -282,26 +281,22 @@ function recordBytes({ fields }: RecordShape): string | null {
   return lengths.length === 0 ? null : lengths.map((length) => `coalesce(${length}, 0)`).join(" + ");
 }
 
-export function recordJsonSchema(shape: RecordShape): JsonSchema {
-  const fields = Object.entries(shape.fields);
-  const extended = { ...shape.fields, ...shape.requirements?.fields };
+export function recordJsonSchema<Row, Extension>(shape: RecordShape<Row, Extension>): Schema<Row> {
+  const { name, fields, requirements, hasProvenance }: RecordShape = shape;
   const properties = Object.fromEntries([
-    ...Object.entries(extended).map(([key, field]) => [key, field.json]),
+    ...Object.entries({ ...fields, ...requirements?.fields }).map(([key, { json }]) => [key, json]),
     ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
       key,
-      {
-        ...(shape.hasProvenance ? json : nullable(json)),
-        description: "With include=provenance.",
-      },
+      { ...(hasProvenance ? json : nullable(json)), description: "With include=provenance." },
     ]),
   ]);
-  return {
-    title: shape.name,
+  return schemaOf({
+    title: name,
     type: "object",
     properties,
-    required: fields.map(([key]) => key),
+    required: Object.keys(fields),
     additionalProperties: false,
-  };
+  });
 }
 
 /** One record by the parameter in its path. */
