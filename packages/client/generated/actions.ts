@@ -764,8 +764,10 @@ export interface OtherActions {
    * ```
    */
   readEvents(parameters?: {
-    /** Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream, genesis for a page. */
+    /** Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page. */
     from?: string;
+    /** desc: a page with the newest events first, from the head or a block on downwards. A cursor belongs to one order, and keeps the finality of the first page. A stream has no order. */
+    order?: "asc" | "desc";
     /** When an event is delivered: as soon as it is indexed (instant, the default), once nodes call its block safe, or once it is final (finalized). Only what is final is never undone. */
     finality?: "instant" | "safe" | "finalized";
     /** Events per page, at most 1000; a stream ignores it. A page may have fewer, or none, while has_more is true. */

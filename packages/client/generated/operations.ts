@@ -45,7 +45,7 @@ export const OPERATIONS = {
   preflight: {"service":"api","method":"POST","path":"/preflight","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":true,"takesMinBlock":true},
   getIntegrity: {"service":"api","method":"GET","path":"/integrity","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   getDeployments: {"service":"api","method":"GET","path":"/deployments","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
-  readEvents: {"service":"api","method":"GET","path":"/events","kind":"read","query":["from","finality","limit","type","include","agent","intent","account","merchant","service","solver"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
+  readEvents: {"service":"api","method":"GET","path":"/events","kind":"read","query":["from","order","finality","limit","type","include","agent","intent","account","merchant","service","solver"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   publishCatalog: {"service":"api","method":"POST","path":"/catalogs","kind":"write","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
   getCatalog: {"service":"api","method":"GET","path":"/catalogs/{hash}","kind":"document","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   getCatalogMetadata: {"service":"api","method":"GET","path":"/catalogs/{hash}/metadata","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},

@@ -476,6 +476,8 @@ export type EventProgress = {
   indexed_block: string;
   finalized_block: string;
   cursor: string;
+  /** With order=desc: goes on forwards, with what is newer than the first page; for a stream, too. */
+  forward_cursor?: string;
 };
 
 export type EventUndo = {

@@ -18,14 +18,16 @@ import {
 import type { EventRows } from "./event-rows.ts";
 import { isCursor, type Position } from "./position.ts";
 
-/** A log with its event; null where the log is not an event of the protocol, or has a type that the filter does not want. */
+/**
+ * A log with its event; null if the log is not an event of the protocol, or has a type that the filter does not want.
+ */
 export type LoggedEvent = PositionedLog & { readonly event: (DecodedEvent & FilteredEvent) | null };
 
 type Collected = {
   readonly cursor: Position;
   readonly found: EventLogs;
   readonly events: readonly LoggedEvent[];
-  /** Null where the request is for none. */
+  /** Null if the request is for none. */
   readonly rows: EventRows | null;
   readonly head: IndexHead;
   readonly request: EventsRequest;
@@ -34,7 +36,7 @@ type Collected = {
 export function collectEvents(collected: Collected, deployment: DeploymentId): EventsPage {
   const { cursor, found, head, rows, request } = collected;
   const { filter, limit } = request;
-  const finalized = Number(head.finalized);
+  const cursorAt = createCursors(collected, deployment);
   const events: DeliveredEvent[] = [];
   let bytes = 0;
   let last: PositionedLog | null = null;
@@ -48,7 +50,7 @@ export function collectEvents(collected: Collected, deployment: DeploymentId): E
       // Its block is for the next page: folding it as well would take too long.
       isCut = rows !== null && changed === undefined;
       if (isCut) break;
-      const text = formatCursor(cursorAt(each, finalized, deployment));
+      const text = formatCursor(cursorAt(each));
       const record = describeEvent(event, each.log, text, changed);
       bytes += Buffer.byteLength(JSON.stringify(record));
       // At least one, so that every page advances.
@@ -59,12 +61,12 @@ export function collectEvents(collected: Collected, deployment: DeploymentId): E
     last = each;
   }
   const hasMore = isCut || found.hasMore;
-  const isAhead = isCursor(cursor) && cursor.block > found.upTo.number;
-  const next = hasMore && last ? cursorAt(last, finalized, deployment) : endCursor(collected, deployment);
+  const isAhead = request.order !== "desc" && isCursor(cursor) && cursor.block > found.upTo.number;
+  const next = cursorAt(hasMore ? last : null);
   return {
     undo: null,
     events,
-    progress: describeProgress(next, head, formatCursor(next)),
+    progress: describeProgress(next, head),
     cursor: next,
     hasMore,
     isAhead,
@@ -73,12 +75,22 @@ export function collectEvents(collected: Collected, deployment: DeploymentId): E
   };
 }
 
-function cursorAt(
-  { block, hash, logIndex }: PositionedLog,
-  finalized: number,
-  deployment: DeploymentId,
-): EventCursor {
-  return { deployment, block, hash, logIndex, finalized, lastLogBlock: null };
+/** The cursor after a log, or at the end of everything that may be read. Backwards every one has the same newest block. */
+function createCursors(collected: Collected, deployment: DeploymentId) {
+  const { cursor, head, request } = collected;
+  const finalized = Number(head.finalized);
+  if (request.order !== "desc") {
+    return (log: PositionedLog | null): EventCursor => {
+      if (log === null) return endCursor(collected, deployment);
+      const { block, hash, logIndex } = log;
+      return { deployment, block, hash, logIndex, finalized, lastLogBlock: null };
+    };
+  }
+  const newest = isCursor(cursor) ? cursor : endCursor(collected, deployment);
+  return (log: PositionedLog | null): EventCursor => {
+    const { block, logIndex } = log ?? { block: 0, logIndex: 0 };
+    return { ...newest, before: { block, logIndex } };
+  };
 }
 
 /** Behind everything that may be read; a reader who is further already stays there. */

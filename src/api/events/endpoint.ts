@@ -20,7 +20,7 @@ import {
 } from "../../schema/parameter.ts";
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
-import { CURSOR_BLOCK_MAX, hasCursorLength } from "./cursor.ts";
+import { CURSOR_BLOCK_MAX, EVENT_ORDERS, type EventOrder, hasCursorLength } from "./cursor.ts";
 import type { EventStart } from "./event-page.ts";
 import { formatLines, formatPage } from "./messages.ts";
 import type { ReadEvents } from "./read-events.ts";
@@ -106,8 +106,17 @@ const parameters: readonly Parameter[] = [
     required: false,
     kind: fromKind,
     description:
-      "Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream, genesis for a page.",
+      "Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page.",
     example: "genesis",
+  },
+  {
+    name: "order",
+    in: "query",
+    required: false,
+    kind: enumParameter(EVENT_ORDERS),
+    description:
+      "desc: a page with the newest events first, from the head or a block on downwards. A cursor belongs to one order, and keeps the finality of the first page. A stream has no order.",
+    example: "asc",
   },
   {
     name: "finality",
@@ -188,11 +197,26 @@ const UNDO: JsonSchema = {
   ...closedObject({ block_number: text, block_hash: nullable(text), cursor: text }),
 };
 
+const PROGRESS_FIELDS = closedObject({
+  block_number: text,
+  indexed_block: text,
+  finalized_block: text,
+  cursor: text,
+});
+
 const PROGRESS: JsonSchema = {
   title: "EventProgress",
   description:
-    "Every event up to block_number has been delivered, whatever the filter; go on from the cursor.",
-  ...closedObject({ block_number: text, indexed_block: text, finalized_block: text, cursor: text }),
+    "Every event up to block_number (with order=desc: from block_number on) has been delivered, whatever the filter; go on from the cursor.",
+  ...PROGRESS_FIELDS,
+  properties: {
+    ...(PROGRESS_FIELDS.properties as Readonly<Record<string, JsonSchema>>),
+    forward_cursor: {
+      type: "string",
+      description:
+        "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
+    },
+  },
 };
 
 const PAGE: JsonSchema = {
@@ -227,7 +251,9 @@ export function createEventsEndpoint(options: {
     },
     stream(request) {
       if (!accepts(request, STREAM_TYPE)) return null;
-      const { client } = request;
+      const { client, values } = request;
+      if (values.order === "desc")
+        throw new Fault("INPUT_INVALID", "A stream goes forwards; read pages with order=desc.");
       const opened = { client, from: startOfStream(request), ...readSelection(request) };
       streams.assertRoom(client);
       return {
@@ -237,11 +263,13 @@ export function createEventsEndpoint(options: {
     },
     async handle(request): Promise<EndpointResponse> {
       const { values, client } = request;
-      const from = values.from === undefined ? { end: "genesis" as const } : parseStart(String(values.from));
+      const order = (values.order as EventOrder | undefined) ?? "asc";
+      const start = order === "desc" ? "head" : "genesis";
+      const from = parseStart(String(values.from ?? start));
       const selection = readSelection(request);
       const wanted = Number(values.limit ?? LIMIT_DEFAULT);
       const limit = selection.rows ? Math.min(wanted, ROWS_LIMIT_MAX) : wanted;
-      const page = await readEvents({ from, limit, client, ...selection });
+      const page = await readEvents({ from, order, limit, client, ...selection });
       const headers = { ...formatHeadHeaders(page.head), vary: "accept" };
       if (!accepts(request, LINES_TYPE)) {
         return { status: 200, body: formatPage(page), headers };

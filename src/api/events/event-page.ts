@@ -1,12 +1,12 @@
-// What a reader of events asks for and gets: a page of records, or an undo, and where the next page begins.
+// The request and the result of a reader of events: a page of records, or an undo, and where the next page begins.
 import type { Hex } from "../../lib/hex.ts";
 import type { EventFilter, EventSubject, FilteredEvent } from "../../protocol/event-filter.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
 import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
-import type { EventCursor } from "./cursor.ts";
+import { type EventCursor, type EventOrder, formatCursor } from "./cursor.ts";
 import type { RowChangeRecord } from "./row-records.ts";
 
-/** Where to begin: a cursor as text, before the first event of a block, or at an end of the chain. */
+/** The begin: a cursor as text, before the first event of a block, or at an end of the chain. */
 export type EventStart =
   | { readonly cursor: string }
   | { readonly block: number }
@@ -14,11 +14,15 @@ export type EventStart =
 
 export type EventsRequest = {
   readonly from: EventStart | EventCursor;
+  /** Newest first if `desc`; absent for the order of the chain. */
+  readonly order?: EventOrder;
   readonly filter: EventFilter;
   readonly finality: Finality;
-  /** Events at most; fewer where their bytes or the logs looked through reach a limit. */
+  /** Most events; fewer if their bytes or the logs that were read exceed a limit. */
   readonly limit: number;
-  /** Who reads history, so that readers share it fairly; null reads at the head, where everyone waits. */
+  /**
+   * The client that reads history, so that readers share it fairly; null reads at the head, which all readers share.
+   */
   readonly client: string | null;
   /** Also reads what links events to such things, for filters that are applied later. */
   readonly linkedSubjects?: readonly EventSubject[];
@@ -41,11 +45,11 @@ export type EventRecord = {
   readonly block_hash: Hex;
   readonly block_timestamp: string;
   readonly cursor: string;
-  /** Absent unless asked for; null where the block is too large. */
+  /** Absent unless asked for; null if the block is too large. */
   readonly rows?: readonly RowChangeRecord[] | null;
 };
 
-/** Everything after this block is undone. The hash is null where the block is final and empty. */
+/** Everything after this block is undone. The hash is null if the block is final and empty. */
 export type UndoRecord = {
   readonly block_number: string;
   readonly block_hash: Hex | null;
@@ -54,11 +58,13 @@ export type UndoRecord = {
 
 /** How far a reader is. */
 type ProgressRecord = {
-  /** The last block of which every event has been delivered. */
+  /** The last block of which every event has been delivered; backwards the first one. */
   readonly block_number: string;
   readonly indexed_block: string;
   readonly finalized_block: string;
   readonly cursor: string;
+  /** Backwards only: the cursor to read on forwards, after the newest event that was read. */
+  readonly forward_cursor?: string;
 };
 
 /** The record, and the same event as filters see it. */
@@ -69,7 +75,7 @@ export type EventsPage = {
   readonly undo: UndoRecord | null;
   readonly events: readonly DeliveredEvent[];
   readonly progress: ProgressRecord;
-  /** Where the next page begins. */
+  /** The begin of the next page. */
   readonly cursor: EventCursor;
   /** Whether the next page can be read at once. */
   readonly hasMore: boolean;
@@ -81,15 +87,15 @@ export type EventsPage = {
   readonly timestamp: number;
 };
 
-export function describeProgress(
-  { block, logIndex }: EventCursor,
-  head: IndexHead,
-  cursor: string,
-): ProgressRecord {
+export function describeProgress(cursor: EventCursor, head: IndexHead): ProgressRecord {
+  const { block, logIndex, before } = cursor;
+  const last = logIndex === END_OF_BLOCK ? block : block - 1;
+  const first = before && (before.logIndex === 0 ? before.block : before.block + 1);
   return {
-    block_number: String(logIndex === END_OF_BLOCK ? block : block - 1),
+    block_number: String(first ?? last),
     indexed_block: head.number.toString(),
     finalized_block: head.finalized.toString(),
-    cursor,
+    cursor: formatCursor(cursor),
+    ...(before && { forward_cursor: formatCursor({ ...cursor, before: null }) }),
   };
 }

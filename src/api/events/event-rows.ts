@@ -17,7 +17,7 @@ import {
 import { describeRowChange, type RowChangeRecord, VERSIONED_TABLES } from "./row-records.ts";
 
 export type EventRowsLimits = BlockReadLimits & {
-  /** What the rows of folded blocks may take, about; and how long they are kept. */
+  /** The memory that rows of folded blocks may take, about, and how long they are kept. */
   readonly keptBytesMax: number;
   readonly keptMsMax: number;
 };
@@ -33,31 +33,33 @@ const EVENT_ROWS_LIMITS: EventRowsLimits = {
   keptMsMax: 60_000,
 };
 
-/** What the logs of an index mean. */
+/** The meaning of an index's logs. */
 type FoldMeaning = { readonly decoder: LogDecoder; readonly deployment: Buffer };
 
 export type EventRows = {
-  /** Null where the block is too large; undefined where it has not been folded: the next page has it. */
+  /** Null if the block is too large; undefined if it has not been folded: the next page has it. */
   rowsOf(log: ChainLog): readonly RowChangeRecord[] | null | undefined;
 };
 
-/** By log index; null where the block is too large. */
+/** The changes by log index; null if the block is too large. */
 type BlockChanges = ReadonlyMap<number, readonly RowChange[]> | null;
 type KeptBlock = { readonly changes: BlockChanges; readonly bytes: number; readonly untilMs: number };
 
 // Streams and pages wait for one at a time; their number is limited before.
 const LANE = { runningMax: 1, runningPerKeyMax: 1, waitingMax: 10_000, waitingPerKeyMax: 1_000 };
-// A row of twenty columns with the objects around it; long texts count beside.
+// A row of twenty columns with the objects around it; long texts count in addition.
 const ROW_BYTES = 1_024;
 const DECODED_PER_TURN = 100;
 const ROWS_BEFORE = createRowsBeforeQuery(VERSIONED_TABLES);
 
 export class EventRowsReader {
   readonly #limits: EventRowsLimits;
-  /** By deployment and hash, the first folded first. */
+  /** Folded blocks by deployment and hash, the oldest entry first. */
   readonly #kept = new Map<string, KeptBlock>();
   #keptBytes = 0;
-  /** One page at a time, so that the next one finds its blocks folded. What is new does not wait for readers of history. */
+  /**
+   * One page at a time, so that the next one finds its blocks folded. New blocks do not wait for readers of history.
+   */
   readonly #lanes: { readonly live: FairLimit; readonly history: FairLimit };
 
   constructor(limits: Partial<EventRowsLimits> = {}) {
@@ -66,8 +68,8 @@ export class EventRowsReader {
   }
 
   /**
-   * Of blocks in order, as many from the first as fit into the limits, and at least one. Null where the chain has forked
-   * and one of them is gone. `client` is who waits, null at the head.
+   * Reads the rows of the first blocks that fit into the limits, and of at least one. Null if a reorg removed one of
+   * them. `client` is who waits, null at the head.
    */
   async read(
     blocks: readonly BlockId[],
@@ -149,6 +151,13 @@ function measure(changes: BlockChanges): number {
   return bytes;
 }
 
+function newestOf(blocks: readonly BlockId[]): BlockId | null {
+  return blocks.reduce<BlockId | null>(
+    (one, other) => (one && one.number > other.number ? one : other),
+    null,
+  );
+}
+
 type FoldedBlocks = ReadonlyMap<Hex, BlockChanges>;
 type PreparedBlock = {
   readonly block: BlockId;
@@ -220,17 +229,17 @@ class BlockFolding {
     return new Map(prepared.map(({ block, changes }) => [block.hash, changes.finish()]));
   }
 
-  /** Rows and events belong together if the last block is still on the chain: its hash stands for all before it. */
+  /** Rows and events belong together if the newest block is still on the chain: its hash stands for all before it. */
   async #giveMissing(prepared: readonly PreparedBlock[]): Promise<"given" | "forked" | "too large"> {
-    const last = prepared.at(-1)?.block;
+    const newest = newestOf(prepared.map(({ block }) => block));
     const wanted = prepared.flatMap(({ block, changes }) =>
       changes.missing().map((row): RowBefore => ({ ...row, block: block.number })),
     );
-    if (last === undefined || wanted.length === 0) return "given";
-    const select = ROWS_BEFORE.select(wanted, last.number, this.#limits);
+    if (newest === null || wanted.length === 0) return "given";
+    const select = ROWS_BEFORE.select(wanted, newest.number, this.#limits);
     const statement = { sql: select, cost: "slow", client: this.#client } as const;
     const { hash, rows } = await this.#run(statement, (_, found) => ROWS_BEFORE.decode(wanted, found));
-    if (hash !== last.hash) return "forked";
+    if (hash !== newest.hash) return "forked";
     if (rows === null) return "too large";
     let at = 0;
     for (const { changes } of prepared) {

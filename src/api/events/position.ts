@@ -1,13 +1,8 @@
-// Where a reader of events is: what to read from there, and whether that position is still part of the chain.
+// Resolves the position of a reader: what to read from there, and whether it is still part of the chain.
 import { Fault } from "../../lib/fault.ts";
 import { topicsOf } from "../../protocol/event-filter.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
-import {
-  END_OF_BLOCK,
-  type EventLogs,
-  type EventLogsQuery,
-  type Finality,
-} from "../../store/index/event-logs.ts";
+import { END_OF_BLOCK, type EventLogs, type EventLogsQuery } from "../../store/index/event-logs.ts";
 import {
   CURSOR_BLOCK_MAX,
   type DeploymentId,
@@ -26,32 +21,40 @@ export function isCursor(position: Position): position is EventCursor {
   return "finalized" in position;
 }
 
-export function toPosition(from: EventsRequest["from"], indexed: DeploymentId): Position {
-  if ("cursor" in from) return parseCursor(from.cursor, indexed);
+export function toPosition({ from, order = "asc" }: EventsRequest, indexed: DeploymentId): Position {
+  if ("cursor" in from) return parseCursor(from.cursor, indexed, order);
   if (isCursor(from)) rejectForeignCursor(from.deployment, indexed);
   return from;
 }
 
-export function buildQuery(position: Position, { filter, finality, limit }: EventsRequest): EventLogsQuery {
+export function buildQuery(
+  position: Position,
+  { filter, finality, limit, order }: EventsRequest,
+): EventLogsQuery {
   const topics0 = topicsOf(filter);
   const common = { finality, topics0, logsMax: topics0 === null ? Math.min(limit, LOGS_MAX) : LOGS_MAX };
   if (isCursor(position)) {
-    const { block, logIndex, finalized, lastLogBlock } = position;
+    const { block, logIndex, finalized, lastLogBlock, before = null } = position;
     const hash = block <= finalized ? null : position.hash;
     const lastLog = lastLogBlock?.number ?? null;
     return {
       ...common,
-      after: { block, hash, logIndex },
+      // Backwards the finality of the first page counts: what it allowed is below the position, whatever is safe now.
+      finality: before === null ? finality : "instant",
+      position: { block, hash, logIndex },
+      before,
       lastLogBlock: lastLog,
       quietSince: lastLog ?? finalized,
     };
   }
-  const block = "block" in position ? position.block - 1 : position.end === "genesis" ? -1 : CURSOR_BLOCK_MAX;
-  const after = { block, hash: null, logIndex: END_OF_BLOCK };
-  return { ...common, after, lastLogBlock: null, quietSince: block };
+  const first = "block" in position ? position.block : position.end === "genesis" ? 0 : CURSOR_BLOCK_MAX;
+  const block = order === "desc" || first === CURSOR_BLOCK_MAX ? first : first - 1;
+  const start = { block, logIndex: END_OF_BLOCK };
+  const before = order === "desc" ? start : null;
+  return { ...common, position: { ...start, hash: null }, before, lastLogBlock: null, quietSince: block };
 }
 
-/** What is final is never undone: a reader whose final block was replaced can only get an error. */
+/** A final block is never undone: a reader whose final block was replaced can only get an error. */
 export function assertFinalBlockKept(
   { block, hash, finalized }: EventCursor,
   { positionHash }: EventLogs,
@@ -68,16 +71,23 @@ export function isOnChain(cursor: EventCursor, found: EventLogs, head: IndexHead
   const { block, hash, logIndex, lastLogBlock } = cursor;
   if (hash === null || block <= cursor.finalized) return true;
   if (found.positionHash !== null) return found.positionHash === hash;
-  // A replica may be behind the database that the cursor comes from: the reader waits until it has the block.
-  if (block > Number(head.number)) return !found.isPositionAbandoned;
+  // A replica may be behind the database that the cursor comes from: the reader waits until it has the block. Backwards
+  // there is nothing to wait for.
+  if (block > Number(head.number)) return !found.isPositionAbandoned && !cursor.before;
   // The block is deleted because it is final and empty, on whatever branch. The reader is on the chain if the last
   // block with logs that it knows of is, and no other has come between.
   if (logIndex !== END_OF_BLOCK) return false;
   return found.isQuiet && (lastLogBlock === null || lastLogBlock.hash === found.lastLogBlockHash);
 }
 
-export function assertStartReached(position: Position, { upTo }: EventLogs, finality: Finality): void {
-  if (isCursor(position) || !("block" in position) || position.block <= upTo.number + 1) return;
+export function assertStartReached(
+  position: Position,
+  { upTo }: EventLogs,
+  { finality, order }: EventsRequest,
+): void {
+  if (isCursor(position) || !("block" in position)) return;
+  // Forwards a reader may begin with the next block, of which there is nothing yet.
+  if (position.block <= upTo.number + (order === "desc" ? 0 : 1)) return;
   const state = finality === "instant" ? "indexed" : finality;
   throw new Fault(
     "INPUT_INVALID",

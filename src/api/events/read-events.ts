@@ -1,4 +1,4 @@
-// Reads events in chain order from any position, and notices when a reorg has removed it: for whatever delivers them.
+// Reads events from any position, in chain order or backwards, and notices when a reorg has removed it: for whatever delivers them.
 import { Fault } from "../../lib/fault.ts";
 import { createLogDecoder, type LogDecoder } from "../../protocol/decode-logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
@@ -39,7 +39,10 @@ type EventReaderOptions = {
   readonly rowsLimits?: Partial<EventRowsLimits>;
 };
 
-/** What cursors and logs of this index mean. It changes only if the schema is emptied and claimed by another deployment. */
+/**
+ * The meaning of this index's cursors and logs. It changes only if the schema is emptied and claimed by another
+ * deployment.
+ */
 type IndexMeaning = {
   readonly decoder: LogDecoder;
   readonly deployment: DeploymentId;
@@ -67,9 +70,9 @@ export function createEventReader(options: EventReaderOptions): ReadEvents {
     return meaning;
   }
 
-  /** Null where the chain has forked, or another deployment has come, between two statements. */
+  /** Null if the chain has forked, or another deployment has come, between two statements. */
   async function readPage(readRows: RunRead, known: IndexMeaning, request: EventsRequest) {
-    const cursor = toPosition(request.from, known.deployment);
+    const cursor = toPosition(request, known.deployment);
     const query = buildQuery(cursor, request);
     const read = await readRows({ sql: selectEventLogs(query), ...costOf(request.client) }, (head, rows) => ({
       head,
@@ -83,7 +86,7 @@ export function createEventReader(options: EventReaderOptions): ReadEvents {
       assertFinalBlockKept(cursor, read.found);
       if (!isOnChain(cursor, read.found, read.head)) return await readUndo(readRows, cursor);
     }
-    assertStartReached(cursor, read.found, request.finality);
+    assertStartReached(cursor, read.found, request);
     const events = await linkEvents(readRows, decodeLogs(read.found, known.decoder), request);
     if (events === null) return null;
     const blocks = request.rows === true ? listBlocks(events, request) : [];
@@ -99,7 +102,7 @@ export function createEventReader(options: EventReaderOptions): ReadEvents {
   async function readFromReplica(request: EventsRequest): Promise<EventsPage | null> {
     if (request.client === null || pinHistory === undefined) return null;
     const known = await readMeaning();
-    const replica = pinHistory(blockOf(toPosition(request.from, known.deployment)));
+    const replica = pinHistory(blockOf(toPosition(request, known.deployment)));
     if (replica === null) return null;
     const page = await readPage(replica, known, request).catch(() => null);
     return page !== null && page.undo === null && page.hasMore ? page : null;
@@ -116,8 +119,10 @@ export function createEventReader(options: EventReaderOptions): ReadEvents {
   };
 }
 
+/** The block that a replica must have; none has the newest one for certain. */
 function blockOf(position: ReturnType<typeof toPosition>): bigint {
-  return BigInt("block" in position ? Math.min(position.block, Number.MAX_SAFE_INTEGER) : 0);
+  if ("block" in position) return BigInt(Math.min(position.block, Number.MAX_SAFE_INTEGER));
+  return position.end === "head" ? BigInt(Number.MAX_SAFE_INTEGER) : 0n;
 }
 
 const costOf = (client: string | null) =>
@@ -132,7 +137,7 @@ function decodeLogs({ logs }: EventLogs, decoder: LogDecoder): readonly LoggedEv
 
 /**
  * Adds what the rows say about events of which the arguments say too little. A second statement, because the first has
- * to be decoded; null where the chain has forked between them, after which rows and events would not belong together.
+ * to be decoded; null if the chain has forked between them, after which rows and events would not belong together.
  */
 async function linkEvents(
   run: RunRead,
@@ -140,14 +145,14 @@ async function linkEvents(
   { filter, client, linkedSubjects = [] }: EventsRequest,
 ): Promise<readonly LoggedEvent[] | null> {
   const links = new EventLinks();
-  let last: LoggedEvent | null = null;
+  let newest: LoggedEvent | null = null;
   for (const each of logged) {
     if (each.event === null) continue;
     const subjects = [...undecidedSubjects(each.event, filter), ...linkedSubjects];
-    if (links.add(each.event, subjects)) last = each;
+    if (links.add(each.event, subjects) && each.block >= (newest?.block ?? 0)) newest = each;
   }
-  if (last === null) return logged;
-  const { block, hash } = last;
+  if (newest === null) return logged;
+  const { block, hash } = newest;
   const found = await run({ sql: selectLinks(links, block), ...costOf(client) }, (_, result) => {
     const rows = toRecords(result);
     return rows.some(({ link, name }) => link === null && `0x${String(name)}` === hash)
@@ -176,23 +181,26 @@ async function readUndo(run: RunRead, cursor: EventCursor): Promise<EventsPage> 
   return await run({ sql: selectAncestor(cursor.hash), cost: "quick" }, (head, rows) => {
     const ancestor = decodeAncestor(rows);
     const finalized = Number(head.finalized);
-    // Another block is no ancestor of the cursor, whatever it says: an undo only ever leads back.
+    // A block above the cursor is not its ancestor, whatever the cursor says: an undo only ever leads back.
     const isKnown =
       ancestor !== null && ancestor.number >= cursor.finalized && ancestor.number < cursor.block;
     const lastLogBlock = isKnown ? ancestor.lastLogBlock : null;
+    const block = isKnown ? ancestor.number : cursor.finalized;
+    const { before = null } = cursor;
+    const isReplaced = before !== null && before.block > block;
     const next: EventCursor = {
       deployment: cursor.deployment,
-      block: isKnown ? ancestor.number : cursor.finalized,
+      block,
       hash: isKnown ? ancestor.hash : null,
       logIndex: END_OF_BLOCK,
       finalized: isKnown ? finalized : cursor.finalized,
       lastLogBlock: lastLogBlock && lastLogBlock.number > finalized ? lastLogBlock : null,
+      before: isReplaced ? { block, logIndex: END_OF_BLOCK } : before,
     };
-    const text = formatCursor(next);
     return {
-      undo: { block_number: String(next.block), block_hash: next.hash, cursor: text },
+      undo: { block_number: String(next.block), block_hash: next.hash, cursor: formatCursor(next) },
       events: [],
-      progress: describeProgress(next, head, text),
+      progress: describeProgress(next, head),
       cursor: next,
       hasMore: true,
       isAhead: false,

@@ -1,4 +1,4 @@
-// What it takes to fold blocks once more: their logs with details, and rows as they were before each block.
+// Reads what it takes to fold blocks once more: their logs with details, and rows as they were before each block.
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId, LogWithDetails } from "../../schema/chain-log.ts";
 import type { Column } from "../../schema/column.ts";
@@ -10,7 +10,7 @@ import { decodeChainLog } from "./event-logs.ts";
 import { arrayType, requireColumn } from "./table-sql.ts";
 import { keyColumns } from "./versioned-rows.ts";
 
-/** Beyond a limit nothing is read: strangers decide how large a block is, and how long the texts in a row are. */
+/** Beyond a limit nothing is read: anyone decides how large a block is, and how long the texts in a row are. */
 export type BlockReadLimits = {
   /** Logs of all blocks together. */
   readonly logsMax: number;
@@ -21,30 +21,30 @@ export type BlockReadLimits = {
 
 type BlockLogs = {
   readonly number: number;
-  /** Null where the block is not stored. */
+  /** Null if the block is not stored. */
   readonly hash: Hex | null;
-  /** In order; null where they would exceed a limit together with those of the blocks before. */
+  /** In order; null if they would exceed a limit together with those of the blocks before. */
   readonly logs: readonly LogWithDetails[] | null;
 };
 
-/** The blocks must have logs and be in order. The lookups have limits for the planner, as in `selectEventLogs`. */
+/** The blocks must have logs; those that come first count first against the limits. The lookups have limits for the planner, as in `selectEventLogs`. */
 export function selectBlockLogs(blocks: readonly BlockId[], limits: BlockReadLimits): SqlText {
   const numbers = `{${blocks.map(({ number }) => number).join(",")}}`;
-  const counted = sql`select n.number, b.hash, b.timestamp, sum(b.log_count) over (order by n.number) <= ${String(limits.logsMax)}::bigint as is_within
-      from unnest(${numbers}::bigint[]) n(number)
+  const counted = sql`select n.number, n.place, b.hash, b.timestamp, sum(b.log_count) over (order by n.place) <= ${String(limits.logsMax)}::bigint as is_within
+      from unnest(${numbers}::bigint[]) with ordinality n(number, place)
       left join lateral (select x.hash, x.timestamp, x.log_count from blocks x where x.number = n.number limit 1) b on true`;
   const logs = sql`select o.* from logs o where o.block_number = k.number and k.is_within order by o.log_index limit ${String(limits.logsMax)}::bigint`;
   const bytes = rawSql(
     "octet_length(l.topics) + octet_length(l.data) + coalesce(octet_length(l.details), 0)",
   );
-  const measured = sql`select k.number, k.hash, k.timestamp, l.log_index, l.tx_index, l.tx_hash, l.address, l.topics, l.data, l.details,
-      l.log_index is not null and sum(${bytes}) over (order by k.number, l.log_index) <= ${String(limits.logBytesMax)}::bigint as is_whole
+  const measured = sql`select k.number, k.place, k.hash, k.timestamp, l.log_index, l.tx_index, l.tx_hash, l.address, l.topics, l.data, l.details,
+      l.log_index is not null and sum(${bytes}) over (order by k.place, l.log_index) <= ${String(limits.logBytesMax)}::bigint as is_whole
     from (${counted}) k left join lateral (${logs}) l on true`;
   return sql`select m.number as block_number, encode(m.hash, 'hex') as hash, m.timestamp, m.is_whole, m.log_index, m.tx_index,
       encode(m.tx_hash, 'hex') as tx_hash, encode(m.address, 'hex') as address,
       case when m.is_whole then encode(m.topics, 'hex') end as topics, case when m.is_whole then encode(m.data, 'hex') end as data,
       case when m.is_whole then encode(m.details, 'hex') end as details
-    from (${measured}) m order by m.number, m.log_index`;
+    from (${measured}) m order by m.place, m.log_index`;
 }
 
 /** The rows of `selectBlockLogs`: one entry for each block. */
@@ -70,9 +70,11 @@ function detailsOf({ details }: ResultRow): Hex | null {
 export type RowBefore = RequiredRow & { readonly block: number };
 
 type FoundRows = {
-  /** The stored hash of the block that was asked for, from the same snapshot; null where it is not stored. */
+  /** The stored hash of the requested block, from the same snapshot; null if it is not stored. */
   readonly hash: Hex | null;
-  /** In the order of what was asked for: null where there was no row. Null where rows exceed their limit. */
+  /**
+   * In the order of the request, with null for a row that did not exist. Null as a whole if rows exceed their limit.
+   */
   readonly rows: readonly (Row | null)[] | null;
 };
 
@@ -85,7 +87,7 @@ type RowsBeforeQuery = {
 export function createRowsBeforeQuery(tables: readonly Table[]): RowsBeforeQuery {
   const places = new Map(tables.map((table, place) => [table.name, place]));
   const compiled = compileSql(joinSql([selectHash(), ...tables.map(selectRows)], " union all "));
-  /** What is wanted of each table, with its place in the list. */
+  /** The wanted keys of each table, with their positions in the list. */
   const byTable = (wanted: readonly RowBefore[]) => {
     const groups = tables.map((): { readonly row: RowBefore; readonly at: number }[] => []);
     for (const [at, row] of wanted.entries()) {

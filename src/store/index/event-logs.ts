@@ -1,4 +1,4 @@
-// Logs in chain order from a position on, with everything that shows whether that position is still on the chain.
+// Logs from a position on, in chain order or backwards, with what shows whether that position is still on the chain.
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import { type ResultRow, type ResultRows, toRecords } from "../../schema/reads/read.ts";
@@ -12,12 +12,16 @@ export const END_OF_BLOCK = 2 ** 31 - 1;
 export const FINALITIES = ["instant", "safe", "finalized"] as const;
 export type Finality = (typeof FINALITIES)[number];
 
-/** A block as stored; the hash is null where the block is deleted, as empty final ones are. */
+export type LogPosition = { readonly block: number; readonly logIndex: number };
+
+/** A block as stored; the hash is null if the block is deleted, as empty final ones are. */
 type StoredHash = { readonly number: number; readonly hash: Hex | null };
 
 export type EventLogsQuery = {
-  /** Logs after this position. The hash is null where it need not be compared. */
-  readonly after: { readonly block: number; readonly hash: Hex | null; readonly logIndex: number };
+  /** The position that must be on the chain. The hash is null if it need not be compared. */
+  readonly position: LogPosition & { readonly hash: Hex | null };
+  /** Reads backwards from here, and not forwards from the position. */
+  readonly before: LogPosition | null;
   /** A block with logs whose hash to look up; null for none. */
   readonly lastLogBlock: number | null;
   /** Whether there are logs between this block and the position, both excluded and included in this order. */
@@ -29,18 +33,18 @@ export type EventLogsQuery = {
 };
 
 export type EventLogs = {
-  /** Of the deployment whose logs these are. */
+  /** The deployment whose logs these are. */
   readonly deploymentFingerprint: string;
-  /** The last block to read, as `finality` allows. */
+  /** The last block to read, as `finality` and `before` allow. */
   readonly upTo: StoredHash & { readonly timestamp: number };
   /** The newest block with logs up to there. */
   readonly upToLastLogBlock: { readonly number: number; readonly hash: Hex } | null;
-  /** What is stored now under the numbers that the query names. */
+  /** The blocks that are stored now under the numbers that the query names. */
   readonly positionHash: Hex | null;
   readonly isPositionAbandoned: boolean;
   readonly lastLogBlockHash: Hex | null;
   readonly isQuiet: boolean;
-  /** In order. */
+  /** In the order of the query. */
   readonly logs: readonly PositionedLog[];
   /** Whether there are more: the number or the bytes of these are at their limit. */
   readonly hasMore: boolean;
@@ -62,7 +66,7 @@ export const UP_TO: Readonly<Record<Finality, string>> = {
   finalized: "least(h.block_number, h.finalized_block)",
 };
 
-// What is decoded and formatted at once. A single log may be larger: it is then the only one.
+// The bytes that are decoded and formatted at once. A single log may be larger: it is then the only one.
 const WINDOW_BYTES_MAX = 512 * 1024;
 
 /**
@@ -71,27 +75,33 @@ const WINDOW_BYTES_MAX = 512 * 1024;
  * fingerprint again for each log.
  */
 export function selectEventLogs(query: EventLogsQuery): SqlText {
-  const { after, finality, lastLogBlock, quietSince } = query;
-  const block = String(after.block);
+  const { position, before, finality, lastLogBlock, quietSince } = query;
+  const block = String(position.block);
+  const direction = rawSql(before === null ? "" : " desc");
   const isWanted =
     query.topics0 === null
       ? sql`true`
       : sql`encode(substring(s.topics from 1 for 32), 'hex') = any(${formatTopics(query.topics0)}::text[])`;
+  // One bound for each direction: of two upper bounds the index might use the wider one, and filter by the other.
+  const isNext =
+    before === null
+      ? sql`(o.block_number, o.log_index) > (${block}::bigint, ${String(position.logIndex)}::int) and o.block_number <= u.number`
+      : sql`(o.block_number, o.log_index) < (u.number, u.log_index)`;
   const next = sql`select o.* from logs o
-      where (o.block_number, o.log_index) > (${block}::bigint, ${String(after.logIndex)}::int) and o.block_number <= u.number
-      order by o.block_number, o.log_index limit ${String(query.logsMax)}::int`;
+      where ${isNext}
+      order by o.block_number${direction}, o.log_index${direction} limit ${String(query.logsMax)}::int`;
   const wanted = sql`select s.*, ${isWanted} as is_wanted from (${next}) s`;
   const bytes = sql`case when m.is_wanted then octet_length(m.topics) + octet_length(m.data) else 0 end`;
-  const measured = sql`select m.*, sum(${bytes}) over (order by m.block_number, m.log_index) - (${bytes}) as bytes_before,
+  const measured = sql`select m.*, sum(${bytes}) over (order by m.block_number${direction}, m.log_index${direction}) - (${bytes}) as bytes_before,
       count(*) over () as found from (${wanted}) m`;
   return sql`select f.fingerprint, u.number as up_to, encode(ub.hash, 'hex') as up_to_hash, coalesce(ub.timestamp, h.block_timestamp) as up_to_timestamp,
-      encode(pb.hash, 'hex') as position_hash, ${isAbandoned(after.hash)} as is_abandoned,
-      encode(ab.hash, 'hex') as last_log_hash, ${hasLogs(quietSince, after.block)} as has_logs,
+      encode(pb.hash, 'hex') as position_hash, ${isAbandoned(position.hash)} as is_abandoned,
+      encode(ab.hash, 'hex') as last_log_hash, ${hasLogs(quietSince, position.block)} as has_logs,
       nb.number as newest, encode(nb.hash, 'hex') as newest_hash,
       l.found, l.block_number, l.log_index, l.tx_index, encode(l.tx_hash, 'hex') as tx_hash, l.is_wanted,
       case when l.is_wanted then encode(l.address, 'hex') end as address, case when l.is_wanted then encode(l.topics, 'hex') end as topics,
       case when l.is_wanted then encode(l.data, 'hex') end as data, encode(lb.hash, 'hex') as hash, lb.timestamp
-    from (select ${rawSql(UP_TO[finality])} as number) u
+    from (${lastToRead(finality, before)}) u
     cross join (select ${rawSql(DEPLOYMENT_FINGERPRINT)} as fingerprint offset 0) f
     left join lateral (${blockAt("u.number")}) ub on true
     left join lateral (${blockAt(sql`${block}::bigint`)}) pb on true
@@ -99,7 +109,15 @@ export function selectEventLogs(query: EventLogsQuery): SqlText {
     left join lateral (${newestBlockWithLogs("u.number")}) nb on true
     left join lateral (${measured}) l on l.bytes_before < ${rawSql(String(WINDOW_BYTES_MAX))}
     left join lateral (${blockAt("l.block_number")}) lb on true
-    order by l.block_number, l.log_index`;
+    order by l.block_number${direction}, l.log_index${direction}`;
+}
+
+function lastToRead(finality: Finality, before: LogPosition | null): SqlText {
+  const upTo = rawSql(UP_TO[finality]);
+  if (before === null) return sql`select ${upTo} as number`;
+  const block = sql`${String(before.block)}::bigint`;
+  return sql`select n.number, case when n.number < ${block} then ${rawSql(String(END_OF_BLOCK))} else ${String(before.logIndex)}::int end as log_index
+      from (select least(${upTo}, ${block}) as number) n`;
 }
 
 function blockAt(number: string | SqlText): SqlText {
@@ -200,7 +218,7 @@ type Ancestor = {
   readonly lastLogBlock: { readonly number: number; readonly hash: Hex } | null;
 };
 
-/** Null where no rollback has recorded the branch. */
+/** Null if no rollback has recorded the branch. */
 export function decodeAncestor(rows: ResultRows): Ancestor | null {
   const [first] = toRecords(rows);
   if (!first) return null;

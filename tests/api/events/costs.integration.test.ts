@@ -69,7 +69,8 @@ describe.each([
   ["with statistics", "analyze"],
 ])("a page of events, %s", (_title, statement) => {
   const QUERY: EventLogsQuery = {
-    after: { block: MIDDLE, hash: HASH, logIndex: 2 },
+    position: { block: MIDDLE, hash: HASH, logIndex: 2 },
+    before: null,
     lastLogBlock: MIDDLE - 1,
     quietSince: MIDDLE - 1,
     finality: "instant",
@@ -89,26 +90,44 @@ describe.each([
     ["of safe events", { finality: "safe" }],
     [
       "from genesis",
-      { after: { block: -1, hash: null, logIndex: END_OF_BLOCK }, lastLogBlock: null, quietSince: -1 },
+      { position: { block: -1, hash: null, logIndex: END_OF_BLOCK }, lastLogBlock: null, quietSince: -1 },
     ],
     ["of a type that there is not", { topics0: [OTHER_TOPIC], logsMax: 1_000 }],
     ["of no type at all", { topics0: [], logsMax: 1_000 }],
     [
       "at the head",
-      { after: { block: LOG_BLOCKS, hash: HASH, logIndex: END_OF_BLOCK }, quietSince: LOG_BLOCKS },
+      { position: { block: LOG_BLOCKS, hash: HASH, logIndex: END_OF_BLOCK }, quietSince: LOG_BLOCKS },
     ],
+    ["backwards from the middle", { before: { block: MIDDLE, logIndex: 2 } }],
+    ["backwards from the head", { before: { block: BLOCK_MAX, logIndex: END_OF_BLOCK } }],
+    [
+      "backwards from the head, of final events",
+      { before: { block: BLOCK_MAX, logIndex: END_OF_BLOCK }, finality: "finalized" },
+    ],
+    [
+      "backwards from the head, of safe events",
+      { before: { block: BLOCK_MAX, logIndex: 0 }, finality: "safe" },
+    ],
+    [
+      "backwards, of a type that there is not",
+      { before: { block: MIDDLE, logIndex: END_OF_BLOCK }, topics0: [OTHER_TOPIC], logsMax: 1_000 },
+    ],
+    ["backwards from genesis", { before: { block: 0, logIndex: 0 } }],
     // What a crafted cursor can say.
     [
       "after the last block that can be",
-      { after: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: 0 },
+      { position: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: 0 },
     ],
     ["with a last log that cannot be", { lastLogBlock: BLOCK_MAX, quietSince: BLOCK_MAX }],
-    ["quiet since the beginning", { after: { block: LOG_BLOCKS, hash: HASH, logIndex: 0 }, quietSince: 0 }],
+    [
+      "quiet since the beginning",
+      { position: { block: LOG_BLOCKS, hash: HASH, logIndex: 0 }, quietSince: 0 },
+    ],
     [
       "quiet since the middle, up to the last block that can be",
-      { after: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: MIDDLE },
+      { position: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: MIDDLE },
     ],
-    ["that was never quiet", { after: { block: 0, hash: HASH, logIndex: 0 }, quietSince: LOG_BLOCKS }],
+    ["that was never quiet", { position: { block: 0, hash: HASH, logIndex: 0 }, quietSince: LOG_BLOCKS }],
   ])("visits only the logs that a page returns or searches: %s", async (_name, query) => {
     const whole = { ...QUERY, ...query };
     const cost = await measureStatementCost(opened.database, selectEventLogs(whole), CHAIN_TABLES);
@@ -196,14 +215,22 @@ describe("the statements of a history", () => {
               ...{ limit: 40 + 7 * at, linkedSubjects },
             });
             await readEvents({ from, filter, finality: "finalized", limit: 10, client: null });
+            await readEvents({
+              from: { end: "head" },
+              order: "desc",
+              filter,
+              finality: "safe",
+              limit: 9,
+              client: null,
+            });
             links += page.events.filter(({ event }) => event.linked !== undefined).length;
             from = { cursor: page.progress.cursor };
             hasMore = page.hasMore;
           }
         }
         expect(links).toBeGreaterThan(100);
-        // Of each finality with and without types, of the links, and of an ancestor.
-        expect(texts.size).toBeLessThanOrEqual(2 * FINALITIES.length + 2);
+        // Each finality with and without types in both orders, the links, and an ancestor.
+        expect(texts.size).toBeLessThanOrEqual(4 * FINALITIES.length + 2);
       } finally {
         await reader.close();
       }

@@ -49,6 +49,17 @@ async function readAll(query: string, limit = 1_000): Promise<readonly EventReco
   }
 }
 
+/** The same read backwards, in the order of the chain. */
+async function readBack(query: string, limit = 1_000): Promise<readonly EventRecord[]> {
+  const events: EventRecord[] = [];
+  for (let from = "head"; ; ) {
+    const page = await stage.body<Page>(`/events?order=desc&limit=${limit}&from=${from}${query}`);
+    events.push(...page.events);
+    from = page.progress.cursor;
+    if (!page.has_more) return events.reverse();
+  }
+}
+
 const idsOf = (events: readonly EventRecord[]) => events.map(({ id }) => id);
 
 describe("the pages of all events", () => {
@@ -107,6 +118,35 @@ describe("the pages of all events", () => {
   });
 });
 
+describe("the pages of all events backwards", () => {
+  it("returns every event once, the newest first, from the head by default", async () => {
+    expect(idsOf(await readBack(""))).toEqual(idsOf(all));
+    expect(idsOf(await readBack("", 7))).toEqual(idsOf(all));
+    const { events } = await stage.body<Page>("/events?order=desc&limit=3");
+    expect(idsOf(events)).toEqual(idsOf(all.slice(-3).toReversed()));
+    const at = Math.floor(all.length / 2);
+    const from = `from=${all[at]?.block_number}&limit=5`;
+    const upTo = all.filter(({ block_number }) => Number(block_number) <= Number(all[at]?.block_number));
+    const { events: earlier } = await stage.body<Page>(`/events?order=desc&${from}`);
+    expect(idsOf(earlier)).toEqual(idsOf(upTo.slice(-5).toReversed()));
+  });
+
+  it("has the same rows with each event as in the order of the chain", async () => {
+    const [forwards, backwards] = [await readAll("&include=rows", 100), await readBack("&include=rows", 100)];
+    const rowsOf = (events: readonly EventRecord[]) =>
+      events.map((event) => [event.id, (event as { rows?: unknown }).rows]);
+    expect(rowsOf(backwards)).toEqual(rowsOf(forwards));
+  }, 60_000);
+
+  it("is only for pages", async () => {
+    const response = await fetch(`${stage.url}/events?order=desc`, {
+      headers: { accept: "text/event-stream" },
+    });
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([400, "INPUT_INVALID"]);
+    expect(await response.text()).toContain("A stream goes forwards");
+  });
+});
+
 describe("a filter", () => {
   it("matches by filter what the table in docs/events.md says", () => {
     const page = readFileSync(new URL("../../../docs/events.md", import.meta.url), "utf8");
@@ -124,6 +164,7 @@ describe("a filter", () => {
   it.each(EVENT_TYPES)("returns all events of type %s", async (type) => {
     const expected = all.filter((event) => event.type === type);
     expect(idsOf(await readAll(`&type=${type}`))).toEqual(idsOf(expected));
+    expect(idsOf(await readBack(`&type=${type}`))).toEqual(idsOf(expected));
   });
 
   it("returns all events of several types", async () => {
@@ -148,6 +189,7 @@ describe("a filter", () => {
       expect(wanted.size).toBeGreaterThan(1);
       for (const value of wanted) {
         expect(idsOf(await readAll(`&${subject}=${value}`)), value).toEqual(idsOf(about(value)));
+        expect(idsOf(await readBack(`&${subject}=${value}`)), value).toEqual(idsOf(about(value)));
       }
     },
   );
@@ -179,6 +221,7 @@ describe("a filter", () => {
     "agent=alice",
     "account=1",
     "finality=soon",
+    "order=newest",
     "limit=0",
     "limit=-1",
     "limit=1.5",
@@ -192,19 +235,22 @@ describe("a filter", () => {
 });
 
 describe("lines of JSON", () => {
-  it("sends lines of JSON with the same records, then the progress", async () => {
-    const page = await stage.body<Page>("/events?limit=3");
-    const response = await fetch(`${stage.url}/events?limit=3`, {
-      headers: { accept: "application/x-ndjson" },
-    });
-    expect(response.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
-    const lines = (await response.text())
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line));
-    expect(lines).toEqual([
-      ...page.events.map((event) => ({ event })),
-      { progress: { ...page.progress, has_more: true } },
-    ]);
-  });
+  it.each(["asc", "desc"])(
+    "sends lines of JSON with the same records, then the progress: %s",
+    async (order) => {
+      const page = await stage.body<Page>(`/events?limit=3&order=${order}`);
+      const response = await fetch(`${stage.url}/events?limit=3&order=${order}`, {
+        headers: { accept: "application/x-ndjson" },
+      });
+      expect(response.headers.get("content-type")).toBe("application/x-ndjson; charset=utf-8");
+      const lines = (await response.text())
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(lines).toEqual([
+        ...page.events.map((event) => ({ event })),
+        { progress: { ...page.progress, has_more: true } },
+      ]);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 // Readers of events end with the events of the chain, in order and once, whatever reorgs happen between two pages.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
+import { blockOfCursor, formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
 import type { EventStart, EventsPage } from "../../../src/api/events/event-page.ts";
 import { createEventReader, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import type { EventFilter } from "../../../src/protocol/event-filter.ts";
@@ -71,6 +71,44 @@ class PagedClient {
   }
 }
 
+/** A client that reads from the head downwards, and after an undo forgets everything past its block. */
+class BackwardClient {
+  readonly #selection: Selection;
+  #events: { readonly id: string; readonly block_number: string }[] = [];
+  #cursor: string | null = null;
+  isDone = false;
+
+  constructor(selection: Selection) {
+    this.#selection = selection;
+  }
+
+  async readPage(limit: number): Promise<void> {
+    const { filter, finality } = this.#selection;
+    const from = this.#cursor === null ? { end: "head" as const } : { cursor: this.#cursor };
+    const page = await readEvents({ from, order: "desc", filter, finality, limit, client: null });
+    if (page.undo) {
+      const to = Number(page.undo.block_number);
+      this.#events = this.#events.filter(({ block_number }) => Number(block_number) <= to);
+    }
+    this.#events.push(...page.events.map(({ record }) => record));
+    const newest = blockOfCursor(page.progress.forward_cursor ?? "") ?? -1;
+    if (this.#cursor === null && finality !== "safe") expect(newest).toBe(index.upTo(finality, 0));
+    this.#cursor = page.progress.cursor;
+    this.isDone = !page.hasMore;
+    if (this.isDone) expect(page.progress.block_number).toBe("0");
+    this.#expectReverse(newest, Number(page.progress.block_number));
+  }
+
+  /** Between these blocks the client has the events of the chain, the last one first. */
+  #expectReverse(newest: number, downTo: number): void {
+    const expected = index
+      .events(newest)
+      .filter((event) => event.block >= downTo && this.#selection.passes(event));
+    const read = this.#events.filter(({ block_number }) => Number(block_number) >= downTo);
+    expect(read.map(({ id }) => id)).toEqual(expected.map(({ id }) => id).toReversed());
+  }
+}
+
 const FILTERS: readonly Pick<Selection, "filter" | "passes">[] = [
   { filter: EVERYTHING, passes: () => true },
   {
@@ -127,6 +165,27 @@ describe("readEvents", () => {
         for (const client of clients) {
           await client.readToEnd();
           client.expectComplete();
+        }
+      }),
+      { numRuns: runsOf(300, { min: 20 }) },
+    );
+  }, 600_000);
+
+  it("gives a client that reads backwards the reverse of the chain, whatever is undone between its pages", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        await index.reset();
+        const clients = SELECTIONS.map((selection) => new BackwardClient(selection));
+        for (const each of steps) {
+          if (each.kind === "extend") await index.extend(each.counts, each.unsettled);
+          else if (each.kind === "rollback") await index.rollback(each.depth);
+          else if (each.kind === "return") await index.returnToRemoved();
+          else if (each.kind === "forget") await index.database.query("truncate abandoned_blocks");
+          else await clients[each.client]?.readPage(each.limit);
+        }
+        for (const client of clients) {
+          do await client.readPage(7);
+          while (!client.isDone);
         }
       }),
       { numRuns: runsOf(300, { min: 20 }) },
@@ -300,6 +359,27 @@ describe("from", () => {
       await expect(from({ cursor: changed }), changed).rejects.toMatchObject({ code: "INPUT_INVALID" });
     }
     expect((await from({ cursor: progress.cursor })).undo).toBeNull();
+  });
+
+  it("begins backwards with a given block or the head, and rejects a cursor of the other order", async () => {
+    await index.extend([1, 0, 2, 1], 1);
+    const back = (start: EventStart, finality: Finality = "instant") =>
+      readEvents({ from: start, order: "desc", filter: EVERYTHING, finality, limit: 100, client: null });
+    expect(blocksOf(await back({ end: "head" }))).toEqual(["4", "3", "3", "1"]);
+    expect(blocksOf(await back({ block: 3 }))).toEqual(["3", "3", "1"]);
+    expect(blocksOf(await back({ block: 2 }))).toEqual(["1"]);
+    expect(blocksOf(await back({ end: "head" }, "finalized"))).toEqual(["3", "3", "1"]);
+    expect(blocksOf(await back({ end: "genesis" }))).toEqual([]);
+    await expect(back({ block: 5 })).rejects.toThrow("Block 5 is not indexed yet");
+    await expect(back({ block: 4 }, "finalized")).rejects.toThrow("Block 4 is not finalized yet");
+    const { progress, events } = await back({ end: "head" });
+    const forwards = await from({ end: "genesis" });
+    await expect(back({ cursor: forwards.progress.cursor })).rejects.toThrow("belongs to order=asc");
+    for (const cursor of [progress.cursor, events[0]?.record.cursor ?? ""])
+      await expect(from({ cursor })).rejects.toThrow("belongs to order=desc");
+    // What is newer than the first page comes from there on.
+    await index.extend([1]);
+    expect(blocksOf(await from({ cursor: progress.forward_cursor ?? "" }))).toEqual(["5"]);
   });
 
   it.each(FINALITIES)("rejects a final block that is another one now: %s", async (finality) => {
