@@ -1,6 +1,8 @@
 // The payment token: configured, and compared at start with what its contract reports (decimals, EIP-712 domain).
 
 import { domainSeparator } from "viem";
+import type { ChainInfo } from "../chain/chains/chain-info.ts";
+import { findChainById } from "../chain/chains/chains.ts";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
@@ -14,39 +16,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";
 
-type PaymentAsset = {
-  readonly asset: Hex;
-  /** Name and version of the token's EIP-712 domain, which differ even between deployments of the same token. */
-  readonly name: string;
-  readonly version: string;
-  readonly decimals: number;
-};
-
-/** The default token of each network: USDC, which accepts signed transfers. A map, because the name is configured. */
-const USDC: ReadonlyMap<string, PaymentAsset> = new Map<string, PaymentAsset>([
-  [
-    "eip155:8453",
-    {
-      asset: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
-      name: "USD Coin",
-      version: "2",
-      decimals: 6,
-    },
-  ],
-  [
-    "eip155:84532",
-    {
-      asset: "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
-      name: "USDC",
-      version: "2",
-      decimals: 6,
-    },
-  ],
-]);
-
-function findKnownAsset(network: string): PaymentAsset | null {
-  return USDC.get(network) ?? null;
-}
+type PaymentAsset = NonNullable<ChainInfo["paymentAsset"]>;
 
 export type PaymentAssetConfig = Omit<PaymentAsset, "decimals"> & {
   readonly network: Caip2Network;
@@ -59,7 +29,7 @@ export function resolvePaymentAsset(config: Config<typeof paymentSettings>): Pay
   const { paymentNetwork, paymentAsset, paymentAssetName: name, paymentAssetVersion: version } = config;
   const network = paymentNetwork as Caip2Network;
   const chainId = chainIdOfNetwork(network);
-  const known = findKnownAsset(network);
+  const known = findChainById(chainId)?.paymentAsset;
   const asset = paymentAsset === null ? null : (paymentAsset.toLowerCase() as Hex);
   if (asset === null || asset === known?.asset) {
     if (known) return { ...known, network, chainId };

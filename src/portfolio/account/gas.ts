@@ -1,4 +1,5 @@
 // What transactions cost on a chain at the pinned block: base fee, an assumed tip, and the fee for data on the parent chain.
+import { findChainById } from "../../chain/chains/chains.ts";
 import { decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createCallEncoder } from "../multicall.ts";
@@ -17,16 +18,7 @@ const TRANSFER = { gas: 21_000n, dataBytes: 120n } as const;
 /** To an account that did not hold the token; most tokens need less. */
 const TOKEN_TRANSFER = { gas: 65_000n, dataBytes: 190n } as const;
 
-/** The tip that wallets offer on a quiet day, by chain id. A block does not tell it, and the node's own advice moves. */
-const TIPS: ReadonlyMap<number, bigint> = new Map([
-  [1, 100_000_000n],
-  [10, 1_000_000n],
-  // What its validators require.
-  [137, 25_000_000_000n],
-  [8453, 1_000_000n],
-  // Its sequencer ignores tips.
-  [42161, 0n],
-]);
+/** On a chain of which nothing is known. */
 const TIP_ELSEWHERE = 1_000_000n;
 
 const OP_GAS_PRICE_ORACLE: Hex = "0x420000000000000000000000000000000000000f";
@@ -61,11 +53,7 @@ const ARBITRUM: DataFee = {
     return gas === undefined ? null : gas * baseFee;
   },
 };
-const DATA_FEES: ReadonlyMap<number, DataFee> = new Map([
-  [10, OP_STACK],
-  [8453, OP_STACK],
-  [42161, ARBITRUM],
-]);
+const DATA_FEES = { "op-stack": OP_STACK, arbitrum: ARBITRUM };
 
 /** The same for the same block: nothing here moves with the node's pool of transactions. */
 export async function readGas(
@@ -80,8 +68,8 @@ export async function readGas(
 }
 
 async function readCosts(at: PinnedChain, signal: AbortSignal): Promise<GasCosts | null> {
-  const { chainId } = at.chain;
-  const dataFee = DATA_FEES.get(chainId);
+  const info = findChainById(at.chain.chainId);
+  const dataFee = info?.dataFee && DATA_FEES[info.dataFee];
   const [baseFee, fees] = await Promise.all([
     at.baseFee(signal),
     // By single calls: the interface of Arbitrum exists for calls from outside only.
@@ -93,7 +81,7 @@ async function readCosts(at: PinnedChain, signal: AbortSignal): Promise<GasCosts
     dataFee && fees[index] !== "0x" ? dataFee.decode(fees[index], baseFee) : 0n,
   );
   if (typeof transferFee !== "bigint" || typeof tokenTransferFee !== "bigint") return null;
-  const gasPrice = baseFee + (TIPS.get(chainId) ?? TIP_ELSEWHERE);
+  const gasPrice = baseFee + (info?.usualTip ?? TIP_ELSEWHERE);
   return {
     gasPrice,
     transferCost: TRANSFER.gas * gasPrice + transferFee,

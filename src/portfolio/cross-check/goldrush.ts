@@ -1,4 +1,5 @@
 // GoldRush as a second source of balances and prices: one request per chain, never a source of the snapshot itself.
+import { findChainById } from "../../chain/chains/chains.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal } from "../../lib/json.ts";
@@ -13,14 +14,6 @@ type GoldRushOptions = {
   readonly timeoutMs?: number;
 };
 
-// GoldRush's names.
-const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
-  [1, "eth-mainnet"],
-  [10, "optimism-mainnet"],
-  [137, "matic-mainnet"],
-  [8453, "base-mainnet"],
-  [42161, "arbitrum-mainnet"],
-]);
 const BASE_URL = "https://api.covalenthq.com";
 const TIMEOUT_MS = 8_000;
 // A wallet that strangers have sent thousands of tokens to; each takes about a kilobyte.
@@ -35,7 +28,7 @@ export function createGoldRush(options: GoldRushOptions): CrossCheckSource {
   return {
     name: "goldrush",
     async read({ at: { chain }, wallet }, signal) {
-      const name = CHAIN_NAMES.get(chain.chainId);
+      const name = findChainById(chain.chainId)?.vendorNames?.goldRush;
       if (name === undefined) throw new VendorError("permanent", `GoldRush does not serve ${chain.name}.`);
       const path = `/v1/${name}/address/${wallet}/balances_v2/?quote-currency=USD&nft=false`;
       const headers = { authorization: `Bearer ${key.reveal()}` };

@@ -1,36 +1,14 @@
 // Where chains keep names: the registries of ENS and Basenames, and the spelling in which a name is looked up.
-import type { Hex } from "../../lib/hex.ts";
+import type { ChainInfo } from "../../chain/chains/chain-info.ts";
+import { CHAINS } from "../../chain/chains/chains.ts";
+import { assertDefined } from "../../lib/assert-defined.ts";
 import { createCallEncoder } from "../multicall.ts";
 
-export type NameService = {
-  readonly chainId: number;
-  /** As people call it. */
-  readonly title: string;
-  readonly registry: Hex;
-  /** The parent of the records by address. */
-  readonly reverse: string;
-  /** A contract that has newer records by address than the registry (ENSIP-19); absent where the registry has all. */
-  readonly reverseRegistrar?: Hex;
-};
+export type NameService = NonNullable<ChainInfo["nameService"]> & { readonly chainId: number };
 
-const ENS: NameService = {
-  chainId: 1,
-  title: "ENS on Ethereum",
-  registry: "0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e",
-  reverse: "addr.reverse",
-};
-
-const BASENAMES: NameService = {
-  chainId: 8453,
-  title: "Basenames on Base",
-  registry: "0xb94704422c2a1e396835a571837aa5ae53285a95",
-  // The number is that of the chain as a type of coin (ENSIP-11).
-  reverse: "80002105.reverse",
-  // ENS' L2ReverseRegistrar, at the same address on all rollups; Basenames sets new primary names there since August 2025.
-  reverseRegistrar: "0x0000000000d8e504002cc26e3ec46d81971c1664",
-};
-
-const NAME_SERVICES: readonly NameService[] = [ENS, BASENAMES];
+const NAME_SERVICES: readonly NameService[] = CHAINS.flatMap(({ chainId, nameService }) =>
+  nameService ? [{ chainId, ...nameService }] : [],
+);
 
 /** Undefined for a chain without names. */
 export function findNameService(chainId: number): NameService | undefined {
@@ -39,7 +17,9 @@ export function findNameService(chainId: number): NameService | undefined {
 
 /** On Ethereum the names under base.eth are only a pointer to a server; their records are on Base. */
 export function selectNameService(name: string): NameService {
-  return name.endsWith(".base.eth") ? BASENAMES : ENS;
+  const own = NAME_SERVICES.find(({ suffix }) => suffix !== undefined && name.endsWith(suffix));
+  const rest = NAME_SERVICES.find(({ suffix }) => suffix === undefined);
+  return assertDefined(own ?? rest, "the service of names");
 }
 
 export const resolverOf = createCallEncoder("function resolver(bytes32) view returns (address)");

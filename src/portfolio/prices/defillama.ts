@@ -1,5 +1,5 @@
 // Prices from DefiLlama over HTTP: optional and rate-limited; a failure only means missing prices.
-
+import { findChainById } from "../../chain/chains/chains.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
@@ -53,14 +53,6 @@ function createRequestBudget(options: {
   };
 }
 
-// DefiLlama's names.
-const CHAIN_NAMES: ReadonlyMap<number, string> = new Map([
-  [1, "ethereum"],
-  [10, "optimism"],
-  [137, "polygon"],
-  [8453, "base"],
-  [42161, "arbitrum"],
-]);
 const NATIVE_ADDRESS = "0x0000000000000000000000000000000000000000";
 
 // The coins are part of the URL, 52 characters each, and some proxies reject URLs over 4 KB.
@@ -109,7 +101,7 @@ export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
     name: "defillama",
     presentOnly: true,
     async read({ at, assets }, signal) {
-      const chain = CHAIN_NAMES.get(at.chain.chainId);
+      const chain = findChainById(at.chain.chainId)?.vendorNames?.defiLlama;
       if (chain === undefined || assets.length === 0) return { prices: new Map(), warnings: [] };
       const keys = new Map<string, Asset>(
         assets.map((asset) => [`${chain}:${(asset.contract ?? NATIVE_ADDRESS).toLowerCase()}`, asset]),

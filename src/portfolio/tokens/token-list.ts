@@ -1,4 +1,5 @@
 // Strict parsing of token lists in the format of tokenlists.org: a list decides what a wallet appears to hold.
+import { findChainById } from "../../chain/chains/chains.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
@@ -113,12 +114,7 @@ const ON_ALL_CHAINS: ReadonlySet<Hex> = new Set<Hex>([
   "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ]);
 
-const BY_CHAIN: ReadonlyMap<number, Hex> = new Map<number, Hex>([
-  [10, "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000"],
-  [137, "0x0000000000000000000000000000000000001010"],
-]);
-
 /** For a lower-case address. */
 export function isPseudoNative(chainId: number, address: Hex): boolean {
-  return ON_ALL_CHAINS.has(address) || BY_CHAIN.get(chainId) === address;
+  return ON_ALL_CHAINS.has(address) || findChainById(chainId)?.nativeAliases?.includes(address) === true;
 }

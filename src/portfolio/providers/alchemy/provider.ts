@@ -1,4 +1,5 @@
 // The holdings provider `alchemy`: balances, metadata, prices and transfers of a wallet; incomplete balances reject.
+import { findChainById } from "../../../chain/chains/chains.ts";
 import { Fault } from "../../../lib/fault.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
 import {
@@ -14,7 +15,7 @@ import {
 import { VendorError } from "../../vendor-request.ts";
 import { readSenders } from "../activity.ts";
 import { readAlchemyActivity } from "./activity.ts";
-import { ALCHEMY_NETWORKS, type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
+import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
 
 // Enough to recognise what went wrong; a wallet may hold hundreds of broken tokens.
@@ -31,10 +32,14 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
     presentOnly: true,
     async read({ at, wallet }, signal) {
       const { chain, block } = at;
-      const network = ALCHEMY_NETWORKS.get(chain.chainId);
-      if (network === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
-      const tokenQuery: AlchemyTokenQuery = { wallet, network, blockTimestamp: block.timestamp };
-      const activityQuery = { wallet, network: network.name, chain, blockNumber: block.number };
+      const name = findChainById(chain.chainId)?.vendorNames?.alchemy;
+      if (name === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
+      const tokenQuery: AlchemyTokenQuery = {
+        wallet,
+        network: { chainId: chain.chainId, name },
+        blockTimestamp: block.timestamp,
+      };
+      const activityQuery = { wallet, network: name, chain, blockNumber: block.number };
       // When the balances fail, the activity is of no use: stop reading it.
       const finished = new AbortController();
       const activitySignal = AbortSignal.any([signal, finished.signal]);
