@@ -325,8 +325,8 @@ describe("a receiver that fails", () => {
       await expect
         .poll(async () => (await readWebhook(index.database, id)).failures, patiently)
         .toBe(failures + 1);
-      const { retry_at } = await readWebhook(index.database, id);
-      const waitMs = Date.parse(retry_at ?? "") - clock.nowMs();
+      const { retryAt } = await readWebhook(index.database, id);
+      const waitMs = Date.parse(retryAt ?? "") - clock.nowMs();
       expect(waitMs).toBeGreaterThan(delayMs - 5_000);
       expect(waitMs).toBeLessThanOrEqual(delayMs * 1.1);
       await index.extend([1]);
@@ -335,8 +335,8 @@ describe("a receiver that fails", () => {
     }
     await expect.poll(async () => (await readWebhook(index.database, id)).status, patiently).toBe("disabled");
     expect(await readWebhook(index.database, id)).toMatchObject({
-      ...{ disabled_reason: "failing", failures: 10, delivered: "0" },
-      last_error: "status 500",
+      ...{ disabledReason: "failing", failures: 10, delivered: "0" },
+      lastError: "status 500",
     });
     expect(receiver.attempts).toHaveLength(10);
     expect(new Set(receiver.attempts.map((each) => each.id)).size).toBe(1);
@@ -373,8 +373,8 @@ describe("a receiver that fails", () => {
     start();
     await index.extend([1]);
     await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
-    const { retry_at } = await readWebhook(index.database, id);
-    expect(Date.parse(retry_at ?? "") - Date.now()).toBeGreaterThan(590_000);
+    const { retryAt } = await readWebhook(index.database, id);
+    expect(Date.parse(retryAt ?? "") - Date.now()).toBeGreaterThan(590_000);
   });
 
   it("a receiver that hangs delays no other, and no response fills the memory or the table", async () => {
@@ -399,7 +399,7 @@ describe("a receiver that fails", () => {
     await index.extend([2]);
     await expectHeld(receiver, chainIds);
     await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
-    expect((await readWebhook(index.database, id)).last_error?.length).toBeLessThan(300);
+    expect((await readWebhook(index.database, id)).lastError?.length).toBeLessThan(300);
     await expect.poll(() => hanging.attempts.length, patiently).toBe(20);
   });
 

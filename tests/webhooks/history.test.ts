@@ -29,7 +29,7 @@ it("webhooks read history as one client, two at a time, and the head is not kept
   onTestFinished(() => receiver.stop());
   await index.extend([20]);
   const first = await addWebhook(index.database, receiver.url, { from: "head" });
-  const isCaughtUp = async (id: string) => (await readWebhook(index.database, id)).caught_up_at !== null;
+  const isCaughtUp = async (id: string) => (await readWebhook(index.database, id)).isCaughtUp;
   const clients = new Set<string>();
   let [reading, readingMax] = [0, 0];
   let gate: Promise<void> | null = null;

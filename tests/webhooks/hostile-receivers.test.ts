@@ -73,10 +73,10 @@ describe("a receiver that responds with what is no response", () => {
     await index.extend([2]);
     await expect.poll(() => receiver.ids, patiently).toEqual(chainIds());
     await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
-    const { delivered, last_error } = await readWebhook(index.database, id);
+    const { delivered, lastError } = await readWebhook(index.database, id);
     expect(delivered).toBe("0");
-    expect(last_error).toMatch(problem);
-    expect(last_error?.length).toBeLessThan(300);
+    expect(lastError).toMatch(problem);
+    expect(lastError?.length).toBeLessThan(300);
   });
 });
 
@@ -111,7 +111,7 @@ describe("the guard of the public network", () => {
     start({ network: network(ca) });
     await index.extend([1]);
     await expect.poll(async () => (await readWebhook(index.database, id)).failures, patiently).toBe(1);
-    expect((await readWebhook(index.database, id)).last_error).toMatch(problem);
+    expect((await readWebhook(index.database, id)).lastError).toMatch(problem);
     expect(receiver.attempts).toEqual([]);
   });
 });

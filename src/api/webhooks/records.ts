@@ -5,12 +5,21 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { EventFilter } from "../../protocol/event-filter.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { hostNameOf } from "./challenge.ts";
-import { toWebhook, type Webhook, type WebhookRow, webhookColumns } from "./rows.ts";
+import {
+  listColumns,
+  type RowOf,
+  selected,
+  toWebhook,
+  WEBHOOK_COLUMNS,
+  type Webhook,
+  type WebhookRow,
+  webhookColumns,
+} from "./rows.ts";
 import { listGenerations, type WebhookSigner } from "./signing.ts";
 
 export type WebhookLimits = {
@@ -46,21 +55,22 @@ const PREVIOUS_KEYS_HOURS = 24;
 const TEST_EVERY_SECONDS = 10;
 
 /** The record as JSON; the URL may hold a secret of the receiver, so that only its host is shown. */
-const recordColumns = rawSql(
-  `${webhookColumns.name}, w.name, w.host, w.disabled_reason, w.last_error, w.delivered, iso_time(w.created_at) as created_at, iso_time(nullif(w.retry_at, '-infinity')) as retry_at, iso_time(w.pending_since) as pending_since, iso_time(w.last_success_at) as last_success_at`,
-);
-
-export type WebhookRecordRow = WebhookRow & {
-  readonly name: string | null;
-  readonly host: string;
-  readonly disabled_reason: string | null;
-  readonly last_error: string | null;
-  readonly delivered: string;
-  readonly created_at: string;
-  readonly retry_at: string | null;
-  readonly pending_since: string | null;
-  readonly last_success_at: string | null;
+const RECORD_COLUMNS = {
+  ...WEBHOOK_COLUMNS,
+  name: selected<string | null>("w.name"),
+  host: selected<string>("w.host"),
+  disabledReason: selected<string | null>("w.disabled_reason"),
+  lastError: selected<string | null>("w.last_error"),
+  delivered: selected<string>("w.delivered"),
+  createdAt: selected<string>("iso_time(w.created_at)"),
+  retryAt: selected<string | null>("iso_time(nullif(w.retry_at, '-infinity'))"),
+  pendingSince: selected<string | null>("iso_time(w.pending_since)"),
+  lastSuccessAt: selected<string | null>("iso_time(w.last_success_at)"),
 };
+
+const recordColumns = listColumns(RECORD_COLUMNS);
+
+export type WebhookRecordRow = RowOf<typeof RECORD_COLUMNS>;
 
 // Earlier versions stored the text of the receiver after its status. It may come from a server that the owner has no
 // access to.
@@ -71,18 +81,18 @@ export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
   const { keys, filter } = toWebhook(row);
   return {
     ...{ id, owner, accounts, name, host, status },
-    disabled_reason: row.disabled_reason,
+    disabled_reason: row.disabledReason,
     filter: { ...(filter.types === null ? {} : { types: filter.types }), ...filter.subjects },
     finality,
     cursor: row.position,
     public_keys: listGenerations(keys).map((generation) => signer.publicKeyOf(id, generation)),
     delivered: row.delivered,
     failures,
-    retry_at: failures > 0 ? row.retry_at : null,
-    pending_since: row.pending_since,
-    last_error: row.last_error?.replace(RECEIVER_TEXT, "$1") ?? null,
-    last_success_at: row.last_success_at,
-    created_at: row.created_at,
+    retry_at: failures > 0 ? row.retryAt : null,
+    pending_since: row.pendingSince,
+    last_error: row.lastError?.replace(RECEIVER_TEXT, "$1") ?? null,
+    last_success_at: row.lastSuccessAt,
+    created_at: row.createdAt,
   };
 }
 

@@ -5,7 +5,7 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurr
 import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { EventFilter } from "../../protocol/event-filter.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { type Finality, UP_TO } from "../../store/index/event-logs.ts";
 import type { QueryRunner } from "../../store/postgres/session.ts";
 import { blockOfCursor } from "../events/cursor.ts";
@@ -14,33 +14,77 @@ import type { UndoRecord } from "../events/event-page.ts";
 import { addUndo, type UndoneBlocks } from "./messages.ts";
 import type { KeyGenerations } from "./signing.ts";
 
-type WebhookStatus = "active" | "paused" | "disabled";
-
 /** The place of an event, comparable without reading its cursor. */
 export type ReachedEvent = { readonly cursor: string; readonly block: number; readonly logIndex: number };
 
-/** What delivery needs to know of a webhook. */
-export type Webhook = {
-  readonly id: string;
-  /** Null for the operator's. */
-  readonly owner: Hex | null;
-  readonly url: Secret<string>;
-  readonly allowPrivate: boolean;
-  /** Of an owner's it has participants: the owner, and the owner's accounts. */
-  readonly filter: EventFilter;
-  readonly finality: Finality;
-  readonly status: WebhookStatus;
-  readonly position: string;
-  readonly reached: ReachedEvent | null;
-  readonly isReachedAhead: boolean;
-  readonly undo: { readonly record: UndoRecord; readonly decidedMs: number } | null;
-  readonly epoch: number;
-  readonly undos: UndoneBlocks;
-  readonly keys: KeyGenerations;
-  readonly failures: number;
-  /** Whether it had nothing to deliver when it was last looked at. */
-  readonly isCaughtUp: boolean;
+/** An expression of a select list, and the type of its values. */
+type Selected<T> = { readonly expression: string; readonly type?: T };
+type SelectedColumns = Readonly<Record<string, Selected<unknown>>>;
+
+export function selected<T>(expression: string): Selected<T> {
+  return { expression };
+}
+
+/** The row that a select list returns. */
+export type RowOf<Columns> = {
+  readonly [Name in keyof Columns]: Columns[Name] extends Selected<infer T> ? T : never;
 };
+
+export function listColumns(columns: SelectedColumns): RawSql {
+  return rawSql(
+    Object.entries(columns)
+      .map(([name, { expression }]) => `${expression} as "${name}"`)
+      .join(", "),
+  );
+}
+
+/** The columns that delivery needs; the table is `w`. */
+export const WEBHOOK_COLUMNS = {
+  id: selected<string>("w.id"),
+  /** Null for a webhook of the operator. */
+  owner: selected<Hex | null>("w.owner"),
+  accounts: selected<readonly Hex[]>("w.accounts"),
+  url: selected<string>("w.url"),
+  allowPrivate: selected<boolean>("w.allow_private"),
+  types: selected<readonly string[] | null>("w.types"),
+  subjects: selected<EventFilter["subjects"]>("w.subjects"),
+  finality: selected<Finality>("w.finality"),
+  status: selected<"active" | "paused" | "disabled">("w.status"),
+  position: selected<string>("w.position"),
+  reached: selected<ReachedEvent | null>("w.reached"),
+  isReachedAhead: selected<boolean>("w.is_reached_ahead"),
+  undo: selected<{ readonly record: UndoRecord; readonly decidedMs: number } | null>("w.undo"),
+  epoch: selected<number>("w.epoch"),
+  undos: selected<UndoneBlocks>("w.undos"),
+  generation: selected<number>("w.generation"),
+  isPreviousValid: selected<boolean>("w.previous_until > now()"),
+  failures: selected<number>("w.failures"),
+  /** Whether there was nothing to deliver at the last read. */
+  isCaughtUp: selected<boolean>("w.caught_up_at is not null"),
+};
+
+export type WebhookRow = RowOf<typeof WEBHOOK_COLUMNS>;
+
+export const webhookColumns = listColumns(WEBHOOK_COLUMNS);
+
+/** A webhook as delivery uses it. */
+export type Webhook = Omit<WebhookRow, "url" | "types" | "subjects" | "generation" | "isPreviousValid"> & {
+  readonly url: Secret<string>;
+  /** The filter of an owner's webhook has participants: the owner, and the owner's accounts. */
+  readonly filter: EventFilter;
+  readonly keys: KeyGenerations;
+};
+
+export function toWebhook(row: WebhookRow): Webhook {
+  const { url, types, subjects, generation, isPreviousValid, ...webhook } = row;
+  const { owner, accounts } = row;
+  return {
+    ...webhook,
+    url: new Secret(url),
+    filter: { types, subjects, ...(owner !== null && { participants: [owner, ...accounts] }) },
+    keys: { generation, isPreviousValid },
+  };
+}
 
 /** The right to deliver to a webhook, until its lease ends. */
 export type Claim = {
@@ -49,57 +93,6 @@ export type Claim = {
   /** By performance.now(): a request that begins until then is over before the lease is. */
   readonly sendUntilMs: number;
 };
-
-export type WebhookRow = {
-  readonly id: string;
-  readonly owner: Hex | null;
-  readonly accounts: readonly Hex[];
-  readonly url: string;
-  readonly allow_private: boolean;
-  readonly types: readonly string[] | null;
-  readonly subjects: EventFilter["subjects"];
-  readonly finality: Finality;
-  readonly status: WebhookStatus;
-  readonly position: string;
-  readonly reached: ReachedEvent | null;
-  readonly is_reached_ahead: boolean;
-  readonly undo: Webhook["undo"];
-  readonly epoch: number;
-  readonly undos: UndoneBlocks;
-  readonly generation: number;
-  readonly is_previous_valid: boolean;
-  readonly failures: number;
-  readonly caught_up_at: string | null;
-};
-
-/** The columns of a WebhookRow; the table is `w`. */
-export const webhookColumns = rawSql(
-  "w.id, w.owner, w.accounts, w.url, w.allow_private, w.types, w.subjects, w.finality, w.status, w.position, w.reached, w.is_reached_ahead, w.undo, w.epoch, w.undos, w.generation, w.previous_until > now() as is_previous_valid, w.failures, w.caught_up_at",
-);
-
-export function toWebhook(row: WebhookRow): Webhook {
-  return {
-    id: row.id,
-    owner: row.owner,
-    url: new Secret(row.url),
-    allowPrivate: row.allow_private,
-    filter: {
-      ...{ types: row.types, subjects: row.subjects },
-      ...(row.owner === null ? {} : { participants: [row.owner, ...row.accounts] }),
-    },
-    finality: row.finality,
-    status: row.status,
-    position: row.position,
-    reached: row.reached,
-    isReachedAhead: row.is_reached_ahead,
-    undo: row.undo,
-    epoch: row.epoch,
-    undos: row.undos,
-    keys: { generation: row.generation, isPreviousValid: row.is_previous_valid },
-    failures: row.failures,
-    isCaughtUp: row.caught_up_at !== null,
-  };
-}
 
 /** The block up to which a position leads; null for the head, where no one has looked yet. */
 export function blockOfPosition(position: string): number | null {
