@@ -3,9 +3,7 @@
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
-import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
@@ -23,64 +21,8 @@ import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, spendWindows } from "../domains/policies.ts";
 import { sessionKeys } from "../domains/session-keys.ts";
-import { evaluatePreflight } from "./evaluate.ts";
+import { evaluatePreflight, preflightSchema } from "./evaluate.ts";
 import { type AccountRules, type PlannedTransaction, readPaddedSelector } from "./rules.ts";
-
-const policyTypes = ["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"];
-const amountOrNull = nullable(uint256.json);
-
-const spendCheck = {
-  title: "SpendCheck",
-  ...closedObject({
-    token: { ...address.json, description: "The zero address is the native coin." },
-    attempted: uint256.json,
-    spent: { ...uint256.json, description: "In the current window, as of the block." },
-    max_per_day: { ...amountOrNull, description: "Null where there is no limit." },
-    remaining: amountOrNull,
-    ok: { type: "boolean" },
-  }),
-};
-
-const policyUpdate = {
-  title: "PolicyUpdate",
-  type: "object",
-  description:
-    "A call that the account itself must send. The owner of a PolicyAccount calls the account's function of the same name instead.",
-  properties: {
-    policy_type: { type: "string", enum: policyTypes },
-    target: address.json,
-    selector: bytes4.json,
-    token: address.json,
-    suggested_value: {
-      anyOf: [{ type: "boolean" }, uint256.json],
-      description: "The smallest sufficient value; a limit of 0 means no limit.",
-    },
-    to: { ...address.json, description: "The policy module." },
-    data: bytes.json,
-  },
-  required: ["policy_type", "suggested_value", "to", "data"],
-  additionalProperties: false,
-};
-
-const preflightResponseSchema = {
-  title: "Preflight",
-  ...closedObject({
-    allowed: { type: "boolean" },
-    action: { type: "string", description: "What the transaction does, in one sentence." },
-    reasons: {
-      type: "array",
-      items: { type: "string" },
-      description: "Every violated rule; the first is the one the contract reverts with.",
-    },
-    missing_policies: { type: "array", items: { type: "string", enum: policyTypes } },
-    spend_checks: { type: "array", items: spendCheck },
-    required_policy_updates: {
-      type: "array",
-      items: policyUpdate,
-      description: "Empty for a reason that no policy can change, such as an expired session key.",
-    },
-  }),
-};
 
 // The largest transaction that nodes accept into their pool; the body limit fits it in hex.
 const DATA_BYTES_MAX = 128 * 1024;
@@ -127,7 +69,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     readsIndex: true,
     body: BODY,
     bodyBytesMax: BODY_BYTES_MAX,
-    responses: { 200: preflightResponseSchema },
+    responses: { 200: preflightSchema },
     responseHeaders: { 200: HEAD_HEADERS },
     async handle({ values, body, client, minBlock }) {
       const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);

@@ -3,6 +3,8 @@ import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import { UINT256_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
+import { listOf, nullable, schemaOf, type TypeOf, titledRecord, wordOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import {
@@ -44,26 +46,61 @@ function describeSpend(
   return `Transfer ${amount} of token ${token} from ${first} to ${second} (transferFrom)`;
 }
 
-type SpendCheck = {
-  readonly token: Hex;
-  readonly attempted: string;
-  readonly spent: string;
-  readonly max_per_day: string | null;
-  readonly remaining: string | null;
-  readonly ok: boolean;
-};
+const AMOUNT_OR_NULL = nullable(uint256.json);
 
-type PreflightResult = {
-  readonly allowed: boolean;
-  readonly action: string;
-  readonly reasons: readonly string[];
-  readonly missing_policies: readonly string[];
-  readonly spend_checks: readonly SpendCheck[];
-  readonly required_policy_updates: readonly PolicyUpdate[];
-};
+const spendCheckSchema = titledRecord("SpendCheck", {
+  token: schemaOf<Hex>({ ...address.json, description: "The zero address is the native coin." }),
+  attempted: uint256.json,
+  spent: { ...uint256.json, description: "In the current window, as of the block." },
+  max_per_day: { ...AMOUNT_OR_NULL, description: "Null where there is no limit." },
+  remaining: AMOUNT_OR_NULL,
+  ok: { type: "boolean" },
+});
+
+type SpendCheck = TypeOf<typeof spendCheckSchema>;
+
+const POLICY_TYPE = wordOf(["ACCOUNT_FROZEN", "TARGET_ALLOWLIST", "FUNCTION_ALLOWLIST", "SPEND_LIMIT"]);
+
+const policyUpdateSchema = schemaOf<PolicyUpdate>({
+  title: "PolicyUpdate",
+  type: "object",
+  description:
+    "A call that the account itself must send. The owner of a PolicyAccount calls the account's function of the same name instead.",
+  properties: {
+    policy_type: POLICY_TYPE,
+    target: address.json,
+    selector: bytes4.json,
+    token: address.json,
+    suggested_value: {
+      anyOf: [{ type: "boolean" }, uint256.json],
+      description: "The smallest sufficient value; a limit of 0 means no limit.",
+    },
+    to: { ...address.json, description: "The policy module." },
+    data: bytes.json,
+  },
+  required: ["policy_type", "suggested_value", "to", "data"],
+  additionalProperties: false,
+});
+
+export const preflightSchema = titledRecord("Preflight", {
+  allowed: { type: "boolean" },
+  action: { type: "string", description: "What the transaction does, in one sentence." },
+  reasons: listOf(
+    { type: "string" },
+    { description: "Every violated rule; the first is the one the contract reverts with." },
+  ),
+  missing_policies: listOf(POLICY_TYPE),
+  spend_checks: listOf(spendCheckSchema),
+  required_policy_updates: listOf(policyUpdateSchema, {
+    description: "Empty for a reason that no policy can change, such as an expired session key.",
+  }),
+});
 
 /** All violated rules in the contract's order: the first is the one it reverts with. */
-export function evaluatePreflight(transaction: PlannedTransaction, rules: AccountRules): PreflightResult {
+export function evaluatePreflight(
+  transaction: PlannedTransaction,
+  rules: AccountRules,
+): TypeOf<typeof preflightSchema> {
   const checks = spendChecks(transaction, rules);
   const violations = [
     ...findSessionKeyViolations(transaction, rules),

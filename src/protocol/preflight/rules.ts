@@ -88,8 +88,10 @@ export type AccountRules = {
   readonly session: { readonly active: boolean; readonly expiresAt: bigint };
 };
 
+type PolicyType = "ACCOUNT_FROZEN" | "TARGET_ALLOWLIST" | "FUNCTION_ALLOWLIST" | "SPEND_LIMIT";
+
 export type PolicyUpdate = {
-  readonly policy_type: string;
+  readonly policy_type: PolicyType;
   readonly target?: Hex;
   readonly selector?: Hex;
   readonly token?: Hex;
@@ -101,7 +103,7 @@ export type PolicyUpdate = {
 /** One rule that rejects the transaction; without an update if no policy can change that. */
 export type PolicyViolation = {
   readonly reason: string;
-  readonly missing?: string;
+  readonly missing?: PolicyType;
   readonly update?: PolicyUpdate;
 };
 

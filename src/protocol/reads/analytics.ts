@@ -1,5 +1,5 @@
 // Reads: GET /analytics/commerce, from the rollups that the folds maintain; and the list of all analytics.
-import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
+import { closedObject, type Schema, schemaOf, titledRecord } from "../../schema/json-schema.ts";
 import {
   type AsOf,
   type Read,
@@ -9,6 +9,7 @@ import {
 } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { listValueColumns } from "../../schema/table.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
 import { flows } from "./flows.ts";
@@ -19,8 +20,7 @@ import { volumes as volumesOverTime } from "./volumes.ts";
 // Bounds the response.
 const ROWS_MAX = 20;
 
-const SUMMARY = Object.keys(commerceTotals.columns).filter((column) => column !== "scope");
-const VOLUME = ["receipts", "settled_volume", "protocol_fees"];
+const SUMMARY = listValueColumns(commerceTotals);
 
 type Ranking = {
   /** The ranked table and its key. */
@@ -33,47 +33,49 @@ type Ranking = {
   readonly keys: Readonly<Record<string, string>>;
 };
 
-const volumes = (keys: Ranking["keys"]): Ranking["keys"] => ({
-  ...keys,
-  ...Object.fromEntries(VOLUME.map((column) => [column, `v.${column}`])),
-});
+const VOLUME = {
+  receipts: "v.receipts",
+  settled_volume: "v.settled_volume",
+  protocol_fees: "v.protocol_fees",
+};
 
-const RANKINGS: Readonly<Record<string, Ranking>> = {
+const RANKINGS = {
   volume_by_token: {
     table: "token_volumes",
     key: "token",
     by: "settled_volume",
-    keys: volumes({ token: "v.token" }),
+    keys: { token: "v.token", ...VOLUME },
   },
   top_merchants: {
     table: "merchant_records",
     key: "merchant_id",
     by: "settled_volume",
     join: { table: "merchants", on: "j.merchant_id = v.merchant_id" },
-    keys: volumes({ merchant_id: "v.merchant_id", owner: "j.owner" }),
+    keys: { merchant_id: "v.merchant_id", owner: "j.owner", ...VOLUME },
   },
   top_services: {
     table: "service_volumes",
     key: "service_numeric_id",
     by: "settled_volume",
     join: { table: "services", on: "j.service_numeric_id = v.service_numeric_id" },
-    keys: volumes({
+    keys: {
       service_numeric_id: "v.service_numeric_id",
       service_id: "j.service_id",
       merchant_id: "j.merchant_id",
-    }),
+      ...VOLUME,
+    },
   },
   facilitator_volume: {
     table: "facilitator_volumes",
     key: "facilitator",
     by: "settled_volume",
-    keys: volumes({ facilitator: "v.facilitator" }),
+    keys: { facilitator: "v.facilitator", ...VOLUME },
   },
   volume_by_payment_rail: {
     table: "rail_volumes",
     key: "payment_rail",
     by: "settled_volume",
-    keys: volumes({ payment_rail: "v.payment_rail" }),
+    keys: { payment_rail: "v.payment_rail", ...VOLUME },
   },
   trust_signals_by_kind: {
     table: "signal_counts",
@@ -81,7 +83,7 @@ const RANKINGS: Readonly<Record<string, Ranking>> = {
     by: "signals",
     keys: { kind: "v.kind", signals: "v.signals" },
   },
-};
+} satisfies Readonly<Record<string, Ranking>>;
 
 const INTEGERS = ["payment_rail", "kind"];
 
@@ -127,15 +129,25 @@ function statement(asOf: AsOf): SqlText {
     from (select 1) always left join commerce_totals c on c.scope = 'all' and ${isValidAt("c", asOf)}`;
 }
 
-function rankingSchema({ keys }: Ranking): JsonSchema {
+type Element<R extends Ranking> = {
+  readonly [Key in keyof R["keys"]]: Key extends "payment_rail" | "kind" ? number : string;
+};
+
+function rankingSchema<R extends Ranking>({ keys }: R): Schema<readonly Element<R>[]> {
   const json = (key: string) => ({ type: INTEGERS.includes(key) ? "integer" : "string" });
   const properties = Object.fromEntries(Object.keys(keys).map((key) => [key, json(key)]));
-  return { type: "array", maxItems: ROWS_MAX, items: closedObject(properties) };
+  return schemaOf({ type: "array", maxItems: ROWS_MAX, items: closedObject(properties) });
 }
 
-const arraySchemas = Object.fromEntries(
-  Object.entries(RANKINGS).map(([shown, ranking]) => [shown, rankingSchema(ranking)]),
-);
+export const commerceSchema = titledRecord("CommerceAnalytics", {
+  summary: countsSchema(SUMMARY),
+  volume_by_token: rankingSchema(RANKINGS.volume_by_token),
+  top_merchants: rankingSchema(RANKINGS.top_merchants),
+  top_services: rankingSchema(RANKINGS.top_services),
+  facilitator_volume: rankingSchema(RANKINGS.facilitator_volume),
+  volume_by_payment_rail: rankingSchema(RANKINGS.volume_by_payment_rail),
+  trust_signals_by_kind: rankingSchema(RANKINGS.trust_signals_by_kind),
+});
 
 const commerce: Read = {
   path: "/analytics/commerce",
@@ -147,10 +159,7 @@ const commerce: Read = {
   parameters: [],
   provenance: false,
   recentOnly: true,
-  responseSchema: {
-    title: "CommerceAnalytics",
-    ...closedObject({ summary: countsSchema(SUMMARY), ...arraySchemas }),
-  },
+  responseSchema: commerceSchema,
   notFoundMessage: null,
   // At an earlier block, the statement reads every row that has changed since.
   plan: ({ asOf }) => ({ sql: statement(asOf), cost: asOf === null ? "quick" : "slow", assemble }),
