@@ -1,4 +1,4 @@
-// Deploys the protocol and what a local chain needs beside it: one call, transactions pipelined by explicit nonces.
+// Deploys the protocol and what a local chain needs alongside it: one call, transactions pipelined by explicit nonces.
 import { channel } from "node:diagnostics_channel";
 import { type Abi, type Address, encodeDeployData, getContractAddress, type Hex, size } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

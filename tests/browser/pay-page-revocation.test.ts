@@ -59,7 +59,7 @@ it("ends what the wallet approved, after which nothing can be taken", async () =
   expect(await row.locator(".labels").textContent()).toBe("Unlimited");
   // What was searched is a note, and nothing of a local chain is a warning.
   expect(await page.locator(".warnings li").allTextContents()).toEqual([]);
-  // A service that sells everything has the most links beside the title.
+  // A service that sells everything has the most links alongside the title.
   expect(await findLayoutDefects(page)).toEqual([]);
   // The others are what every local payer has given: two allowances, one in Permit2, and an operator of its loan.
   const rows = page.locator(".permissions > li");

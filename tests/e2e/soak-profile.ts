@@ -12,7 +12,7 @@ export type SoakProfile = {
   readonly writers: number;
   readonly payers: number;
   readonly kills: IntervalRange;
-  /** Null where there is no time for it. */
+  /** Null if there is no time for it. */
   readonly freezes: IntervalRange | null;
   readonly reorgs: IntervalRange;
   readonly databaseRestarts: IntervalRange;

@@ -110,7 +110,7 @@ const CALLERS: readonly (readonly [string, (url: string) => Promise<unknown>])[]
 ];
 
 describe.each(CALLERS)("%s", (_name, call) => {
-  /** Everything visible of a failure; null where the caller does not see one. */
+  /** Everything visible of a failure; null if the caller does not see one. */
   const failure = async (): Promise<string | null> => {
     const shown = await call(`http://user:${KEY}@${host}/v3/${KEY}?token=${KEY}`).then(
       () => null,

@@ -22,7 +22,7 @@ import {
   splitWords,
 } from "./example-lines.ts";
 
-/** Examples that cannot run beside a local run, with the reason. A line that matches none of these must run. */
+/** Examples that cannot run alongside a local run, with the reason. A line that matches none of these must run. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(npm (ci|test|start|install|init|pkg)|rm -rf node_modules)\b/, "installs, or runs what contains this"],
   [/^npm run client:package\b|\.\.\/quickstart\b/, "tests/client/package.integration.test.ts runs these"],

@@ -1,4 +1,4 @@
-// The first page: lines over a span that shows something, and a reason only where it is the reason.
+// The first page: lines over a span that shows something, and a reason only if it is the reason.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { sql } from "../../src/schema/sql.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";

@@ -6,7 +6,7 @@ const TAG =
 
 export type PageElement = { readonly name: string; readonly attributes: Readonly<Record<string, string>> };
 
-/** The elements of a page, in order; throws where it is not well-formed. */
+/** The elements of a page, in order; throws if it is not well-formed. */
 export function parsePage(text: string): readonly PageElement[] {
   const elements: PageElement[] = [];
   const open: string[] = [];

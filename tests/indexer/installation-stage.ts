@@ -120,7 +120,7 @@ export function digestSchema(database: Database, schema: string): Promise<Readon
   });
 }
 
-// As often as a service in the same process can respond beside its work.
+// As often as a service in the same process can respond alongside its work.
 const LOOK_MS = 100;
 
 /**

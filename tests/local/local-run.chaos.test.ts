@@ -44,7 +44,7 @@ async function showsNoPublicExplorer({ portfolio }: LocalState): Promise<void> {
   });
 }
 
-/** The examples of the documents, run as their reader does: a client buys, and a server beside the run sells. */
+/** The examples of the documents, run as their reader does: a client buys, and a server alongside the run sells. */
 async function runsTheExamples(state: LocalState, payee: string): Promise<void> {
   const payer = state.accounts.find(({ name }) => name === "payer");
   const folder = await createProgramFolder({ "buy-snapshot.ts": renderLocalClient(state.portfolio) });

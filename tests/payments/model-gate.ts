@@ -40,7 +40,7 @@ export type ModelRequest = {
 };
 
 export type ModelResponse = {
-  /** Null where the process died. */
+  /** Null if the process died. */
   readonly status: number | null;
   readonly body: string;
   readonly path: readonly FlowStateName[];

@@ -118,7 +118,7 @@ it("a payment that one version began is finished by the other, once", async () =
     expect((await ledger.readStoredResponse(settled.key))?.body.equals(BODY)).toBe(true);
     await finish(ledger, unsettled);
 
-    // The version before still runs beside it: what either begins, the other finishes.
+    // The version before still runs alongside it: what either begins, the other finishes.
     await finish(ledger, await begin(ledgerBefore, "by the version before"));
     await finish(ledgerBefore, await begin(ledger, "by the new version"));
 

@@ -14,7 +14,7 @@ import { startSextant } from "../../support/process/sextant-process.ts";
 import { silentLog } from "../../support/quiet-log.ts";
 
 export type KilledServices = {
-  /** Where the API listens now, or listened last. */
+  /** The URL of the API now, or the last one. */
   readonly url: string;
   /** The connection of the test, which opens again by itself. */
   readonly database: Database;

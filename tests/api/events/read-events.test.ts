@@ -160,7 +160,7 @@ describe("readEvents", () => {
           else if (each.kind === "forget") await index.database.query("truncate abandoned_blocks");
           else await clients[each.client]?.readPage(each.limit);
         }
-        // Where a rollback left no record, a client waits until the chain has its block again.
+        // If a rollback left no record, a client waits until the chain has its block again.
         await index.extend(Array.from({ length: REORG_DEPTH_MAX }, () => 0));
         for (const client of clients) {
           await client.readToEnd();

@@ -45,7 +45,7 @@ async function readPages(readEvents: ReadEvents, { limit = 100, rows = true }: P
   }
 }
 
-/** The bonds after each event; null where the event has no rows. */
+/** The bonds after each event; null if the event has no rows. */
 const bondsOf = (events: readonly EventRecord[]) =>
   events.map(({ rows }) => (rows === null ? null : rows?.map(({ after }) => after.bond)));
 

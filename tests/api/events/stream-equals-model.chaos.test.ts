@@ -146,7 +146,7 @@ async function expectClientsEqualRows({ stage, services, clients }: Run): Promis
   }
 }
 
-/** The lists of the API as of the block; what a record has beside the columns of its row is derived. */
+/** The lists of the API as of the block; what a record has alongside the columns of its row is derived. */
 async function expectApiEqualsModel(url: string, model: ReadModel, block: number): Promise<void> {
   for (const [path, { key, id }] of Object.entries(LIST_SHAPES)) {
     const rows = new Map(model.rows(key).map((row) => [String(row[id]), row]));

@@ -9,7 +9,7 @@ type Plain = Readonly<Record<string, unknown>>;
 
 export type ModelRead = {
   readonly path: string;
-  /** The body at the block; null where the response is 404. What only the service can know is taken from its body. */
+  /** The body at the block; null if the response is 404. What only the service can know is taken from its body. */
   readonly expect: (state: BlockState, body: Plain) => unknown;
   /** Of a list: the same read after the record with this id, and where the cursor of the next page is from. */
   readonly after?: (last: string, cursor: string) => ModelRead;

@@ -65,7 +65,7 @@ export class ReadingClient {
     }
   }
 
-  /** Null where it failed for a reason that the rules allow. */
+  /** Null if it failed for a reason that the rules allow. */
   async #request(read: ModelRead): Promise<ReadResponse | null> {
     const { site, log } = this.#readers;
     const api = site.apis[this.#random.below(site.apis.length)];

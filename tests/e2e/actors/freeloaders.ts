@@ -63,7 +63,7 @@ function createAccount(): Account {
   return { privateKey, address: privateKeyToAccount(privateKey).address };
 }
 
-/** False where the token rejects it, because the money was spent or a reorg has taken it away. */
+/** False if the token rejects it, because the money was spent or a reorg has taken it away. */
 async function move({ protocol, nodes }: E2eSystem, from: Account, to: Hex): Promise<boolean> {
   const nonce = randomBytes(32);
   const signer = privateKeyToAccount(from.privateKey);

@@ -66,7 +66,7 @@ function look({ databaseUrl }: E2eSystem, schema: string): Promise<Database> {
   });
 }
 
-/** Where a missing log led to different rows, the log explains them. */
+/** If a missing log led to different rows, the log explains them. */
 async function differingLogs(lived: Database, clean: Database): Promise<string> {
   const [found, expected] = await Promise.all([lived, clean].map(readLogs));
   const lacking = (all: readonly string[] = [], some: readonly string[] = []) => {

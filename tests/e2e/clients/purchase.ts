@@ -117,7 +117,7 @@ export async function presentPayment(
   return reply;
 }
 
-/** Nothing was charged and a retry may succeed, also where a node of the chain failed. */
+/** Nothing was charged and a retry may succeed, also if a node of the chain failed. */
 export function isTransientFailure({ status, headers }: ServiceResponse): boolean {
   return (
     status === 503 || status === 429 || (status === 500 && headers["x-error-code"] === "PROVIDER_FAILED")

@@ -23,7 +23,7 @@ type FlakyNodeOptions = {
 // Each costs its caller a twenty-second timeout; more would leave the rest of the run idle.
 const SILENT_SHARE = 0.01;
 
-// Only for a node beside an honest one: alone, it could not be found out.
+// Only for a node alongside an honest one: alone, it could not be found out.
 const LIAR_BESIDE_OTHERS: readonly NodeFaultInjection[] = [...LIAR_FAULTS, { kind: "omit-middle" }];
 
 export async function startFlakyNode(options: FlakyNodeOptions): Promise<FlakyNode> {

@@ -7,7 +7,7 @@ export type FrontRunner = {
   readonly fault: NodeFault;
   /** Which share of the payments he carries out from now on. */
   run(share: number): void;
-  /** Carries out a payment that he has from elsewhere: false where the token rejects it. */
+  /** Carries out a payment that he has from elsewhere: false if the token rejects it. */
   carryOut(data: Hex, nonce: Hex): Promise<boolean>;
 };
 
@@ -20,7 +20,7 @@ type FrontRunnerOptions = {
   readonly onFault: () => void;
 };
 
-// What a transfer by signature takes, and plenty beside it.
+// What a transfer by signature takes, and plenty alongside it.
 const GAS = "0x493e0";
 
 export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {

@@ -10,7 +10,7 @@ export type LaggingFault = {
 
 type Placed = { readonly blockNumber?: string | null } | null;
 
-/** Where a method names its block, counted from 0. */
+/** The position of the block among the parameters of a method, counted from 0. */
 const BLOCK_PARAMETER: Readonly<Record<string, number>> = {
   eth_call: 1,
   eth_estimateGas: 1,

@@ -7,7 +7,7 @@ import type { Outages } from "../outages.ts";
 export type ManagedProcess = {
   readonly name: string;
   readonly running: boolean;
-  /** Where it listens now, or listened last. */
+  /** Its URL now, or the last one. */
   readonly url: string;
   /** The last things it said. */
   readonly output: string;
@@ -15,7 +15,7 @@ export type ManagedProcess = {
   start(): Promise<void>;
   /** Resolves with its exit code, null when killed. */
   end(signal: "SIGTERM" | "SIGKILL"): Promise<number | null>;
-  /** Suspends the process; the returned function resumes it. Null where none is running. */
+  /** Suspends the process; the returned function resumes it. Null if none is running. */
   freeze(): (() => void) | undefined;
 };
 

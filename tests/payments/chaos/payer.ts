@@ -32,7 +32,7 @@ export type PurchaseRecord = {
   readonly payer: string;
   readonly path: string;
   readonly behaviour: PayerBehaviour;
-  /** Null where not even the terms arrived. */
+  /** Null if not even the terms arrived. */
   header: string | null;
   readonly responses: PayerResponse[];
   /** To what was forged, or sent for something else. */
@@ -154,7 +154,7 @@ async function send(
   return sendPayment(serviceUrl + path, header, responses, ms);
 }
 
-/** Throws where there is no whole response. */
+/** Throws if there is no whole response. */
 export async function sendPayment(
   url: string,
   header: string,

@@ -1,4 +1,4 @@
-// An index of sample tables in a real database, beside the plain history it must equal.
+// An index of sample tables in a real database, alongside the plain history it must equal.
 import { randomBytes } from "node:crypto";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";

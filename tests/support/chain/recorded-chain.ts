@@ -87,7 +87,7 @@ export type ChainRecord = {
   readonly chain: ChainConfig;
   readonly block?: PinnedBlock;
   readonly calls: RecordedCalls;
-  /** For calls that were not recorded; null, a revert, where it is missing. */
+  /** For calls that were not recorded; null, a revert, if it is missing. */
   readonly otherwise?: Hex;
   readonly spoil?: (call: ContractRead, result: Hex | null) => Hex | null;
   /** Results of our own code, by its call data: null as from a node that does not run it. A failing node without it. */

@@ -38,7 +38,7 @@ async function initialise(unfinished: string): Promise<void> {
   await ensureCluster(folders, binaries, "none", log);
 }
 
-/** Hard links to the programs of the other folder, where it has a copy: nothing changes them, and they are large. */
+/** Hard links to the programs of the other folder, if it has a copy: nothing changes them, and they are large. */
 async function linkPrograms(from: string, to: string): Promise<void> {
   if (await isEmptyOrMissing(from)) return;
   for (const name of await readdir(from)) {

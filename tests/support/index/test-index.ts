@@ -20,7 +20,7 @@ import { silentLog } from "../quiet-log.ts";
 
 export type TestIndex = {
   readonly database: Database;
-  /** Where the database is, for commands that open it themselves. */
+  /** The URL of the database, for commands that open it themselves. */
   readonly place: TestDatabase;
   readonly status: IndexerStatus;
   /** Waits until the index has the head, by number and hash. */

@@ -154,7 +154,7 @@ export class FaultyNode {
   }
 }
 
-/** The error goes to the first query for logs, where there is one. */
+/** The error goes to the first query for logs, if there is one. */
 function replaceMember(
   { code, message, data }: Extract<NodeFaultInjection, { code: number }>,
   calls: readonly NodeRpcCall[],

@@ -1,4 +1,4 @@
-// Facilitators of a paid stage beside its own: another key, other nodes, a restart over the same records.
+// Facilitators of a paid stage alongside its own: another key, other nodes, a restart over the same records.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { getAddress, type Hex } from "viem";
 import type { Clock } from "../../../src/lib/clock.ts";

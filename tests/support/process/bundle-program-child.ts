@@ -33,7 +33,7 @@ const ownSources = {
       const isOurs = importer !== "" && !importer.includes("/node_modules/");
       return isOurs && !OWN.test(path) && !INLINED.test(path) ? { path, external: true } : undefined;
     });
-    // A module finds the files beside it by its own URL, which a bundle would replace.
+    // A module finds the files alongside it by its own URL, which a bundle would replace.
     build.onLoad({ filter: /\.ts$/ }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replaceAll(
         "import.meta.url",

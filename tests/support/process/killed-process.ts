@@ -19,7 +19,7 @@ export class KilledProcess {
     this.#ready = ready;
   }
 
-  /** Where it listens now, or listened last. */
+  /** Its URL now, or the last one. */
   get url(): string {
     return /"url":"(http:[^"]+)"/.exec(this.#output)?.[1] ?? "";
   }

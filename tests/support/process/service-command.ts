@@ -24,7 +24,7 @@ export function startServiceCommand(run: RunCommand, environment: Environment) {
     ended,
     logged,
     stop,
-    /** Its URL once it listens; empty where it ended before. */
+    /** Its URL once it listens; empty if it ended before. */
     async listening(): Promise<string> {
       await Promise.race([waitFor(() => LISTENING.test(logged())), ended]);
       return LISTENING.exec(logged())?.[1] ?? "";
