@@ -1,8 +1,5 @@
 // Text that other people wrote: characters that no reader sees, but a model does, are made visible or taken out.
 
-/** The key in a JSON Schema of a text that other people chose: a reader takes such a field as data, never as orders. */
-export const FOREIGN_TEXT = "x-foreign-text";
-
 /**
  * Tags, variation selectors, zero widths, fillers and controls of direction, as Unicode classifies them, the control
  * characters that JSON does not escape, and the two blank letters: of braille, and the empty head of a note.

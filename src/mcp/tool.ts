@@ -5,9 +5,9 @@ import {
   type StandardSchemaWithJSON,
 } from "@modelcontextprotocol/server";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
-import { FOREIGN_TEXT } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { JsonSchema } from "../schema/column.ts";
+import { FOREIGN_TEXT } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 
 export type ToolDeclaration = {

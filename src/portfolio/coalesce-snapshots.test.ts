@@ -1,4 +1,5 @@
 // Coalescing: equal requests share one read within a block, and a caller that aborts does not affect the others.
+
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";
@@ -11,9 +12,9 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
+import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import { coalesceSnapshots } from "./coalesce-snapshots.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
-import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
 const base = makeChainConfig("base", 8453, [], { blockTimeMs: 2_000 });

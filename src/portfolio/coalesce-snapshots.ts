@@ -1,8 +1,9 @@
 // Single flight for snapshots: equal requests share one running read, and its result until the next block.
+
 import type { Clock } from "../lib/clock.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
+import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import type { SnapshotQuery, SnapshotReader } from "./snapshot.ts";
-import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import type { PortfolioChain } from "./types.ts";
 
 // Prices move between slow blocks: this is the maximum age of a shared snapshot on any chain.

@@ -1,6 +1,8 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all do unless allowed.
+
 import type { Clock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
+import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import { readGas } from "./account/gas.ts";
 import { readAccount } from "./account/kind.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
@@ -10,7 +12,6 @@ import { readName } from "./names/read-name.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
-import type { PortfolioSnapshot } from "./snapshot-types.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import { readTokenMetadata } from "./tokens/metadata.ts";
 import type { HoldingsProvider, PinnedChain, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";

@@ -5,6 +5,7 @@ import type { TopicFilter } from "../chain/logs/topic-logs.ts";
 import type { TransferFilter } from "../chain/logs/transfers.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
+import type { PortfolioPosition } from "../schema/portfolio/snapshot.ts";
 
 /** A token as described by a list, a contract or a vendor. Addresses are lower-case; null is the native coin. */
 export type Asset = {
@@ -151,9 +152,6 @@ export type WalletActivity = {
   readonly timestamp: number | null;
 };
 
-/** Enough to show what a wallet is doing; this is not a transaction history. */
-export const ACTIVITY_MAX = 25;
-
 /** `native` or the lower-case contract. */
 export type AssetKey = "native" | Hex;
 
@@ -259,7 +257,7 @@ export type PositionAsset = Holding & {
   readonly isPayoutUnproven?: boolean;
 };
 
-export type PositionKind = "supplied" | "borrowed" | "vault" | "liquidity" | "staked";
+export type PositionKind = PortfolioPosition["kind"];
 
 /** Raw amounts are positive; `borrowed` makes their value negative. */
 export type ProtocolPosition = {

@@ -1,6 +1,5 @@
 // Column types, each with its form in SQL, in memory and in JSON.
-import { FOREIGN_TEXT } from "../lib/foreign-text.ts";
-import { type JsonSchema, nullable, type Schema, schemaOf } from "./json-schema.ts";
+import { FOREIGN_TEXT, type JsonSchema, nullable, type Schema, schemaOf } from "./json-schema.ts";
 
 export type { JsonSchema } from "./json-schema.ts";
 

@@ -3,6 +3,9 @@
 /** A JSON Schema, as in OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+/** The key in a JSON Schema of a text that other people chose: a reader takes such a field as data, never as orders. */
+export const FOREIGN_TEXT = "x-foreign-text";
+
 declare const TYPE: unique symbol;
 
 /** A JSON Schema of values of type T, which exists for the compiler only; a copy with other annotations keeps it. */
@@ -30,12 +33,14 @@ type SimpleTypes = {
 type SimpleName = keyof SimpleTypes;
 
 type Properties = Readonly<Record<string, JsonSchema>>;
-type ObjectOf<Required, Optional> = { readonly [K in keyof Required]: TypeOf<Required[K]> } & {
-  readonly [K in keyof Optional]?: TypeOf<Optional[K]>;
-};
-type Flat<T> = { [K in keyof T]: T[K] };
+/** Inferred once more, so that errors show the keys and not the schemas. */
+type ObjectOf<Required, Optional> = {
+  readonly [K in keyof Required]: TypeOf<Required[K]>;
+} & { readonly [K in keyof Optional]?: TypeOf<Optional[K]> } extends infer T
+  ? { [K in keyof T]: T[K] }
+  : never;
 
-export type ObjectSchema<Required, Optional> = Schema<Flat<ObjectOf<Required, Optional>>> & {
+export type ObjectSchema<Required, Optional> = Schema<ObjectOf<Required, Optional>> & {
   readonly properties: Required & Optional;
 };
 

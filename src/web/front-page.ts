@@ -1,6 +1,6 @@
 // The front page of the portfolio service, for people: where to begin, what it costs, and what comes back.
 import { escapeHtml } from "../lib/html.ts";
-import { exampleSnapshot } from "./example-snapshot.ts";
+import { exampleSnapshot } from "../schema/portfolio/examples.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
 import { type HtmlPage, readPageStyle, renderAddressField, renderPage } from "./page.ts";

@@ -1,10 +1,10 @@
 // The page of a difference in a real browser: before, after, and each change split into quantity and price.
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { exampleDiff } from "../../src/portfolio/http/diff-schema.ts";
 import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
+import { exampleDiff } from "../../src/schema/portfolio/examples.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage } from "./browser.ts";
 import { findBarriers, findLayoutDefects } from "./page-checks.ts";

@@ -1,8 +1,8 @@
 // A demanding exposure: every kind of limit, Permit2, collections, holders of control, and hostile names.
 
 import type { Hex } from "../../src/lib/hex.ts";
-import type { Exposure, ExposurePermission } from "../../src/portfolio/exposure/types.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
+import type { Exposure, ExposurePermission } from "../../src/schema/portfolio/exposure.ts";
 import { PAYER } from "./browser.ts";
 import { BIDI_TEXT, HOSTILE_TEXT } from "./rich-snapshot.ts";
 

@@ -1,5 +1,8 @@
 // A demanding snapshot: many tokens and transfers, debts, unknown prices, and hostile names.
+
 import { addDecimals, formatDecimal, parseDecimal } from "../../src/lib/decimal.ts";
+import type { Hex } from "../../src/lib/hex.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import type {
   ChainSummary,
   LendingHealth,
@@ -9,8 +12,7 @@ import type {
   PortfolioSnapshot,
   PortfolioToken,
   RecentActivity,
-} from "../../src/portfolio/snapshot-types.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+} from "../../src/schema/portfolio/snapshot.ts";
 
 export const HOSTILE_TEXT = `<img src=x onerror="document.title='owned'"><script>document.title='owned'</script>`;
 /** Reads as USDC, and turns the text after it around. */
@@ -21,7 +23,7 @@ const CHAINS = { base: 8453, ethereum: 1, arbitrum: 42161, optimism: 10, polygon
 type Chain = keyof typeof CHAINS;
 const chainNames = Object.keys(CHAINS) as Chain[];
 
-const addressOf = (index: number) => `0x${(index + 1).toString(16).padStart(40, "a")}`;
+const addressOf = (index: number): Hex => `0x${(index + 1).toString(16).padStart(40, "a")}`;
 
 /** Symbol, balance, price and value. */
 type Amount = readonly [

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { openPaidRun } from "./paid-run.ts";
 
 const WALLET = exampleSnapshot.address;

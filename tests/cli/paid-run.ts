@@ -7,7 +7,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
 import { startTestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { openPaidStage } from "../support/payments/paid-stage.ts";

@@ -1,6 +1,6 @@
 // The command itself is killed while it pays; wallet.integration.test.ts loses its response, crash.integration.test.ts kills the client.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { startSextant } from "../support/process/sextant-process.ts";
 import { openPaidRun } from "./paid-run.ts";
 

@@ -4,7 +4,7 @@ import { EventEmitter } from "node:events";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { startFaultyProxy } from "../client/faulty-proxy.ts";
 import { readBody, startLoopbackServer } from "../support/http/loopback-server.ts";
 import { openPaidRun } from "./paid-run.ts";

@@ -10,7 +10,7 @@ import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.t
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { openPaidStage } from "../support/payments/paid-stage.ts";

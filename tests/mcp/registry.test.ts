@@ -7,7 +7,7 @@ import { describeApiTools } from "../../src/api/tools.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { allSettings, readVersion } from "../../src/config/settings.ts";
 import { describePaidTools } from "../../src/portfolio/http/tools.ts";
-import { exampleSnapshot } from "../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");

@@ -1,11 +1,12 @@
 // The same bytes as of the same blocks from two processes of the service, of which one has read more before.
+
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { encodeFunctionData, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Exposure } from "../../src/portfolio/exposure/types.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { Exposure } from "../../src/schema/portfolio/exposure.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import { createDatabaseEnvironment, startSextant } from "../support/process/sextant-process.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";

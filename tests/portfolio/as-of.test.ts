@@ -1,4 +1,5 @@
 // Paid snapshots as of blocks, and differences between them, on real chains: the same from any process at any time.
+
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Ajv2020 } from "ajv/dist/2020.js";
@@ -6,13 +7,13 @@ import type { Hex } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { applyDiff } from "../../src/portfolio/diff/apply-diff.ts";
 import { addUsd, extractFigures } from "../../src/portfolio/diff/figures.ts";
-import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
-import type { Exposure } from "../../src/portfolio/exposure/types.ts";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
 import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
-import type { PortfolioSnapshot, SnapshotBlock } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioDiff } from "../../src/schema/portfolio/diff.ts";
+import type { Exposure } from "../../src/schema/portfolio/exposure.ts";
+import type { PortfolioSnapshot, SnapshotBlock } from "../../src/schema/portfolio/snapshot.ts";
 import { sendPlainToken, sendTransaction } from "./hostile-tokens.ts";
 import {
   callNode,

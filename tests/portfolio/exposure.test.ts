@@ -1,18 +1,18 @@
 // GET /exposure, bought with a real x402 client: what can be taken is shown, and its own calldata ends it.
+
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { domainSeparator, encodeFunctionData, type Hex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { FOREIGN_TEXT } from "../../src/lib/foreign-text.ts";
 import { LOCAL_EXAMPLES } from "../../src/local/portfolio.ts";
-import type { PortfolioDiff } from "../../src/portfolio/diff/read-diff.ts";
 import { PERMIT2 } from "../../src/portfolio/exposure/revocations.ts";
-import type { Exposure } from "../../src/portfolio/exposure/types.ts";
-import { exposureSchema } from "../../src/portfolio/http/exposure-schema.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import { FOREIGN_TEXT } from "../../src/schema/json-schema.ts";
+import type { PortfolioDiff } from "../../src/schema/portfolio/diff.ts";
+import { type Exposure, exposureSchema } from "../../src/schema/portfolio/exposure.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import {
   callNode,
   listedTokenOf,

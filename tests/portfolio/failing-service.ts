@@ -1,8 +1,9 @@
 // A portfolio service whose nodes and database fail, and checks of what its payers were charged.
+
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import type { PrivateKeyAccount } from "viem";
 import { expect } from "vitest";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import { openBreakableConnection } from "../support/database/breakable-connection.ts";
 import { createMigratedDatabase } from "../support/database/test-database.ts";
 import { openTestConnection } from "../support/index/empty-index.ts";

@@ -6,7 +6,7 @@
 
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
 import { fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import { TEST_PRICE } from "../support/payments/paid-stage.ts";

@@ -21,7 +21,7 @@ import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-
 import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openSnapshotTable } from "../../src/store/postgres/stored-snapshots.ts";

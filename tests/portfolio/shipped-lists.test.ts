@@ -6,9 +6,11 @@ import { REPOSITORY_SOURCES } from "../../scripts/token-lists/repository-sources
 import { buildShippedLists, LISTED_CHAINS } from "../../scripts/token-lists/shipped-lists.ts";
 import { CHAINLINK_FEEDS } from "../../src/chain/price-feeds/price-feeds.ts";
 import type { Hex } from "../../src/lib/hex.ts";
-import { AAVE_V2_MARKETS } from "../../src/portfolio/positions/aave-v2/markets.ts";
-import { AAVE_V3_MARKETS } from "../../src/portfolio/positions/aave-v3/markets.ts";
-import { SPARK_MARKETS } from "../../src/portfolio/positions/spark/markets.ts";
+import {
+  AAVE_V2_MARKETS,
+  AAVE_V3_MARKETS,
+  SPARK_MARKETS,
+} from "../../src/portfolio/positions/aave-v3/markets.ts";
 import { loadTokenLists } from "../../src/portfolio/tokens/load-token-lists.ts";
 import { getStablecoins } from "../../src/portfolio/tokens/stablecoins.ts";
 import { isPseudoNative, mergeTokenLists, parseTokenList } from "../../src/portfolio/tokens/token-list.ts";

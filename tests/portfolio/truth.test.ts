@@ -5,7 +5,7 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { LocalAccountName } from "@sextant/local-chain/accounts";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { PortfolioSnapshot } from "../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";
 import { casesOf } from "../support/test-depth.ts";
 import {
   type ExpectedChain,
@@ -195,7 +195,7 @@ describe("a paid snapshot", () => {
     const wallet = lower(accounts().payer.address);
     const { recentActivity } = await snapshotOf(wallet, "&chains=base");
     expect(recentActivity.length).toBeGreaterThanOrEqual(3);
-    const blocks = recentActivity.map(({ blockNumber }) => blockNumber ?? 0);
+    const blocks = recentActivity.map(({ blockNumber }) => Number(blockNumber));
     expect(blocks).toEqual([...blocks].sort((a, b) => b - a));
     for (const { hash, from, to, blockNumber } of recentActivity) {
       expect([from, to]).toContain(wallet);

@@ -2,7 +2,7 @@
 import type { LendingHealth } from "@sextant/client/generated/records";
 import type { PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";
-import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { createDisplay } from "./display.ts";
 import { formatSnapshot } from "./snapshot.ts";
 

@@ -6,6 +6,7 @@ import {
   decodeWord,
 } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { PortfolioAccount } from "../../schema/portfolio/snapshot.ts";
 import { createCallEncoder } from "../multicall.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
@@ -18,24 +19,7 @@ import {
   SAFE_PROXY_CODES,
 } from "./known-accounts.ts";
 
-type AccountKind = "eoa" | "delegated" | "safe" | "smart-account" | "contract";
-
-export type Account = {
-  /** Null when the code could not be read. */
-  readonly kind: AccountKind | null;
-  /** The code itself proves the kind. False if a contract only says so, as any contract may. */
-  readonly proven: boolean;
-  /** The contract whose code an EIP-7702 account runs. */
-  readonly delegate: Hex | null;
-  /** The contract whose code the published proxy of a Safe or of a Coinbase Smart Wallet runs. */
-  readonly implementation: Hex | null;
-  readonly version: string | null;
-  /** Of a Safe; null when it has more than we list. */
-  readonly owners: readonly Hex[] | null;
-  readonly threshold: number | null;
-  /** The ERC-4337 entry point that the account names, if it is one of those that bundlers use. */
-  readonly entryPoint: Hex | null;
-};
+export type Account = Omit<PortfolioAccount, "chain" | "chainId">;
 
 type AccountResult = { readonly account: Account; readonly warnings: readonly string[] };
 

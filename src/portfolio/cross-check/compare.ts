@@ -1,4 +1,5 @@
 // Compares what we read with what a second source says: every difference is reported, none is resolved.
+
 import {
   addDecimals,
   compareDecimals,
@@ -6,8 +7,9 @@ import {
   formatDecimal,
   multiplyDecimals,
 } from "../../lib/decimal.ts";
+import type { ChainCrossCheck, CrossCheckDifference } from "../../schema/portfolio/snapshot.ts";
 import { type AssetKey, type AssetPrice, type ChainConfig, getAssetKey, type Holding } from "../types.ts";
-import type { ChainCrossCheck, CrossCheckDifference, SecondHolding, SecondOpinion } from "./types.ts";
+import type { SecondHolding, SecondOpinion } from "./types.ts";
 
 export type OwnReading = {
   readonly chain: ChainConfig;

@@ -1,9 +1,10 @@
 // Reads the second source alongside the snapshot, within a budget: it can add a report, never delay or change a
 // balance.
+import type { ChainCrossCheck } from "../../schema/portfolio/snapshot.ts";
 import { runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
 import { compareHoldings, type OwnReading, reportUnavailable } from "./compare.ts";
-import type { ChainCrossCheck, CrossCheckSource } from "./types.ts";
+import type { CrossCheckSource } from "./types.ts";
 
 // Runs alongside the parts of a chain, which together take longer than this when they are slow.
 const CROSS_CHECK_MS = 8_000;

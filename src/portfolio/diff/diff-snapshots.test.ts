@@ -1,4 +1,5 @@
 // The difference of snapshots: it leads from one to the other, and its parts add up to the last digit.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
@@ -14,10 +15,11 @@ import {
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { parseDecimal } from "../../lib/decimal.ts";
+import type { ValueChange } from "../../schema/portfolio/diff.ts";
 import { quotePrice } from "../types.ts";
 import type { ChainData } from "../valuation/snapshot-data.ts";
 import { applyDiff } from "./apply-diff.ts";
-import { diffFigures, type ValueChange } from "./diff-snapshots.ts";
+import { diffFigures } from "./diff-snapshots.ts";
 import { addUsd, extractFigures } from "./figures.ts";
 
 const usdc = makeListedToken(1, "USDC", 6);

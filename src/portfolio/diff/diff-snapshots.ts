@@ -1,4 +1,5 @@
 // The difference of two snapshots of a wallet: what changed, and how much of it by quantity and how much by price.
+
 import {
   addDecimals,
   compareDecimals,
@@ -8,58 +9,31 @@ import {
   parseDecimal,
   roundDecimal,
 } from "../../lib/decimal.ts";
+import type {
+  AssetFigures,
+  PortfolioDiff,
+  PositionChange,
+  TokenChange,
+  TokenFigures,
+  TotalChange,
+  ValueChange,
+} from "../../schema/portfolio/diff.ts";
 import {
-  type AssetFigures,
   addUsd,
   byKey,
   type FiguresOf,
   formatAssetKey,
   formatPositionKey,
   formatTokenKey,
-  type PositionAssetKey,
-  type PositionKey,
   type SnapshotFigures,
   subtractUsd,
-  type TokenFigures,
   type TokenKey,
 } from "./figures.ts";
-
-/**
- * `quantityUsd + priceUsd = changeUsd`, to the last digit. Quantity is the change of the balance at the price before;
- * price is the rest: the new balance times the change of the price. All are null if a value is unknown on one side, and
- * the parts where a value is not balance times price: the markets of a token could not pay for all of it, and a balance
- * that anyone can give away would make parts of any size.
- */
-export type ValueChange = {
-  readonly changeUsd: string | null;
-  readonly quantityUsd: string | null;
-  readonly priceUsd: string | null;
-};
 
 /** A side is null if the wallet had or has nothing of it. */
 type Sides<Figures> = { readonly before: Figures | null; readonly after: Figures | null };
 
-type TokenChange = TokenKey & ValueChange & Sides<TokenFigures>;
-type PositionAssetChange = PositionAssetKey & ValueChange & Sides<AssetFigures>;
-type PositionChange = PositionKey & ValueChange & { readonly assets: readonly PositionAssetChange[] };
-
-/** `quantityUsd + priceUsd + otherUsd = changeUsd`. */
-type TotalChange = ValueChange & {
-  readonly beforeUsd: string | null;
-  readonly afterUsd: string | null;
-  /** Of what has no parts, and of what is counted on one side only: it is unknown or spam on the other. */
-  readonly otherUsd: string | null;
-};
-
-export type FiguresDiff = {
-  readonly total: TotalChange;
-  readonly chains: readonly (TotalChange & { readonly chain: string })[];
-  /** Only those that changed, by chain and contract. */
-  readonly tokens: readonly TokenChange[];
-  readonly positions: readonly PositionChange[];
-  /** Entries of the two lists whose change in value is unknown. */
-  readonly unknownCount: number;
-};
+export type FiguresDiff = Pick<PortfolioDiff, "total" | "chains" | "tokens" | "positions" | "unknownCount">;
 
 /** Both of the same wallet and chains. */
 export function diffFigures(before: SnapshotFigures, after: SnapshotFigures): FiguresDiff {

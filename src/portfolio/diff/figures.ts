@@ -1,44 +1,28 @@
 // The figures of a snapshot that a difference needs, each under one key and in one order, without names and descriptions.
+
 import { addDecimals, formatDecimal, parseDecimal } from "../../lib/decimal.ts";
-import type { PortfolioAsset, PortfolioPosition, PortfolioSnapshot } from "../snapshot-types.ts";
-import type { PositionKind } from "../types.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { AssetFigures, PositionChange, TokenChange, TokenFigures } from "../../schema/portfolio/diff.ts";
+import type {
+  ChainSummary,
+  PortfolioAsset,
+  PortfolioPosition,
+  PortfolioSnapshot,
+} from "../../schema/portfolio/snapshot.ts";
 
-/** What there is of an asset. Amounts are plain decimal text; null is unknown. */
-export type AssetFigures = {
-  readonly symbol: string | null;
-  readonly decimals: number | null;
-  readonly rawBalance: string;
-  readonly priceUsd: string | null;
-  /** Negative for a debt. */
-  readonly valueUsd: string | null;
-};
-
-/** Spam counts in no total. */
-export type TokenFigures = AssetFigures & { readonly spam: boolean };
-
-export type TokenKey = { readonly chain: string; readonly contract: string | null };
-
-export type PositionKey = {
-  readonly chain: string;
-  readonly protocol: string;
-  readonly kind: PositionKind;
-  readonly name: string;
-  readonly contract: string | null;
-};
-
+export type TokenKey = Pick<TokenChange, "chain" | "contract">;
+export type PositionKey = Pick<PositionChange, "chain" | "protocol" | "kind" | "name" | "contract">;
 /** An asset of a position; `contract` is null for the native coin. */
-export type PositionAssetKey = { readonly contract: string | null };
+export type PositionAssetKey = Pick<TokenChange, "contract">;
 
 export type FiguresOf<Key, Figures> = Key & { readonly figures: Figures };
 
-type ChainFigures = { readonly chain: string; readonly totalValueUsd: string | null };
-
 export type SnapshotFigures = {
-  readonly address: string;
+  readonly address: Hex;
   readonly timestamp: string;
   readonly totalValueUsd: string | null;
   /** In the order of the snapshot. */
-  readonly chains: readonly ChainFigures[];
+  readonly chains: readonly Pick<ChainSummary, "chain" | "totalValueUsd">[];
   /** By chain, then contract; each once. */
   readonly tokens: readonly FiguresOf<TokenKey, TokenFigures>[];
   /** By their keys, each once: equal positions are one. */

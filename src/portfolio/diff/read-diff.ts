@@ -1,10 +1,12 @@
 // Reads a wallet at two times and compares the two: both by the same sources, so that only the chain differs.
+
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { DiffSide, PortfolioDiff } from "../../schema/portfolio/diff.ts";
+import type { SnapshotBlock } from "../../schema/portfolio/snapshot.ts";
 import { checkBlocks, checkFreely } from "../check-request.ts";
 import type { FreeReads } from "../free-reads.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
-import type { SnapshotBlock } from "../snapshot-types.ts";
 import { NEWEST_BLOCKS_MS_MAX } from "../time-budgets.ts";
 import type { PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
@@ -12,27 +14,6 @@ import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
 import { extractFigures, leaveOutChains, type SnapshotFigures } from "./figures.ts";
 import { type DiffRequest, requireForward } from "./query.ts";
 import type { StoredSnapshots } from "./stored-snapshots.ts";
-
-/** One of the two snapshots. */
-type DiffSide = {
-  readonly timestamp: string;
-  /** The stored snapshot that it is; null for one that was read for this difference. */
-  readonly snapshotId: string | null;
-  /** Empty for a stored snapshot whose blocks are not known. */
-  readonly blocks: readonly { readonly chain: string; readonly number: number }[];
-  /** What could not be known on this side. */
-  readonly warnings: readonly string[];
-};
-
-export type PortfolioDiff = FiguresDiff & {
-  readonly address: string;
-  readonly from: DiffSide;
-  readonly to: DiffSide;
-  /** The source of the balances of both. */
-  readonly provider: string;
-  /** Only where the request allows it and chains could not be read at one end: their slugs. */
-  readonly failedChains?: readonly string[];
-};
 
 type DiffServices = {
   readonly snapshots: SnapshotReader;

@@ -1,10 +1,11 @@
 // Stored snapshots: figures and blocks under the hash of their text, from which a difference can start without an archive node.
+
 import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { PortfolioSnapshot, SnapshotBlock } from "../../schema/portfolio/snapshot.ts";
 import type { SnapshotTable } from "../../store/postgres/stored-snapshots.ts";
-import type { PortfolioSnapshot, SnapshotBlock } from "../snapshot-types.ts";
 import { extractFigures, type SnapshotFigures } from "./figures.ts";
 
 export type StoredSnapshot = {
@@ -39,7 +40,7 @@ export function openStoredSnapshots(table: SnapshotTable): StoredSnapshots {
       const figures = deflateSync(text);
       if (figures.length > STORED_BYTES_MAX) return null;
       const id = createHash("sha256").update(text).digest("hex");
-      await table.put(snapshot.address as Hex, id, figures);
+      await table.put(snapshot.address, id, figures);
       return id;
     },
     markSold: (wallet, id) => table.markSold(wallet, id),

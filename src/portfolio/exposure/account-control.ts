@@ -1,4 +1,5 @@
 // Who controls the wallet's account itself, as it says at the pinned block: delegate, owners, modules and session keys.
+
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
 import {
@@ -10,6 +11,7 @@ import {
 } from "../../lib/abi/return-data.ts";
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { PermissionKind, Revocation } from "../../schema/portfolio/exposure.ts";
 import { readImplementation, toStoredAddress } from "../account/implementation.ts";
 import type { Account } from "../account/kind.ts";
 import { findEntryPointVersion } from "../account/known-accounts.ts";
@@ -20,7 +22,7 @@ import { readModuleAllowances } from "./allowance-module.ts";
 import { revocations } from "./revocations.ts";
 import type { Spender } from "./spenders/spender.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
-import type { LivePermission, PermissionKind, Revocation } from "./types.ts";
+import type { LivePermission } from "./types.ts";
 
 // Each view takes a few thousand; a proxy in front and a page of modules stay below this.
 const VIEW_GAS_MAX = 200_000;

@@ -1,13 +1,14 @@
 // Approvals of a wallet in recent logs. A log only names a pair to read: what is live, the contracts themselves say.
+
 import type { NodeLog } from "../../chain/logs/log.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { PermissionKind } from "../../schema/portfolio/exposure.ts";
 import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
 import { type Delegation, type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
-import type { PermissionKind } from "./types.ts";
 
 /** Of ERC-20 and, with a token id as fourth topic, of ERC-721. */
 const APPROVAL = hashEvent("Approval(address,address,uint256)");

@@ -1,4 +1,5 @@
 // Permissions over a wallet on a real chain: every live one in scope, none that is zero, each revoked by its own call.
+
 import { allowanceScannerRuntimeBytecode as scannerCode } from "@sextant/contracts/generated/allowance-scanner";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
@@ -29,6 +30,7 @@ import { MULTICALL3 } from "../../chain/aggregate3.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { addDecimals, formatDecimal, parseDecimal } from "../../lib/decimal.ts";
+import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
 import { SAFE_PROXY_CODES } from "../account/known-accounts.ts";
 import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
 import {
@@ -42,7 +44,6 @@ import {
 } from "../types.ts";
 import { readExposure } from "./read-exposure.ts";
 import { createSpenderList } from "./spenders/spender-list.ts";
-import type { Exposure, ExposurePermission } from "./types.ts";
 
 /** Claims the largest allowance for everyone, and a balance as large. */
 const LIAR = numberedAddress(0x11a4);

@@ -1,8 +1,10 @@
 // Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all do unless allowed.
+
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { Exposure, ExposurePermission, PermissionReason } from "../../schema/portfolio/exposure.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
@@ -17,7 +19,7 @@ import {
   readChainPermissions,
 } from "./read-chain-permissions.ts";
 import type { ChainSpenders } from "./spenders/spender-list.ts";
-import type { Exposure, ExposurePermission, LivePermission, PermissionReason } from "./types.ts";
+import type { LivePermission } from "./types.ts";
 import { compareRisk, type ExposedToken, RiskValuation } from "./value-at-risk.ts";
 
 type ExposureOptions = ExposureSources & {

@@ -1,7 +1,8 @@
 // The calldata that ends each kind of permission; the wallet itself must send it.
+
 import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Revocation } from "./types.ts";
+import type { Revocation } from "../../schema/portfolio/exposure.ts";
 
 /** The same address on every chain. */
 export const PERMIT2: Hex = "0x000000000022d473030f116ddee9f6b43ac78ba3";

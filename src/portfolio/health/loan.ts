@@ -1,6 +1,7 @@
 // A lending account in the numbers of its own market, and how close they are to liquidation.
 import { type Decimal, divide, formatDecimal, multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
 import type { ContractRead, ProtocolPosition, WalletQuery } from "../types.ts";
 
 /** What one unit of a market's own counting is in dollars: exactly one, or the price of an asset divided by `per`. */
@@ -37,13 +38,10 @@ export type LoanProbe = {
 
 export type PrepareProbe = (account: LendingAccount, query: WalletQuery) => LoanProbe | null;
 
-export type LoanRatios = {
-  readonly healthFactor: string | null;
-  readonly loanToValue: string | null;
-  readonly liquidationThreshold: string | null;
-  readonly distanceToLiquidation: string | null;
-  readonly liquidatable: boolean | null;
-};
+type LoanRatios = Pick<
+  LendingHealth,
+  "healthFactor" | "loanToValue" | "liquidationThreshold" | "distanceToLiquidation" | "liquidatable"
+>;
 
 // As fine as markets count.
 const RATIO_SCALE = 18;

@@ -9,6 +9,7 @@ import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
+import { portfolioSnapshotSchema } from "../../schema/portfolio/snapshot.ts";
 import {
   API_CATALOG_TYPE,
   apiCatalogSchema,
@@ -29,7 +30,6 @@ import {
 import { commonTermsOf, type Offering } from "../../web/offering.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import { RESOURCES_PATH } from "./resources-endpoint.ts";
-import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 type ListedDocument = DocumentLink & { readonly group: "Documentation" | "Discovery" | "Optional" };
 

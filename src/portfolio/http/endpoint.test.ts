@@ -11,7 +11,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywall/offer.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import { exampleSnapshot } from "../../web/example-snapshot.ts";
+import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 
 const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";

@@ -12,6 +12,8 @@ import { decodeBase64Header } from "../../../tests/support/payments/paid-client.
 import type { OpenApiDocument } from "../../http/openapi/document.ts";
 import { FAULTS } from "../../lib/fault.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
+import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
+import { portfolioSnapshotSchema } from "../../schema/portfolio/snapshot.ts";
 import {
   apiCatalogSchema,
   discoveryResourcesSchema,
@@ -19,8 +21,6 @@ import {
   x402DiscoverySchema,
   x402ResourcesSchema,
 } from "../../web/discovery.ts";
-import { exampleSnapshot } from "../../web/example-snapshot.ts";
-import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
 
 const ORIGIN = TEST_OFFER.resourceOrigin;
 let web: TestPortfolioWeb;

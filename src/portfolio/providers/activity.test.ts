@@ -1,8 +1,9 @@
 // Lookalikes of counterparties, and which entries are shown.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
-import { ACTIVITY_MAX } from "../types.ts";
+import { ACTIVITY_MAX } from "../../schema/portfolio/snapshot.ts";
 import { findLookalikes, getCounterparty, keepNewest } from "./activity.ts";
 
 const WALLET: Hex = `0x14dc${"7".repeat(32)}9955`;

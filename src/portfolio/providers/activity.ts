@@ -1,7 +1,9 @@
 // A wallet's activity from any provider: which counterparties look like others, who sent what, which entries are shown.
+
 import type { Hex } from "../../lib/hex.ts";
+import { ACTIVITY_MAX } from "../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
-import { ACTIVITY_MAX, type PinnedChain, type WalletActivity } from "../types.ts";
+import type { PinnedChain, WalletActivity } from "../types.ts";
 
 const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
 

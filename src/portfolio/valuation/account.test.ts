@@ -1,4 +1,5 @@
 // Accounts with debt, partial positions, prices of markets, and values limited by pools: what counts in which total.
+
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
@@ -10,7 +11,7 @@ import {
   makeSnapshot,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { parseDecimal } from "../../lib/decimal.ts";
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import { type AssetPrice, type PositionAsset, quotePrice } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 

@@ -1,5 +1,5 @@
 // Chains that could not be read, in a response that may lack them: named, counted in no total, and every total of all unknown.
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import type { ChainConfig } from "../types.ts";
 
 type FailedChains = {

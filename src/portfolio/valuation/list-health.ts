@@ -1,8 +1,9 @@
 // The health of lending accounts as the response shows it: ratios by the market, dollars where its unit has a price.
+
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
 import { describeRatios, toUsd } from "../health/loan.ts";
-import type { LendingHealth } from "../snapshot-types.ts";
 import { getAssetKey } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 

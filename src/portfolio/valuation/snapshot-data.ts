@@ -1,8 +1,9 @@
 // The data of a snapshot, per chain, before valuation.
+
 import type { Hex } from "../../lib/hex.ts";
+import type { ChainCrossCheck } from "../../schema/portfolio/snapshot.ts";
 import type { GasCosts } from "../account/gas.ts";
 import type { Account } from "../account/kind.ts";
-import type { ChainCrossCheck } from "../cross-check/types.ts";
 import type { LoanHealth } from "../health/read-health.ts";
 import type {
   AssetKey,

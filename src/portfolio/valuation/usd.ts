@@ -1,4 +1,5 @@
 // US dollar values: balance × price, rounded once. Sums add the rounded values, so that clients can verify them.
+
 import {
   addDecimals,
   compareDecimals,
@@ -7,7 +8,7 @@ import {
   multiplyDecimals,
   roundDecimal,
 } from "../../lib/decimal.ts";
-import type { PortfolioAsset } from "../snapshot-types.ts";
+import type { PortfolioAsset } from "../../schema/portfolio/snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { AssetPrice, Holding } from "../types.ts";
 import { formatSeconds } from "./time.ts";

@@ -1,4 +1,5 @@
 // Valued positions: they replace their receipt tokens, and debt is negative.
+
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
@@ -9,7 +10,7 @@ import {
   makePrices,
   makeSnapshot,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
 const usdc = makeListedToken(1, "USDC", 6);

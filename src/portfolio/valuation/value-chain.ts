@@ -1,7 +1,8 @@
 // Values one chain: its tokens without the receipt tokens of positions, and its positions with debt as negative values.
+
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Decimal } from "../../lib/decimal.ts";
-import type { PortfolioAsset, PortfolioPosition, PortfolioToken } from "../snapshot-types.ts";
+import type { PortfolioAsset, PortfolioPosition, PortfolioToken } from "../../schema/portfolio/snapshot.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import {
   type AssetKey,

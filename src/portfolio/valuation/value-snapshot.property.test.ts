@@ -1,11 +1,12 @@
 // Any wallet: values match an exact model with fractions, totals and counts add up, and the order is stable.
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import type { Decimal } from "../../lib/decimal.ts";
-import type { PortfolioAsset, PortfolioPosition } from "../snapshot-types.ts";
+import type { PortfolioAsset, PortfolioPosition } from "../../schema/portfolio/snapshot.ts";
 import { type AssetKey, type AssetPrice, getAssetKey } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { excludeSpam } from "./value-snapshot.ts";

@@ -1,4 +1,5 @@
 // The rules of the response, one test each.
+
 import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,
@@ -11,7 +12,7 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import { type ChainConfig, quotePrice } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 import { excludeSpam } from "./value-snapshot.ts";

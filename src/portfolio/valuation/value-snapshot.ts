@@ -1,7 +1,7 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
+
 import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
-import { keepNewest } from "../providers/activity.ts";
 import type {
   ChainSummary,
   PortfolioAsset,
@@ -9,7 +9,8 @@ import type {
   PortfolioToken,
   RecentActivity,
   TopHolding,
-} from "../snapshot-types.ts";
+} from "../../schema/portfolio/snapshot.ts";
+import { keepNewest } from "../providers/activity.ts";
 import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
 import { describeGas } from "./list-gas.ts";
 import { describeUnpricedLoans, listHealth } from "./list-health.ts";

@@ -19,7 +19,7 @@ const ACTIVITY_COLUMNS = [
   { name: "Amount", look: "number" },
 ];
 
-/** @param {Activity[]} activity @param {string} wallet @param {ViewContext} context */
+/** @param {readonly Activity[]} activity @param {string} wallet @param {ViewContext} context */
 export function renderActivity(activity, wallet, context) {
   if (activity.length === 0) {
     const text = "No transfer of a listed token was found in the searched blocks.";

@@ -32,7 +32,7 @@ export function renderExposure(exposure, context) {
   return parts.filter((part) => part !== null);
 }
 
-/** @param {Permission[]} permissions */
+/** @param {readonly Permission[]} permissions */
 function sortPermissions(permissions) {
   const controls = permissions.filter(isControl);
   const others = permissions.filter((permission) => !isControl(permission));
@@ -97,7 +97,7 @@ function describeCounts({ summary, permissions }) {
   return parts.length === 0 ? `${count}.` : `${count}: ${listWords(parts)}.`;
 }
 
-/** The permission with the most at risk; those of unknown value come before it. @param {Permission[]} permissions */
+/** The permission with the most at risk; those of unknown value come before it. @param {readonly Permission[]} permissions */
 function renderWorst(permissions) {
   const worst = permissions.find(({ valueAtRiskUsd }) => valueAtRiskUsd !== null);
   if (!worst || toMillionths(worst.valueAtRiskUsd) === 0n) return null;
@@ -156,13 +156,13 @@ function renderChains({ summary }, { nameOf }) {
   );
 }
 
-/** @param {string} title @param {Permission[]} permissions @param {ViewContext} context */
+/** @param {string} title @param {readonly Permission[]} permissions @param {ViewContext} context */
 function renderAssetCard(title, permissions, context) {
   if (permissions.length === 0) return null;
   return renderCard(title, ...renderAssets(groupByAsset(permissions), context));
 }
 
-/** @param {string} title @param {Permission[]} idle @param {Permission[]} spam @param {ViewContext} context */
+/** @param {string} title @param {readonly Permission[]} idle @param {readonly Permission[]} spam @param {ViewContext} context */
 function renderFolded(title, idle, spam, context) {
   if (idle.length === 0 && spam.length === 0) return null;
   return renderCard(
@@ -200,8 +200,9 @@ function renderFolded(title, idle, spam, context) {
   );
 }
 
-/** @param {Permission[]} permissions */
+/** @param {readonly Permission[]} permissions */
 function renderMeanings(permissions) {
+  /** @type {ReadonlySet<string>} */
   const used = new Set(permissions.flatMap(({ reasons }) => reasons));
   const rows = [...REASONS]
     .filter(([reason]) => used.has(reason))

@@ -13,7 +13,7 @@ import { renderChain, renderName } from "./texts.js";
 const CLOSE = 100_000n;
 const NEAR = 250_000n;
 
-/** Null without a debt. @param {Loan[]} health @param {ViewContext} context */
+/** Null without a debt. @param {readonly Loan[]} health @param {ViewContext} context */
 export function renderLoans(health, context) {
   const loans = health.filter(({ debtUsd, loanToValue }) => !(debtUsd === "0" || loanToValue === "0"));
   if (loans.length === 0) return null;

@@ -68,7 +68,7 @@ export function isControl({ kind }) {
   return CONTROLS.has(kind);
 }
 
-/** Permissions by what they are over, in the order of the response. @param {Permission[]} permissions @returns {Asset[]} */
+/** Permissions by what they are over, in the order of the response. @param {readonly Permission[]} permissions @returns {Asset[]} */
 export function groupByAsset(permissions) {
   /** @type {Map<string, Permission[]>} */
   const assets = new Map();
@@ -191,7 +191,7 @@ function shortenNumber(digits) {
   return digits.length > 12 ? `#${digits.slice(0, 6)}…${digits.slice(-4)}` : `#${digits}`;
 }
 
-/** @param {string[]} reasons */
+/** @param {readonly string[]} reasons */
 function renderReasons(reasons) {
   return reasons.map((reason) => {
     const { label, look, meaning } = REASONS.get(reason) ?? { label: reason, look: "warn", meaning: "" };
@@ -213,7 +213,7 @@ function describeRisk({ valueAtRiskUsd, partial }) {
   ];
 }
 
-/** @param {Permission[]} controls @param {ViewContext} context */
+/** @param {readonly Permission[]} controls @param {ViewContext} context */
 export function renderControls(controls, context) {
   return createElement(
     "ul",

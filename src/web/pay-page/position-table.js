@@ -29,7 +29,7 @@ const POSITION_COLUMNS = [
   { name: "Value", look: "number" },
 ];
 
-/** @param {Position[]} positions @param {ViewContext} context */
+/** @param {readonly Position[]} positions @param {ViewContext} context */
 export function renderPositions(positions, context) {
   if (positions.length === 0) {
     const text = "None in the lending, vault, staking and liquidity protocols that are read.";
@@ -47,7 +47,7 @@ export function renderPositions(positions, context) {
   );
 }
 
-/** @param {Position[]} group At least one, all of the same protocol and chain. @param {ViewContext} context */
+/** @param {readonly Position[]} group At least one, all of the same protocol and chain. @param {ViewContext} context */
 function renderGroup(group, { nameOf }) {
   const [first] = group;
   const values = group.map(({ valueUsd }) => valueUsd);

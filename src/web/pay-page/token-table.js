@@ -19,7 +19,7 @@ const TOKEN_COLUMNS = [
   { name: "Value", look: "number" },
 ];
 
-/** @param {Token[]} tokens @param {ViewContext} context */
+/** @param {readonly Token[]} tokens @param {ViewContext} context */
 export function renderTokens(tokens, context) {
   const counted = tokens.filter(({ spam }) => !spam);
   const spam = tokens.filter((token) => token.spam);

@@ -1,6 +1,7 @@
 // Payers buy snapshots, retry with the same signature while the outcome is open, and check what they get.
+
 import type { Hex } from "viem";
-import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
+import type { PortfolioSnapshot } from "../../../src/schema/portfolio/snapshot.ts";
 import type { ServiceResponse } from "../clients/connection.ts";
 import {
   type E2ePurchase,

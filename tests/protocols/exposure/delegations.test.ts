@@ -1,4 +1,5 @@
 // Who may act on positions inside protocols, on the protocols' own code: Aave, Morpho, Uniswap v3 and v4.
+
 import { readFileSync } from "node:fs";
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -6,7 +7,6 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
-import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
 import { createAaveV3Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import { createMorphoBlueReader } from "../../../src/portfolio/positions/morpho-blue/reader.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
@@ -18,6 +18,7 @@ import {
   type PriceSource,
   quotePrice,
 } from "../../../src/portfolio/types.ts";
+import type { Exposure, ExposurePermission } from "../../../src/schema/portfolio/exposure.ts";
 import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts";
 import { type AaveV3Market, deployAaveV3Market } from "../lending/aave-v3-market.ts";
 import type { LiquidityStage } from "../liquidity/liquidity-stage.ts";

@@ -1,4 +1,5 @@
 // Permissions on the code of others: Permit2, tokens and collections of solmate and OpenZeppelin, Safe, SimpleAccount.
+
 import { permit2RuntimeBytecode } from "@sextant/contracts/published/permit2";
 import {
   decodeFunctionData,
@@ -14,9 +15,9 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import { PERMIT2 } from "../../../src/portfolio/exposure/revocations.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
-import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import { getAssetKey, type PriceSource, quotePrice } from "../../../src/portfolio/types.ts";
+import type { Exposure, ExposurePermission } from "../../../src/schema/portfolio/exposure.ts";
 import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts";
 import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";
 

@@ -1,4 +1,5 @@
 // Aave v2 by its own bytecode: debt at variable and stable rates, priced in ether, compared with the pool's own account.
+
 import { decodeFunctionData } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
@@ -7,7 +8,6 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
-import type { Exposure } from "../../../src/portfolio/exposure/types.ts";
 import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v2/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import {
@@ -17,6 +17,7 @@ import {
   type PriceSource,
   quotePrice,
 } from "../../../src/portfolio/types.ts";
+import type { Exposure } from "../../../src/schema/portfolio/exposure.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { deployFeed } from "./chainlink-feed.ts";

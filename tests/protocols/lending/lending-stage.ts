@@ -1,12 +1,13 @@
 // What the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one reader.
+
 import { formatDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readHealth } from "../../../src/portfolio/health/read-health.ts";
 import { collectPositions } from "../../../src/portfolio/positions/collect-positions.ts";
-import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import type { AssetPrice, PortfolioChain, PositionReader } from "../../../src/portfolio/types.ts";
 import type { ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
+import type { PortfolioSnapshot } from "../../../src/schema/portfolio/snapshot.ts";
 import { makeChainData } from "../../support/portfolio/portfolio-parts.ts";
 import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts";
 import { readArtifact } from "../support/artifacts.ts";

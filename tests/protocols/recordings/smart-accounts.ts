@@ -1,4 +1,5 @@
 // Accounts that others may act for: a Safe with its Allowance Module, and a wallet that runs Calibur by EIP-7702.
+
 import {
   createWalletClient,
   defineChain,
@@ -10,7 +11,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import type { Exposure } from "../../../src/portfolio/exposure/types.ts";
+import type { Exposure } from "../../../src/schema/portfolio/exposure.ts";
 import { RECORDED_THIEF } from "../../support/portfolio/recorded-exposure.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";

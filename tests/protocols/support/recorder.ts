@@ -11,7 +11,6 @@ import type { Hex } from "viem";
 import { MULTICALL3 } from "../../../src/chain/aggregate3.ts";
 import type { NodeLog } from "../../../src/chain/logs/log.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
-import type { Exposure, ExposurePermission } from "../../../src/portfolio/exposure/types.ts";
 import type {
   Holding,
   ListedToken,
@@ -19,6 +18,7 @@ import type {
   PositionReader,
   TransferLog,
 } from "../../../src/portfolio/types.ts";
+import type { Exposure, ExposurePermission } from "../../../src/schema/portfolio/exposure.ts";
 import { createTestRpc } from "../../support/nodes/test-rpc.ts";
 import { makeChainConfig } from "../../support/portfolio/portfolio-parts.ts";
 import { type ExposedWallet, readExposureAt } from "../../support/portfolio/recorded-exposure.ts";

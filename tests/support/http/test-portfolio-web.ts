@@ -25,7 +25,7 @@ import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import type { NameResolver } from "../../../src/portfolio/names/name-resolver.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
-import { exampleSnapshot } from "../../../src/web/example-snapshot.ts";
+import { exampleSnapshot } from "../../../src/schema/portfolio/examples.ts";
 import { type PayPageChain, renderPayPage } from "../../../src/web/pay-page.ts";
 import { silentLog } from "../quiet-log.ts";
 import { NO_LIMITS } from "./no-limits.ts";

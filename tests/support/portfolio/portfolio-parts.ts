@@ -1,8 +1,8 @@
 // In-memory chains, holdings and positions for portfolio tests.
+
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Account } from "../../../src/portfolio/account/kind.ts";
-import type { PortfolioSnapshot } from "../../../src/portfolio/snapshot-types.ts";
 import {
   type AssetKey,
   type AssetPrice,
@@ -16,6 +16,7 @@ import {
 } from "../../../src/portfolio/types.ts";
 import type { ChainData } from "../../../src/portfolio/valuation/snapshot-data.ts";
 import { valueSnapshot } from "../../../src/portfolio/valuation/value-snapshot.ts";
+import type { PortfolioSnapshot } from "../../../src/schema/portfolio/snapshot.ts";
 
 export const TEST_WALLET: Hex = "0x00000000000000000000000000000000000000aa";
 

@@ -1,10 +1,10 @@
 // Who may act on a wallet, as its chain says to a recorder and as a recording repeats it: both ask in the same way.
+
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
-import type { Exposure } from "../../../src/portfolio/exposure/types.ts";
 import {
   type AssetKey,
   getAssetKey,
@@ -13,6 +13,7 @@ import {
   type PositionReader,
   quotePrice,
 } from "../../../src/portfolio/types.ts";
+import type { Exposure } from "../../../src/schema/portfolio/exposure.ts";
 import { openRecordedChain, openRecordedMoment, type RecordedMoment } from "../chain/recorded-chain.ts";
 
 /** On the list of spenders in every recording; an operator that no log must name. */

@@ -1,4 +1,5 @@
 // Budgets: every cut is a cut of the full snapshot, a summary has at most 2 kB, and hostile parameters are rejected.
+
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -6,13 +7,12 @@ import { anyCharacter } from "../../../../tests/support/any-character.ts";
 import { walletArbitrary } from "../../../../tests/support/portfolio/arbitrary-wallet.ts";
 import { makeSnapshot } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { compareDecimals, parseDecimal } from "../../../lib/decimal.ts";
-import { exampleSnapshot } from "../../../web/example-snapshot.ts";
+import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
+import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
-import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
 import { PAID_ROUTES } from "../routes/paid-routes.ts";
 import { portfolioRoute } from "../routes/portfolio.ts";
-import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
 import { portfolioOverviewSchema } from "./overview.ts";
 import { portfolioHoldingsSchema } from "./snapshot-budget.ts";

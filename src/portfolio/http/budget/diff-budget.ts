@@ -2,8 +2,7 @@
 
 import { compareDecimals, parseDecimal } from "../../../lib/decimal.ts";
 import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
-import type { PortfolioDiff } from "../../diff/read-diff.ts";
-import { portfolioDiffSchema } from "../diff-schema.ts";
+import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfolio/diff.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { cutName, fillList, pickFields } from "./fit.ts";
 

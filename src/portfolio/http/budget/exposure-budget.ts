@@ -1,7 +1,11 @@
 // The forms of an exposure: in full, or an overview of at most 2 kB with what is most at risk.
+
 import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
-import type { Exposure, ExposurePermission } from "../../exposure/types.ts";
-import { exposureSchema } from "../exposure-schema.ts";
+import {
+  type Exposure,
+  type ExposurePermission,
+  exposureSchema,
+} from "../../../schema/portfolio/exposure.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { cutName, cutWarning, fillList, pickFields } from "./fit.ts";
 

@@ -1,8 +1,9 @@
 // Overviews of exposures and differences: at most 2 kB with hostile names and the largest numbers, and valid by schema.
+
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import type { PortfolioDiff } from "../../diff/read-diff.ts";
-import type { Exposure } from "../../exposure/types.ts";
+import type { PortfolioDiff } from "../../../schema/portfolio/diff.ts";
+import type { Exposure } from "../../../schema/portfolio/exposure.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
 import { diffRoute } from "../routes/diff.ts";
 import { exposureRoute } from "../routes/exposure.ts";

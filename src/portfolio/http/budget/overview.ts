@@ -1,8 +1,12 @@
 // The overview of a snapshot: what fits into 2 kB for every wallet, the most important first.
+
 import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
+import {
+  type PortfolioSnapshot,
+  portfolioSnapshotSchema,
+  type TopHolding,
+} from "../../../schema/portfolio/snapshot.ts";
 import { sortNotes } from "../../../web/pay-page/notes.js";
-import type { PortfolioSnapshot, TopHolding } from "../../snapshot-types.ts";
-import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import { cutName, cutWarning, fillList, OVERVIEW_BYTES_MAX } from "./fit.ts";
 
 // Warnings say what the numbers mean, so that holdings leave room for some.

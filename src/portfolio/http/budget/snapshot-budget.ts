@@ -2,8 +2,12 @@
 
 import { compareDecimals, type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
-import type { PortfolioPosition, PortfolioSnapshot, PortfolioToken } from "../../snapshot-types.ts";
-import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
+import {
+  type PortfolioPosition,
+  type PortfolioSnapshot,
+  type PortfolioToken,
+  portfolioSnapshotSchema,
+} from "../../../schema/portfolio/snapshot.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { pickFields } from "./fit.ts";
 import { portfolioOverviewSchema, summarizeSnapshot } from "./overview.ts";

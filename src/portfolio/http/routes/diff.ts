@@ -1,14 +1,15 @@
 // GET /portfolio/diff: what changed in a wallet between two blocks of each chain.
+import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfolio/diff.ts";
+import { exampleDiff } from "../../../schema/portfolio/examples.ts";
 import {
   canonicalDiffQuery,
   createDiffParameters,
   EXAMPLE_DIFF_QUERY,
   parseDiffRequest,
 } from "../../diff/query.ts";
-import { checkDiff, type PortfolioDiff, readDiff } from "../../diff/read-diff.ts";
+import { checkDiff, readDiff } from "../../diff/read-diff.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { DIFF_BUDGET, portfolioDiffOverviewSchema } from "../budget/diff-budget.ts";
-import { exampleDiff, portfolioDiffSchema } from "../diff-schema.ts";
 import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 export const diffRoute: PaidRouteDeclaration = {

@@ -1,15 +1,15 @@
 // GET /portfolio: the snapshot of a wallet.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { exampleExcerpt, exampleSnapshot } from "../../../web/example-snapshot.ts";
+import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
+import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
 import { checkBlocks } from "../../check-request.ts";
 import { createPortfolioParameters, formatBlocks, type PortfolioRequest } from "../../query.ts";
-import type { PortfolioSnapshot } from "../../snapshot-types.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
+import { pickFields } from "../budget/fit.ts";
 import { portfolioOverviewSchema } from "../budget/overview.ts";
 import { portfolioHoldingsSchema, SNAPSHOT_BUDGET } from "../budget/snapshot-budget.ts";
-import { portfolioSnapshotSchema } from "../snapshot-schema.ts";
 import { addWarning } from "./add-warning.ts";
 import type { DeliveredResponse, PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
@@ -28,7 +28,13 @@ export const portfolioRoute: PaidRouteDeclaration = {
   response: portfolioSnapshotSchema,
   otherResponses: [portfolioHoldingsSchema, portfolioOverviewSchema, describeSelection("PortfolioSelection")],
   responseExample: exampleSnapshot,
-  responseExcerpt: exampleExcerpt,
+  responseExcerpt: {
+    ...pickFields(exampleSnapshot, ["address", "timestamp", "chains"]),
+    summary: pickFields(exampleSnapshot.summary, ["totalValueUsd"]),
+    tokens: exampleSnapshot.tokens
+      .slice(0, 1)
+      .map((token) => pickFields(token, ["chain", "symbol", "balance", "valueUsd"])),
+  },
   notes: [
     'Every amount is plain decimal text: no exponent, no float. An unknown price or value is null, a known zero is "0".',
     "All balances of a chain are read at one block. If one requested chain cannot be read in full, the response is 500 and nothing is charged, unless the request has `partial=allow`: then `failedChains` names it and totals are null; `summary.warnings` lists missing prices, positions or activity.",

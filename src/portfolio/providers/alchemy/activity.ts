@@ -1,7 +1,9 @@
 // A wallet's newest transactions from Alchemy: what it sent and what it received merged, one entry per transaction.
+
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject } from "../../../lib/json.ts";
-import { ACTIVITY_MAX, type ChainConfig, type WalletActivity } from "../../types.ts";
+import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
+import type { ChainConfig, WalletActivity } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
 import { findLookalikes, getCounterparty, keepNewest } from "../activity.ts";
 import type { AlchemyClient } from "./client.ts";

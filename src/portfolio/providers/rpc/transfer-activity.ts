@@ -1,13 +1,9 @@
 // The activity that transfer logs show: amounts of listed tokens that moved, one entry per transaction.
+
 import type { Hex } from "../../../lib/hex.ts";
+import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
-import {
-  ACTIVITY_MAX,
-  type ChainConfig,
-  type PinnedChain,
-  type TransferLog,
-  type WalletActivity,
-} from "../../types.ts";
+import type { ChainConfig, PinnedChain, TransferLog, WalletActivity } from "../../types.ts";
 import { findLookalikes, getCounterparty, keepNewest, readSenders } from "../activity.ts";
 import { compareNewestFirst } from "./recent-transfers.ts";
 

@@ -1,4 +1,5 @@
 // The schema accepts real snapshots, requires every specified key, and rejects undocumented ones.
+
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { PortfolioSnapshot as ClientSnapshot } from "../../../examples/portfolio-snapshot.d.ts";
@@ -13,12 +14,11 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import { FOREIGN_TEXT } from "../../lib/foreign-text.ts";
-import { exampleSnapshot } from "../../web/example-snapshot.ts";
-import { compareHoldings, reportUnavailable } from "../cross-check/compare.ts";
-import type { PortfolioSnapshot } from "../snapshot-types.ts";
-import { valueSnapshot } from "../valuation/value-snapshot.ts";
-import { portfolioSnapshotSchema } from "./snapshot-schema.ts";
+import { compareHoldings, reportUnavailable } from "../../portfolio/cross-check/compare.ts";
+import { valueSnapshot } from "../../portfolio/valuation/value-snapshot.ts";
+import { FOREIGN_TEXT } from "../json-schema.ts";
+import { exampleSnapshot } from "./examples.ts";
+import { type PortfolioSnapshot, portfolioSnapshotSchema } from "./snapshot.ts";
 
 const ajv = new Ajv2020({
   strict: true,
