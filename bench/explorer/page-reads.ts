@@ -1,9 +1,11 @@
 // The API's reads behind a page: the page's own code sends them, so that their number and order are the page's.
+import type { FastifyInstance } from "fastify";
 import { ApiReader } from "../../src/explorer/api-reader.ts";
 import type { PageRequest } from "../../src/explorer/context.ts";
 import type { Page } from "../../src/explorer/page.ts";
+import type { RouteRequest } from "../../src/http/internal-requests.ts";
 import type { RouteDescription } from "../../src/http/openapi/route-description.ts";
-import type { SendRequest } from "../../src/mcp/server.ts";
+import { Fault } from "../../src/lib/fault.ts";
 import type { ServiceRequest } from "../../src/mcp/tool.ts";
 import type { ServiceResponse } from "../../src/mcp/tool-result.ts";
 
@@ -44,11 +46,24 @@ export async function sendPageReads(
   sendOverHttp: SendOverHttp,
 ): Promise<PageReads> {
   let count = 0;
-  const send: SendRequest = (each) => {
-    count += 1;
-    return sendOverHttp(each);
-  };
-  const api = new ApiReader(send, routes, request.block);
+  const internalRoutes = routes.map(({ operationId, method, path }) => [
+    operationId,
+    {
+      path,
+      bodyBytesMax: Number.POSITIVE_INFINITY,
+      respond: async ({ url, body }: RouteRequest) => {
+        count += 1;
+        const sent = body === undefined ? null : JSON.parse(String(body));
+        const { status, headers, body: text } = await sendOverHttp({ method, url, body: sent });
+        if (status !== 200) throw new Fault(status === 404 ? "NOT_FOUND" : "INPUT_INVALID", text);
+        return { status, headers, body: JSON.parse(text) };
+      },
+    },
+  ]);
+  const app = { internalRoutes: new Map(internalRoutes as []) } as unknown as FastifyInstance;
+  // Without reads that could run together, each is a request of its own.
+  const run = () => Promise.reject(new Error("everything is read over HTTP"));
+  const api = new ApiReader({ app, routes, reads: [], run }, { client: "", block: request.block });
   const started = performance.now();
   await Promise.all([page.show(api, request), api.head()]);
   return { tookMs: performance.now() - started, count };

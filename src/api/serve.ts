@@ -118,8 +118,7 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const written = writeService?.endpoints ?? [];
   const endpoints = [...createIndexEndpoints(read, deployments), events.endpoint, ...written];
   addReadRoutes(server, reads, { run: read, cache, waiters });
-  const sendFor = createRouteSender(server.app);
-  const mcp = createApiMcpEndpoint(reads, endpoints, sendFor);
+  const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
   // The server waits for requests in flight, which would wait for their block, or forever for another event.
   server.app.addHook("preClose", async () => {
@@ -127,18 +126,14 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
     events.endStreams();
   });
   const routes = addDocuments(server, reads, [...endpoints, mcp], options.base);
-  const explorer =
-    options.explorer &&
-    serveExplorer(server.app, {
-      ...{ ...options.explorer, base, routes, sendFor, cache, log },
-      deployments: deployments.served,
-    });
-  pageRoutes = explorer?.cachedRoutes ?? [];
+  if (options.explorer) {
+    const api = { app: server.app, routes, reads, run: read };
+    pageRoutes = serveExplorer({ ...options.explorer, base, api, cache, deployments: deployments.served });
+  }
   return {
     describeReplicas: () => routed.replicas.map((replica) => replica.describe()),
     async close() {
       shutdown.abort();
-      explorer?.close();
       await watcher;
       await expiryLoop;
       await webhooks?.close();

@@ -1,9 +1,12 @@
-// Reads the API for one page: through our own routes, so that limits, caches and errors are those of any client.
+// Reads the API for one page, at one block: reads of the index that are asked for together run as one statement.
+import type { FastifyInstance } from "fastify";
+import { callRoute } from "../http/internal-requests.ts";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
-import { FAULTS, Fault, type FaultCode } from "../lib/fault.ts";
-import { isJsonObject } from "../lib/json.ts";
-import type { SendRequest } from "../mcp/server.ts";
-import { parseJson } from "../mcp/tool-result.ts";
+import { readInput } from "../http/routes/reads.ts";
+import { Fault } from "../lib/fault.ts";
+import type { EndpointResponse } from "../schema/endpoint.ts";
+import type { Read, RunRead } from "../schema/reads/read.ts";
+import { type PinnedBlock, type RequestedRead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
 import type { CsvSource, List, ListData, RecordPage } from "./list.ts";
@@ -18,33 +21,66 @@ type CallValues = {
 };
 type Attempt<T> = ApiResult<T> | { readonly problem: string };
 
-// As many as a page of several lists needs by far: a page must not become a way to multiply requests.
-const CALLS_MAX = 40;
+/** What pages read from. */
+export type PageApi = {
+  readonly app: FastifyInstance;
+  /** Every route of the API, as it is described. */
+  readonly routes: readonly RouteDescription[];
+  /** Those that read the index, which can run together. */
+  readonly reads: readonly Read[];
+  readonly run: RunRead;
+};
+
+type PageVisit = {
+  /** The client that waits for the page, between whom slow reads are shared. */
+  readonly client: string;
+  /** The block to show; null is the latest. */
+  readonly block: string | null;
+};
+
+type WaitingRead = RequestedRead & {
+  readonly resolve: (body: unknown) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+// Pages make at most five, files of a list some ten: neither may become a way to multiply requests.
+const REQUESTS_MAX = 40;
+// An endpoint on another connection may still see the block before; the next attempt begins after it.
+const ENDPOINT_ATTEMPTS_MAX = 3;
 
 export class ApiReader {
-  readonly #send: SendRequest;
-  readonly #routes: readonly RouteDescription[];
-  readonly #block: string | null;
+  readonly #api: PageApi;
+  readonly #visit: PageVisit;
   readonly #signal = new AbortController().signal;
-  /** Every state of the index that a response came from, by the hash of its block: forks may be equally long. */
-  readonly #heads = new Set<string>();
-  #calls = 0;
+  #requests = 0;
+  #waiting: WaitingRead[] = [];
+  /** The block of the first response, at which everything else is read. */
+  #pin: PinnedBlock | null = null;
+  /** Whether a response came from another head, which may be on another fork. */
+  #isUnverified = false;
+  /** Requests to endpoints that show the head alone, so that their block is the page's if they begin first. */
+  #deciding: Promise<unknown> = Promise.resolve();
   #head: Promise<Head> | null = null;
 
-  constructor(send: SendRequest, routes: readonly RouteDescription[], block: string | null) {
-    this.#send = send;
-    this.#routes = routes;
-    this.#block = block;
-  }
-
-  /** Whether every response came from the same state of the index. */
-  get isConsistent(): boolean {
-    return this.#heads.size <= 1;
+  constructor(api: PageApi, visit: PageVisit) {
+    this.#api = api;
+    this.#visit = visit;
   }
 
   head(): Promise<Head> {
     this.#head ??= this.get<Head>("/head").then(({ body }) => body);
     return this.#head;
+  }
+
+  /** Throws if a reorg has replaced what was read. Call it once everything is read. */
+  async verify(): Promise<void> {
+    if (this.#isUnverified) await this.#readTogether([]);
+  }
+
+  /** Every request to the API, so that a page cannot make many. */
+  countRequest(): void {
+    this.#requests += 1;
+    if (this.#requests > REQUESTS_MAX) throw new Error("a page makes too many requests");
   }
 
   /** The body of GET; throws the API's own error. `block` is added where the route takes it. */
@@ -62,13 +98,11 @@ export class ApiReader {
     }
   }
 
-  /** The exact text of a response that is no record, such as a document; null for 404. */
-  async findText(route: string, values: CallValues): Promise<ApiResult<string> | null> {
+  /** The exact text of a response that is no record, such as a document. */
+  async getText(route: string, values: CallValues): Promise<ApiResult<string>> {
     const call = this.#createCall(route, values);
-    const { status, headers, text } = await this.#sendCall(call);
-    if (status === 404) return null;
-    if (status !== 200) throw toFault(status, headers, parseJson(text));
-    return { body: text, call };
+    const { body } = await this.#callEndpoint(call);
+    return { body: Buffer.from(body as Uint8Array).toString(), call };
   }
 
   /** The sentence of the API where it rejects the request, such as for totals that are not kept that long. */
@@ -99,44 +133,96 @@ export class ApiReader {
   }
 
   #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {
-    const description = findRoute(this.#routes, route, body === undefined ? "GET" : "POST");
-    // Such a segment leads to another route, encoded or not.
-    for (const [name, value] of Object.entries(params)) {
-      if (value === "." || value === "..") throw new Fault("INPUT_INVALID", `${name} is invalid.`);
-    }
+    const description = findRoute(this.#api.routes, route, body === undefined ? "GET" : "POST");
     // A page may ask for another block than the shown one.
     const takesBlock = description.parameters.some(({ name }) => name === "block") && !("block" in query);
-    const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#block } : {}) });
+    const given = Object.entries({ ...query, ...(takesBlock ? { block: this.#visit.block } : {}) });
     const kept = given.filter(
       (pair): pair is [string, string] => typeof pair[1] === "string" && pair[1] !== "",
     );
     return { route, params, query: Object.fromEntries(kept), ...(body === undefined ? {} : { body }) };
   }
 
-  async #sendCall(call: ApiCall): Promise<{
-    readonly status: number;
-    readonly headers: Readonly<Record<string, string | undefined>>;
-    readonly text: string;
-  }> {
-    this.#calls += 1;
-    if (this.#calls > CALLS_MAX) throw new Error("a page makes too many requests");
-    const method = methodOf(call);
-    const { operationId: operation } = findRoute(this.#routes, call.route, method);
-    const parameters = { ...call.params, ...call.query, ...call.body };
-    const request = { method, url: formatUrl(call), body: call.body ?? null, operation, parameters };
-    const { status, headers, body } = await this.#send(request, { payment: null, signal: this.#signal });
-    // Of an error too: that a record does not exist is true of one state of the index only.
-    const hash = headers["x-indexed-block-hash"];
-    if (hash !== undefined) this.#heads.add(hash);
-    return { status, headers, text: body };
+  async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
+    const isGet = methodOf(call) === "GET";
+    const read = isGet ? this.#api.reads.find(({ path }) => path === call.route) : undefined;
+    if (read !== undefined) return { body: (await this.#readIndex(read, call)) as T, call };
+    const response = this.#callEndpoint(call);
+    if (findRoute(this.#api.routes, call.route, methodOf(call)).hasMinBlock) {
+      this.#deciding = response.catch(() => undefined);
+    }
+    return { body: (await response).body as T, call };
   }
 
-  async #request<T>(call: ApiCall): Promise<ApiResult<T>> {
-    const { status, headers, text } = await this.#sendCall(call);
-    const body = parseJson(text);
-    if (status !== 200) throw toFault(status, headers, body);
-    return { body: body as T, call };
+  /** Waits for what is asked for in the same turn, so that all of it is one statement. */
+  #readIndex(read: Read, call: ApiCall): Promise<unknown> {
+    const input = readInput(read, call, new Map(Object.entries(call.query)));
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ read, input, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => void this.#readWaiting());
+    });
   }
+
+  async #readWaiting(): Promise<void> {
+    await this.#deciding;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    try {
+      const results = await this.#readTogether(waiting);
+      for (const [index, { resolve, reject }] of waiting.entries()) {
+        const result = results[index];
+        if (result !== undefined && "body" in result) resolve(result.body);
+        else reject(result?.error);
+      }
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
+  }
+
+  async #readTogether(reads: readonly RequestedRead[]) {
+    this.countRequest();
+    const { client } = this.#visit;
+    const { head, results } = await readTogether(this.#api.run, reads, { client, findPin: () => this.#pin });
+    this.#pin ??= head;
+    return results;
+  }
+
+  /** Of a later block than the page, only what cannot be read as of the page's block: events, which pages cut there. */
+  async #callEndpoint(call: ApiCall): Promise<EndpointResponse> {
+    const { operationId, parameters } = findRoute(this.#api.routes, call.route, methodOf(call));
+    let { query } = call;
+    for (let attempt = 1; ; attempt += 1) {
+      this.countRequest();
+      const response = await callRoute(this.#api.app, {
+        operationId,
+        url: formatUrl({ ...call, query }),
+        body: call.body ?? null,
+        client: this.#visit.client,
+        signal: this.#signal,
+      });
+      const head = readHead(response);
+      if (head === null) return response;
+      this.#pin ??= head;
+      const pin = this.#pin;
+      if (head.hash === pin.hash) return response;
+      this.#isUnverified = true;
+      const isPinned = query.block !== undefined;
+      const takesBlock = parameters.some(({ name }) => name === "block");
+      if (isPinned || (head.number > pin.number && !takesBlock)) return response;
+      if (attempt >= ENDPOINT_ATTEMPTS_MAX) {
+        throw new Fault("BLOCK_NOT_INDEXED", "The servers of the index differ; try again.", {
+          retryAfterSeconds: 1,
+        });
+      }
+      if (takesBlock) query = { ...query, block: pin.number.toString() };
+    }
+  }
+}
+
+/** The head that a response names; null for one that does not come from the index. */
+function readHead({ headers = {} }: EndpointResponse): PinnedBlock | null {
+  const { "x-indexed-block": number, "x-indexed-block-hash": hash } = headers;
+  return number === undefined || hash === undefined ? null : { number: BigInt(number), hash };
 }
 
 function nextCursorOf({ pagination }: ApiRecord): string | null {
@@ -150,18 +236,4 @@ async function toAttempt<T>(request: Promise<ApiResult<T>>): Promise<Attempt<T>>
     if (error instanceof Fault && error.status === 400) return { problem: error.message };
     throw error;
   }
-}
-
-function toFault(
-  status: number,
-  headers: Readonly<Record<string, string | undefined>>,
-  body: unknown,
-): Fault {
-  const code = headers["x-error-code"] ?? "";
-  const known = code in FAULTS ? (code as FaultCode) : status === 404 ? "NOT_FOUND" : "INTERNAL";
-  const sentence = isJsonObject(body) && typeof body.error === "string" ? body.error : "The request failed.";
-  const retryAfter = Number(headers["retry-after"] ?? "");
-  return new Fault(known, sentence, {
-    ...(retryAfter > 0 ? { retryAfterSeconds: retryAfter } : {}),
-  });
 }

@@ -1,20 +1,17 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { withRequestTimeout } from "../http/request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
 import { readQuery } from "../http/routes/parameters.ts";
-import { systemClock } from "../lib/clock.ts";
 import { parseUint } from "../lib/decimal.ts";
 import { Fault, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
-import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
-import type { ClientSender } from "../mcp/endpoint.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
+import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
-import { ApiReader } from "./api-reader.ts";
+import { ApiReader, type PageApi } from "./api-reader.ts";
 import { addAssetRoutes, readAssets } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
@@ -37,27 +34,19 @@ type ExplorerDependencies = ExplorerOptions & {
   readonly base: string;
   /** All deployments of this server. */
   readonly deployments: Site["deployments"];
-  /** Every route of the API: what pages may request, and how it is described. */
-  readonly routes: readonly RouteDescription[];
-  readonly sendFor: ClientSender;
+  readonly api: PageApi;
   readonly cache: ResponseCache;
-  readonly log: Log;
 };
 
-type Explorer = {
-  /** The cached routes: what clients write may show on any of them. */
-  readonly cachedRoutes: readonly string[];
-  close(): void;
-};
+type Serving = ExplorerDependencies & { readonly site: Site };
 
-type Serving = ExplorerDependencies & { readonly site: Site; readonly repeatLimit: LogThrottle };
-
-export function serveExplorer(app: FastifyInstance, dependencies: ExplorerDependencies): Explorer {
+/** Returns the cached routes: what clients write may show on any of them. */
+export function serveExplorer(dependencies: ExplorerDependencies): readonly string[] {
+  const { app } = dependencies.api;
   const assets = readAssets();
   const serving = {
     ...dependencies,
     site: createSite(dependencies, assets.pathOf),
-    repeatLimit: createLogThrottle(systemClock),
   };
   addAssetRoutes(app, assets);
   addFrontRoute(app, serving.base);
@@ -72,16 +61,13 @@ export function serveExplorer(app: FastifyInstance, dependencies: ExplorerDepend
       serving,
     });
   });
-  return {
-    cachedRoutes: [...pages.map(({ path }) => path), ...lists.map(({ csv }) => csv)].map(
-      (path) => EXPLORER_PATH + path,
-    ),
-    close: () => serving.repeatLimit.close(),
-  };
+  return [...pages.map(({ path }) => path), ...lists.map(({ csv }) => csv)].map(
+    (path) => EXPLORER_PATH + path,
+  );
 }
 
 function createSite(
-  { chain, publicUrl, routes, deployments }: ExplorerDependencies,
+  { chain, publicUrl, api: { routes }, deployments }: ExplorerDependencies,
   assetPath: Site["assetPath"],
 ): Site {
   return {
@@ -120,7 +106,7 @@ type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply
 
 function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void {
   const route = EXPLORER_PATH + page.path;
-  const listed = page.filtered === undefined ? [] : listKeys(serving.routes, page.filtered);
+  const listed = page.filtered === undefined ? [] : listKeys(serving.api.routes, page.filtered);
   const keys = [...(page.query ?? []), ...listed];
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createPage(page, read, serving, request);
@@ -131,7 +117,7 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
 
 function addCsvRoute(app: FastifyInstance, list: CsvSource, serving: Serving): void {
   const route = EXPLORER_PATH + list.csv;
-  const keys = listKeys(serving.routes, list);
+  const keys = listKeys(serving.api.routes, list);
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createCsv(list, read, serving, request);
     return respond(app, { request, reply, serving }, { route, keys, isCached: true, create });
@@ -187,24 +173,24 @@ function readRequest(request: FastifyRequest, keys: readonly string[], base: str
   };
 }
 
-// Blocks come every second or two; a page that met one during every attempt would meet the next one as well.
-const ATTEMPTS_MAX = 5;
+// Reorgs come minutes apart at most: a second attempt meets the chain that has replaced the first one.
+const ATTEMPTS_MAX = 3;
 
-/** Every part of a page shows the same state of the index: it is read again if a block came in between. */
-async function readConsistently<T>(
-  read: PageRequest,
-  serving: Serving,
-  client: string,
+/** Every part of a page shows the same block: the page is read again only if a reorg has replaced it meanwhile. */
+async function readAtOneBlock<T>(
+  { block }: PageRequest,
+  { api: pageApi }: Serving,
+  { client }: FastifyRequest,
   use: (api: ApiReader) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
-    const api = new ApiReader(serving.sendFor(client), serving.routes, read.block);
-    const result = await use(api);
-    if (api.isConsistent) return result;
-    if (attempt >= ATTEMPTS_MAX) {
-      throw new Fault("BLOCK_NOT_INDEXED", "New blocks came while the page was read; try again.", {
-        retryAfterSeconds: 1,
-      });
+    const api = new ApiReader(pageApi, { client, block });
+    try {
+      const result = await use(api);
+      await api.verify();
+      return result;
+    } catch (error) {
+      if (!(error instanceof PinLostFault) || attempt >= ATTEMPTS_MAX) throw error;
     }
   }
 }
@@ -215,7 +201,7 @@ async function createPage(
   serving: Serving,
   request: FastifyRequest,
 ): Promise<SerializedResponse> {
-  const [render, head] = await readConsistently(read, serving, request.client, (api) =>
+  const [render, head] = await readAtOneBlock(read, serving, request, (api) =>
     Promise.all([page.show(api, read), api.head()]),
   );
   // From what was parsed: another spelling of the URL must not get into the links of a cached page.
@@ -314,10 +300,10 @@ async function createCsv(
   list: CsvSource,
   read: PageRequest,
   serving: Serving,
-  { client }: FastifyRequest,
+  request: FastifyRequest,
 ): Promise<SerializedResponse> {
-  const fields = fieldsOf(findRoute(serving.routes, list.route).responses[200]?.schema ?? {}, list.key);
-  const { parts, count, rest } = await readConsistently(read, serving, client, (api) =>
+  const fields = fieldsOf(findRoute(serving.api.routes, list.route).responses[200]?.schema ?? {}, list.key);
+  const { parts, count, rest } = await readAtOneBlock(read, serving, request, (api) =>
     readCsvRows(api, list, read, fields),
   );
   // CSV has no place for a remark: the name of the file tells people that it is cut, and the link tells programs.
@@ -340,21 +326,7 @@ async function createCsv(
 
 function sendError(error: unknown, { request, reply, serving }: Exchange): void {
   const fault = toFault(error);
-  // Failures behind a route of the API are in the log already; this is one of the page itself.
-  if (!(error instanceof Fault)) {
-    serving.repeatLimit.report(String(error).slice(0, 200), (repeated) =>
-      serving.log.error(
-        {
-          component: "explorer",
-          event: "page_failed",
-          reqId: request.id,
-          repeated: repeated || undefined,
-          err: error,
-        },
-        "A page failed",
-      ),
-    );
-  }
+  serving.api.app.logRequestError(fault, error, request.id);
   const given = /[?&]block=([0-9]{1,20})(?:&|$)/.exec(request.url)?.[1] ?? null;
   const markup = renderErrorPage(fault, serving.site, {
     block: given,

@@ -85,10 +85,10 @@ async function findDocument(
   given: string,
   { label, route }: (typeof KINDS)[number],
 ): Promise<readonly HostedDocument[]> {
-  const text = await api.findText(route, { params: { hash: given } });
-  if (text === null) return [];
-  const metadata = await api.find<Labels>(`${route}/metadata`, { params: { hash: given } });
-  return metadata === null ? [] : [{ label, text, labels: metadata.body }];
+  const params = { hash: given };
+  const metadata = await api.find<Labels>(`${route}/metadata`, { params });
+  if (metadata === null) return [];
+  return [{ label, text: await api.getText(route, { params }), labels: metadata.body }];
 }
 
 /** What the publisher says is only said; what a record has on the chain counts. */

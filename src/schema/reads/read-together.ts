@@ -137,10 +137,11 @@ function selectBlockHash(pin: PinnedBlock | null): SqlText {
 /** Each row of the statement belongs to the part that `_part` numbers; the columns of other parts are null in it. */
 function joinPlans(parts: readonly SqlText[]): SqlText {
   // `offset 0` keeps each subquery apart, and its condition within: PostgreSQL runs each part once, for its number.
-  const joined = parts.map(
-    (rows, index) =>
-      sql` left join lateral (select true as _own, s.* from (${rows}) s where n.part = ${rawSql(String(index))} offset 0) ${rawSql(`p${index}`)} on true`,
-  );
+  const joined = parts.map((rows, index) => {
+    // The part before is named, although it is never there: otherwise PostgreSQL compares every order of the joins.
+    const isOwn = `n.part = ${index}${index === 0 ? "" : ` and p${index - 1}._own is null`}`;
+    return sql` left join lateral (select true as _own, s.* from (${rows}) s where ${rawSql(isOwn)} offset 0) ${rawSql(`p${index}`)} on true`;
+  });
   const columns = parts.map((_, index) => `p${index}.*`).join(", ");
   const numbers = parts.map((_, index) => `(${index})`).join(", ");
   return sql`select n.part as _part, ${rawSql(columns)} from (values ${rawSql(numbers)}) n(part)${joinSql(joined, "")}`;
@@ -152,7 +153,7 @@ function splitRows({ columns, rows }: ResultRows, count: number): readonly Resul
   return Array.from({ length: count }, (_, index) => {
     const start = starts[index] ?? columns.length;
     const end = starts[index + 1] ?? columns.length;
-    const own = rows.filter((cells) => cells[part] === String(index) && cells[start] === true);
+    const own = rows.filter((cells) => String(cells[part]) === String(index) && cells[start] === true);
     return {
       columns: columns.slice(start + 1, end),
       rows: own.map((cells) => cells.slice(start + 1, end)),
