@@ -1,7 +1,7 @@
 // Attestation schemas over HTTP: built-in ones, publication under their hash, replacement by their publisher.
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { schemaWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { schemaWriteSubject } from "../../src/api/writes/signed-write.ts";
 import { toCanonicalJson } from "../../src/lib/canonical-json.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 

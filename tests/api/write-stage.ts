@@ -1,5 +1,6 @@
 // A chain, its index, and two APIs on it: one with open writes, one with signed writes.
 
+import type { WriteDomain } from "@sextant/client/writes/typed-data";
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type Intent, intentStructHash } from "@sextant/contracts/hashes/intent-hash";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
@@ -10,10 +11,8 @@ import { serveApi } from "../../src/api/serve.ts";
 import {
   metadataWriteSubject,
   reservationWriteSubject,
-  signWrite,
-  type WriteDomain,
   type WriteSubject,
-} from "../../src/api/writes/sign-write.ts";
+} from "../../src/api/writes/signed-write.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { webhookSettings, writeSettings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
@@ -21,6 +20,7 @@ import { Secret } from "../../src/lib/secret.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import { type ApiResponse, openApiClient } from "../support/http/api-client.ts";
 import { NO_LIMITS } from "../support/http/no-limits.ts";
+import { signWrite } from "../support/http/sign-write.ts";
 import { startTestIndex, type TestIndex, toDeployment } from "../support/index/test-index.ts";
 import { silentLog } from "../support/quiet-log.ts";
 

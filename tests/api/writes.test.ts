@@ -6,7 +6,7 @@ import {
   metadataWriteSubject,
   reservationWriteSubject,
   schemaWriteSubject,
-} from "../../src/api/writes/sign-write.ts";
+} from "../../src/api/writes/signed-write.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "./write-stage.ts";
 
 let stage: WriteStage;

@@ -9,7 +9,7 @@ import type { Hex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseWebhookUrl } from "../../src/api/webhooks/send.ts";
-import { webhooksWriteSubject, webhookWriteSubject } from "../../src/api/writes/sign-write.ts";
+import { webhooksWriteSubject, webhookWriteSubject } from "../../src/api/writes/signed-write.ts";
 import { createPublicNetwork } from "../../src/lib/public-network.ts";
 import { INTENT_OWNER, openWriteStage, UNRELATED_ACCOUNT, type WriteStage } from "../api/write-stage.ts";
 import { Receiver } from "./receiver.ts";

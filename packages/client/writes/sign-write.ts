@@ -3,27 +3,20 @@ import type { Hex } from "viem";
 import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import { canonicalJson } from "./canonical-json.ts";
-
-const WRITE_TYPES = {
-  Write: [
-    { name: "audience", type: "string" },
-    { name: "action", type: "string" },
-    { name: "resource", type: "string" },
-    { name: "contentHash", type: "bytes32" },
-    { name: "version", type: "uint64" },
-    { name: "deadline", type: "uint64" },
-  ],
-} as const;
-
-type WriteTypedData = ReturnType<typeof writeTypedData>;
+import {
+  DEADLINE_HEADER,
+  SIGNATURE_HEADER,
+  SIGNER_HEADER,
+  VERSION_HEADER,
+  type WriteDomain,
+  type WriteTypedData,
+  writeTypedData,
+} from "./typed-data.ts";
 
 /** Who signs writes, and for which deployment. */
-export interface Writer {
+export interface Writer extends WriteDomain {
   /** Any account of viem. */
   readonly account: { readonly address: Hex; signTypedData(data: WriteTypedData): Promise<Hex> };
-  readonly chainId: number;
-  /** The IntentBook contract of the deployment. */
-  readonly intentBook: Hex;
   /** The public base URL of the indexing API; default: the `api` of the client. */
   readonly audience?: string;
 }
@@ -59,11 +52,11 @@ export async function signWrite(writer: Writer, write: Write): Promise<Readonly<
     throw new SextantError("SIGNING_FAILED", "The account did not sign the write.", { cause });
   });
   return {
-    "x-write-signature": signature,
-    "x-write-version": version.toString(),
-    "x-write-deadline": deadline.toString(),
+    [SIGNATURE_HEADER]: signature,
+    [VERSION_HEADER]: version.toString(),
+    [DEADLINE_HEADER]: deadline.toString(),
     // A contract's signature does not reveal its address, and no field of a schema names it.
-    ...(write.operation === "publishAttestationSchema" ? { "x-write-signer": writer.account.address } : {}),
+    ...(write.operation === "publishAttestationSchema" && { [SIGNER_HEADER]: writer.account.address }),
   };
 }
 
@@ -95,22 +88,4 @@ function resourceOf({ operation, parameters, value }: Write): string {
 function schemaHashOf({ schema_hash, json_schema }: Write["value"]): string {
   if (typeof schema_hash === "string" && schema_hash !== "") return schema_hash.toLowerCase();
   return keccak256(toBytes(canonicalJson(json_schema)));
-}
-
-type WriteMessage = {
-  readonly audience: string;
-  readonly action: string;
-  readonly resource: string;
-  readonly contentHash: Hex;
-  readonly version: bigint;
-  readonly deadline: bigint;
-};
-
-function writeTypedData({ chainId, intentBook }: Writer, message: WriteMessage) {
-  return {
-    domain: { name: "SextantIndex", version: "1", chainId, verifyingContract: intentBook },
-    types: WRITE_TYPES,
-    primaryType: "Write",
-    message,
-  } as const;
 }

@@ -9,7 +9,7 @@ import { countStoredBytes, type StatementRunner, type WriteTransaction } from ".
 import type { Finality } from "../../store/index/event-logs.ts";
 import type { WriteOptions } from "../writes/authority.ts";
 import { isIndexedAccount } from "../writes/indexed-account.ts";
-import { type WriteSubject, webhooksWriteSubject, webhookWriteSubject } from "../writes/sign-write.ts";
+import { type WriteSubject, webhooksWriteSubject, webhookWriteSubject } from "../writes/signed-write.ts";
 import {
   assertRoom,
   changeWebhook,

@@ -15,7 +15,7 @@ import { countStoredBytes, type StatementRunner } from "../../schema/record-stor
 import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { mayUseReserve } from "./indexed-account.ts";
-import { schemaWriteSubject } from "./sign-write.ts";
+import { schemaWriteSubject } from "./signed-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
 
 const SCHEMA_NAME_LENGTH_MAX = 256;

@@ -1,7 +1,9 @@
 // Signed writes: valid for one body, resource and server, once, until a deadline.
+import type { WriteDomain, WriteMessage } from "@sextant/client/writes/typed-data";
 import { type Hex, keccak256 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { signWrite } from "../../../tests/support/http/sign-write.ts";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
@@ -14,13 +16,7 @@ import {
   type WriteAuthority,
   type WriteRequest,
 } from "./authority.ts";
-import {
-  metadataWriteSubject,
-  reservationWriteSubject,
-  signWrite,
-  type WriteDomain,
-  type WriteMessage,
-} from "./sign-write.ts";
+import { metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
 import type { AccountReader } from "./verify-signature.ts";
 
 const NOW = 1_800_000_000;

@@ -1,4 +1,12 @@
 // Write authorization: open on a development chain, elsewhere an EIP-712 signature with a version and a deadline.
+import {
+  DEADLINE_HEADER,
+  SIGNATURE_HEADER,
+  SIGNER_HEADER,
+  VERSION_HEADER,
+  type WriteDomain,
+  type WriteMessage,
+} from "@sextant/client/writes/typed-data";
 import { type Hex, keccak256 } from "viem";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { parseUint } from "../../lib/decimal.ts";
@@ -8,16 +16,7 @@ import type { EndpointRequest, Security } from "../../schema/endpoint.ts";
 import { addressParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import {
-  DEADLINE_HEADER,
-  hashWrite,
-  SIGNATURE_HEADER,
-  SIGNER_HEADER,
-  VERSION_HEADER,
-  type WriteDomain,
-  type WriteMessage,
-  type WriteSubject,
-} from "./sign-write.ts";
+import { hashWrite, type WriteSubject } from "./signed-write.ts";
 import { type AccountReader, recoverSigner, requireSignature, requireSigner } from "./verify-signature.ts";
 
 export type WriteRequest = Pick<EndpointRequest, "rawBody" | "headers">;

@@ -18,7 +18,7 @@ import { countStoredBytes, type StatementRunner } from "../../schema/record-stor
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { mayUseReserve } from "./indexed-account.ts";
-import { metadataWriteSubject, reservationWriteSubject } from "./sign-write.ts";
+import { metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
 
 type MetadataFields = {
   readonly execution_target: Hex | null;
