@@ -84,6 +84,11 @@ export const shape = {
     );
   },
   object,
+  /** A value that code keeps in another form than the file does. */
+  mapped:
+    <T, U>(inner: Shape<T>, convert: (value: T) => U): Shape<U> =>
+    (value, path) =>
+      convert(inner(value, path)),
   /** An object whose `key` says which other fields it has. */
   variant: <const K extends string, const C extends Readonly<Record<string, Fields>>>(
     key: K,

@@ -9,14 +9,6 @@ export type ChainlinkFeed = {
   readonly fallback?: ChainlinkFeed;
 };
 
-/** A public copy of Chainlink's directory of feeds, which itself cannot be read without a network. */
-type DirectoryCopy = {
-  readonly repository: string;
-  readonly commit: string;
-  /** When the copy was made, as YYYY-MM-DD. */
-  readonly date: string;
-};
-
 export type ChainPriceFeeds = {
   readonly native: ChainlinkFeed | null;
   /** The token that can always be exchanged one to one for the native coin. */
@@ -25,6 +17,4 @@ export type ChainPriceFeeds = {
   readonly sequencer: Hex | null;
   /** By lower-case token address. */
   readonly tokens: Readonly<Record<Hex, ChainlinkFeed>>;
-  /** Where the heartbeats come from; a local chain has none. */
-  readonly directory?: DirectoryCopy;
 };

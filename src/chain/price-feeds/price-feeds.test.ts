@@ -1,8 +1,12 @@
 // The pinned feeds: well-formed, believed for no longer than Chainlink's directory says, and from a copy that is not too old.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { findChainById } from "../chains/chains.ts";
+import { readDataFile } from "../data-file.ts";
 import type { ChainlinkFeed } from "./price-feed.ts";
 import { CHAINLINK_FEEDS } from "./price-feeds.ts";
+
+type PriceFeedsFile = { readonly chainlink: { readonly sources: readonly string[]; readonly date: string } };
 
 const DAY_SECONDS = 86_400;
 // Chainlink changes a heartbeat about once a year and retires feeds after months of notice.
@@ -49,10 +53,12 @@ describe("the feed lists", () => {
   it("copies feeds from a directory that was young enough at the newest commit", () => {
     // Compared with the commit and not with the clock: the same commit passes or fails on every day.
     const committed = execFileSync("git", ["log", "-1", "--format=%cI"], { encoding: "utf8" }).trim();
-    for (const [chainId, { directory }] of chains) {
-      expect(directory?.commit).toMatch(/^[0-9a-f]{40}$/);
-      const ageMs = Date.parse(committed) - Date.parse(directory?.date ?? "");
-      const why = `renew the feeds of chain ${chainId} with npm run price-feeds`;
+    for (const [chainId] of chains) {
+      const slug = findChainById(chainId)?.slug;
+      const { chainlink } = readDataFile(`${slug}/price-feeds.json`) as PriceFeedsFile;
+      expect(chainlink.sources).toEqual([expect.stringMatching(/oracle-checks at [0-9a-f]{40}$/)]);
+      const ageMs = Date.parse(committed) - Date.parse(chainlink.date);
+      const why = `renew the feeds of ${slug} with npm run price-feeds`;
       expect(ageMs / (DAY_SECONDS * 1000), why).toBeLessThan(COPY_AGE_DAYS_MAX);
     }
   });

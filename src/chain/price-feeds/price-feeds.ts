@@ -1,15 +1,35 @@
-// Every chain whose Chainlink feeds are known, by chain id.
-import { arbitrumFeeds } from "./arbitrum.ts";
-import { baseFeeds } from "./base.ts";
-import { ethereumFeeds } from "./ethereum.ts";
-import { optimismFeeds } from "./optimism.ts";
-import { polygonFeeds } from "./polygon.ts";
+// Every chain whose Chainlink feeds are known, by chain id; scripts/price-feeds.ts writes their data files.
+import { shape } from "../../lib/json-shape.ts";
+import { readChainData } from "../chain-data.ts";
+import { findChainById } from "../chains/chains.ts";
 import type { ChainPriceFeeds } from "./price-feed.ts";
 
-export const CHAINLINK_FEEDS: ReadonlyMap<number, ChainPriceFeeds> = new Map([
-  [1, ethereumFeeds],
-  [10, optimismFeeds],
-  [137, polygonFeeds],
-  [8453, baseFeeds],
-  [42161, arbitrumFeeds],
-]);
+const feed = { feed: shape.address, heartbeatSeconds: shape.integer };
+
+const chainlinkFeeds = shape.object({
+  native: shape.object({ ...feed, fallback: shape.optional(shape.object(feed)) }),
+  sequencer: shape.nullable(shape.address),
+  tokens: shape.list(
+    shape.object({ symbol: shape.text, token: shape.address, ...feed }),
+    ({ token }) => token,
+  ),
+});
+
+export const CHAINLINK_FEEDS: ReadonlyMap<number, ChainPriceFeeds> = new Map(
+  [...readChainData("price-feeds", "chainlink", chainlinkFeeds)].map(
+    ([chainId, { native, sequencer, tokens }]): [number, ChainPriceFeeds] => {
+      const wrappedNative = findChainById(chainId)?.wrappedNative;
+      const priced = tokens.map(({ token, symbol: _, ...own }) => [token, own] as const);
+      const wrapped = wrappedNative === undefined ? [] : [[wrappedNative, native] as const];
+      return [
+        chainId,
+        {
+          native,
+          sequencer,
+          tokens: Object.fromEntries([...wrapped, ...priced]),
+          ...(wrappedNative && { wrappedNative }),
+        },
+      ];
+    },
+  ),
+);

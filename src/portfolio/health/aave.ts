@@ -1,7 +1,7 @@
 // Aave, its older version and Spark: the pool's own account data, which includes e-mode.
 import { decodeWords } from "../../lib/abi/return-data.ts";
 import { createCallEncoder } from "../multicall.ts";
-import { AAVE_V2_MARKETS } from "../positions/aave-v2/markets.ts";
+import { AAVE_V2_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { Loan, PrepareProbe } from "./loan.ts";
 
 const getUserAccountData = createCallEncoder("function getUserAccountData(address)");

@@ -1,19 +1,15 @@
 // The registry of position readers: one per protocol, and no receipt token in two of them.
 import { describe, expect, it } from "vitest";
-import { AAVE_V2_MARKETS } from "./aave-v2/markets.ts";
-import { AAVE_V3_MARKETS } from "./aave-v3/markets.ts";
-import { COMPOUND_V2_POOLS } from "./compound-v2/markets.ts";
+import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
+import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/markets.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
 import { ETHER_FI_TOKENS } from "./ether-fi/markets.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
-import { MOONWELL_POOLS } from "./moonwell/markets.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
 import { POSITION_READERS } from "./readers.ts";
 import { ROCKET_POOL_TOKENS } from "./rocket-pool/markets.ts";
 import { SKY_TOKENS } from "./sky/markets.ts";
-import { SPARK_MARKETS } from "./spark/markets.ts";
-import { VENUS_POOLS } from "./venus/markets.ts";
 
 describe("the position readers", () => {
   it("has one reader per protocol, in order", () => {

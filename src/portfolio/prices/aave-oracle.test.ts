@@ -1,5 +1,6 @@
 // Prices from the Aave oracle: one call for all, single calls as fallback, and only in dollars.
 import { describe, expect, it } from "vitest";
+import { aaveBase } from "../../../tests/fixtures/positions/aave-v3.ts";
 import {
   type ChainRecord,
   openFailingChain,
@@ -12,7 +13,6 @@ import {
   priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
-import { aaveBase } from "../positions/aave-v3/markets/base.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";
 
 const record = readChainRecord(

@@ -1,23 +1,25 @@
 // One market of Aave or of a fork: its pool, its oracle, and the supply and debt tokens of each reserve.
-import type { Hex } from "../../../lib/hex.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 
-type AaveReserve = {
-  readonly underlying: Hex;
-  readonly aToken: Hex;
+const reserve = shape.object({
+  symbol: shape.optional(shape.text),
+  underlying: shape.address,
+  aToken: shape.address,
   /** Of debt at a variable rate. */
-  readonly debtToken: Hex;
-};
+  debtToken: shape.address,
+});
 
-/** Addresses are lower-case. */
-export type AaveMarket = {
-  readonly name: string;
-  readonly pool: Hex;
-  readonly oracle: Hex;
-  /** The asset in which the oracle counts, with 18 decimals; dollars where it is absent. */
-  readonly quote?: Hex;
+export const aaveMarket = shape.object({
+  name: shape.text,
+  pool: shape.address,
+  oracle: shape.address,
+  /** The asset in which the oracle counts, with 18 decimals; dollars if it is absent. */
+  quote: shape.optional(shape.address),
   /** As of the data file; the reader checks the pool for newer ones. */
-  readonly reserves: readonly AaveReserve[];
-};
+  reserves: shape.list(reserve, ({ underlying }) => underlying),
+});
+
+export type AaveMarket = ShapeType<typeof aaveMarket>;
 
 /** Words of a pool's data about one reserve, and the positions of its tokens in them. */
 type ReserveLayout = {

@@ -1,7 +1,7 @@
 // The Aave data files match the published address book.
 import * as book from "@aave-dao/aave-address-book";
 import { describe, expect, it } from "vitest";
-import { AAVE_V2_MARKETS } from "../aave-v2/markets.ts";
+import { AAVE_V2_MARKETS } from "../aave-v3/markets.ts";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 
 type Entry = {
@@ -29,7 +29,8 @@ describe("Aave markets", () => {
         CHAIN_ID,
         POOL.toLowerCase(),
         ORACLE.toLowerCase(),
-        Object.values(ASSETS).map(({ UNDERLYING, A_TOKEN, V_TOKEN }) => ({
+        Object.entries(ASSETS).map(([symbol, { UNDERLYING, A_TOKEN, V_TOKEN }]) => ({
+          symbol,
           underlying: UNDERLYING.toLowerCase(),
           aToken: A_TOKEN.toLowerCase(),
           debtToken: V_TOKEN.toLowerCase(),

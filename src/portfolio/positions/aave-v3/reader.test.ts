@@ -4,7 +4,6 @@ import * as fixture from "../../../../tests/fixtures/positions/aave-v3.ts";
 import { FIXTURE_WALLET } from "../../../../tests/fixtures/positions/fixture-chain.ts";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
-import { aaveBase } from "./markets/base.ts";
 import { AAVE_V3_MARKETS } from "./markets.ts";
 import { createAaveV3Reader } from "./reader.ts";
 
@@ -13,7 +12,7 @@ const ZERO = `0x${"00".repeat(32)}` as const;
 const signal = new AbortController().signal;
 const reader = createAaveV3Reader(AAVE_V3_MARKETS);
 const chain = fixture.aaveChainConfig;
-const common = { protocol: "aave-v3", market: aaveBase.pool } as const;
+const common = { protocol: "aave-v3", market: fixture.aaveBase.pool } as const;
 const known = [
   {
     ...common,

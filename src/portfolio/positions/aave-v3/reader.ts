@@ -1,26 +1,15 @@
 // Aave and its forks: what a wallet supplied and borrowed, by its balances of every reserve's receipt and debt tokens.
 
-import {
-  decodeAddressArray,
-  decodeTokenAmount,
-  decodeWord,
-  decodeWords,
-  wordToAddress,
-} from "../../../lib/abi/return-data.ts";
+import { decodeWord, decodeWords, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder, readByMulticall } from "../../multicall.ts";
+import { readGroups } from "../../contract-reads/read-groups.ts";
+import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type {
-  ContractRead,
-  Delegation,
-  PositionQuery,
-  PositionReader,
-  ProtocolPosition,
-} from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import type { Delegation, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { AaveMarket, AaveProtocol } from "./market.ts";
-import { type OracleLookup, prepareOracleLookup, reserveKey } from "./oracle.ts";
+import { declareOraclePrices, type FeedAgeReads, reserveKey } from "./oracle.ts";
 
 const AAVE_V3: AaveProtocol = {
   protocol: "aave-v3",
@@ -31,9 +20,9 @@ const AAVE_V3: AaveProtocol = {
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
 const RESERVES_MAX = 128;
 
-const getReservesList = createCallEncoder("function getReservesList() view returns (address[])");
-const getReserveData = createCallEncoder("function getReserveData(address)");
-const getUserConfiguration = createCallEncoder("function getUserConfiguration(address)");
+const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
+const getReserveData = defineRead("function getReserveData(address)", (data) => data);
+const getUserConfiguration = defineRead("function getUserConfiguration(address)", decodeWord);
 
 /** A reserve that our data lacks, or whose debt at a stable rate it lacks. */
 type UnreadReserve = {
@@ -122,18 +111,15 @@ async function readKnownReserves(
     ]),
   );
   const hasStableDebt = context.layout.stableDebtToken !== null;
-  const calls = [
-    ...encodeBalanceCalls(tokens, wallet),
-    ...markets.map(({ pool }) => getReservesList(pool)),
-    ...(hasStableDebt ? markets.map(({ pool }) => getUserConfiguration(pool, [wallet])) : []),
-  ];
-  const results = await readByMulticall(at, calls, context.signal);
-  const lists = results.slice(tokens.length);
-  const configurations = lists.slice(markets.length);
-  const unread = markets.flatMap((market, index): UnreadReserve[] => {
-    const listed = decodeAddressArray(lists[index], RESERVES_MAX);
-    const configuration = hasStableDebt ? decodeWord(configurations[index]) : 0n;
-    if (listed === null || configuration === null) {
+  const { amounts, pools } = await readGroups(at, context.signal, {
+    amounts: joinEach(tokens, ({ token }) => erc20.balanceOf(token, [wallet])),
+    pools: joinEach(markets, ({ pool }) => ({
+      listed: getReservesList(pool),
+      configuration: hasStableDebt ? getUserConfiguration(pool, [wallet]) : null,
+    })),
+  });
+  const unread = pools.flatMap(([market, { listed, configuration }]): UnreadReserve[] => {
+    if (listed === null || (hasStableDebt && configuration === null)) {
       warn(
         context,
         market,
@@ -144,10 +130,10 @@ async function readKnownReserves(
     const known = new Set(market.reserves.map(({ underlying }) => underlying));
     return listed.flatMap((underlying, id) => {
       const isNew = !known.has(underlying);
-      return isNew || isBorrowing(configuration, id) ? [{ market, underlying, isNew }] : [];
+      return isNew || isBorrowing(configuration ?? 0n, id) ? [{ market, underlying, isNew }] : [];
     });
   });
-  return { balances: decodeBalances(context, tokens, results), unread };
+  return { balances: listBalances(context, amounts), unread };
 }
 
 /** Two bits for each reserve, in the order of the pool's list: whether it is borrowed, and whether it is collateral. */
@@ -159,7 +145,7 @@ type AddedReserves = {
   readonly tokens: readonly ReserveToken[];
   /** Of the assets found in the first trip, and of what they are priced in. */
   readonly assets: Assets;
-  readonly ages: ReturnType<OracleLookup["decode"]>;
+  readonly ages: FeedAgeReads;
 };
 
 /** Second trip: the tokens of unread reserves, metadata of the assets found in the first trip, and the market's prices. */
@@ -170,14 +156,14 @@ async function readUnreadReserves(
 ): Promise<AddedReserves> {
   const { query, layout } = context;
   const priced = distinctReserves([...balances, ...unread]);
-  const oracle = prepareOracleLookup(query.at, priced);
   const quotes = priced.flatMap(({ market }) => (market.quote === undefined ? [] : [market.quote]));
-  const lookup = prepareAssetLookup(query, [...balances.map(({ underlying }) => underlying), ...quotes]);
-  const dataCalls = unread.map(({ market, underlying }) => getReserveData(market.pool, [underlying]));
-  const calls = [...dataCalls, ...oracle.calls, ...lookup.calls];
-  const results = await readByMulticall(query.at, calls, context.signal);
-  const tokens = unread.flatMap(({ market, underlying, isNew }, index): ReserveToken[] => {
-    const words = decodeWords(results[index], layout.words);
+  const { reserves, assets, ages } = await readGroups(query.at, context.signal, {
+    reserves: joinEach(unread, ({ market, underlying }) => getReserveData(market.pool, [underlying])),
+    ages: declareOraclePrices(query.at, priced),
+    assets: declareAssets(query, [...balances.map(({ underlying }) => underlying), ...quotes]),
+  });
+  const tokens = reserves.flatMap(([{ market, underlying, isNew }, data]): ReserveToken[] => {
+    const words = decodeWords(data, layout.words);
     const [aToken, debtToken] = [layout.aToken, layout.debtToken].map((word) => wordToAddress(words?.[word]));
     if (!aToken || !debtToken) {
       warn(
@@ -194,17 +180,13 @@ async function readUnreadReserves(
       ...(stable ? [{ market, underlying, token: stable, kind: "borrowed at a stable rate" as const }] : []),
     ];
   });
-  return {
-    tokens,
-    assets: lookup.decode(results.slice(dataCalls.length + oracle.calls.length)),
-    ages: oracle.decode(results.slice(dataCalls.length)),
-  };
+  return { tokens, assets, ages };
 }
 
 type AddedBalances = {
   readonly balances: readonly Balance[];
   readonly assets: Assets;
-  readonly prices: ReturnType<AddedReserves["ages"]["decode"]>;
+  readonly prices: ReturnType<ReturnType<FeedAgeReads["decode"]>>;
 };
 
 /** Third trip, only with something left to read: balances of the added tokens, their metadata, the age of feeds. */
@@ -214,16 +196,16 @@ async function readAddedBalances(
 ): Promise<AddedBalances> {
   const { query } = context;
   const unknown = tokens.map(({ underlying }) => underlying).filter((underlying) => !assets.has(underlying));
-  const lookup = prepareAssetLookup(query, unknown);
-  const balanceCalls = encodeBalanceCalls(tokens, query.wallet);
-  const calls = [...balanceCalls, ...ages.calls, ...lookup.calls];
-  const results = await readByMulticall(query.at, calls, context.signal);
-  const found = lookup.decode(results.slice(balanceCalls.length + ages.calls.length));
+  const { amounts, priceAll, found } = await readGroups(query.at, context.signal, {
+    amounts: joinEach(tokens, ({ token }) => erc20.balanceOf(token, [query.wallet])),
+    priceAll: ages,
+    found: declareAssets(query, unknown),
+  });
   const allAssets = new Map([...found, ...assets]);
   return {
-    balances: decodeBalances(context, tokens, results),
+    balances: listBalances(context, amounts),
     assets: allAssets,
-    prices: ages.decode(results.slice(balanceCalls.length), context.protocol, allAssets),
+    prices: priceAll(context.protocol, allAssets),
   };
 }
 
@@ -233,18 +215,12 @@ function distinctReserves<T extends { readonly market: AaveMarket; readonly unde
   return [...new Map(reserves.map((each) => [reserveKey(each.market, each.underlying), each])).values()];
 }
 
-function encodeBalanceCalls(tokens: readonly ReserveToken[], wallet: Hex): readonly ContractRead[] {
-  return tokens.map(({ token }) => erc20.balanceOf(token, [wallet]));
-}
-
-function decodeBalances(
+function listBalances(
   context: ReadContext,
-  tokens: readonly ReserveToken[],
-  results: CallResults,
+  amounts: readonly (readonly [ReserveToken, bigint | null])[],
 ): readonly Balance[] {
   let unreadable = 0;
-  const nonZero = tokens.flatMap((token, index): Balance[] => {
-    const amount = decodeTokenAmount(results[index]);
+  const nonZero = amounts.flatMap(([token, amount]): Balance[] => {
     if (amount === null) {
       unreadable += 1;
       context.incomplete.add(token.market);
