@@ -1,6 +1,9 @@
 // What a page knows when it is rendered: what was requested, where the index is, and the site around it; and its links.
+
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { Fault } from "../lib/fault.ts";
+import type { headSchema } from "../protocol/reads/head.ts";
+import type { TypeOf } from "../schema/json-schema.ts";
 
 export const EXPLORER_PATH = "/explorer";
 
@@ -20,17 +23,7 @@ export type ExplorerChain = {
   readonly tokens: Readonly<Record<string, KnownToken>>;
 };
 
-/** Where the index is: the response of GET /head. */
-export type Head = {
-  readonly block_number: string;
-  readonly block_timestamp: string;
-  readonly previous_event_block: string | null;
-  readonly next_event_block: string | null;
-  readonly indexed_block: string;
-  readonly indexed_timestamp: string;
-  readonly finalized_block: string;
-  readonly start_block: string;
-};
+export type Head = TypeOf<typeof headSchema>;
 
 /** What was requested: parameters of the path, and those keys of the query that the page knows. */
 export type PageRequest = {

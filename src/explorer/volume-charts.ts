@@ -1,6 +1,9 @@
 // Settled volumes over time as charts: one for each token, because units of different tokens make no sum.
+
 import { formatAmount } from "../lib/decimal.ts";
 import { type Html, html } from "../lib/html.ts";
+import type { volumesSchema } from "../protocol/reads/volumes.ts";
+import type { TypeOf } from "../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { barChart, type ChartBar } from "./charts.ts";
 import { amount, card, findToken, number, token, unavailable } from "./components.ts";
@@ -8,24 +11,8 @@ import { linkHere, type PageContext, type PageRequest } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shorten } from "./format.ts";
 import { sourceLinks } from "./source.ts";
 
-type Interval = "hour" | "day";
-
-type Volume = {
-  /** Unix seconds. */
-  readonly start: string;
-  readonly token: string;
-  readonly receipts: string;
-  readonly settled_volume: string;
-  readonly protocol_fees: string;
-};
-
-/** As GET /analytics/volumes has it. */
-export type Volumes = {
-  readonly interval: Interval;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly volumes: readonly Volume[];
-};
+export type Volumes = TypeOf<typeof volumesSchema>;
+type Interval = Volumes["interval"];
 
 /** The volumes, or the sentence of the API where it does not know them at the shown block. */
 export type VolumesResult = ApiResult<Volumes> | { readonly problem: string };

@@ -27,7 +27,7 @@ function formatDuration(seconds: bigint): string {
 
 /** A time of the future or the past, seen from the shown block. */
 function timeFromBlock(value: unknown, { head }: PageContext): Html {
-  const distance = typeof value === "string" ? BigInt(value) - BigInt(head.block_timestamp) : null;
+  const distance = typeof value === "string" ? BigInt(value) - BigInt(head.block_timestamp ?? 0) : null;
   if (distance === null) return time(value);
   const words = distance >= 0n ? `in ${formatDuration(distance)}` : `${formatDuration(-distance)} ago`;
   return html`${time(value)}<span class="under">${words}</span>`;

@@ -1,5 +1,8 @@
 // One account: its state and limits, the keys and agents that act for it, what it wants, pays and operates.
+
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
+import type { accountSchema } from "../../protocol/reads/accounts.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -28,13 +31,7 @@ import { changesWithin } from "./commerce-parts.ts";
 import { intentList } from "./intents.ts";
 import { preflightForm } from "./preflight-form.ts";
 
-export type Account = {
-  readonly account: string;
-  readonly frozen: boolean;
-  readonly guardian: string | null;
-  readonly function_allowlist_enabled: boolean;
-  readonly counts: Readonly<Record<string, string | null>>;
-};
+export type Account = TypeOf<typeof accountSchema>;
 
 const ownIntentList: List = {
   ...withoutColumns(intentList, ["Owner"]),
@@ -102,7 +99,7 @@ function readRole(api: ApiReader, { route, key, filter }: Role, owner: string): 
   return api.list(list, { query: { [filter]: owner, limit: "10" } });
 }
 
-const COUNTED: readonly (readonly [key: string, label: string])[] = [
+const COUNTED: readonly (readonly [key: keyof Account["counts"], label: string])[] = [
   ["agents", "Agents"],
   ["intents", "Intents"],
   ["receipts", "Receipts as payer"],
@@ -113,7 +110,7 @@ const COUNTED: readonly (readonly [key: string, label: string])[] = [
 // Of these, an earlier block has no number where there are many versions, however few there were of them.
 const VERSIONED: ReadonlySet<string> = new Set(["policies", "session_keys"]);
 
-function countOf({ counts }: Account, key: string, page: PageContext): HtmlValue {
+function countOf({ counts }: Account, key: keyof Account["counts"], page: PageContext): HtmlValue {
   const value = counts[key];
   if (value !== null) return number(value);
   return page.block !== null && VERSIONED.has(key) ? unknown() : "More than 1,000";

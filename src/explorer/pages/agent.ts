@@ -1,5 +1,8 @@
 // One agent: what it says of itself, what others signal about it, and what its owner paid.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { agent } from "../../protocol/reads/registries.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
@@ -25,17 +28,7 @@ import { agentState } from "./agents.ts";
 import { receiptList, signalList, withoutColumns } from "./commerce-lists.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 
-type Agent = {
-  readonly agent_id: string;
-  readonly owner: string;
-  readonly metadata_uri: string;
-  readonly pubkey: string;
-  readonly capabilities_hash: string;
-  readonly revoked: boolean;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Agent = RecordOf<typeof agent, "provenance">;
 
 type AgentData = {
   readonly agent: ApiResult<Agent>;

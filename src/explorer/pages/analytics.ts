@@ -1,5 +1,8 @@
 // Analytics: settled volumes over time and by token, merchant, rail and facilitator, and who pays whom.
+
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
+import type { commerceSchema } from "../../protocol/reads/analytics.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import {
@@ -22,14 +25,8 @@ import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard 
 import { railName } from "./commerce-words.ts";
 import { type Flows, flowCard } from "./money-flow.ts";
 
-type Volume = { readonly receipts: string; readonly settled_volume: string; readonly protocol_fees: string };
-type TokenVolume = Volume & { readonly token: string };
-
-/** As GET /analytics/commerce has it. */
-type Commerce = {
-  readonly summary: Readonly<Record<string, string>>;
-  readonly volume_by_token: readonly TokenVolume[];
-};
+type Commerce = TypeOf<typeof commerceSchema>;
+type Volume = Omit<Commerce["volume_by_token"][number], "token">;
 
 type OfToken = {
   readonly token: string;

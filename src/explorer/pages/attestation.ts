@@ -1,5 +1,8 @@
 // One attestation: who states what about whom, under which schema, and whether it is revoked.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { attestation } from "../../protocol/reads/registries.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
@@ -24,17 +27,7 @@ import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 import type { Schema } from "./schemas.ts";
 
-type Attestation = {
-  readonly attestation_id: string;
-  readonly attester: string;
-  readonly schema_hash: string;
-  readonly subject: string;
-  readonly data_hash: string;
-  readonly timestamp: string;
-  readonly revoked: boolean;
-  readonly block_number: string;
-  readonly tx_hash: string;
-};
+type Attestation = RecordOf<typeof attestation, "provenance">;
 
 type AttestationData = {
   readonly attestation: ApiResult<Attestation>;

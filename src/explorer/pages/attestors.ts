@@ -1,5 +1,8 @@
 // Attestors: all that are registered, and one with what it has attested and revoked.
+
 import { html } from "../../lib/html.ts";
+import type { attestor } from "../../protocol/reads/registries.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { address, block, card, facts, hash, number, recordLink, status, totals } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -44,16 +47,7 @@ export const attestorsPage = definePage({
   }),
 });
 
-type Attestor = {
-  readonly attestor_id: string;
-  readonly operator: string;
-  readonly metadata_uri: string;
-  readonly schemas_hash: string;
-  readonly active: boolean;
-  readonly attestations: string;
-  readonly revoked_attestations: string;
-  readonly block_number: string;
-};
+type Attestor = RecordOf<typeof attestor>;
 
 type AttestorData = {
   readonly attestor: ApiResult<Attestor>;

@@ -1,5 +1,8 @@
 // One dispute: who contests which receipt, how it ended, and the hashes of reason and resolution.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { dispute, receipt } from "../../protocol/reads/commerce.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -24,29 +27,9 @@ import { railName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 import { paymentSteps } from "./payment-life.ts";
 
-type Dispute = {
-  readonly dispute_id: string;
-  readonly receipt_id: string;
-  readonly opener: string;
-  readonly reason_hash: string;
-  readonly status: string;
-  readonly resolution_hash: string | null;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Dispute = RecordOf<typeof dispute, "provenance">;
 
-type DisputedReceipt = {
-  readonly receipt_id: string;
-  readonly agent: string;
-  readonly merchant_id: string;
-  readonly service_numeric_id: string;
-  readonly amount: string;
-  readonly token: string;
-  readonly payment_rail: number;
-  readonly facilitator: string;
-  readonly fulfillment_hash: string | null;
-};
+type DisputedReceipt = RecordOf<typeof receipt>;
 
 type DisputeData = {
   readonly dispute: ApiResult<Dispute>;

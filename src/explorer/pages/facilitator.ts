@@ -1,5 +1,8 @@
 // One facilitator: who it is, the receipts that it settled, and the trust signals about it.
+
 import { html } from "../../lib/html.ts";
+import type { facilitator } from "../../protocol/reads/commerce.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { address, block, card, facts, time, transaction } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -21,16 +24,7 @@ import {
 } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 
-type Facilitator = {
-  readonly facilitator_id: string;
-  readonly facilitator: string;
-  readonly metadata_uri: string;
-  readonly metadata_hash: string;
-  readonly active: boolean;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Facilitator = RecordOf<typeof facilitator, "provenance">;
 
 type FacilitatorData = {
   readonly facilitator: ApiResult<Facilitator>;

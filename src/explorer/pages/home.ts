@@ -1,5 +1,8 @@
 // The first page: search, totals, what happens now, and the newest intents, receipts and disputes.
+
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
+import type { totalsSchema } from "../../protocol/reads/totals.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
@@ -12,13 +15,7 @@ import { sourceLinks } from "../source.ts";
 import { disputeList, receiptList } from "./commerce-lists.ts";
 import { intentList } from "./intents.ts";
 
-/** As GET /totals has it. */
-type Totals = {
-  readonly totals: Readonly<Record<string, string>>;
-  readonly interval: "day" | "hour";
-  /** What came in each of the last days or hours, the running one last. */
-  readonly series: readonly Readonly<Record<string, string>>[];
-};
+type Totals = TypeOf<typeof totalsSchema>;
 
 type HomeData = {
   readonly totals: ApiResult<Totals> | { readonly problem: string };
@@ -74,7 +71,7 @@ async function load(api: ApiReader): Promise<HomeData> {
 type Item = {
   readonly label: string;
   /** Its key in the totals and in the series. */
-  readonly key: string;
+  readonly key: keyof Totals["totals"] & keyof Totals["series"][number];
   readonly note: (totals: Totals["totals"]) => HtmlValue;
 };
 

@@ -1,5 +1,8 @@
 // One intent: its life, every bid on it against what its owner set, the fill with its proof, and the transactions.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { intentWithMetadata } from "../../protocol/reads/intents.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { rangeLine } from "../charts.ts";
@@ -40,36 +43,7 @@ import { sourceLinks } from "../source.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 
-type Fill = {
-  readonly solver: string;
-  readonly amount_in: string;
-  readonly amount_out: string;
-  readonly tx_hash: string;
-  readonly block_number: string;
-  readonly result_hash: string | null;
-  readonly trace_hash: string | null;
-  readonly attestation_id: string | null;
-};
-
-type Intent = {
-  readonly intent_id: string;
-  readonly owner: string;
-  readonly intent_type: string;
-  readonly input_token: string;
-  readonly output_token: string;
-  readonly amount_in_max: string;
-  readonly amount_out_min: string;
-  readonly deadline: string;
-  readonly slippage_bps: string;
-  readonly nonce: string;
-  readonly status: string;
-  readonly block_number: string;
-  readonly fill: Fill | null;
-  readonly metadata: Readonly<Record<string, string | null>> | null;
-  readonly requirements: Readonly<Record<string, string>>;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Intent = RecordOf<typeof intentWithMetadata, "provenance" | "requirements">;
 
 type IntentData = {
   readonly intent: ApiResult<Intent>;
@@ -233,10 +207,11 @@ function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
   ];
 }
 
-function fillFacts(intent: Intent, fill: Fill, page: PageContext): readonly Fact[] {
+function fillFacts(intent: Intent, fill: NonNullable<Intent["fill"]>, page: PageContext): readonly Fact[] {
   const surplus = BigInt(fill.amount_out) - BigInt(intent.amount_out_min);
   const saved = BigInt(intent.amount_in_max) - BigInt(fill.amount_in);
   const waited = BigInt(fill.block_number) - BigInt(intent.block_number);
+  const attestation = fill.attestation_id ?? "0";
   return [
     ["Solver", address(page, fill.solver)],
     ["Paid out", amount(page, fill.amount_out, intent.output_token)],
@@ -247,12 +222,7 @@ function fillFacts(intent: Intent, fill: Fill, page: PageContext): readonly Fact
     ["Transaction", html`${transaction(page, fill.tx_hash)} · block ${block(page, fill.block_number)}`],
     ["Hash of the result", hash(page, fill.result_hash)],
     ["Hash of the trace", hash(page, fill.trace_hash)],
-    [
-      "Attestation",
-      fill.attestation_id === null || fill.attestation_id === "0"
-        ? null
-        : recordLink(page, "attestation", fill.attestation_id),
-    ],
+    ["Attestation", attestation === "0" ? null : recordLink(page, "attestation", attestation)],
   ];
 }
 

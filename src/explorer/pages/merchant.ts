@@ -1,5 +1,9 @@
 // One merchant: what it is, its reputation, and its services, receipts, disputes and trust signals.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { merchant, reputationSchema } from "../../protocol/reads/commerce.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import { address, block, card, type Fact, facts, number, time, totals, transaction } from "../components.ts";
@@ -24,25 +28,9 @@ import {
 import { kindName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 
-type Merchant = {
-  readonly merchant_id: string;
-  readonly owner: string;
-  readonly payout_address: string;
-  readonly metadata_uri: string;
-  readonly metadata_hash: string;
-  readonly active: boolean;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Merchant = RecordOf<typeof merchant, "provenance">;
 
-type Reputation = {
-  readonly commerce: Readonly<Record<"receipts" | "settled_volume" | "fulfilled_receipts", string>>;
-  readonly disputes: Readonly<
-    Record<"disputes" | "open_disputes" | "resolved_disputes" | "rejected_disputes", string>
-  >;
-  readonly trust_signals_by_kind: readonly { readonly kind: number; readonly signals: string }[];
-};
+type Reputation = TypeOf<typeof reputationSchema>;
 
 type MerchantData = {
   readonly merchant: ApiResult<Merchant>;

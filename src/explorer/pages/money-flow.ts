@@ -1,5 +1,8 @@
 // The money flow of one token: from those who pay, through merchants, to the facilitators that settled it.
+
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
+import type { flowsSchema } from "../../protocol/reads/flows.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiResult } from "../api-reader.ts";
 import { address, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
@@ -9,21 +12,7 @@ import { table } from "../list.ts";
 import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "../sankey.ts";
 import { sourceLinks } from "../source.ts";
 
-type Volume = { readonly receipts: string; readonly settled_volume: string; readonly protocol_fees: string };
-
-/** As GET /analytics/flows has it: null stands for all others. */
-export type Flows = Volume & {
-  readonly token: string;
-  readonly merchants: readonly (Volume & { readonly merchant_id: string | null })[];
-  readonly payers: readonly (Volume & {
-    readonly agent: string | null;
-    readonly merchant_id: string | null;
-  })[];
-  readonly facilitators: readonly (Volume & {
-    readonly facilitator: string | null;
-    readonly merchant_id: string | null;
-  })[];
-};
+export type Flows = TypeOf<typeof flowsSchema>;
 
 type Hop = { readonly from: string; readonly to: string; readonly value: bigint };
 
@@ -117,11 +106,11 @@ function flowTables(flows: Flows, page: PageContext): Html {
   const merchant = (id: string | null): HtmlValue =>
     id === null ? others("other merchants") : html`Merchant ${recordLink(page, "merchant", id)}`;
   const amounts = [
-    { label: "Receipts", kind: "number", cell: (row: Volume) => number(row.receipts) },
+    { label: "Receipts", kind: "number", cell: (row: Flows["merchants"][number]) => number(row.receipts) },
     {
       label: "Settled",
       kind: "number",
-      cell: (row: Volume) => amount(page, row.settled_volume, flows.token),
+      cell: (row: Flows["merchants"][number]) => amount(page, row.settled_volume, flows.token),
     },
   ] as const;
   const payers = table<Flows["payers"][number]>(

@@ -1,5 +1,8 @@
 // The life of a payment, as its events tell it: quoted, settled, delivered, disputed.
+
 import { html } from "../../lib/html.ts";
+import type { quote } from "../../protocol/reads/commerce.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { block, recordLink, type TimelineStep, time, transaction } from "../components.ts";
 import type { PageContext } from "../context.ts";
@@ -10,26 +13,7 @@ const EVENTS = [
   ...["FulfillmentRecorded", "DisputeOpened", "DisputeResolved"],
 ];
 
-export type Quote = {
-  readonly quote_hash: string;
-  readonly merchant_id: string;
-  readonly service_numeric_id: string;
-  readonly agent: string;
-  readonly token: string;
-  readonly facilitator: string;
-  readonly amount: string;
-  readonly payment_rail: number;
-  readonly protocol_fee_bps: number;
-  readonly protocol_fee_amount: string;
-  readonly expires_at: string;
-  readonly payment_nonce: string;
-  readonly resource_hash: string;
-  readonly terms_hash: string;
-  readonly x402_payload_hash: string;
-  readonly settled: boolean;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+export type Quote = RecordOf<typeof quote, "provenance">;
 
 /** What a page is about: a quote with all of its receipts, or one receipt. */
 type Payment = {

@@ -1,5 +1,8 @@
 // Preflight on a page: whether a planned transaction of an account passes, why not, and the calls that would change it.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { preflightSchema } from "../../protocol/preflight/evaluate.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
@@ -25,32 +28,9 @@ import { type Account, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
 
-type SpendCheck = {
-  readonly token: string;
-  readonly attempted: string;
-  readonly spent: string;
-  readonly max_per_day: string | null;
-  readonly remaining: string | null;
-  readonly ok: boolean;
-};
-
-type PolicyUpdate = {
-  readonly policy_type: string;
-  readonly target?: string;
-  readonly selector?: string;
-  readonly token?: string;
-  readonly suggested_value: string | boolean;
-  readonly to: string;
-  readonly data: string;
-};
-
-type Verdict = {
-  readonly allowed: boolean;
-  readonly action: string;
-  readonly reasons: readonly string[];
-  readonly spend_checks: readonly SpendCheck[];
-  readonly required_policy_updates: readonly PolicyUpdate[];
-};
+type Verdict = TypeOf<typeof preflightSchema>;
+type SpendCheck = Verdict["spend_checks"][number];
+type PolicyUpdate = Verdict["required_policy_updates"][number];
 
 type PreflightData = {
   readonly account: Account;

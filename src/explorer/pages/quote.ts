@@ -63,7 +63,7 @@ type QuoteState = "SETTLED" | "EXPIRED" | "OPEN";
 /** The last second is still in time. */
 function stateOf({ settled, expires_at }: Quote, { head }: PageContext): QuoteState {
   if (settled) return "SETTLED";
-  return BigInt(expires_at) < BigInt(head.block_timestamp) ? "EXPIRED" : "OPEN";
+  return BigInt(expires_at) < BigInt(head.block_timestamp ?? 0) ? "EXPIRED" : "OPEN";
 }
 
 function nextStep({ expires_at }: Quote, state: QuoteState): readonly TimelineStep[] {

@@ -1,5 +1,8 @@
 // One receipt: who paid whom, its life from the quote to delivery and dispute, its fee, and the hashes that prove it.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { receipt } from "../../protocol/reads/commerce.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   address,
@@ -30,25 +33,7 @@ import { railName } from "./commerce-words.ts";
 import { findFirst } from "./intents.ts";
 import { paymentSteps, type Quote, readPaymentEvents } from "./payment-life.ts";
 
-type Receipt = {
-  readonly receipt_id: string;
-  readonly quote_hash: string;
-  readonly agent: string;
-  readonly merchant_id: string;
-  readonly service_numeric_id: string;
-  readonly token: string;
-  readonly amount: string;
-  readonly payment_rail: number;
-  readonly protocol_fee_bps: number;
-  readonly protocol_fee_amount: string;
-  readonly facilitator: string;
-  readonly result_hash: string;
-  readonly resource_hash: string;
-  readonly fulfillment_hash: string | null;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Receipt = RecordOf<typeof receipt, "provenance">;
 
 type ReceiptData = {
   readonly receipt: ApiResult<Receipt>;

@@ -1,5 +1,8 @@
 // One service: what a merchant offers, its receipts, and the trust signals about it.
+
 import { html } from "../../lib/html.ts";
+import type { service } from "../../protocol/reads/commerce.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, name, recordLink, time, transaction } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -20,18 +23,7 @@ import {
 } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
 
-type Service = {
-  readonly service_numeric_id: string;
-  readonly merchant_id: string;
-  readonly service_id: string;
-  readonly metadata_uri: string;
-  readonly metadata_hash: string;
-  readonly capability_hash: string;
-  readonly active: boolean;
-  readonly block_number: string;
-  readonly tx_hash: string;
-  readonly block_timestamp: string;
-};
+type Service = RecordOf<typeof service, "provenance">;
 
 type ServiceData = {
   readonly service: ApiResult<Service>;

@@ -1,5 +1,9 @@
 // One solver: its performance, the history of its bond, and its newest fills and bids.
+
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
+import type { intent } from "../../protocol/reads/intents.ts";
+import type { solver } from "../../protocol/reads/registries.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import {
@@ -28,22 +32,9 @@ import { bidList } from "./intent.ts";
 import { findFirst } from "./intents.ts";
 import { bondOf, percent, seconds, stateOf } from "./solvers.ts";
 
-type Solver = Readonly<Record<string, unknown>> & {
-  readonly solver_id: string;
-  readonly operator: string;
-  readonly metadata_uri: string;
-  readonly bids: string;
-  readonly selected_bids: string;
-  readonly fills: string;
-  readonly block_number: string;
-};
+type Solver = RecordOf<typeof solver>;
 
-type Intent = {
-  readonly intent_id: string;
-  readonly input_token: string;
-  readonly output_token: string;
-  readonly amount_out_min: string;
-};
+type Intent = RecordOf<typeof intent>;
 
 type SolverData = {
   readonly solver: ApiResult<Solver>;

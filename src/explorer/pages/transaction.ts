@@ -1,5 +1,8 @@
 // One transaction: what happened in it in plain words, and every row before and after each of its events.
+
 import { type Html, html } from "../../lib/html.ts";
+import type { explanationSchema } from "../../protocol/reads/transactions.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -12,11 +15,7 @@ import { type IntentTokens, readIntentTokens, sentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
 
-type Explanation = {
-  readonly tx_hash: string;
-  readonly block_number: string;
-  readonly events: readonly { readonly eventName: string; readonly description: string }[];
-};
+type Explanation = TypeOf<typeof explanationSchema>;
 
 type ChangedEvent = EventRecord & {
   readonly contract: string;

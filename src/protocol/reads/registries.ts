@@ -100,7 +100,7 @@ const attestationReads = [
   }),
 ];
 
-const COUNT = { type: "string", pattern: "^[0-9]+$" };
+const COUNT = { type: "string", pattern: "^[0-9]+$" } as const;
 const AVERAGE = nullable({ type: "string", pattern: "^-?[0-9]+(\\.[0-9]{1,6})?$" });
 
 /** Rounded once to six decimals. The long factor makes the division exact enough for that. */

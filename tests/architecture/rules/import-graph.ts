@@ -15,7 +15,8 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   protocol: [...BASE, "config"],
   web: [...BASE, "http"],
   mcp: [...BASE, "http"],
-  explorer: [...BASE, "http", "web", "mcp"],
+  // Takes from protocol only the types of responses, which the compiler erases.
+  explorer: [...BASE, "http", "web", "mcp", "protocol"],
   audit: [...BASE, "chain", "store", "protocol"],
   export: [...BASE, "store", "protocol"],
   indexer: [...BASE, "config", "chain", "store", "protocol", "http", "audit"],
