@@ -2,7 +2,14 @@
 import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../chain/aggregate3.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { ContractRead, PinnedChain } from "../types.ts";
-import { type CallResults, joinReads, type ReadGroup, type Reads, type ResultsOf } from "./reads.ts";
+import {
+  type CallResults,
+  joinEach,
+  joinReads,
+  type ReadGroup,
+  type Reads,
+  type ResultsOf,
+} from "./reads.ts";
 
 /** About 6 million gas with the most expensive calls: balances that accrue interest. */
 const CALLS_PER_MULTICALL_MAX = 200;
@@ -10,16 +17,26 @@ const MULTICALL_GAS_MAX = 30_000_000;
 
 /**
  * Reads a whole group in one round trip, or in two if a multicall fails; a call that occurs twice is sent once:
- * `const { debts, price } = await readGroups(at, { debts: tokens.map(debtOf), price: getPrice(oracle) }, signal)`.
+ * `const { debts, price } = await readGroups(at, signal, { debts: tokens.map(debtOf), price: getPrice(oracle) })`.
  */
 export function readGroups<const Group extends ReadGroup>(
   at: Pick<PinnedChain, "read">,
-  group: Group,
   signal: AbortSignal,
+  group: Group,
 ): Promise<ResultsOf<Group>> {
   const { calls, decode }: Reads<unknown> = joinReads(group);
   // The compiler cannot follow a recursive type through a promise.
   return sendCalls(at, calls, signal).then(decode) as Promise<ResultsOf<Group>>;
+}
+
+/** Reads the same of each item: `await readEach(at, signal, tokens, (token) => erc20.balanceOf(token, [wallet]))`. */
+export function readEach<Item, const Group extends ReadGroup>(
+  at: Pick<PinnedChain, "read">,
+  signal: AbortSignal,
+  items: readonly Item[],
+  declare: (item: Item) => Group,
+): Promise<readonly (readonly [Item, ResultsOf<Group>])[]> {
+  return readGroups(at, signal, joinEach(items, declare));
 }
 
 async function sendCalls(

@@ -22,8 +22,8 @@ export async function runRoutines<Outcome>(
   while (steps.some(({ done }) => !done)) {
     const results = await readGroups(
       at,
-      steps.map((step) => (step.done ? null : step.value)),
       signal,
+      steps.map((step) => (step.done ? null : step.value)),
     );
     steps = steps.map((step, index) => (step.done ? step : (routines[index]?.next(results[index]) ?? step)));
   }

@@ -78,9 +78,21 @@ export type ResultsOf<Group> =
 
 /** Joins a group into one declaration, in the order in which it is written. */
 export function joinReads<const Group extends ReadGroup>(group: Group): Reads<ResultsOf<Group>> {
+  return joinGroup(group) as Reads<ResultsOf<Group>>;
+}
+
+/** Joins the same reads of each item; every result comes with its item. */
+export function joinEach<Item, const Group extends ReadGroup>(
+  items: readonly Item[],
+  declare: (item: Item) => Group,
+): Reads<readonly (readonly [Item, ResultsOf<Group>])[]> {
+  const joined = joinGroup(items.map((item) => joinGroup(declare(item)).map((own) => [item, own])));
+  return joined as Reads<readonly (readonly [Item, ResultsOf<Group>])[]>;
+}
+
+function joinGroup(group: ReadGroup): Reads<unknown> {
   const calls: ContractRead[] = [];
-  const decode = collectCalls(group, calls);
-  return new Reads(calls, (results) => decode(results) as ResultsOf<Group>);
+  return new Reads(calls, collectCalls(group, calls));
 }
 
 function collectCalls(group: ReadGroup, calls: ContractRead[]): (results: CallResults) => unknown {

@@ -1,40 +1,24 @@
 // Metadata of the assets in positions: from holdings and lists where known, otherwise read along with other calls.
 import type { Hex } from "../../lib/hex.ts";
-import type { CallResults } from "../multicall.ts";
-import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "../tokens/erc20.ts";
-import type { Asset, ContractRead, PositionQuery } from "../types.ts";
-
-/** The missing calls, and how to decode their results. */
-type AssetLookup = {
-  readonly calls: readonly ContractRead[];
-  decode(results: CallResults): Assets;
-};
+import { joinReads, Reads } from "../contract-reads/reads.ts";
+import { declareMetadata } from "../tokens/erc20.ts";
+import type { Asset, PositionQuery } from "../types.ts";
 
 export type Assets = ReadonlyMap<Hex, Asset>;
 
 /** Holdings take precedence over lists: their metadata comes from the contracts. */
-export function prepareAssetLookup(
+export function declareAssets(
   { at, holdings }: Pick<PositionQuery, "at" | "holdings">,
   contracts: Iterable<Hex>,
-): AssetLookup {
+): Reads<Assets> {
   const held = new Map(holdings.map(({ rawBalance: _, ...asset }) => [asset.contract, asset]));
-  const distinct = [...new Set(contracts)];
-  const known = new Map<Hex, Asset>();
-  for (const contract of distinct) {
-    const asset = held.get(contract) ?? at.chain.tokens.get(contract);
-    if (asset) known.set(contract, asset);
-  }
-  const unknown = distinct.filter((contract) => !known.has(contract));
-  return {
-    calls: unknown.flatMap(encodeMetadataCalls),
-    decode: (results) => {
-      const read = unknown.map((contract, index): [Hex, Asset] => {
-        const metadata = decodeMetadata(results.slice(index * METADATA_CALLS));
-        return [contract, { contract, ...metadata, logo: null }];
-      });
-      return new Map([...known, ...read]);
-    },
-  };
+  const assets = [...new Set(contracts)].map((contract) => {
+    const known = held.get(contract) ?? at.chain.tokens.get(contract);
+    return known
+      ? new Reads<Asset>([], () => known)
+      : declareMetadata(contract).map((metadata): Asset => ({ contract, ...metadata, logo: null }));
+  });
+  return joinReads(assets).map((all) => new Map(all.map((asset) => [asset.contract as Hex, asset])));
 }
 
 /** The asset, or one without metadata when no lookup covered the contract. */

@@ -1,8 +1,9 @@
 // What a lending market's price must pass before it values a position: the market is asked last, and not about everything.
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { aggregator, decodeRound, isSequencerUp } from "../prices/chainlink.ts";
-import type { ContractRead, PinnedChain } from "../types.ts";
+import { Reads } from "../contract-reads/reads.ts";
+import { type AggregatorRound, aggregator, isSequencerUp } from "../prices/chainlink.ts";
+import type { PinnedChain } from "../types.ts";
 
 /** By chain id: a price of its own, or rejected for its age, so that no market may bring it back. */
 export function hasPinnedFeed(chainId: number, contract: Hex | null): boolean {
@@ -10,15 +11,11 @@ export function hasPinnedFeed(chainId: number, contract: Hex | null): boolean {
   return contract === null ? Boolean(feeds?.native) : feeds?.tokens[contract] !== undefined;
 }
 
-/** The call that tells whether the chain's sequencer runs; empty on a chain without one. */
-export function encodeSequencerCalls({ chain }: PinnedChain): readonly ContractRead[] {
+/** Whether prices move: they stand still while the chain's sequencer is down. True on a chain without one. */
+export function declareIsPricing({ chain, block }: PinnedChain): Reads<boolean> {
   const sequencer = CHAINLINK_FEEDS.get(chain.chainId)?.sequencer ?? null;
-  return sequencer === null ? [] : [aggregator.latestRoundData(sequencer)];
-}
-
-/** While the sequencer is down, prices stand still. `results` are those of `encodeSequencerCalls`. */
-export function isPricing({ block }: PinnedChain, results: readonly (Hex | null)[]): boolean {
-  return results.every((result) => isSequencerUp(decodeRound(result), block.timestamp));
+  if (sequencer === null) return new Reads([], () => true);
+  return aggregator.latestRoundData(sequencer).map((round) => isSequencerUp(round, block.timestamp));
 }
 
 // Funds set their value on business days only, and holidays make long weekends.
@@ -30,9 +27,8 @@ type FeedTime = {
   readonly isStale: boolean;
 };
 
-/** `result` is the newest round of the feed, if it has rounds. */
-export function judgeFeedTime({ block }: PinnedChain, result: Hex | null | undefined): FeedTime {
-  const round = decodeRound(result);
+/** `round` is the newest of the feed, if it has rounds. */
+export function judgeFeedTime({ block }: PinnedChain, round: AggregatorRound | null): FeedTime {
   if (round === null) return { timestamp: null, isStale: false };
   const age = BigInt(block.timestamp) - round.updatedAt;
   const isStale = age < 0n || age > BigInt(AGE_SECONDS_MAX);

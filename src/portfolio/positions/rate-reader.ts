@@ -2,7 +2,8 @@
 
 import { decodeTokenAmount } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { type createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, joinEach } from "../contract-reads/reads.ts";
 import type {
   Asset,
   Holding,
@@ -11,7 +12,7 @@ import type {
   PositionReader,
   ProtocolPosition,
 } from "../types.ts";
-import { getAsset, prepareAssetLookup } from "./asset-metadata.ts";
+import { declareAssets, getAsset } from "./asset-metadata.ts";
 import { createMarketReader } from "./market-reader.ts";
 
 export type RatedToken = {
@@ -23,7 +24,7 @@ export type RatedToken = {
   /** Returns the rate as one word with `scale` decimals. */
   readonly rate: {
     readonly contract: Hex;
-    readonly encode: ReturnType<typeof createCallEncoder>;
+    readonly signature: string;
     readonly args: readonly bigint[];
     readonly scale: number;
   };
@@ -43,16 +44,15 @@ export function createRateReader(
       const holding = holdings.find(({ contract }) => contract === rated.token);
       return holding ? [{ rated, holding }] : [];
     });
-    const lookup = prepareAssetLookup(
-      query,
-      held.flatMap(({ rated }) => rated.asset ?? []),
-    );
-    const rateCalls = held.map(({ rated: { rate } }) => rate.encode(rate.contract, rate.args));
-    const results = await readByMulticall(at, [...rateCalls, ...lookup.calls], signal);
-    const assets = lookup.decode(results.slice(rateCalls.length));
+    const contracts = held.flatMap(({ rated }) => rated.asset ?? []);
+    const { rates, assets } = await readGroups(at, signal, {
+      rates: joinEach(held, ({ rated: { rate } }) =>
+        defineRead(rate.signature, decodeTokenAmount)(rate.contract, rate.args),
+      ),
+      assets: declareAssets(query, contracts),
+    });
     const warnings: string[] = [];
-    const positions = held.flatMap(({ rated, holding }, index): ProtocolPosition[] => {
-      const units = decodeTokenAmount(results[index]);
+    const positions = rates.flatMap(([{ rated, holding }, units]): ProtocolPosition[] => {
       if (!units) {
         warnings.push(
           `The rate of ${rated.token} on ${at.chain.name} could not be read; it is shown as a token.`,

@@ -2,12 +2,13 @@
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import { decodeAddress, decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
+import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { type CallResults, createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readEach, readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, joinEach, toWordArray } from "../contract-reads/reads.ts";
 import type { AaveMarket } from "../positions/aave-v3/market.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
-import { aaveOracle, decodeDollarScale } from "../positions/aave-v3/oracle.ts";
+import { aaveOracle, declareDollarScale } from "../positions/aave-v3/oracle.ts";
 import {
   type AssetKey,
   getAssetKey,
@@ -20,20 +21,19 @@ import {
 import {
   type AggregatorRound,
   aggregator,
-  decodeRound,
   describeSequencerOutage,
   isRoundCurrent,
   isSequencerUp,
   listFeeds,
 } from "./chainlink.ts";
 
-const getAssetsPrices = createCallEncoder("function getAssetsPrices(address[]) view returns (uint256[])");
+// Beyond what any market lists.
+const RESERVES_MAX = 1_000;
+const getAssetsPrices = defineRead("function getAssetsPrices(address[])", toWordArray(RESERVES_MAX));
 
 // Aave's adapters cap a price or multiply it by a rate. They have no rounds, but name the Chainlink feed beneath them.
-const BASE_FEED_CALLS = [
-  createCallEncoder("function ASSET_TO_USD_AGGREGATOR() view returns (address)"),
-  createCallEncoder("function BASE_TO_USD_AGGREGATOR() view returns (address)"),
-];
+const assetToUsd = defineRead("function ASSET_TO_USD_AGGREGATOR()", decodeAddress);
+const baseToUsd = defineRead("function BASE_TO_USD_AGGREGATOR()", decodeAddress);
 
 // The longest heartbeat that a dollar feed of Chainlink has.
 const SOURCE_AGE_SECONDS_MAX = 86_400;
@@ -78,28 +78,26 @@ async function readMarket(
 ): Promise<PriceResult> {
   const reserves = [...new Set(listed.map(({ reserve }) => reserve))];
   const { sequencer } = feeds;
-  const results = await readByMulticall(
-    at,
-    [
-      aaveOracle.baseCurrency(oracle),
-      aaveOracle.baseCurrencyUnit(oracle),
-      getAssetsPrices(oracle, [reserves]),
-      ...reserves.map((reserve) => aaveOracle.getSourceOfAsset(oracle, [reserve])),
-      ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
-    ],
-    signal,
-  );
-  const [base, unit, list, ...rest] = results;
-  if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), at.block.timestamp)) {
+  const read = await readGroups(at, signal, {
+    scale: declareDollarScale(oracle),
+    units: getAssetsPrices(oracle, [reserves]),
+    sources: joinEach(reserves, (reserve) => aaveOracle.getSourceOfAsset(oracle, [reserve])),
+    sequencer: sequencer && aggregator.latestRoundData(sequencer),
+  });
+  if (sequencer !== null && !isSequencerUp(read.sequencer, at.block.timestamp)) {
     return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "the Aave oracle")] };
   }
-  const scale = decodeDollarScale(base, unit);
+  const { scale } = read;
   if (scale === null) return { prices: new Map(), warnings: [] };
 
-  const sources = new Map(reserves.map((reserve, index) => [reserve, decodeAddress(rest[index])]));
-  const listPrices = decodeWordArray(list, reserves.length);
+  const sources = new Map(read.sources);
   const [units, rounds] = await Promise.all([
-    listPrices?.length === reserves.length ? listPrices : readOneByOne(at, oracle, reserves, signal),
+    // A single reverting price source fails the whole list, so fall back to one call per asset.
+    read.units?.length === reserves.length
+      ? new Map(reserves.map((reserve, index) => [reserve, read.units?.[index]]))
+      : readEach(at, signal, reserves, (reserve) => aaveOracle.getAssetPrice(oracle, [reserve])).then(
+          (one) => new Map(one),
+        ),
     readRounds(
       at,
       [...new Set(sources.values())].filter((source) => source !== null),
@@ -108,7 +106,7 @@ async function readMarket(
   ]);
   const prices = new Map<AssetKey, QuotedPrice>();
   for (const { key, reserve } of listed) {
-    const price = units[reserves.indexOf(reserve)];
+    const price = units.get(reserve);
     const source = sources.get(reserve) ?? null;
     const age = judgeAge(feeds, reserve, source === null ? [] : (rounds.get(source) ?? []), at);
     // The oracle returns zero for an asset that it cannot price.
@@ -128,35 +126,21 @@ async function readRounds(
   sources: readonly Hex[],
   signal: AbortSignal,
 ): Promise<SourceRounds> {
-  const encoders = [aggregator.latestRoundData, ...BASE_FEED_CALLS];
-  const results = await readByMulticall(
-    at,
-    sources.flatMap((source) => encoders.map((encode) => encode(source))),
-    signal,
+  const read = await readEach(at, signal, sources, (source) => ({
+    own: aggregator.latestRoundData(source),
+    bases: [assetToUsd(source), baseToUsd(source)],
+  }));
+  const bases = read.flatMap(([, own]) => own.bases.filter((feed) => feed !== null));
+  const baseRounds = new Map(
+    await readEach(at, signal, [...new Set(bases)], (feed) => aggregator.latestRoundData(feed)),
   );
-  const own = (index: number): CallResults =>
-    results.slice(index * encoders.length, (index + 1) * encoders.length);
-  const bases = sources.map((_, index) =>
-    own(index)
-      .slice(1)
-      .flatMap((result) => decodeAddress(result) ?? []),
-  );
-  const baseFeeds = [...new Set(bases.flat())];
-  const baseRounds = await readByMulticall(
-    at,
-    baseFeeds.map((feed) => aggregator.latestRoundData(feed)),
-    signal,
-  );
-  const describe = (feed: Hex, result: Hex | null | undefined) => {
-    const round = decodeRound(result);
-    return round === null ? [] : [{ feed, round }];
-  };
+  const describe = (feed: Hex, round: AggregatorRound | null | undefined) => (round ? [{ feed, round }] : []);
   return new Map(
-    sources.map((source, index) => [
+    read.map(([source, own]) => [
       source,
       [
-        ...describe(source, own(index)[0]),
-        ...(bases[index] ?? []).flatMap((feed) => describe(feed, baseRounds[baseFeeds.indexOf(feed)])),
+        ...describe(source, own.own),
+        ...own.bases.flatMap((feed) => (feed === null ? [] : describe(feed, baseRounds.get(feed)))),
       ],
     ]),
   );
@@ -181,17 +165,6 @@ function judgeAge(
   });
   if (!isCurrent) return "stale";
   return { timestamp: Math.min(...rounds.map(({ round }) => Number(round.updatedAt))) };
-}
-
-// A single reverting price source fails the whole list, so fall back to one call per asset.
-async function readOneByOne(
-  at: PinnedChain,
-  oracle: Hex,
-  reserves: readonly Hex[],
-  signal: AbortSignal,
-): Promise<readonly (bigint | null)[]> {
-  const calls = reserves.map((reserve) => aaveOracle.getAssetPrice(oracle, [reserve]));
-  return (await readByMulticall(at, calls, signal)).map(decodeWord);
 }
 
 function lowerCase(address: Hex): Hex {

@@ -1,10 +1,11 @@
 // Prices from Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its heartbeat.
 import type { ChainlinkFeed, ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
-import { decodeWords, wordToSigned } from "../../lib/abi/return-data.ts";
+import { decodeWords } from "../../lib/abi/return-data.ts";
 import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead } from "../contract-reads/reads.ts";
 import { decodeTokenDecimals } from "../tokens/erc20.ts";
 import { type AssetKey, getAssetKey, type PriceSource, type QuotedPrice, quotePrice } from "../types.ts";
 
@@ -25,26 +26,20 @@ export function createChainlinkSource(
       if (addresses.length === 0) return { prices: new Map(), warnings: [] };
 
       const { sequencer } = chainFeeds;
-      const calls = [
-        ...addresses.map((feed) => aggregator.latestRoundData(feed)),
-        ...addresses.map((feed) => aggregator.decimals(feed)),
-        ...(sequencer === null ? [] : [aggregator.latestRoundData(sequencer)]),
-      ];
-      const results = await readByMulticall(at, calls, signal);
-
+      const read = await readGroups(at, signal, {
+        feeds: addresses.map((feed) => ({
+          round: aggregator.latestRoundData(feed),
+          scale: aggregator.decimals(feed),
+        })),
+        sequencer: sequencer && aggregator.latestRoundData(sequencer),
+      });
       const { timestamp } = at.block;
-      if (sequencer !== null && !isSequencerUp(decodeRound(results.at(-1)), timestamp)) {
+      if (sequencer !== null && !isSequencerUp(read.sequencer, timestamp)) {
         return { prices: new Map(), warnings: [describeSequencerOutage(at.chain.name, "Chainlink")] };
       }
       const priceOf = (feed: ChainlinkFeed): QuotedPrice | null => {
-        const index = addresses.indexOf(feed.feed);
-        const round = decodeRound(results[index]);
-        const usd = validatePrice(
-          round,
-          decodeTokenDecimals(results[addresses.length + index]),
-          feed,
-          timestamp,
-        );
+        const { round = null, scale = null } = read.feeds[addresses.indexOf(feed.feed)] ?? {};
+        const usd = validatePrice(round, scale, feed, timestamp);
         if (round === null || usd === null) return null;
         return quotePrice(usd, {
           contract: feed.feed,
@@ -77,14 +72,11 @@ function withFallbacks(feed: ChainlinkFeed): readonly ChainlinkFeed[] {
   return feed.fallback === undefined ? [feed] : [feed, ...withFallbacks(feed.fallback)];
 }
 
-/** The calls of a Chainlink aggregator. */
+/** The views of a Chainlink aggregator. */
 export const aggregator = {
-  latestRoundData: createCallEncoder("function latestRoundData()"),
-  decimals: createCallEncoder("function decimals() view returns (uint8)"),
+  latestRoundData: defineRead("function latestRoundData()", decodeRound),
+  decimals: defineRead("function decimals()", decodeTokenDecimals),
 };
-
-/** roundId, answer, startedAt, updatedAt, answeredInRound. */
-const ROUND_WORDS = 5;
 
 export type AggregatorRound = {
   readonly roundId: bigint;
@@ -100,12 +92,11 @@ const LATE_SECONDS_MAX = 300n;
 const SEQUENCER_GRACE_SECONDS = 3_600n;
 
 /** Null for data that an aggregator cannot return. */
-export function decodeRound(returnData: Hex | null | undefined): AggregatorRound | null {
-  const [roundId, word, startedAt, updatedAt, answeredInRound] = decodeWords(returnData, ROUND_WORDS) ?? [];
-  const answer = wordToSigned(word, 256);
-  if (roundId === undefined || answer === null || startedAt === undefined) return null;
-  if (updatedAt === undefined || answeredInRound === undefined) return null;
-  return { roundId, answer, startedAt, updatedAt, answeredInRound };
+function decodeRound(returnData: Hex | null): AggregatorRound | null {
+  const words = decodeWords(returnData, 5);
+  if (words === null) return null;
+  const [roundId, answer, startedAt, updatedAt, answeredInRound] = words;
+  return { roundId, answer: BigInt.asIntN(256, answer), startedAt, updatedAt, answeredInRound };
 }
 
 /** The round's price; null when it is missing, carried over, not positive, from the future or stale. */

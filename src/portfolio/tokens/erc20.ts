@@ -1,22 +1,34 @@
 // The read functions of ERC-20, and a token's symbol, name and decimals as its contract returns them, sanitized.
-import { decodeByteString, decodeWord } from "../../lib/abi/return-data.ts";
+import { decodeByteString, decodeTokenAmount, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { type CallResults, createCallEncoder } from "../multicall.ts";
-import type { Asset, ContractRead } from "../types.ts";
-
-export const erc20 = {
-  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
-  totalSupply: createCallEncoder("function totalSupply() view returns (uint256)"),
-  decimals: createCallEncoder("function decimals() view returns (uint8)"),
-  symbol: createCallEncoder("function symbol() view returns (string)"),
-  name: createCallEncoder("function name() view returns (string)"),
-};
-
-/** Calls per token of `encodeMetadataCalls`. */
-export const METADATA_CALLS = 3;
+import { defineRead, joinReads, type Reads } from "../contract-reads/reads.ts";
+import type { Asset } from "../types.ts";
 
 // A long name behind several proxies takes about 60,000. A token that needs more stays without metadata.
 const METADATA_GAS_MAX = 150_000;
+
+// Longer than any symbol or name of a listed token (22 and 55), short enough for a table.
+export const TOKEN_SYMBOL_LENGTH_MAX = 32;
+export const TOKEN_NAME_LENGTH_MAX = 80;
+
+export const erc20 = {
+  balanceOf: defineRead("function balanceOf(address)", decodeTokenAmount),
+  totalSupply: defineRead("function totalSupply()", decodeTokenAmount),
+};
+
+const metadata = {
+  decimals: defineRead("function decimals()", decodeTokenDecimals, METADATA_GAS_MAX),
+  symbol: defineRead(
+    "function symbol()",
+    (data) => decodeTokenText(data, TOKEN_SYMBOL_LENGTH_MAX),
+    METADATA_GAS_MAX,
+  ),
+  name: defineRead(
+    "function name()",
+    (data) => decodeTokenText(data, TOKEN_NAME_LENGTH_MAX),
+    METADATA_GAS_MAX,
+  ),
+};
 
 // A longer text is not a name: ignore it instead of truncating it.
 const TEXT_BYTES_MAX = 1_024;
@@ -26,20 +38,15 @@ export const DECIMALS_MAX = 255;
 
 const WORD = 32;
 
-type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
+export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
 
-/** The calls whose results `decodeMetadata` decodes; each has a gas limit, because anyone may deploy a token. */
-export function encodeMetadataCalls(contract: Hex): readonly ContractRead[] {
-  const { decimals, symbol, name } = erc20;
-  return [decimals, symbol, name].map((encode) => encode(contract, [], METADATA_GAS_MAX));
-}
-
-export function decodeMetadata([decimals, symbol, name]: CallResults): TokenMetadata {
-  return {
-    decimals: decodeTokenDecimals(decimals),
-    symbol: decodeTokenText(symbol, TOKEN_SYMBOL_LENGTH_MAX),
-    name: decodeTokenText(name, TOKEN_NAME_LENGTH_MAX),
-  };
+/** Each call has a gas limit, because anyone may deploy a token. */
+export function declareMetadata(contract: Hex): Reads<TokenMetadata> {
+  return joinReads({
+    decimals: metadata.decimals(contract),
+    symbol: metadata.symbol(contract),
+    name: metadata.name(contract),
+  });
 }
 
 /** Exactly one word that fits a byte: truncating 274 to 18 would shift the decimal point of every balance. */
@@ -67,10 +74,6 @@ function untilZero(bytes: Buffer): Buffer {
 // Control, format (bidi overrides, zero widths, tags), invisible (variation selectors, fillers), private-use and
 // unassigned characters, lone surrogates, and the replacement character for invalid bytes.
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\u{1d159}\p{Co}\p{Cn}\p{Cs}\uFFFD]/gu;
-
-// Longer than any symbol or name of a listed token (22 and 55), short enough for a table.
-export const TOKEN_SYMBOL_LENGTH_MAX = 32;
-export const TOKEN_NAME_LENGTH_MAX = 80;
 
 // Longer than any honest symbol, name or logo URL from a list or vendor: such a text is rejected instead of truncated.
 export const UNTRUSTED_TEXT_LENGTH_MAX = 256;

@@ -1,9 +1,9 @@
 // Of held tokens the decimals, from the contracts with the token lists as fallback, and symbol and name, the other way round.
 import type { Hex } from "../../lib/hex.ts";
-import type { CallResults } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { Asset, Holding, PinnedChain } from "../types.ts";
-import { decodeMetadata, encodeMetadataCalls, METADATA_CALLS } from "./erc20.ts";
+import { declareMetadata, type TokenMetadata } from "./erc20.ts";
 
 // More than a plain node finds; a vendor finds all that strangers sent, and describes it.
 const UNLISTED_MAX = 1_000;
@@ -26,17 +26,16 @@ export async function readTokenMetadata(
   const { name, tokens } = at.chain;
   const contracts = [...new Set(holdings.flatMap(({ contract }) => contract ?? []))];
   const strange = contracts.filter((contract) => !tokens.has(contract));
-  const read = (group: readonly Hex[]) => readResults(at, group, signal, budgetMs);
+  const read = (group: readonly Hex[]) => readGroup(at, group, signal, budgetMs);
   const [listed, unlisted] = await Promise.all([
     read(contracts.filter((contract) => tokens.has(contract))),
     read(strange.slice(0, UNLISTED_MAX)),
   ]);
-  const resultsOf = new Map<Hex | null, CallResults>([...(listed ?? []), ...(unlisted ?? [])]);
+  const metadataOf = new Map<Hex | null, TokenMetadata>([...(listed ?? []), ...(unlisted ?? [])]);
   return {
-    holdings: holdings.map((holding): Holding => {
-      const { contract } = holding;
-      return contract === null ? holding : describe(holding, resultsOf.get(contract) ?? [], tokens);
-    }),
+    holdings: holdings.map((holding) =>
+      holding.contract === null ? holding : describe(holding, metadataOf.get(holding.contract), tokens),
+    ),
     warnings: [
       ...(listed === null
         ? [
@@ -54,32 +53,32 @@ export async function readTokenMetadata(
 }
 
 /** Null when they failed or were late. */
-async function readResults(
+async function readGroup(
   at: PinnedChain,
   contracts: readonly Hex[],
   signal: AbortSignal,
   budgetMs: number,
-): Promise<ReadonlyMap<Hex, CallResults> | null> {
-  const calls = contracts.flatMap(encodeMetadataCalls);
-  if (calls.length === 0) return new Map();
-  const outcome = await runWithinBudget((stop) => at.read(calls, stop), budgetMs, signal);
+): Promise<ReadonlyMap<Hex, TokenMetadata> | null> {
+  const reads = contracts.map((contract) => declareMetadata(contract));
+  const outcome = await runWithinBudget((stop) => readGroups(at, stop, reads), budgetMs, signal);
   if ("failure" in outcome) return null;
-  const ownResults = (index: number) =>
-    outcome.value.slice(index * METADATA_CALLS, (index + 1) * METADATA_CALLS);
-  return new Map(contracts.map((contract, index) => [contract, ownResults(index)]));
+  return new Map(outcome.value.map((metadata, index) => [contracts[index] as Hex, metadata]));
 }
 
-function describe(holding: Holding, results: CallResults, tokens: ReadonlyMap<Hex | null, Asset>): Holding {
+function describe(
+  holding: Holding,
+  metadata: TokenMetadata | undefined,
+  tokens: ReadonlyMap<Hex | null, Asset>,
+): Holding {
   const known = tokens.get(holding.contract);
   const listed = known ?? holding;
-  const { decimals, symbol, name } = decodeMetadata(results);
   return {
     contract: holding.contract,
     rawBalance: holding.rawBalance,
-    decimals: decimals ?? listed.decimals,
+    decimals: metadata?.decimals ?? listed.decimals,
     // A listed token is never spam, so that its owner must not be able to rename it.
-    symbol: known?.symbol ?? symbol ?? listed.symbol,
-    name: known?.name ?? name ?? listed.name,
+    symbol: known?.symbol ?? metadata?.symbol ?? listed.symbol,
+    name: known?.name ?? metadata?.name ?? listed.name,
     logo: listed.logo,
   };
 }

@@ -1,14 +1,9 @@
 // Compound v2 and its forks: what a wallet supplied and borrowed in each market of a comptroller, interest included.
 
-import {
-  decodeAddress,
-  decodeAddressArray,
-  decodeTokenAmount,
-  decodeWord,
-  decodeWords,
-} from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount, decodeWord, decodeWords } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder, readByMulticall } from "../../multicall.ts";
+import { readGroups } from "../../contract-reads/read-groups.ts";
+import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
 import {
   type Asset,
   type PositionAsset,
@@ -17,8 +12,8 @@ import {
   type ProtocolPosition,
   quotePrice,
 } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { encodeSequencerCalls, hasPinnedFeed, isPricing } from "../market-price.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
+import { declareIsPricing, hasPinnedFeed } from "../market-price.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { CompoundV2Pool, CompoundV2Protocol } from "./pool.ts";
 
@@ -26,19 +21,17 @@ const COMPOUND_V2: CompoundV2Protocol = { protocol: "compound-v2", title: "Compo
 
 /** More than any comptroller lists: each account check walks through the markets of a wallet. */
 const MARKETS_MAX = 200;
-/** Error code, balance in shares, debt, exchange rate: as of the last time that interest was added. */
-const SNAPSHOT_WORDS = 4;
 /** An oracle's price has so many decimals together with the underlying token. */
 const PRICE_DECIMALS = 36;
 
-const getAllMarkets = createCallEncoder("function getAllMarkets() view returns (address[])");
-const getAccountSnapshot = createCallEncoder("function getAccountSnapshot(address)");
+const getAllMarkets = defineRead("function getAllMarkets()", toAddressArray(MARKETS_MAX));
+const getAccountSnapshot = defineRead("function getAccountSnapshot(address)", decodeUse);
 // Both add the interest up to the block, which a call may do without changing anything.
-const balanceOfUnderlying = createCallEncoder("function balanceOfUnderlying(address) returns (uint256)");
-const borrowBalanceCurrent = createCallEncoder("function borrowBalanceCurrent(address) returns (uint256)");
-const underlying = createCallEncoder("function underlying() view returns (address)");
-const oracle = createCallEncoder("function oracle() view returns (address)");
-const getUnderlyingPrice = createCallEncoder("function getUnderlyingPrice(address) view returns (uint256)");
+const balanceOfUnderlying = defineRead("function balanceOfUnderlying(address)", decodeTokenAmount);
+const borrowBalanceCurrent = defineRead("function borrowBalanceCurrent(address)", decodeTokenAmount);
+const underlying = defineRead("function underlying()", decodeAddress);
+const oracle = defineRead("function oracle()", decodeAddress);
+const getUnderlyingPrice = defineRead("function getUnderlyingPrice(address)", decodeWord);
 
 type Market = { readonly pool: CompoundV2Pool; readonly market: Hex };
 /** A market that the wallet may use: with a balance or a debt, or not in our data. */
@@ -85,19 +78,17 @@ async function findMarkets(
 ): Promise<readonly Market[]> {
   const { at, wallet } = context.query;
   const known = pools.flatMap((pool) => pool.markets.map((market) => ({ pool, market })));
-  const calls = [
-    ...pools.map(({ comptroller }) => getAllMarkets(comptroller)),
-    ...known.map(({ market }) => getAccountSnapshot(market, [wallet])),
-  ];
-  const results = await readByMulticall(at, calls, context.signal);
-  const lists = new Map(pools.map((pool, index) => [pool, decodeAddressArray(results[index], MARKETS_MAX)]));
+  const read = await readGroups(at, context.signal, {
+    lists: joinEach(pools, ({ comptroller }) => getAllMarkets(comptroller)),
+    uses: joinEach(known, ({ market }) => getAccountSnapshot(market, [wallet])),
+  });
+  const lists = new Map(read.lists);
   for (const [pool, list] of lists)
     if (list === null)
       warn(context, pool, `${pool.name} did not list its markets; positions in new ones may be missing.`);
-  const used = known.flatMap(({ pool, market }, index): Market[] => {
+  const used = read.uses.flatMap(([{ pool, market }, isUsed]): Market[] => {
     // What the comptroller does not list is no market: its data may be of another chain.
     if (lists.get(pool)?.includes(market) === false) return [];
-    const isUsed = decodeUse(results[pools.length + index]);
     if (isUsed === null) warnUnreadable(context, pool, market);
     else context.readable.add(pool);
     return isUsed ? [{ pool, market }] : [];
@@ -110,13 +101,14 @@ async function findMarkets(
   return [...used, ...added];
 }
 
-/** Whether a wallet has shares or a debt, in which case more is asked; null when that could not be read. */
-function decodeUse(result: Hex | null | undefined): boolean | null {
-  const [error, shares, borrowed] = decodeWords(result, SNAPSHOT_WORDS) ?? [];
+/**
+ * Whether a wallet has shares or a debt, in which case more is asked; null when that could not be read. The words are an
+ * error code, the shares, the debt and the exchange rate, as of the last time that interest was added.
+ */
+function decodeUse(data: Hex | null): boolean | null {
+  const [error, shares, borrowed] = decodeWords(data, 4) ?? [];
   return error === 0n ? shares !== 0n || borrowed !== 0n : null;
 }
-
-const CALLS_PER_MARKET = 3;
 
 type Accounts = {
   readonly accounts: readonly Account[];
@@ -127,32 +119,24 @@ type Accounts = {
 async function readAccounts(context: ReadContext, markets: readonly Market[]): Promise<Accounts> {
   const { at, wallet } = context.query;
   const pools = [...new Set(markets.map(({ pool }) => pool))];
-  const calls = [
-    ...pools.map(({ comptroller }) => oracle(comptroller)),
-    ...markets.flatMap(({ market }) => [
-      balanceOfUnderlying(market, [wallet]),
-      borrowBalanceCurrent(market, [wallet]),
-      underlying(market),
-    ]),
-  ];
-  const results = await readByMulticall(at, calls, context.signal);
-  const accounts = markets.flatMap(({ pool, market }, index): Account[] => {
-    const [supply, debt, token] = results.slice(pools.length + index * CALLS_PER_MARKET);
-    const supplied = decodeTokenAmount(supply);
-    const borrowed = decodeTokenAmount(debt);
-    const asset = market === pool.nativeMarket ? null : decodeAddress(token);
+  const read = await readGroups(at, context.signal, {
+    oracles: joinEach(pools, ({ comptroller }) => oracle(comptroller)),
+    accounts: joinEach(markets, ({ market }) => ({
+      supplied: balanceOfUnderlying(market, [wallet]),
+      borrowed: borrowBalanceCurrent(market, [wallet]),
+      token: underlying(market),
+    })),
+  });
+  const accounts = read.accounts.flatMap(([{ pool, market }, { supplied, borrowed, token }]): Account[] => {
+    const asset = market === pool.nativeMarket ? null : token;
     if (supplied === null || borrowed === null || (asset === null && market !== pool.nativeMarket)) {
       warnUnreadable(context, pool, market);
       return [];
     }
     return supplied + borrowed === 0n ? [] : [{ pool, market, supplied, borrowed, asset }];
   });
-  const oracles = new Map<CompoundV2Pool, Hex>();
-  for (const [index, pool] of pools.entries()) {
-    const address = decodeAddress(results[index]);
-    if (address !== null) oracles.set(pool, address);
-  }
-  return { accounts, oracles };
+  const oracles = read.oracles.flatMap(([pool, address]) => (address ? [[pool, address] as const] : []));
+  return { accounts, oracles: new Map(oracles) };
 }
 
 /** What the pool's oracle says, by market. */
@@ -165,39 +149,22 @@ async function readAssets(
   oracles: Accounts["oracles"],
 ): Promise<{ readonly assets: Assets; readonly prices: OraclePrices }> {
   const { at } = context.query;
-  const contracts = accounts.flatMap(({ asset }) => (asset === null ? [] : [asset]));
-  const lookup = prepareAssetLookup(context.query, contracts);
+  const contracts = accounts.flatMap(({ asset }) => asset ?? []);
   const unpriced = accounts.flatMap(({ pool, market, asset }) => {
     const address = oracles.get(pool);
     const isPriced = hasPinnedFeed(at.chain.chainId, asset);
     return address === undefined || isPriced ? [] : [{ market, oracle: address }];
   });
-  const sequencer = unpriced.length === 0 ? [] : encodeSequencerCalls(at);
-  const calls = [
-    ...sequencer,
-    ...unpriced.map(({ market, oracle: address }) => getUnderlyingPrice(address, [market])),
-    ...lookup.calls,
-  ];
-  const results = await readByMulticall(at, calls, context.signal);
-  return {
-    assets: lookup.decode(results.slice(sequencer.length + unpriced.length)),
-    prices: isPricing(at, results.slice(0, sequencer.length))
-      ? decodePrices(unpriced, results.slice(sequencer.length))
-      : new Map(),
-  };
-}
-
-function decodePrices(
-  unpriced: readonly { readonly market: Hex; readonly oracle: Hex }[],
-  results: CallResults,
-): OraclePrices {
-  return new Map(
-    unpriced.flatMap(({ market, oracle: address }, index) => {
-      const units = decodeWord(results[index]);
-      // Zero is how an oracle says that it does not know.
-      return units ? [[market, { units, oracle: address }] as const] : [];
-    }),
+  const { isPricing, prices, assets } = await readGroups(at, context.signal, {
+    isPricing: unpriced.length === 0 ? null : declareIsPricing(at),
+    prices: joinEach(unpriced, ({ market, oracle: address }) => getUnderlyingPrice(address, [market])),
+    assets: declareAssets(context.query, contracts),
+  });
+  // Zero is how an oracle says that it does not know.
+  const known = prices.flatMap(([{ market, oracle: address }, units]) =>
+    units ? [[market, { units, oracle: address }] as const] : [],
   );
+  return { assets, prices: new Map(isPricing ? known : []) };
 }
 
 function createPositions(

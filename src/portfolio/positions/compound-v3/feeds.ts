@@ -2,16 +2,10 @@
 import { decodeWord } from "../../../lib/abi/return-data.ts";
 import { divide } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder } from "../../multicall.ts";
+import { defineRead, joinEach, joinReads, Reads } from "../../contract-reads/reads.ts";
 import { aggregator } from "../../prices/chainlink.ts";
-import {
-  type ContractRead,
-  type MarketRate,
-  type PinnedChain,
-  type PositionAsset,
-  quotePrice,
-} from "../../types.ts";
-import { encodeSequencerCalls, hasPinnedFeed, isPricing, judgeFeedTime } from "../market-price.ts";
+import { type MarketRate, type PinnedChain, type PositionAsset, quotePrice } from "../../types.ts";
+import { declareIsPricing, hasPinnedFeed, judgeFeedTime } from "../market-price.ts";
 import type { CompoundV3Market } from "./markets.ts";
 
 /** As positions and prices name it. */
@@ -22,7 +16,7 @@ const PRICE_DECIMALS = 8;
 /** As fine as the amounts of the largest tokens. */
 const RATE_DECIMALS = 18;
 
-const getPrice = createCallEncoder("function getPrice(address) view returns (uint256)");
+const getPrice = defineRead("function getPrice(address)", decodeWord);
 
 /** An asset of a market, and the feed by which the market prices it; null when it could not be read. */
 export type PricedToken = { readonly asset: Hex; readonly feed: Hex | null };
@@ -30,15 +24,10 @@ type FeedPrice = { readonly units: bigint; readonly feed: Hex; readonly timestam
 /** By market and asset; prices in whatever the market counts in. */
 export type FeedPrices = ReadonlyMap<string, FeedPrice>;
 
-type FeedLookup = {
-  readonly calls: readonly ContractRead[];
-  decode(results: CallResults): FeedPrices;
-};
-
 /** A market's base asset, alone or with a collateral that is priced in it. */
 type Wanted = CompoundV3Market & { readonly base: PricedToken; readonly collateral?: PricedToken };
 
-export function prepareFeedLookup(at: PinnedChain, wanted: readonly Wanted[]): FeedLookup {
+export function declareFeedPrices(at: PinnedChain, wanted: readonly Wanted[]): Reads<FeedPrices> {
   const isUnpriced = ({ asset }: PricedToken) => !hasPinnedFeed(at.chain.chainId, asset);
   const tokens = new Map<string, { readonly comet: Hex; readonly feed: Hex }>();
   const add = (comet: Hex, { asset, feed }: PricedToken) => {
@@ -49,24 +38,18 @@ export function prepareFeedLookup(at: PinnedChain, wanted: readonly Wanted[]): F
     add(comet, base);
     if (collateral !== undefined) add(comet, collateral);
   }
-  const asked = [...tokens];
-  const sequencer = asked.length === 0 ? [] : encodeSequencerCalls(at);
-  return {
-    calls: [
-      ...sequencer,
-      ...asked.flatMap(([, { comet, feed }]) => [getPrice(comet, [feed]), aggregator.latestRoundData(feed)]),
-    ],
-    decode: (results) => {
-      if (!isPricing(at, results.slice(0, sequencer.length))) return new Map();
-      const prices = asked.flatMap(([key, { feed }], index): [string, FeedPrice][] => {
-        const [price, round] = results.slice(sequencer.length + index * 2);
-        const units = decodeWord(price);
-        const { timestamp, isStale } = judgeFeedTime(at, round);
-        return units && !isStale ? [[key, { units, feed, timestamp }]] : [];
-      });
-      return new Map(prices);
-    },
-  };
+  if (tokens.size === 0) return new Reads([], () => new Map());
+  const prices = joinEach([...tokens], ([, { comet, feed }]) => ({
+    units: getPrice(comet, [feed]),
+    round: aggregator.latestRoundData(feed),
+  }));
+  return joinReads({ isPricing: declareIsPricing(at), prices }).map((read) => {
+    const found = read.prices.flatMap(([[key, { feed }], { units, round }]): [string, FeedPrice][] => {
+      const { timestamp, isStale } = judgeFeedTime(at, round);
+      return units && !isStale ? [[key, { units, feed, timestamp }]] : [];
+    });
+    return new Map(read.isPricing ? found : []);
+  });
 }
 
 /** The dollar price of the base asset, in a market that counts in dollars. */

@@ -8,7 +8,8 @@ import {
   wordToAddress,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../../multicall.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
+import { defineRead, joinEach } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type {
   PositionAsset,
@@ -17,36 +18,27 @@ import type {
   PositionReader,
   ProtocolPosition,
 } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import {
+  declareFeedPrices,
   type FeedPrices,
   PROTOCOL,
   type PricedToken,
-  prepareFeedLookup,
   priceBase,
   priceCollateral,
 } from "./feeds.ts";
 import type { CompoundV3Market } from "./markets.ts";
 
-const CALLS_PER_MARKET = 3;
-/** Principal, two tracking counters, collateral bits 0 to 15, and bits 16 to 23 for markets with more. */
-const USER_BASIC_WORDS = 5;
-const ASSETS_IN_WORD = 3;
-const MORE_ASSETS_IN_WORD = 4;
 const ASSETS_IN_BITS = 16;
 const COLLATERALS_MAX = 24;
-const ASSET_INFO_WORDS = 8;
-const ASSET_INFO_ADDRESS_WORD = 1;
-const ASSET_INFO_FEED_WORD = 2;
-const USER_COLLATERAL_WORDS = 2;
 
-const borrowBalanceOf = createCallEncoder("function borrowBalanceOf(address) view returns (uint256)");
-const userBasic = createCallEncoder("function userBasic(address)");
-const baseToken = createCallEncoder("function baseToken() view returns (address)");
-const baseTokenPriceFeed = createCallEncoder("function baseTokenPriceFeed() view returns (address)");
-const getAssetInfo = createCallEncoder("function getAssetInfo(uint8)");
-const userCollateral = createCallEncoder("function userCollateral(address, address)");
+const borrowBalanceOf = defineRead("function borrowBalanceOf(address)", decodeTokenAmount);
+const userBasic = defineRead("function userBasic(address)", decodeCollateralIndexes);
+const baseToken = defineRead("function baseToken()", decodeAddress);
+const baseTokenPriceFeed = defineRead("function baseTokenPriceFeed()", decodeAddress);
+const getAssetInfo = defineRead("function getAssetInfo(uint8)", decodeAssetInfo);
+const userCollateral = defineRead("function userCollateral(address, address)", decodeCollateralBalance);
 
 /** A market that the wallet uses. */
 type Account = CompoundV3Market & {
@@ -99,15 +91,12 @@ async function readAccounts(
   markets: readonly CompoundV3Market[],
 ): Promise<readonly Account[]> {
   const { at, wallet } = context.query;
-  const calls = markets.flatMap(({ comet }) =>
-    [erc20.balanceOf, borrowBalanceOf, userBasic].map((encode) => encode(comet, [wallet])),
-  );
-  const results = await readByMulticall(at, calls, context.signal);
-  return markets.flatMap((market, index): Account[] => {
-    const [supplyResult, debtResult, basicResult] = results.slice(index * CALLS_PER_MARKET);
-    const supplied = decodeTokenAmount(supplyResult);
-    const borrowed = decodeTokenAmount(debtResult);
-    const collateralIndexes = decodeCollateralIndexes(decodeWords(basicResult, USER_BASIC_WORDS));
+  const read = await readEach(at, context.signal, markets, ({ comet }) => ({
+    supplied: erc20.balanceOf(comet, [wallet]),
+    borrowed: borrowBalanceOf(comet, [wallet]),
+    collateralIndexes: userBasic(comet, [wallet]),
+  }));
+  return read.flatMap(([market, { supplied, borrowed, collateralIndexes }]): Account[] => {
     if (supplied === null || borrowed === null || collateralIndexes === null) {
       warnUnreadable(context, market, "Balances");
       return [];
@@ -122,21 +111,17 @@ async function readAccountAssets(context: ReadContext, accounts: readonly Accoun
   const wanted = accounts.flatMap((account) =>
     account.collateralIndexes.map((index) => ({ account, index })),
   );
-  const calls = [
-    ...accounts.flatMap(({ comet }) => [baseToken(comet), baseTokenPriceFeed(comet)]),
-    ...wanted.map(({ account, index }) => getAssetInfo(account.comet, [index])),
-  ];
-  const results = await readByMulticall(context.query.at, calls, context.signal);
-  const collaterals = wanted.flatMap(({ account }, index): Collateral[] => {
-    const words = decodeWords(results[accounts.length * 2 + index], ASSET_INFO_WORDS);
-    const asset = wordToAddress(words?.[ASSET_INFO_ADDRESS_WORD]);
-    if (asset === null) warnUnreadable(context, account, "A collateral");
-    return asset === null ? [] : [{ account, asset, feed: wordToAddress(words?.[ASSET_INFO_FEED_WORD]) }];
+  const read = await readGroups(context.query.at, context.signal, {
+    bases: joinEach(accounts, ({ comet }) => ({ asset: baseToken(comet), feed: baseTokenPriceFeed(comet) })),
+    collaterals: joinEach(wanted, ({ account, index }) => getAssetInfo(account.comet, [index])),
+  });
+  const collaterals = read.collaterals.flatMap(([{ account }, token]): Collateral[] => {
+    if (token === null) warnUnreadable(context, account, "A collateral");
+    return token === null ? [] : [{ account, ...token }];
   });
   const bases = new Map<Account, PricedToken>();
-  for (const [index, account] of accounts.entries()) {
-    const [base, feed] = results.slice(index * 2).map(decodeAddress);
-    if (base) bases.set(account, { asset: base, feed: feed ?? null });
+  for (const [account, { asset, feed }] of read.bases) {
+    if (asset) bases.set(account, { asset, feed });
     else if (account.supplied + account.borrowed > 0n) warnUnreadable(context, account, "The base asset");
   }
   return { bases, collaterals };
@@ -149,32 +134,23 @@ async function readCollateralBalances(
 ): Promise<{ balances: readonly CollateralBalance[]; assets: Assets; prices: FeedPrices }> {
   const { at, wallet } = context.query;
   const contracts = [...bases.values(), ...collaterals].map(({ asset }) => asset);
-  const lookup = prepareAssetLookup(context.query, contracts);
-  const feeds = prepareFeedLookup(at, [
+  const priced = [
     ...[...bases].map(([account, base]) => ({ ...account, base })),
     ...collaterals.flatMap(({ account, ...collateral }) => {
       const base = bases.get(account);
       return base === undefined ? [] : [{ ...account, base, collateral }];
     }),
-  ]);
-  const calls = [
-    ...collaterals.map(({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
-    ...feeds.calls,
-    ...lookup.calls,
   ];
-  const results = await readByMulticall(at, calls, context.signal);
-  const balances = collaterals.flatMap((collateral, index): CollateralBalance[] => {
-    // The second word is reserved and may have any value.
-    const balance = decodeWords(results[index], USER_COLLATERAL_WORDS)?.[0];
-    if (balance !== undefined && balance <= TOKEN_AMOUNT_MAX) return [{ ...collateral, balance }];
-    warnUnreadable(context, collateral.account, "A collateral balance");
-    return [];
+  const read = await readGroups(at, context.signal, {
+    amounts: joinEach(collaterals, ({ account, asset }) => userCollateral(account.comet, [wallet, asset])),
+    prices: declareFeedPrices(at, priced),
+    assets: declareAssets(context.query, contracts),
   });
-  return {
-    balances,
-    assets: lookup.decode(results.slice(collaterals.length + feeds.calls.length)),
-    prices: feeds.decode(results.slice(collaterals.length)),
-  };
+  const balances = read.amounts.flatMap(([collateral, balance]): CollateralBalance[] => {
+    if (balance === null) warnUnreadable(context, collateral.account, "A collateral balance");
+    return balance === null ? [] : [{ ...collateral, balance }];
+  });
+  return { balances, assets: read.assets, prices: read.prices };
 }
 
 function buildPositions(
@@ -218,12 +194,25 @@ function warnUnreadable(context: ReadContext, { name, comet }: CompoundV3Market,
   warnings.push(`${what} in the Compound v3 market ${name} on ${chain} could not be read.`);
 }
 
-function decodeCollateralIndexes(basic: readonly bigint[] | null): readonly number[] | null {
-  const low = basic?.[ASSETS_IN_WORD];
-  const high = basic?.[MORE_ASSETS_IN_WORD];
+/** Principal, two tracking counters, collateral bits 0 to 15, and bits 16 to 23 for markets with more. */
+function decodeCollateralIndexes(data: Hex | null): readonly number[] | null {
+  const [, , , low, high] = decodeWords(data, 5) ?? [];
   if (low === undefined || high === undefined || low >> 16n !== 0n || high >> 8n !== 0n) return null;
   const bits = low | (high << BigInt(ASSETS_IN_BITS));
   return Array.from({ length: COLLATERALS_MAX }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
+}
+
+/** Its index, the asset and its feed come first. */
+function decodeAssetInfo(data: Hex | null): PricedToken | null {
+  const [, address, feed] = decodeWords(data, 8) ?? [];
+  const asset = wordToAddress(address);
+  return asset === null ? null : { asset, feed: wordToAddress(feed) };
+}
+
+/** The second word is reserved and may have any value. */
+function decodeCollateralBalance(data: Hex | null): bigint | null {
+  const [balance] = decodeWords(data, 2) ?? [];
+  return balance !== undefined && balance <= TOKEN_AMOUNT_MAX ? balance : null;
 }
 
 function createPosition(

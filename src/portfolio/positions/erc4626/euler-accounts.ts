@@ -1,19 +1,14 @@
 // Loans in Euler: what the accounts of a wallet owe, and the shares that secure it.
 
-import {
-  decodeAddress,
-  decodeAddressArray,
-  decodeTokenAmount,
-  decodeWord,
-} from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount, decodeWord } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
+import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
+import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Asset, PositionQuery } from "../../types.ts";
-import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import type { CallRoutine } from "../call-routine.ts";
+import { declareAssets, getAsset } from "../asset-metadata.ts";
 import type { VaultRegistry } from "./markets.ts";
-import { encodeProofs, judgeProofs, type VaultProof } from "./proofs.ts";
+import { declareBelief, type VaultProof } from "./proofs.ts";
 import type { Shares } from "./resolve-shares.ts";
 
 /** An owner has this many accounts: the addresses that differ from its own in the last byte at most. */
@@ -27,12 +22,12 @@ const VIEW_GAS_MAX = 100_000;
 /** Interest accrues first, at the rate of a model that the vault's governor chose. */
 const DEBT_GAS_MAX = 500_000;
 
-const getAccountOwner = createCallEncoder("function getAccountOwner(address) view returns (address)");
-const getControllers = createCallEncoder("function getControllers(address) view returns (address[])");
-const getCollaterals = createCallEncoder("function getCollaterals(address) view returns (address[])");
-const debtOf = createCallEncoder("function debtOf(address) view returns (uint256)");
-const loanAsset = createCallEncoder("function asset() view returns (address)");
-const dToken = createCallEncoder("function dToken() view returns (address)");
+const getAccountOwner = defineRead("function getAccountOwner(address)", (data) => data);
+const getControllers = defineRead("function getControllers(address)", toAddressArray(1));
+const getCollaterals = defineRead("function getCollaterals(address)", toAddressArray(COLLATERALS_MAX));
+const debtOf = defineRead("function debtOf(address)", decodeTokenAmount, DEBT_GAS_MAX);
+const loanAsset = defineRead("function asset()", decodeAddress, VIEW_GAS_MAX);
+const dToken = defineRead("function dToken()", decodeAddress, VIEW_GAS_MAX);
 
 export type EulerLoan = {
   readonly vault: Hex;
@@ -78,10 +73,10 @@ export function* readEulerAccounts(
   query: PositionQuery,
   { eulerConnector: connector, proofs }: VaultRegistry,
   onDebtors: (accounts: readonly Hex[]) => void,
-): CallRoutine<EulerAccounts> {
+): ReadRoutine<EulerAccounts> {
   if (connector === undefined) return NO_ACCOUNTS;
   const { wallet } = query;
-  const [ownerResult = null] = yield [getAccountOwner(connector, [wallet])];
+  const ownerResult = yield* ask(getAccountOwner(connector, [wallet]));
   // No contract there: a chain of a developer.
   if (ownerResult === "0x") return NO_ACCOUNTS;
   const owner = decodeWord(ownerResult);
@@ -89,13 +84,12 @@ export function* readEulerAccounts(
   if (owner === 0n) return NO_ACCOUNTS;
   // A wallet may itself be an account of another owner, whose other accounts are not its own.
   const accounts = owner === BigInt(wallet) ? listAccounts(wallet) : [wallet];
-  const controllers = yield accounts.map((account) => getControllers(connector, [account]));
-  const lists = controllers.map((result) => decodeAddressArray(result, 1));
-  const found = accounts.flatMap((account, index): Debtor[] =>
-    (lists[index] ?? []).map((controller) => ({ account, controller })),
+  const lists = yield* ask(joinEach(accounts, (account) => getControllers(connector, [account])));
+  const found = lists.flatMap(([account, list]): readonly Debtor[] =>
+    (list ?? []).map((controller) => ({ account, controller })),
   );
   const debtors = found.slice(0, DEBTORS_MAX);
-  const isComplete = !lists.includes(null) && debtors.length === found.length;
+  const isComplete = lists.every(([, list]) => list !== null) && debtors.length === found.length;
   if (debtors.length === 0) return { accounts: [], isComplete };
   onDebtors(debtors.map(({ account }) => account));
   const factories = proofs.filter(({ kind }) => kind === "eulerFactory");
@@ -117,56 +111,45 @@ function* readDebtors(
   connector: Hex,
   factories: readonly VaultProof[],
   debtors: readonly Debtor[],
-): CallRoutine<readonly ReadDebtor[]> {
-  const calls = debtors.map(({ account, controller }) => [
-    getCollaterals(connector, [account]),
-    debtOf(controller, [account], DEBT_GAS_MAX),
-    loanAsset(controller, [], VIEW_GAS_MAX),
-    dToken(controller, [], VIEW_GAS_MAX),
-    ...encodeProofs(factories, controller, controller),
-  ]);
-  const results = yield calls.flat();
-  let start = 0;
-  return debtors.map((debtor, index): ReadDebtor => {
-    const own = results.slice(start, start + (calls[index]?.length ?? 0));
-    start += own.length;
-    const [collaterals, owed, asset, debtToken, ...proofs] = own;
-    // Only of Euler's own code it is known that it tells what is owed.
-    const isEuler = judgeProofs(factories, proofs, debtor.controller) !== null;
-    return {
-      ...debtor,
-      collaterals: decodeAddressArray(collaterals, COLLATERALS_MAX),
-      owed: isEuler ? decodeTokenAmount(owed) : null,
-      asset: decodeAddress(asset),
-      debtToken: decodeAddress(debtToken),
-    };
-  });
+): ReadRoutine<readonly ReadDebtor[]> {
+  const read = yield* ask(
+    joinEach(debtors, ({ account, controller }) => ({
+      collaterals: getCollaterals(connector, [account]),
+      owed: debtOf(controller, [account]),
+      asset: loanAsset(controller),
+      debtToken: dToken(controller),
+      belief: declareBelief(factories, controller, controller),
+    })),
+  );
+  // Only of Euler's own code it is known that it tells what is owed.
+  return read.map(([debtor, { belief, ...own }]) => ({
+    ...{ ...debtor, ...own },
+    owed: belief === null ? null : own.owed,
+  }));
 }
 
 /** Balances of the collateral, and the names of all. */
-function* describeDebtors(query: PositionQuery, debtors: readonly ReadDebtor[]): CallRoutine<EulerAccounts> {
+function* describeDebtors(query: PositionQuery, debtors: readonly ReadDebtor[]): ReadRoutine<EulerAccounts> {
   const pledges = debtors.flatMap(({ account, collaterals }) =>
     (collaterals ?? []).map((vault) => ({ account, vault })),
   );
   const contracts = [...debtors.flatMap(({ asset }) => asset ?? []), ...pledges.map(({ vault }) => vault)];
-  const lookup = prepareAssetLookup(query, contracts);
-  const balances = pledges.map(({ account, vault }) => erc20.balanceOf(vault, [account], VIEW_GAS_MAX));
-  const results = yield [...balances, ...lookup.calls];
-  const assets = lookup.decode(results.slice(balances.length));
-  const amounts = pledges.map((_, index) => decodeTokenAmount(results[index]));
+  const { balances, assets } = yield* ask({
+    balances: joinEach(pledges, ({ account, vault }) => erc20.balanceOf(vault, [account], VIEW_GAS_MAX)),
+    assets: declareAssets(query, contracts),
+  });
   const accounts = debtors.map(
     ({ account, controller, owed, asset, debtToken }): EulerAccount => ({
       account,
       loan: owed && asset ? { vault: controller, asset: getAsset(assets, asset), owed, debtToken } : null,
-      collateral: pledges.flatMap((pledge, index): Shares[] => {
-        const rawBalance = amounts[index];
+      collateral: balances.flatMap(([pledge, rawBalance]): Shares[] => {
         if (pledge.account !== account || !rawBalance) return [];
         return [{ ...getAsset(assets, pledge.vault), contract: pledge.vault, rawBalance }];
       }),
     }),
   );
   const isComplete =
-    !amounts.includes(null) &&
+    balances.every(([, balance]) => balance !== null) &&
     debtors.every(({ owed, asset, collaterals }) => owed !== null && asset !== null && collaterals !== null);
   return { accounts, isComplete };
 }

@@ -1,9 +1,9 @@
 // The accounts of a wallet that borrow in Euler as positions: collateral and debt of one account are valued together.
 
 import type { Hex } from "../../../lib/hex.ts";
+import { runRoutines } from "../../contract-reads/read-routines.ts";
 import { findSpamReasons } from "../../tokens/spam.ts";
 import type { Holding, PositionResult, ProtocolPosition } from "../../types.ts";
-import { runCallRoutines } from "../call-routine.ts";
 import type { EulerAccount, EulerAccounts, EulerLoan } from "./euler-accounts.ts";
 import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
 import { shareOutPots } from "./share-out-pots.ts";
@@ -38,7 +38,7 @@ export async function readEulerPositions(
   const routines = asked.map(({ owner, shares }) => resolveShares(own, shares, owner.account));
   const outcomes = shareOutPots(
     own,
-    await runCallRoutines(at, routines, signal),
+    await runRoutines(at, routines, signal),
     (outcome, index) => !hasLure(context, (asked[index] as Pick<Pledge, "shares">).shares, outcome),
   );
   const resolved = pledges.map((pledge, index): Pledge => ({ ...pledge, outcome: outcomes[index] ?? null }));

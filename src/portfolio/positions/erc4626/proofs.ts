@@ -1,9 +1,8 @@
 // How a protocol's own contracts say on chain that a vault is theirs, and how far that makes the vault believable.
 
-import { decodeAddress, decodeWord } from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeBoolean } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
-import type { ContractRead } from "../../types.ts";
+import { defineRead, joinReads, type Reads } from "../../contract-reads/reads.ts";
 
 /**
  * - `full`: the protocol's governance or curators chose the vault, so what it reports is believed.
@@ -17,27 +16,22 @@ export type Belief = "full" | "payable" | "named" | "listed";
 
 type ProofKind = {
   readonly belief: Belief;
-  readonly encode: (registry: Hex, vault: Hex, asset: Hex) => ContractRead;
-  readonly accepts: (result: Hex | null | undefined, vault: Hex) => boolean;
+  /** Whether the registry knows the vault. */
+  readonly declare: (registry: Hex, vault: Hex, asset: Hex) => Reads<boolean>;
 };
 
 /** The registry says yes or no. */
 function confirms(belief: Belief, name: string): ProofKind {
-  const ask = createCallEncoder(`function ${name}(address) view returns (bool)`);
-  return {
-    belief,
-    encode: (registry, vault) => ask(registry, [vault]),
-    accepts: (result) => decodeWord(result) === 1n,
-  };
+  const isKnown = defineRead(`function ${name}(address)`, (data) => decodeBoolean(data) === true);
+  return { belief, declare: (registry, vault) => isKnown(registry, [vault]) };
 }
 
 /** The registry returns its vault of an asset. */
 function returnsVault(belief: Belief, signature: string, ...more: readonly string[]): ProofKind {
-  const ask = createCallEncoder(`function ${signature} view returns (address)`);
+  const vaultOf = defineRead(`function ${signature}`, decodeAddress);
   return {
     belief,
-    encode: (registry, _vault, asset) => ask(registry, [asset, ...more]),
-    accepts: (result, vault) => decodeAddress(result) === vault,
+    declare: (registry, vault, asset) => vaultOf(registry, [asset, ...more]).map((found) => found === vault),
   };
 }
 
@@ -56,23 +50,17 @@ const PROOF_KINDS = {
   yearnRegistry: confirms("full", "isEndorsed"),
 } as const satisfies Readonly<Record<string, ProofKind>>;
 
-export type VaultProof = { readonly kind: keyof typeof PROOF_KINDS; readonly registry: Hex };
+export const VAULT_PROOF_KINDS = Object.keys(PROOF_KINDS) as (keyof typeof PROOF_KINDS)[];
 
-/** The calls whose results `judgeProofs` judges. */
-export function encodeProofs(proofs: readonly VaultProof[], vault: Hex, asset: Hex): readonly ContractRead[] {
-  return proofs.map(({ kind, registry }) => PROOF_KINDS[kind].encode(registry, vault, asset));
-}
+export type VaultProof = { readonly kind: keyof typeof PROOF_KINDS; readonly registry: Hex };
 
 const STRONGEST_FIRST: readonly Belief[] = ["full", "payable", "named"];
 
 /** The strongest belief that any proof gives; null when none knows the vault. */
-export function judgeProofs(
-  proofs: readonly VaultProof[],
-  results: readonly (Hex | null)[],
-  vault: Hex,
-): Belief | null {
-  const given = proofs
-    .filter(({ kind }, index) => PROOF_KINDS[kind].accepts(results[index], vault))
-    .map(({ kind }) => PROOF_KINDS[kind].belief);
-  return STRONGEST_FIRST.find((belief) => given.includes(belief)) ?? null;
+export function declareBelief(proofs: readonly VaultProof[], vault: Hex, asset: Hex): Reads<Belief | null> {
+  const given = proofs.map(({ kind, registry }) => {
+    const { belief, declare } = PROOF_KINDS[kind];
+    return declare(registry, vault, asset).map((isKnown) => (isKnown ? belief : null));
+  });
+  return joinReads(given).map((found) => STRONGEST_FIRST.find((belief) => found.includes(belief)) ?? null);
 }

@@ -1,6 +1,7 @@
 // ERC-4626 vaults: shares valued as the assets they represent, as far as a protocol's own contract or a list vouches for them.
 
 import type { Hex } from "../../../lib/hex.ts";
+import { type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
 import type {
   Holding,
   PositionQuery,
@@ -9,7 +10,6 @@ import type {
   ProtocolPosition,
 } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/markets.ts";
-import { type CallRoutine, runCallRoutines } from "../call-routine.ts";
 import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
 import { hasLure, readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";
@@ -77,14 +77,14 @@ async function readVaults(
 ): Promise<{ outcomes: readonly SharesOutcome[]; accounts: EulerAccounts }> {
   const { query, registry } = context;
   let accounts = NO_ACCOUNTS;
-  function* readAccounts(): CallRoutine<null> {
+  function* readAccounts(): ReadRoutine<null> {
     accounts = yield* readEulerAccounts(query, registry, (debtors) => {
       context.debtors = new Set(debtors);
     });
     return null;
   }
   const routines = [readAccounts(), ...held.map((shares) => resolveShares(context, shares, query.wallet))];
-  const results = await runCallRoutines<SharesOutcome | null>(query.at, routines, signal);
+  const results = await runRoutines<SharesOutcome | null>(query.at, routines, signal);
   return { outcomes: results.filter((outcome) => outcome !== null), accounts };
 }
 

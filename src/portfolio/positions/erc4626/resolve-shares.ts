@@ -1,14 +1,14 @@
 // Follows the shares of one vault to the assets they represent, through vaults of vaults.
 
-import { decodeAddress, decodeTokenAmount, decodeWords } from "../../../lib/abi/return-data.ts";
+import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder } from "../../multicall.ts";
+import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
+import { defineRead, joinReads, Reads, toWords } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Asset, ContractRead, Holding, PositionQuery } from "../../types.ts";
-import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import type { CallRoutine } from "../call-routine.ts";
+import type { Asset, Holding, PositionQuery } from "../../types.ts";
+import { declareAssets, getAsset } from "../asset-metadata.ts";
 import type { VaultRegistry } from "./markets.ts";
-import { type Belief, encodeProofs, judgeProofs } from "./proofs.ts";
+import { type Belief, declareBelief } from "./proofs.ts";
 import type { Draw, VaultPots } from "./vault-pots.ts";
 
 /** A storage read behind a proxy or two. */
@@ -22,14 +22,14 @@ const LEVELS_MAX = 3;
 /** What rounding can take; more is said in a warning. */
 const ROUNDING_PER_MILLION = 100n;
 
-const vaultAsset = createCallEncoder("function asset() view returns (address)");
+const vaultAsset = defineRead("function asset()", (data) => data, ASSET_GAS_MAX);
 // Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
-const convertToAssets = createCallEncoder("function convertToAssets(uint256) view returns (uint256)");
-const maxWithdraw = createCallEncoder("function maxWithdraw(address) view returns (uint256)");
-const maxRedeem = createCallEncoder("function maxRedeem(address) view returns (uint256)");
+const convertToAssets = defineRead("function convertToAssets(uint256)", decodeTokenAmount, CONVERT_GAS_MAX);
+const maxWithdraw = defineRead("function maxWithdraw(address)", decodeTokenAmount, PAYABLE_GAS_MAX);
+const maxRedeem = defineRead("function maxRedeem(address)", decodeTokenAmount, PAYABLE_GAS_MAX);
 // Of Euler's vaults: the assets that are not borrowed, and which operations pass a hook or are disabled.
-const cash = createCallEncoder("function cash() view returns (uint256)");
-const hookConfig = createCallEncoder("function hookConfig() view returns (address, uint32)");
+const cash = defineRead("function cash()", decodeTokenAmount, ASSET_GAS_MAX);
+const hookConfig = defineRead("function hookConfig()", toWords(2), ASSET_GAS_MAX);
 /** Withdrawing and redeeming, among the operations of Euler's vaults. */
 const EULER_PAYOUTS = 4n + 8n;
 
@@ -80,10 +80,10 @@ export function* resolveShares(
   context: VaultContext,
   shares: Shares,
   owner: Hex,
-): CallRoutine<SharesOutcome> {
+): ReadRoutine<SharesOutcome> {
   const { at } = context.query;
   const vault = shares.contract;
-  const [result = null] = yield [vaultAsset(vault, [], ASSET_GAS_MAX)];
+  const result = yield* ask(vaultAsset(vault));
   // A revert, or the empty result of a fallback function: not a vault.
   if (result === null || result === "0x") return NO_VAULT;
   const asset = decodeAddress(result);
@@ -106,7 +106,7 @@ export function* resolveShares(
 }
 
 /** Goes on while the asset is itself a vault that counts; otherwise the asset stays what it is. */
-function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): CallRoutine<Conversion> {
+function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): ReadRoutine<Conversion> {
   let reached = first;
   let owner = holder;
   const warnings = [...first.warnings];
@@ -135,12 +135,12 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): C
   return { ...reached, warnings };
 }
 
-function* judgeVault(context: VaultContext, { vault, asset }: Claim): CallRoutine<Belief | null> {
+function* judgeVault(context: VaultContext, { vault, asset }: Claim): ReadRoutine<Belief | null> {
   const { registry, query } = context;
   const { tokens } = query.at.chain;
   if (registry.vaults.has(vault)) return "full";
-  const results = yield encodeProofs(registry.proofs, vault, asset);
-  const belief = judgeProofs(registry.proofs, results, vault) ?? (tokens.has(vault) ? "listed" : null);
+  const proven = yield* ask(declareBelief(registry.proofs, vault, asset));
+  const belief = proven ?? (tokens.has(vault) ? "listed" : null);
   if (belief !== "payable" && belief !== "listed") return belief;
   // An asset of the owner's own making can have any price that its owner gives it.
   if (!tokens.has(asset)) return "named";
@@ -155,30 +155,24 @@ function* judgeVault(context: VaultContext, { vault, asset }: Claim): CallRoutin
 /** A warning when the vault's results make no sense. */
 function* convertShares(
   context: VaultContext,
-  { vault, owner, shares, asset }: Claim,
+  claim: Claim,
   belief: Exclude<Belief, "named">,
-): CallRoutine<Conversion | string> {
-  const lookup = prepareAssetLookup(context.query, [asset]);
-  const limit = LIMITS[belief];
-  const results = yield [
-    convertToAssets(vault, [shares], CONVERT_GAS_MAX),
-    erc20.totalSupply(asset, [], ASSET_GAS_MAX),
-    vaultAsset(asset, [], ASSET_GAS_MAX),
-    ...lookup.calls,
-    ...limit.encode({ vault, owner, shares, asset }),
-  ];
-  const [amountResult, supplyResult, nextResult] = results;
-  const amount = decodeTokenAmount(amountResult);
-  const supply = decodeTokenAmount(supplyResult);
+): ReadRoutine<Conversion | string> {
+  const { vault, owner, shares, asset } = claim;
+  const { amount, supply, next, assets, findPayout } = yield* ask({
+    amount: convertToAssets(vault, [shares]),
+    supply: erc20.totalSupply(asset, [], ASSET_GAS_MAX),
+    next: vaultAsset(asset).map(decodeAddress),
+    assets: declareAssets(context.query, [asset]),
+    findPayout: PAYOUTS[belief](claim),
+  });
   if (amount === null || supply === null || amount > supply) return describeImplausible(context, vault);
-  const limitResults = results.slice(3 + lookup.calls.length);
-  const payout = limit.decode(limitResults, { amount, shares, isDebtor: context.debtors.has(owner) });
+  const payout = findPayout(amount, context.debtors.has(owner));
   if (payout === null) return describeImplausible(context, vault);
   const { payable, held } = payout;
   const counted = payable < amount ? payable : amount;
-  const next = decodeAddress(nextResult);
   return {
-    holding: toHolding(getAsset(lookup.decode(results.slice(3)), asset), counted),
+    holding: toHolding(getAsset(assets, asset), counted),
     nextAsset: next === asset || next === vault ? null : next,
     isSelfReported: belief === "listed",
     draws: held === null ? [] : [{ vault, amount: counted, held }],
@@ -188,58 +182,39 @@ function* convertShares(
 
 type Payout = {
   readonly payable: bigint;
-  /** The coins of the vault, if it is believed for them alone; null for one that pays out of its markets. */
+  /** The coins of the vault, where it is believed for them alone; null for one that pays out of its markets. */
   readonly held: bigint | null;
 };
 
-/** What limits the amount that a vault reports, by how far the vault is believed. */
-type PayoutLimit = {
-  encode(claim: Claim): readonly ContractRead[];
-  /** Null when the results make no sense. */
-  decode(
-    results: CallResults,
-    reported: { readonly amount: bigint; readonly shares: bigint; readonly isDebtor: boolean },
-  ): Payout | null;
-};
+/** What limits the amount that a vault reports; null when the results make no sense. */
+type PayoutReads = Reads<(amount: bigint, isDebtor: boolean) => Payout | null>;
 
-const LIMITS: Readonly<Record<Exclude<Belief, "named">, PayoutLimit>> = {
-  full: { encode: () => [], decode: (_results, { amount }) => ({ payable: amount, held: null }) },
+/** By how far the vault is believed. */
+const PAYOUTS: Readonly<Record<Exclude<Belief, "named">, (claim: Claim) => PayoutReads>> = {
+  full: () => new Reads([], () => (amount) => ({ payable: amount, held: null })),
   /**
    * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
    * what its lender allows; what they could pay is then what they have.
    */
-  payable: {
-    encode: ({ vault, owner }) => [
-      maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
-      cash(vault, [], ASSET_GAS_MAX),
-      hookConfig(vault, [], ASSET_GAS_MAX),
-    ],
-    decode([max, cashResult, hooks], { isDebtor }) {
-      const held = decodeTokenAmount(cashResult);
-      if (!isDebtor || held === null) {
-        const payable = decodeTokenAmount(max);
-        return payable === null ? null : { payable, held };
-      }
-      const [, operations] = decodeWords(hooks, 2) ?? [];
-      if (operations === undefined) return null;
-      return { payable: (operations & EULER_PAYOUTS) === 0n ? held : 0n, held };
-    },
-  },
+  payable: ({ vault, owner }) =>
+    joinReads({
+      payable: maxWithdraw(vault, [owner]),
+      held: cash(vault),
+      hooks: hookConfig(vault),
+    }).map(({ payable, held, hooks }) => (_amount, isDebtor) => {
+      if (!isDebtor || held === null) return payable === null ? null : { payable, held };
+      return hooks && { payable: (hooks[1] & EULER_PAYOUTS) === 0n ? held : 0n, held };
+    }),
   /** The same by the vault's own word, and what it holds by the word of the asset, which is another contract. */
-  listed: {
-    encode: ({ vault, owner, asset }) => [
-      maxWithdraw(vault, [owner], PAYABLE_GAS_MAX),
-      maxRedeem(vault, [owner], PAYABLE_GAS_MAX),
-      erc20.balanceOf(asset, [vault], ASSET_GAS_MAX),
-    ],
-    decode([withdrawal, redemption, balance], { amount, shares }) {
-      const redeemable = decodeTokenAmount(redemption);
-      const max =
-        decodeTokenAmount(withdrawal) ?? (redeemable === null ? null : (amount * redeemable) / shares);
-      const held = decodeTokenAmount(balance);
+  listed: ({ vault, owner, shares, asset }) =>
+    joinReads({
+      withdrawable: maxWithdraw(vault, [owner]),
+      redeemable: maxRedeem(vault, [owner]),
+      held: erc20.balanceOf(asset, [vault], ASSET_GAS_MAX),
+    }).map(({ withdrawable, redeemable, held }) => (amount) => {
+      const max = withdrawable ?? (redeemable === null ? null : (amount * redeemable) / shares);
       return max === null || held === null ? null : { payable: max < held ? max : held, held };
-    },
-  },
+    }),
 };
 
 function toHolding({ contract, symbol, name, decimals, logo }: Asset, rawBalance: bigint): Holding {

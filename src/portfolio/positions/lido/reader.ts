@@ -1,15 +1,15 @@
 // Lido: wstETH valued as the staked ether it wraps, at the rate of its own contract, and withdrawals under way.
 
 import { decodeTokenAmount } from "../../../lib/abi/return-data.ts";
-import { createCallEncoder } from "../../multicall.ts";
+import { ask, type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
+import { defineRead } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import { type CallRoutine, runCallRoutines } from "../call-routine.ts";
+import { declareAssets, getAsset } from "../asset-metadata.ts";
 import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 import { type LidoOutcome, readWithdrawalRequests } from "./withdrawal-requests.ts";
 
-const getStEthByWstEth = createCallEncoder("function getStETHByWstETH(uint256) view returns (uint256)");
+const getStEthByWstEth = defineRead("function getStETHByWstETH(uint256)", decodeTokenAmount);
 
 /** One round trip, and two more for a wallet with withdrawals. */
 export function createLidoReader(markets: ReadonlyMap<number, LidoMarket>): PositionReader {
@@ -23,7 +23,7 @@ export function createLidoReader(markets: ReadonlyMap<number, LidoMarket>): Posi
       const market = markets.get(query.at.chain.chainId);
       if (!market) return { positions: [], warnings: [] };
       const routines = [readWrappedEther(query, market), readWithdrawalRequests(query, market)];
-      const outcomes = await runCallRoutines(query.at, routines, signal);
+      const outcomes = await runRoutines(query.at, routines, signal);
       const incomplete = outcomes.flatMap(({ incompleteContracts = [] }) => [...incompleteContracts]);
       return {
         positions: outcomes.flatMap(({ positions }) => positions),
@@ -34,26 +34,23 @@ export function createLidoReader(markets: ReadonlyMap<number, LidoMarket>): Posi
   };
 }
 
-function* readWrappedEther(query: PositionQuery, market: LidoMarket): CallRoutine<LidoOutcome> {
+function* readWrappedEther(query: PositionQuery, market: LidoMarket): ReadRoutine<LidoOutcome> {
   const { at, holdings } = query;
   const held = holdings.find(({ contract }) => contract === market.wstEth);
   if (!held) return { positions: [], warnings: [] };
 
-  const lookup = prepareAssetLookup(query, [market.stEth]);
-  const [amountResult, supplyResult, ...metadata] = yield [
-    getStEthByWstEth(market.wstEth, [held.rawBalance]),
-    erc20.totalSupply(market.stEth),
-    ...lookup.calls,
-  ];
-  const amount = decodeTokenAmount(amountResult);
-  const supply = decodeTokenAmount(supplyResult);
+  const { amount, supply, assets } = yield* ask({
+    amount: getStEthByWstEth(market.wstEth, [held.rawBalance]),
+    supply: erc20.totalSupply(market.stEth),
+    assets: declareAssets(query, [market.stEth]),
+  });
   // More than the total supply is an invalid result.
   if (amount === null || supply === null || amount > supply) {
     const warning = `The rate of wstETH on ${at.chain.name} could not be read; it is shown as a token.`;
     return { positions: [], warnings: [warning] };
   }
   if (amount === 0n) return { positions: [], warnings: [] };
-  const asset = { ...getAsset(lookup.decode(metadata), market.stEth), rawBalance: amount };
+  const asset = { ...getAsset(assets, market.stEth), rawBalance: amount };
   return { positions: [createPosition(market, asset)], warnings: [] };
 }
 

@@ -3,16 +3,15 @@
 import {
   decodeTokenAmount,
   decodeWord,
-  decodeWordArray,
   decodeWords,
   TOKEN_AMOUNT_MAX,
 } from "../../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../../lib/chunks.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
+import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
+import { defineRead, type Reads, toWordArray } from "../../contract-reads/reads.ts";
 import type { Holding, PositionQuery, PositionResult, ProtocolPosition } from "../../types.ts";
-import { getAsset, prepareAssetLookup } from "../asset-metadata.ts";
-import type { CallRoutine } from "../call-routine.ts";
+import { declareAssets, getAsset } from "../asset-metadata.ts";
 import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 
 /** A wallet has a handful. Anyone can make requests for it, of next to nothing: the largest are read. */
@@ -22,31 +21,51 @@ const SHOWN_MAX = 20;
 /** The list is copied from storage: enough for two thousand. */
 const LIST_GAS_MAX = 5_000_000;
 const LIST_MAX = 2_000;
-/** Amount, shares, owner, time, whether it is final, whether it is claimed. */
-const STATUS_WORDS = 6;
-const SHARES_WORD = 1;
-const FINAL_WORD = 4;
-const CLAIMED_WORD = 5;
 /** The queue counts ether per share with this many decimals. */
 const RATE_SCALE = 10n ** 27n;
 
-const getWithdrawalRequests = createCallEncoder(
-  "function getWithdrawalRequests(address) view returns (uint256[])",
+const getWithdrawalRequests = defineRead(
+  "function getWithdrawalRequests(address)",
+  toWordArray(LIST_MAX),
+  LIST_GAS_MAX,
 );
-const getLastCheckpointIndex = createCallEncoder("function getLastCheckpointIndex() view returns (uint256)");
-const getLastFinalizedRequestId = createCallEncoder(
-  "function getLastFinalizedRequestId() view returns (uint256)",
+const getLastCheckpointIndex = defineRead("function getLastCheckpointIndex()", decodeWord);
+const getLastFinalizedRequestId = defineRead("function getLastFinalizedRequestId()", decodeWord);
+const getPooledEthByShares = defineRead("function getPooledEthByShares(uint256)", decodeTokenAmount);
+const getWithdrawalStatus = defineRead("function getWithdrawalStatus(uint256[])", (data) => data);
+const findCheckpointHints = defineRead(
+  "function findCheckpointHints(uint256[], uint256, uint256)",
+  toWordArray(REQUESTS_MAX),
 );
-const getPooledEthByShares = createCallEncoder(
-  "function getPooledEthByShares(uint256) view returns (uint256)",
+const getClaimableEther = defineRead(
+  "function getClaimableEther(uint256[], uint256[])",
+  toWordArray(REQUESTS_MAX),
 );
-const getWithdrawalStatus = createCallEncoder("function getWithdrawalStatus(uint256[])");
-const findCheckpointHints = createCallEncoder(
-  "function findCheckpointHints(uint256[], uint256, uint256) view returns (uint256[])",
-);
-const getClaimableEther = createCallEncoder(
-  "function getClaimableEther(uint256[], uint256[]) view returns (uint256[])",
-);
+
+/** Amount, shares, owner, time, whether it is final, whether it is claimed. */
+const STATUS_WORDS = 6;
+
+type RequestStatus = {
+  readonly id: bigint;
+  readonly amount: bigint;
+  readonly shares: bigint;
+  readonly isFinal: boolean;
+};
+
+/** In the order of the ids; null when a word is none of a status. */
+function declareStatuses(queue: Hex, ids: readonly bigint[]): Reads<readonly RequestStatus[] | null> {
+  return getWithdrawalStatus(queue, [ids]).map((data) => {
+    const words = decodeWords(data, 2 + STATUS_WORDS * ids.length);
+    if (words === null) return null;
+    const statuses = splitIntoChunks(words.slice(2), STATUS_WORDS).map(
+      ([amount = 0n, shares = 0n, , , isFinal = 0n, isClaimed = 0n], index) => {
+        const isStatus = amount <= TOKEN_AMOUNT_MAX && isFinal <= 1n && isClaimed <= 1n;
+        return isStatus ? [{ id: ids[index] ?? 0n, amount, shares, isFinal: isFinal === 1n }] : [];
+      },
+    );
+    return statuses.every(({ length }) => length === 1) ? statuses.flat() : null;
+  });
+}
 
 export type LidoOutcome = Pick<PositionResult, "positions" | "incompleteContracts" | "warnings">;
 
@@ -54,7 +73,7 @@ export type LidoOutcome = Pick<PositionResult, "positions" | "incompleteContract
  * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests, one
  * more for one with, and a third when some are final; another one where there are very many.
  */
-export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket): CallRoutine<LidoOutcome> {
+export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket): ReadRoutine<LidoOutcome> {
   const { withdrawalQueue, stEth } = market;
   const chain = query.at.chain.name;
   const incompleteContracts = new Set([withdrawalQueue]);
@@ -62,14 +81,11 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
     ...{ positions: [], incompleteContracts },
     warnings: [`Withdrawals from Lido on ${chain} could not be read and are missing.`],
   };
-  const [listResult, lastResult, finalResult] = yield [
-    getWithdrawalRequests(withdrawalQueue, [query.wallet], LIST_GAS_MAX),
-    getLastCheckpointIndex(withdrawalQueue),
-    getLastFinalizedRequestId(withdrawalQueue),
-  ];
-  const listed = decodeWordArray(listResult, LIST_MAX);
-  const last = decodeWord(lastResult);
-  const lastFinal = decodeWord(finalResult);
+  const { listed, last, lastFinal } = yield* ask({
+    listed: getWithdrawalRequests(withdrawalQueue, [query.wallet]),
+    last: getLastCheckpointIndex(withdrawalQueue),
+    lastFinal: getLastFinalizedRequestId(withdrawalQueue),
+  });
   if (listed === null || last === null || lastFinal === null) return missing;
   if (listed.length === 0) return { positions: [], warnings: [] };
   const ids = yield* chooseRequests(withdrawalQueue, listed);
@@ -77,23 +93,20 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
   // The search reverts when it meets two requests that are not final.
   const final = ids.filter((id) => id <= lastFinal);
 
-  const lookup = prepareAssetLookup(query, [stEth]);
-  const [statusResult, rateResult, hintsResult, ...metadata] = yield [
-    getWithdrawalStatus(withdrawalQueue, [ids]),
-    getPooledEthByShares(stEth, [RATE_SCALE]),
-    findCheckpointHints(withdrawalQueue, [final, 1n, last]),
-    ...lookup.calls,
-  ];
-  const statuses = decodeWords(statusResult, 2 + STATUS_WORDS * ids.length)?.slice(2);
-  const waiting = listWaiting(statuses, decodeTokenAmount(rateResult));
-  const hints = decodeWordArray(hintsResult, REQUESTS_MAX);
+  const { statuses, rate, hints, assets } = yield* ask({
+    statuses: declareStatuses(withdrawalQueue, ids),
+    rate: getPooledEthByShares(stEth, [RATE_SCALE]),
+    hints: findCheckpointHints(withdrawalQueue, [final, 1n, last]),
+    assets: declareAssets(query, [stEth]),
+  });
+  const waiting = statuses && rate ? listWaiting(statuses, rate) : null;
   if (waiting === null || hints?.length !== final.length) return missing;
 
   const claimable = yield* readClaimable(withdrawalQueue, final, hints);
   // The oldest are final, and the status says the same of each.
   if (claimable === null || claimable.length + waiting.length !== ids.length) return missing;
   const ether = { contract: null, ...query.at.chain.native, logo: null };
-  const staked = getAsset(lookup.decode(metadata), stEth);
+  const staked = getAsset(assets, stEth);
   const requests = [
     ...claimable.map((rawBalance) => ({ name: "ether to claim", asset: { ...ether, rawBalance } })),
     ...waiting.map((rawBalance) => ({ name: "withdrawal requested", asset: { ...staked, rawBalance } })),
@@ -113,15 +126,12 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
 function* chooseRequests(
   withdrawalQueue: Hex,
   listed: readonly bigint[],
-): CallRoutine<readonly bigint[] | null> {
+): ReadRoutine<readonly bigint[] | null> {
   const sorted = listed.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   if (sorted.length <= REQUESTS_MAX) return sorted;
   const parts = splitIntoChunks(sorted, REQUESTS_MAX);
-  const results = yield parts.map((part) => getWithdrawalStatus(withdrawalQueue, [part]));
-  const requests = parts.flatMap((part, index) => {
-    const words = decodeWords(results[index], 2 + STATUS_WORDS * part.length)?.slice(2);
-    return words ? part.map((id, i) => ({ id, amount: words[i * STATUS_WORDS] ?? 0n })) : [];
-  });
+  const read = yield* ask(parts.map((part) => declareStatuses(withdrawalQueue, part)));
+  const requests = read.flatMap((statuses) => statuses ?? []);
   if (requests.length < sorted.length) return null;
   const largest = requests.sort((a, b) => (a.amount > b.amount ? -1 : a.amount < b.amount ? 1 : 0));
   const chosen = new Set(largest.slice(0, REQUESTS_MAX).map(({ id }) => id));
@@ -133,30 +143,21 @@ function* readClaimable(
   withdrawalQueue: Hex,
   final: readonly bigint[],
   hints: readonly bigint[],
-): CallRoutine<readonly bigint[] | null> {
+): ReadRoutine<readonly bigint[] | null> {
   if (final.length === 0) return [];
-  const [result] = yield [getClaimableEther(withdrawalQueue, [final, hints])];
-  const amounts = decodeWordArray(result, REQUESTS_MAX);
+  const amounts = yield* ask(getClaimableEther(withdrawalQueue, [final, hints]));
   return amounts?.every((amount) => amount <= TOKEN_AMOUNT_MAX) ? amounts : null;
 }
 
 /**
  * Staked ether of each request that is not final: what was requested, or what its shares stand for where a slashing made
- * that less. Null when a word is none of a status.
+ * that less.
  */
-function listWaiting(words: readonly bigint[] | undefined, rate: bigint | null): readonly bigint[] | null {
-  if (words === undefined || !rate) return null;
-  const waiting: bigint[] = [];
-  for (let start = 0; start < words.length; start += STATUS_WORDS) {
-    const amount = words[start] ?? 0n;
-    const shares = words[start + SHARES_WORD] ?? 0n;
-    const isFinal = words[start + FINAL_WORD] ?? 0n;
-    const isClaimed = words[start + CLAIMED_WORD] ?? 0n;
-    if (amount > TOKEN_AMOUNT_MAX || isFinal > 1n || isClaimed > 1n) return null;
+function listWaiting(statuses: readonly RequestStatus[], rate: bigint): readonly bigint[] {
+  return statuses.flatMap(({ amount, shares, isFinal }) => {
     const worth = (shares * rate) / RATE_SCALE;
-    if (isFinal === 0n) waiting.push(worth < amount ? worth : amount);
-  }
-  return waiting;
+    return isFinal ? [] : [worth < amount ? worth : amount];
+  });
 }
 
 type WithdrawalRequest = { readonly id: bigint; readonly name: string; readonly asset: Holding };

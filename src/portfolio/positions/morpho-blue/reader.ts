@@ -1,12 +1,12 @@
 // Morpho Blue: collateral, debt and supplied assets of a wallet in known markets, with interest up to the pinned block.
 
-import { decodeWord, decodeWords, TOKEN_AMOUNT_MAX, wordToAddress } from "../../../lib/abi/return-data.ts";
+import { decodeWord, TOKEN_AMOUNT_MAX, type Words, wordToAddress } from "../../../lib/abi/return-data.ts";
 import { formatDecimal, SCALE_MAX } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../../multicall.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
+import { defineRead, joinEach, Reads, toWords } from "../../contract-reads/reads.ts";
 import type {
   Asset,
-  ContractRead,
   MarketRate,
   PositionAsset,
   PositionKind,
@@ -14,17 +14,13 @@ import type {
   PositionReader,
   ProtocolPosition,
 } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
 import { type Account, createAccountScan } from "./scan-accounts.ts";
 
 const PROTOCOL = "morpho-blue";
-const MARKET_WORDS = 6;
-/** Loan asset, collateral asset, oracle, interest rate model, liquidation ratio. */
-const PARAMS_WORDS = 5;
-const CALLS_PER_MARKET = 2;
 const WAD = 10n ** 18n;
 const WAD_PERCENT_SCALE = 16;
 /** The oracle's price has 36 decimals, and those by which the two assets differ. */
@@ -34,11 +30,13 @@ const ORACLE_GAS_MAX = 500_000;
 /** In units of 10^-18. Morpho's model stays below 10^12, eight times the debt a year; a thousand times that is broken. */
 const RATE_PER_SECOND_MAX = 10n ** 15n;
 
-const market = createCallEncoder("function market(bytes32)");
-const idToMarketParams = createCallEncoder("function idToMarketParams(bytes32)");
-const price = createCallEncoder("function price() view returns (uint256)");
-const borrowRateView = createCallEncoder(
-  "function borrowRateView((address, address, address, address, uint256), (uint128, uint128, uint128, uint128, uint128, uint128)) view returns (uint256)",
+const market = defineRead("function market(bytes32)", toWords(6));
+/** Loan asset, collateral asset, oracle, interest rate model, liquidation ratio. */
+const idToMarketParams = defineRead("function idToMarketParams(bytes32)", toWords(5));
+const price = defineRead("function price()", decodeWord, ORACLE_GAS_MAX);
+const borrowRateView = defineRead(
+  "function borrowRateView((address, address, address, address, uint256), (uint128, uint128, uint128, uint128, uint128, uint128))",
+  decodeWord,
 );
 
 type MarketParams = {
@@ -51,7 +49,7 @@ type MarketParams = {
   readonly liquidationRatio: bigint;
 };
 type OpenAccount = Account &
-  MarketParams & { readonly state: MarketState; readonly words: readonly bigint[] };
+  MarketParams & { readonly state: MarketState; readonly words: readonly [Words<5>, Words<6>] };
 
 type ReadContext = {
   readonly query: PositionQuery;
@@ -89,35 +87,37 @@ async function readMarkets(
   context: ReadContext,
   accounts: readonly Account[],
 ): Promise<readonly OpenAccount[]> {
-  const calls = accounts.flatMap(({ morpho, id }) => [market(morpho, [id]), idToMarketParams(morpho, [id])]);
-  const results = await readByMulticall(context.query.at, calls, context.signal);
-  return accounts.flatMap((account, index): OpenAccount[] => {
-    const [stateResult, paramsResult] = results.slice(index * CALLS_PER_MARKET);
-    const words = decodeWords(stateResult, MARKET_WORDS);
-    const params = decodeParams(decodeWords(paramsResult, PARAMS_WORDS));
-    const state = decodeState(words);
-    if (words === null || state === null || params === null) {
+  const read = await readEach(context.query.at, context.signal, accounts, ({ morpho, id }) => ({
+    words: market(morpho, [id]),
+    paramsWords: idToMarketParams(morpho, [id]),
+  }));
+  return read.flatMap(([account, { words, paramsWords }]): OpenAccount[] => {
+    const params = paramsWords && decodeParams(paramsWords);
+    const state = words && decodeState(words);
+    if (!state || !params) {
       warnUnreadable(context, account);
       return [];
     }
-    const paramsWords = decodeWords(paramsResult, PARAMS_WORDS) ?? [];
-    return [{ ...account, ...params, state, words: [...paramsWords, ...words] }];
+    return [{ ...account, ...params, state, words: [paramsWords, words] }];
   });
 }
 
-function decodeState(words: readonly bigint[] | null): MarketState | null {
-  const [supplyAssets, supplyShares, borrowAssets, borrowShares, lastUpdate, fee] = words ?? [];
-  if (supplyAssets === undefined || supplyShares === undefined || borrowAssets === undefined) return null;
-  if (borrowShares === undefined || lastUpdate === undefined || fee === undefined) return null;
+function decodeState(words: Words<6>): MarketState | null {
+  const [supplyAssets, supplyShares, borrowAssets, borrowShares, lastUpdate, fee] = words;
   // A market that was never created was never updated.
-  if (lastUpdate === 0n || words?.some((word) => word > TOKEN_AMOUNT_MAX)) return null;
+  if (lastUpdate === 0n || words.some((word) => word > TOKEN_AMOUNT_MAX)) return null;
   return { supplyAssets, supplyShares, borrowAssets, borrowShares, lastUpdate, fee };
 }
 
-function decodeParams(words: readonly bigint[] | null): MarketParams | null {
-  const [loan, collateral, oracle, rateModel, liquidationRatio] = words ?? [];
+function decodeParams([
+  loan,
+  collateral,
+  oracle,
+  rateModel,
+  liquidationRatio,
+]: Words<5>): MarketParams | null {
   const loanAsset = wordToAddress(loan);
-  if (loanAsset === null || liquidationRatio === undefined || liquidationRatio > WAD) return null;
+  if (loanAsset === null || liquidationRatio > WAD) return null;
   return {
     loanAsset,
     collateralAsset: wordToAddress(collateral),
@@ -133,49 +133,35 @@ async function readPositions(
   accounts: readonly OpenAccount[],
 ): Promise<readonly ProtocolPosition[]> {
   const { at } = context.query;
-  const contracts = accounts
-    .flatMap(({ loanAsset, collateralAsset }) => [loanAsset, collateralAsset ?? []])
-    .flat();
-  const lookup = prepareAssetLookup(context.query, contracts);
-  const calls = accounts.map((account) => [...encodeRateCall(account), ...encodePriceCall(account)]);
-  const results = await readByMulticall(at, [...calls.flat(), ...lookup.calls], context.signal);
-  const assets = lookup.decode(results.slice(calls.flat().length));
-  let start = 0;
-  return accounts.flatMap((account, index) => {
-    const own = results.slice(start, start + (calls[index]?.length ?? 0));
-    start += own.length;
-    const rate = needsRate(account) ? decodeWord(own[0]) : 0n;
+  const contracts = accounts.flatMap(({ loanAsset, collateralAsset }) =>
+    [loanAsset, collateralAsset].filter((contract) => contract !== null),
+  );
+  const { terms, assets } = await readGroups(at, context.signal, {
+    terms: joinEach(accounts, (account) => ({
+      rate: declareRate(account),
+      price: account.oracle === null || account.collateral === 0n ? null : price(account.oracle),
+    })),
+    assets: declareAssets(context.query, contracts),
+  });
+  return terms.flatMap(([account, { rate, price: oraclePrice }]) => {
     if (rate === null || rate > RATE_PER_SECOND_MAX) {
       warnUnreadable(context, account);
       return [];
     }
     const state = accrueInterest(account.state, rate, BigInt(at.block.timestamp));
-    const oraclePrice = encodePriceCall(account).length > 0 ? decodeWord(own.at(-1)) : null;
     return buildPositions(context, { ...account, state }, assets, oraclePrice);
   });
 }
 
 /** Without debt or without a model there is no interest. */
-function needsRate({ rateModel, state }: OpenAccount): boolean {
-  return rateModel !== null && state.borrowAssets > 0n;
-}
-
-function encodeRateCall(account: OpenAccount): readonly ContractRead[] {
-  const { rateModel, words } = account;
-  if (rateModel === null || !needsRate(account)) return [];
-  const [loan, collateral, oracle, model, ratio, ...state] = words;
-  const params = [
-    ...[loan, collateral, oracle, model].map((word) => wordToAddress(word) ?? ZERO_ADDRESS),
-    ratio,
-  ];
-  return [borrowRateView(rateModel, [params, state])];
+function declareRate({ rateModel, state, words: [params, market] }: OpenAccount): Reads<bigint | null> {
+  if (rateModel === null || state.borrowAssets === 0n) return new Reads([], () => 0n);
+  const [loan, collateral, oracle, model, ratio] = params;
+  const addresses = [loan, collateral, oracle, model].map((word) => wordToAddress(word) ?? ZERO_ADDRESS);
+  return borrowRateView(rateModel, [[...addresses, ratio], market]);
 }
 
 const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
-
-function encodePriceCall({ oracle, collateral }: OpenAccount): readonly ContractRead[] {
-  return oracle === null || collateral === 0n ? [] : [price(oracle, [], ORACLE_GAS_MAX)];
-}
 
 function buildPositions(
   context: ReadContext,

@@ -8,10 +8,10 @@ import {
   TEST_WALLET,
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { readGroups } from "../../contract-reads/read-groups.ts";
 import type { ContractRead } from "../../types.ts";
 import { MORPHO_BLUE_MARKETS } from "./markets.ts";
-import { createAccountScan, encodePosition } from "./scan-accounts.ts";
+import { createAccountScan, declarePositions } from "./scan-accounts.ts";
 
 const markets = MORPHO_BLUE_MARKETS.get(1) ?? [];
 const ids = markets.flatMap((market) => market.ids);
@@ -35,6 +35,9 @@ bench("encoded once", async () => {
 });
 
 bench("every call encoded and decoded", async () => {
-  const calls = markets.flatMap(({ morpho }) => ids.map((id) => encodePosition(morpho, [id, TEST_WALLET])));
-  await readByMulticall(at, calls, signal);
+  await readGroups(
+    at,
+    signal,
+    markets.map(({ morpho }) => declarePositions(morpho, ids, TEST_WALLET)),
+  );
 });

@@ -1,5 +1,4 @@
 // Rocket Pool's token by chain id.
-import { createCallEncoder } from "../../multicall.ts";
 import type { RatedToken } from "../rate-reader.ts";
 
 /**
@@ -17,7 +16,7 @@ export const ROCKET_POOL_TOKENS: ReadonlyMap<number, readonly RatedToken[]> = ne
         asset: null,
         rate: {
           contract: "0xae78736cd615f374d3085123a210448e74fc6393",
-          encode: createCallEncoder("function getExchangeRate() view returns (uint256)"),
+          signature: "function getExchangeRate() view returns (uint256)",
           args: [],
           scale: 18,
         },

@@ -1,9 +1,8 @@
 // Sky's savings token by chain id, on chains where it is no vault.
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
 import type { RatedToken } from "../rate-reader.ts";
 
-const getConversionRate = createCallEncoder("function getConversionRate() view returns (uint256)");
+const GET_CONVERSION_RATE = "function getConversionRate() view returns (uint256)";
 
 function bridgedSavings(token: Hex, asset: Hex, oracle: Hex): RatedToken {
   return {
@@ -12,7 +11,7 @@ function bridgedSavings(token: Hex, asset: Hex, oracle: Hex): RatedToken {
     kind: "vault",
     asset,
     // In rays: the rate at the block's time, from the savings rate that Ethereum sends.
-    rate: { contract: oracle, encode: getConversionRate, args: [], scale: 27 },
+    rate: { contract: oracle, signature: GET_CONVERSION_RATE, args: [], scale: 27 },
   };
 }
 

@@ -1,44 +1,46 @@
 // Calls to the factories, pairs, voters and gauges of pairs, and validated decoding of their results.
 import {
-  decodeTokenAmount,
+  decodeAddress,
+  decodeBoolean,
   decodeWord,
   decodeWords,
   TOKEN_AMOUNT_MAX,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder } from "../../multicall.ts";
+import { defineRead, joinReads, type Reads } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { ContractRead } from "../../types.ts";
 import type { PairMarket } from "./markets.ts";
 import { computeSupplyAfterFee } from "./pair-math.ts";
 
+/** A storage read behind a proxy. Anyone may have deployed what claims to be a pair. */
+const PROBE_GAS_MAX = 100_000;
+
 export const factoryCalls = {
-  getPair: createCallEncoder("function getPair(address, address) view returns (address)"),
-  isPool: createCallEncoder("function isPool(address) view returns (bool)"),
-  feeTo: createCallEncoder("function feeTo() view returns (address)"),
+  getPair: defineRead("function getPair(address, address)", decodeWord),
+  isPool: defineRead("function isPool(address)", decodeBoolean),
+  feeTo: defineRead("function feeTo()", decodeWord),
 };
 
 export const voterCalls = {
-  gauges: createCallEncoder("function gauges(address) view returns (address)"),
-  poolForGauge: createCallEncoder("function poolForGauge(address) view returns (address)"),
+  gauges: defineRead("function gauges(address)", decodeWord),
+  poolForGauge: defineRead("function poolForGauge(address)", decodeWord),
 };
 
 export const pairCalls = {
-  factory: createCallEncoder("function factory() view returns (address)"),
-  token0: createCallEncoder("function token0() view returns (address)"),
-  token1: createCallEncoder("function token1() view returns (address)"),
-  getReserves: createCallEncoder("function getReserves()"),
-  kLast: createCallEncoder("function kLast() view returns (uint256)"),
-  stable: createCallEncoder("function stable() view returns (bool)"),
-  index0: createCallEncoder("function index0() view returns (uint256)"),
-  index1: createCallEncoder("function index1() view returns (uint256)"),
-  supplyIndex0: createCallEncoder("function supplyIndex0(address) view returns (uint256)"),
-  supplyIndex1: createCallEncoder("function supplyIndex1(address) view returns (uint256)"),
-  claimable0: createCallEncoder("function claimable0(address) view returns (uint256)"),
-  claimable1: createCallEncoder("function claimable1(address) view returns (uint256)"),
+  factory: defineRead("function factory()", (data) => data, PROBE_GAS_MAX),
+  token0: defineRead("function token0()", decodeAddress, PROBE_GAS_MAX),
+  token1: defineRead("function token1()", decodeAddress, PROBE_GAS_MAX),
+  getReserves: defineRead("function getReserves()", decodeReserves),
+  kLast: defineRead("function kLast()", decodeWord),
+  stable: defineRead("function stable()", decodeBoolean),
+  index0: defineRead("function index0()", decodeWord),
+  index1: defineRead("function index1()", decodeWord),
+  supplyIndex0: defineRead("function supplyIndex0(address)", decodeWord),
+  supplyIndex1: defineRead("function supplyIndex1(address)", decodeWord),
+  claimable0: defineRead("function claimable0(address)", decodeWord),
+  claimable1: defineRead("function claimable1(address)", decodeWord),
 };
 
-const RESERVES_WORDS = 3;
 /** Fees per token of liquidity are counted with 18 decimals. */
 const INDEX_UNIT = 10n ** 18n;
 
@@ -65,54 +67,71 @@ type ProvenPair = {
   readonly held: bigint;
 };
 
-/** The calls whose results `decodePairState` decodes. The pair's code is that of its factory, so it is trusted. */
-export function encodePairCalls({ market, pair, gauge }: ProvenPair, wallet: Hex): readonly ContractRead[] {
-  const common = [pairCalls.getReserves(pair), erc20.totalSupply(pair)];
-  if (market.shape === "uniswap") {
-    return [...common, factoryCalls.feeTo(market.factory), pairCalls.kLast(pair)];
-  }
-  return [
-    ...common,
-    pairCalls.stable(pair),
-    pairCalls.index0(pair),
-    pairCalls.index1(pair),
-    pairCalls.supplyIndex0(pair, [wallet]),
-    pairCalls.supplyIndex1(pair, [wallet]),
-    pairCalls.claimable0(pair, [wallet]),
-    pairCalls.claimable1(pair, [wallet]),
-    ...(gauge === null ? [] : [erc20.balanceOf(gauge, [wallet])]),
-  ];
+/** Null for anything that such a pair could not return. The pair's code is that of its factory, so it is trusted. */
+export function declarePairState(own: ProvenPair, wallet: Hex): Reads<PairState | null> {
+  return own.market.shape === "uniswap"
+    ? declareUniswapState(own, own.market)
+    : declareVelodromeState(own, wallet);
 }
 
-/** Null for anything that such a pair could not return. */
-export function decodePairState(own: ProvenPair, results: CallResults): PairState | null {
-  const [reserve0, reserve1] = decodeWords(results[0], RESERVES_WORDS) ?? [];
-  const supply = decodeTokenAmount(results[1]);
-  if (reserve0 === undefined || reserve1 === undefined || !supply) return null;
-  if (reserve0 > TOKEN_AMOUNT_MAX || reserve1 > TOKEN_AMOUNT_MAX) return null;
-  const reserves = { reserve0, reserve1 };
-  const { market, held } = own;
-  if (market.shape === "uniswap") {
-    const [feeTo, kLast] = [decodeWord(results[2]), decodeWord(results[3])];
-    if (feeTo === null || kLast === null || held > supply) return null;
+type UniswapMarket = Extract<PairMarket, { readonly shape: "uniswap" }>;
+
+function declareUniswapState({ pair, held }: ProvenPair, market: UniswapMarket): Reads<PairState | null> {
+  const group = {
+    reserves: pairCalls.getReserves(pair),
+    supply: erc20.totalSupply(pair),
+    feeTo: factoryCalls.feeTo(market.factory),
+    kLast: pairCalls.kLast(pair),
+  };
+  return joinReads(group).map(({ reserves, supply, feeTo, kLast }) => {
+    if (!reserves || !supply || feeTo === null || kLast === null || held > supply) return null;
     const weights = market.feeMint;
     const due = feeTo === 0n ? supply : computeSupplyAfterFee(supply, { ...reserves, kLast, weights });
     return { ...reserves, supply: due, staked: 0n, fees: { amount0: 0n, amount1: 0n }, stable: null };
-  }
-  const [stable, index0, index1, last0, last1, claimable0, claimable1] = results.slice(2, 9).map(decodeWord);
-  const staked = own.gauge === null ? 0n : decodeTokenAmount(results[9]);
-  const amount0 = computeFees(held, index0, last0, claimable0);
-  const amount1 = computeFees(held, index1, last1, claimable1);
-  if (amount0 === null || amount1 === null || staked === null || held + staked > supply) return null;
-  if (stable !== 0n && stable !== 1n) return null;
-  return { ...reserves, supply, staked, fees: { amount0, amount1 }, stable: stable === 1n };
+  });
 }
 
-type Word = bigint | null | undefined;
+function declareVelodromeState({ pair, gauge, held }: ProvenPair, wallet: Hex): Reads<PairState | null> {
+  const group = {
+    reserves: pairCalls.getReserves(pair),
+    supply: erc20.totalSupply(pair),
+    stable: pairCalls.stable(pair),
+    fees0: [
+      pairCalls.index0(pair),
+      pairCalls.supplyIndex0(pair, [wallet]),
+      pairCalls.claimable0(pair, [wallet]),
+    ],
+    fees1: [
+      pairCalls.index1(pair),
+      pairCalls.supplyIndex1(pair, [wallet]),
+      pairCalls.claimable1(pair, [wallet]),
+    ],
+    inGauge: gauge && erc20.balanceOf(gauge, [wallet]),
+  } as const;
+  return joinReads(group).map(({ reserves, supply, stable, fees0, fees1, inGauge }) => {
+    const staked = gauge === null ? 0n : inGauge;
+    const amount0 = computeFees(held, ...fees0);
+    const amount1 = computeFees(held, ...fees1);
+    if (!reserves || !supply || stable === null || staked === null || held + staked > supply) return null;
+    if (amount0 === null || amount1 === null) return null;
+    return { ...reserves, supply, staked, fees: { amount0, amount1 }, stable };
+  });
+}
 
-function computeFees(held: bigint, index: Word, last: Word, claimable: Word): bigint | null {
-  if (typeof index !== "bigint" || typeof last !== "bigint" || typeof claimable !== "bigint") return null;
-  if (last > index) return null;
+/** The time of the last change comes third. */
+function decodeReserves(data: Hex | null): Pick<PairState, "reserve0" | "reserve1"> | null {
+  const words = decodeWords(data, 3);
+  if (words === null || words[0] > TOKEN_AMOUNT_MAX || words[1] > TOKEN_AMOUNT_MAX) return null;
+  return { reserve0: words[0], reserve1: words[1] };
+}
+
+function computeFees(
+  held: bigint,
+  index: bigint | null,
+  last: bigint | null,
+  claimable: bigint | null,
+): bigint | null {
+  if (index === null || last === null || claimable === null || last > index) return null;
   const fees = claimable + (held * (index - last)) / INDEX_UNIT;
   return fees > TOKEN_AMOUNT_MAX ? null : fees;
 }

@@ -1,14 +1,13 @@
 // Which held tokens are liquidity of a pair, by the word of its factory, and which pairs the wallet has staked in a gauge.
-import { decodeAddress, decodeWord } from "../../../lib/abi/return-data.ts";
+import { decodeAddress, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, readByMulticall } from "../../multicall.ts";
-import type { ContractRead, Holding, PositionQuery } from "../../types.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
+import { joinEach, joinReads, type Reads } from "../../contract-reads/reads.ts";
+import type { Holding, PositionQuery } from "../../types.ts";
 import { describeGap, findStakedGauges } from "../staked-gauges.ts";
 import { factoryCalls, pairCalls, voterCalls } from "./contracts.ts";
 import type { PairMarket } from "./markets.ts";
 
-/** A storage read behind a proxy. Anyone may have deployed the contract. */
-const PROBE_GAS_MAX = 100_000;
 /** As many unlisted tokens as are looked at in all; a warning states how many were left out. */
 const PROBES_MAX = 300;
 /** Contracts that the wallet has sent tokens to, each with a call to the voter: two multicalls. */
@@ -45,9 +44,6 @@ type Deposit = Stake & { readonly gauge: Hex };
 /** A pair before its factory has confirmed it; null tokens are still to be read. */
 type Claim = Omit<Pair, "token0" | "token1" | "gauge"> & { readonly tokens: readonly [Hex, Hex] | null };
 
-const TOKEN_CALLS = 2;
-const CLAIM_CALLS = 1 + TOKEN_CALLS;
-
 export async function findPairs(
   query: PositionQuery,
   markets: readonly PairMarket[],
@@ -57,13 +53,14 @@ export async function findPairs(
   const probed = findCandidates(query, warnings);
   const sent = findDeposits(query, markets);
   const deposits = sent.slice(-DEPOSITS_MAX);
-  const probes = probed.flatMap(({ contract }) => [
-    pairCalls.factory(contract, [], PROBE_GAS_MAX),
-    ...encodeTokenCalls(contract),
-  ]);
-  const gaugeChecks = deposits.map(({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge]));
-  const [results, stakes] = await Promise.all([
-    readByMulticall(query.at, [...probes, ...gaugeChecks], signal),
+  const [{ probes, gauges }, stakes] = await Promise.all([
+    readGroups(query.at, signal, {
+      probes: joinEach(probed, ({ contract }) => ({
+        factory: pairCalls.factory(contract),
+        tokens: declareTokens(contract),
+      })),
+      gauges: joinEach(deposits, ({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge])),
+    }),
     findStakes(query, markets, signal, warnings),
   ]);
 
@@ -74,21 +71,19 @@ export async function findPairs(
   }
   let unclear = 0;
   const byFactory = new Map(markets.map((market) => [market.factory, market]));
-  const claims = probed.flatMap(({ contract, rawBalance }, index): Claim[] => {
-    const [factory, ...tokenResults] = results.slice(index * CLAIM_CALLS, (index + 1) * CLAIM_CALLS);
+  const claims = probes.flatMap(([{ contract, rawBalance }, { factory, tokens }]): Claim[] => {
     // A revert, or the empty result of a fallback function: the contract is no pair.
     if (factory === null || factory === "0x") return [];
     const address = decodeAddress(factory);
     const market = byFactory.get(address ?? "0x");
-    const tokens = decodeTokens(tokenResults);
     if (address === null || (market && !tokens)) unclear += 1;
     return market && tokens ? [{ market, pair: contract, tokens, held: rawBalance }] : [];
   });
   const isClaimed = new Set(claims.map(({ pair }) => pair));
-  const deposited = deposits.filter(({ pair }, index) => {
-    const isGauge = decodeProof(results[probes.length + index], pair);
+  const deposited = gauges.flatMap(([deposit, pool]) => {
+    const isGauge = namesPair(pool, deposit.pair);
     if (isGauge === null) unclear += 1;
-    return isGauge === true;
+    return isGauge ? [deposit] : [];
   });
   const staked = [...stakes.found, ...deposited].flatMap(({ market, pair }): Claim[] => {
     if (isClaimed.has(pair)) return [];
@@ -171,19 +166,16 @@ function findDeposits(
   });
 }
 
-function encodeTokenCalls(pair: Hex): readonly ContractRead[] {
-  return [pairCalls.token0(pair, [], PROBE_GAS_MAX), pairCalls.token1(pair, [], PROBE_GAS_MAX)];
+function declareTokens(pair: Hex): Reads<readonly [Hex, Hex] | null> {
+  return joinReads([pairCalls.token0(pair), pairCalls.token1(pair)]).map(([token0, token1]) =>
+    token0 === null || token1 === null || token0 === token1 ? null : [token0, token1],
+  );
 }
 
-function decodeTokens(results: CallResults): readonly [Hex, Hex] | null {
-  const [token0, token1] = [decodeAddress(results[0]), decodeAddress(results[1])];
-  return token0 === null || token1 === null || token0 === token1 ? null : [token0, token1];
-}
-
-/** Whether a trusted contract names the pair; null when its result is no address at all. */
-function decodeProof(result: Hex | null | undefined, pair: Hex): boolean | null {
-  if (decodeWord(result) === 0n) return false;
-  const address = decodeAddress(result);
+/** Whether a trusted contract names the pair; null when its result is not an address at all. */
+function namesPair(result: bigint | null, pair: Hex): boolean | null {
+  if (result === 0n) return false;
+  const address = wordToAddress(result);
   return address === null ? null : address === pair;
 }
 
@@ -193,35 +185,31 @@ async function confirmClaims(
   claims: readonly Claim[],
   signal: AbortSignal,
 ): Promise<Pick<FoundPairs, "pairs" | "unclear">> {
-  const callsOf = claims.map(({ market, pair, tokens }): readonly ContractRead[] => {
-    if (market.shape === "uniswap") return [factoryCalls.getPair(market.factory, tokens ?? [pair, pair])];
-    return [
-      factoryCalls.isPool(market.factory, [pair]),
-      voterCalls.gauges(market.voter, [pair]),
-      ...(tokens === null ? encodeTokenCalls(pair) : []),
-    ];
-  });
-  const results = await readByMulticall(at, callsOf.flat(), signal);
-  let used = 0;
+  const read = await readEach(at, signal, claims, ({ market, pair, tokens }) =>
+    market.shape === "uniswap"
+      ? {
+          proof: factoryCalls
+            .getPair(market.factory, tokens ?? [pair, pair])
+            .map((found) => namesPair(found, pair)),
+          gauge: null,
+          tokens: null,
+        }
+      : {
+          proof: factoryCalls.isPool(market.factory, [pair]),
+          gauge: voterCalls.gauges(market.voter, [pair]),
+          tokens: tokens === null ? declareTokens(pair) : null,
+        },
+  );
   let unclear = 0;
-  const pairs = claims.flatMap(({ market, pair, tokens: claimed, held }, index): Pair[] => {
-    const count = callsOf[index]?.length ?? 0;
-    const [proof, gaugeResult, ...tokenResults] = results.slice(used, used + count);
-    used += count;
-    const isProven = market.shape === "uniswap" ? decodeProof(proof, pair) : decodeFlag(proof);
-    if (isProven === false) return [];
-    const tokens = claimed ?? decodeTokens(tokenResults);
-    const gauge = decodeAddress(gaugeResult);
-    const isGaugeClear = market.shape === "uniswap" || gauge !== null || decodeWord(gaugeResult) === 0n;
-    if (isProven === null || tokens === null || !isGaugeClear) unclear += 1;
-    if (isProven === null || tokens === null) return [];
+  const pairs = read.flatMap(([{ market, pair, tokens: claimed, held }, own]): Pair[] => {
+    if (own.proof === false) return [];
+    const tokens = claimed ?? own.tokens;
+    const gauge = wordToAddress(own.gauge);
+    const isGaugeClear = market.shape === "uniswap" || gauge !== null || own.gauge === 0n;
+    if (own.proof === null || tokens === null || !isGaugeClear) unclear += 1;
+    if (own.proof === null || tokens === null) return [];
     const [token0, token1] = tokens;
     return [{ market, pair, token0, token1, held, gauge }];
   });
   return { pairs, unclear };
-}
-
-function decodeFlag(result: Hex | null | undefined): boolean | null {
-  const word = decodeWord(result);
-  return word === 1n ? true : word === 0n ? false : null;
 }

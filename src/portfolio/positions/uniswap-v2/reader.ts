@@ -1,6 +1,7 @@
 // Liquidity tokens of Uniswap v2 and its forks as a share of their pair, when a factory of our list knows the pair.
 
-import { readByMulticall } from "../../multicall.ts";
+import { readGroups } from "../../contract-reads/read-groups.ts";
+import { joinEach } from "../../contract-reads/reads.ts";
 import {
   type Holding,
   isListed,
@@ -8,9 +9,9 @@ import {
   type PositionReader,
   type ProtocolPosition,
 } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createMarketReader } from "../market-reader.ts";
-import { decodePairState, encodePairCalls, type PairState } from "./contracts.ts";
+import { declarePairState, type PairState } from "./contracts.ts";
 import { findPairs, type Pair } from "./find-pairs.ts";
 import type { PairMarket } from "./markets.ts";
 
@@ -29,22 +30,16 @@ export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly Pair
     const found = await findPairs(query, onChain, signal);
     const warnings = [...found.warnings];
     const pairs = selectPairs(query, found.pairs, warnings);
-    const lookup = prepareAssetLookup(
-      query,
-      pairs.flatMap(({ token0, token1 }) => [token0, token1]),
-    );
+    const tokens = pairs.flatMap(({ token0, token1 }) => [token0, token1]);
     // Voters create gauges only for tokens that their protocol's governance has accepted.
     const isTrap = ({ token0, token1, gauge }: Pair) =>
       gauge === null && [token0, token1].some((contract) => !isListed(at.chain, { contract }));
-    const callsOf = pairs.map((pair) => encodePairCalls(pair, wallet));
-    const results = await readByMulticall(at, [...callsOf.flat(), ...lookup.calls], signal);
-    const assets = lookup.decode(results.slice(callsOf.flat().length));
-    let used = 0;
+    const { states, assets } = await readGroups(at, signal, {
+      states: joinEach(pairs, (pair) => declarePairState(pair, wallet)),
+      assets: declareAssets(query, tokens),
+    });
     let missing = found.unclear;
-    const positions = pairs.flatMap((pair, index): readonly ProtocolPosition[] => {
-      const count = callsOf[index]?.length ?? 0;
-      const state = decodePairState(pair, results.slice(used, used + count));
-      used += count;
+    const positions = states.flatMap(([pair, state]): readonly ProtocolPosition[] => {
       if (state === null) missing += 1;
       return state === null ? [] : createPositions(pair, state, { assets, isPayoutUnproven: isTrap(pair) });
     });

@@ -1,42 +1,40 @@
 // Calls to the position managers, gauges and pools of Uniswap v3 and its forks, and validated decoding of their results.
 import { getContractAddress, keccak256 } from "viem";
 import { createParametersCodec } from "../../../lib/abi/codec.ts";
-import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
+import {
+  decodeAddress,
+  decodeBoolean,
+  decodeTokenAmount,
+  decodeWord,
+  decodeWords,
+  TOKEN_AMOUNT_MAX,
+  wordToAddress,
+  wordToSigned,
+} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createCallEncoder } from "../../multicall.ts";
+import { defineRead, joinReads, type Reads, toWordArray } from "../../contract-reads/reads.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
 
+/** Ten calls of their ids. Closed NFTs are never burnt, so a wallet that trades by ranges has hundreds of them. */
+export const NFTS_MAX = 2_000;
+
 export const positionManager = {
-  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
-  tokenOfOwnerByIndex: createCallEncoder(
-    "function tokenOfOwnerByIndex(address, uint256) view returns (uint256)",
-  ),
-  positions: createCallEncoder("function positions(uint256)"),
+  balanceOf: defineRead("function balanceOf(address)", decodeTokenAmount),
+  tokenOfOwnerByIndex: defineRead("function tokenOfOwnerByIndex(address, uint256)", decodeWord),
+  positions: defineRead("function positions(uint256)", decodeNftPosition),
 };
 
 export const gaugeCalls = {
-  isGauge: createCallEncoder("function isGauge(address) view returns (bool)"),
-  nft: createCallEncoder("function nft() view returns (address)"),
-  stakedValues: createCallEncoder("function stakedValues(address) view returns (uint256[])"),
+  isGauge: defineRead("function isGauge(address)", decodeBoolean),
+  nft: defineRead("function nft()", decodeAddress),
+  stakedValues: defineRead("function stakedValues(address)", toWordArray(NFTS_MAX)),
 };
 
-export const poolCalls = {
-  slot0: createCallEncoder("function slot0()"),
-  feeGrowthGlobal0: createCallEncoder("function feeGrowthGlobal0X128() view returns (uint256)"),
-  feeGrowthGlobal1: createCallEncoder("function feeGrowthGlobal1X128() view returns (uint256)"),
-  ticks: createCallEncoder("function ticks(int24)"),
-};
+const feeGrowthGlobal0 = defineRead("function feeGrowthGlobal0X128()", decodeWord);
+const feeGrowthGlobal1 = defineRead("function feeGrowthGlobal1X128()", decodeWord);
 
-const POSITION_WORDS = 12;
 const POOL_KEY_BITS = 24n;
-
-/** How many words slot0 and a tick have, and which of a tick's words is the first of the two fee counters. */
-const POOL_WORDS = {
-  uniswap: { slot0: 7, tick: 8, tickFees: 2 },
-  // Slot0 without a protocol fee; the liquidity that is staked stands before a tick's fees.
-  slipstream: { slot0: 6, tick: 10, tickFees: 3 },
-} as const satisfies Record<LiquidityNftMarket["shape"], unknown>;
 
 export type NftPosition = {
   readonly token0: Hex;
@@ -53,15 +51,15 @@ export type NftPosition = {
 };
 
 /** Null for anything that the position manager could not return. */
-export function decodeNftPosition(returnData: Hex | null | undefined): NftPosition | null {
-  const words = decodeWords(returnData, POSITION_WORDS);
-  const [, , word0, word1, poolKey, lower, upper, liquidity, inside0, inside1, owed0, owed1] = words ?? [];
+function decodeNftPosition(returnData: Hex | null): NftPosition | null {
+  const words = decodeWords(returnData, 12);
+  if (words === null) return null;
+  const [, , word0, word1, poolKey, lower, upper, liquidity, inside0, inside1, owed0, owed1] = words;
   const token0 = wordToAddress(word0);
   const token1 = wordToAddress(word1);
   const tickLower = decodeTick(lower);
   const tickUpper = decodeTick(upper);
   if (token0 === null || token1 === null || tickLower === null || tickUpper === null) return null;
-  if (poolKey === undefined || inside0 === undefined || inside1 === undefined) return null;
   if (poolKey >> POOL_KEY_BITS !== 0n || tickLower >= tickUpper) return null;
   if (!isAmount(liquidity) || !isAmount(owed0) || !isAmount(owed1)) return null;
   return {
@@ -78,26 +76,52 @@ export function decodeNftPosition(returnData: Hex | null | undefined): NftPositi
   };
 }
 
-type PoolPrice = { readonly sqrtPrice: bigint; readonly tick: number };
+/** What a pool says about a range of ticks; null what it could not return. */
+export type RangeState = {
+  readonly price: { readonly sqrtPrice: bigint; readonly tick: number } | null;
+  readonly global0: bigint | null;
+  readonly global1: bigint | null;
+  readonly lower: TickFees | null;
+  readonly upper: TickFees | null;
+};
 
-export function decodePoolPrice(
-  returnData: Hex | null | undefined,
+/** Positions in one pool share its price and fees: those calls are sent once. */
+export function declareRange(
   shape: LiquidityNftMarket["shape"],
-): PoolPrice | null {
-  const [sqrtPrice, word] = decodeWords(returnData, POOL_WORDS[shape].slot0) ?? [];
-  const tick = decodeTick(word);
-  if (sqrtPrice === undefined || tick === null) return null;
-  return sqrtPrice >= SQRT_PRICE_MIN && sqrtPrice < SQRT_PRICE_MAX ? { sqrtPrice, tick } : null;
+  pool: Hex,
+  { tickLower, tickUpper }: Pick<NftPosition, "tickLower" | "tickUpper">,
+): Reads<RangeState> {
+  const { slot0, ticks } = SHAPES[shape];
+  return joinReads({
+    price: slot0(pool),
+    global0: feeGrowthGlobal0(pool),
+    global1: feeGrowthGlobal1(pool),
+    lower: ticks(pool, [tickLower]),
+    upper: ticks(pool, [tickUpper]),
+  });
 }
 
-export function decodeTickFees(
-  returnData: Hex | null | undefined,
-  shape: LiquidityNftMarket["shape"],
-): TickFees | null {
-  const { tick, tickFees } = POOL_WORDS[shape];
-  const [outside0, outside1] = decodeWords(returnData, tick)?.slice(tickFees) ?? [];
-  return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
+/** How many words slot0 and a tick have, and which of a tick's words is the first of the two fee counters. */
+function defineShape(words: Readonly<Record<"slot0" | "tick" | "tickFees", number>>) {
+  return {
+    slot0: defineRead("function slot0()", (data) => {
+      const [sqrtPrice, word] = decodeWords(data, words.slot0) ?? [];
+      const tick = decodeTick(word);
+      if (sqrtPrice === undefined || tick === null) return null;
+      return sqrtPrice >= SQRT_PRICE_MIN && sqrtPrice < SQRT_PRICE_MAX ? { sqrtPrice, tick } : null;
+    }),
+    ticks: defineRead("function ticks(int24)", (data): TickFees | null => {
+      const [outside0, outside1] = decodeWords(data, words.tick)?.slice(words.tickFees) ?? [];
+      return outside0 === undefined || outside1 === undefined ? null : { outside0, outside1 };
+    }),
+  };
 }
+
+const SHAPES = {
+  uniswap: defineShape({ slot0: 7, tick: 8, tickFees: 2 }),
+  // Slot0 without a protocol fee; the liquidity that is staked stands before a tick's fees.
+  slipstream: defineShape({ slot0: 6, tick: 10, tickFees: 3 }),
+} as const satisfies Record<LiquidityNftMarket["shape"], unknown>;
 
 const poolSalt = createParametersCodec([{ type: "address" }, { type: "address" }, { type: "uint24" }]);
 
@@ -116,6 +140,6 @@ function decodeTick(word: bigint | undefined): number | null {
   return tick !== null && tick >= TICK_MIN && tick <= TICK_MAX ? Number(tick) : null;
 }
 
-function isAmount(value: bigint | undefined): value is bigint {
-  return value !== undefined && value <= TOKEN_AMOUNT_MAX;
+function isAmount(value: bigint): boolean {
+  return value <= TOKEN_AMOUNT_MAX;
 }

@@ -1,21 +1,14 @@
 // Which liquidity NFTs a wallet owns: in the wallet itself, in farms that list them, and in gauges.
-import {
-  decodeAddress,
-  decodeTokenAmount,
-  decodeWord,
-  decodeWordArray,
-} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readByMulticall } from "../../multicall.ts";
-import type { ContractRead, PositionQuery } from "../../types.ts";
+import { readGroups } from "../../contract-reads/read-groups.ts";
+import { joinEach } from "../../contract-reads/reads.ts";
+import type { PositionQuery } from "../../types.ts";
 import { describeGap, findStakedGauges } from "../staked-gauges.ts";
-import { gaugeCalls, positionManager } from "./contracts.ts";
+import { gaugeCalls, NFTS_MAX, positionManager } from "./contracts.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
 
 /** Ids requested along with the number of NFTs: saves nearly every wallet a round trip. */
 const FIRST_COUNT = 8;
-/** Ten calls of their ids. Closed NFTs are never burnt, so a wallet that trades by ranges has hundreds of them. */
-const NFTS_MAX = 2_000;
 /** Contracts that the wallet has sent NFTs to, each with a call of its own. */
 const GAUGES_MAX = 64;
 
@@ -63,49 +56,45 @@ export async function readOwnedNfts(
     ...(market.farm === undefined ? [] : [{ market, contract: market.farm, staking: "farm" } as const]),
   ]);
   const candidates = findGaugeCandidates(query, markets);
-  const idCall = (list: NftList, index: number): ContractRead =>
-    positionManager.tokenOfOwnerByIndex(list.contract, [wallet, BigInt(index)]);
-  const listCalls = lists.flatMap((list) => [
-    positionManager.balanceOf(list.contract, [wallet]),
-    ...Array.from({ length: FIRST_COUNT }, (_, index) => idCall(list, index)),
-  ]);
-  const gaugeChecks = candidates.map(({ voter, gauge }) => gaugeCalls.isGauge(voter, [gauge]));
+  const idsOf = ({ contract }: NftList, indexes: readonly number[]) =>
+    indexes.map((index) => positionManager.tokenOfOwnerByIndex(contract, [wallet, BigInt(index)]));
   const warnings: string[] = [];
-  const [results, scanned] = await Promise.all([
-    readByMulticall(at, [...listCalls, ...gaugeChecks], signal),
+  const [first, scanned] = await Promise.all([
+    readGroups(at, signal, {
+      lists: joinEach(lists, (list) => ({
+        count: positionManager.balanceOf(list.contract, [wallet]),
+        ids: idsOf(list, [...Array(FIRST_COUNT).keys()]),
+      })),
+      gauges: joinEach(candidates, ({ voter, gauge }) => gaugeCalls.isGauge(voter, [gauge])),
+    }),
     findGauges(query, markets, signal, warnings),
   ]);
-  const counted = lists.map((list, index) => {
-    const [count, ...first] = results.slice(index * (1 + FIRST_COUNT), (index + 1) * (1 + FIRST_COUNT));
+  const counted = first.lists.map(([list, { count, ids }]) => {
     const total = readCount(list, count, at.chain.name, warnings);
-    return { list, total, first: total <= FIRST_COUNT ? first.slice(0, total).reverse() : null };
+    return { list, total, ids: total <= FIRST_COUNT ? ids.slice(0, total).reverse() : null };
   });
-  const sentTo = candidates.filter((_, index) => decodeWord(results[listCalls.length + index]) === 1n);
-  const gauges = mergeGauges(sentTo, scanned);
-  const listed = counted.flatMap(({ list, total, first }) =>
-    first
-      ? []
-      : Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => idCall(list, total - 1 - index)),
-  );
-  const staked = gauges.flatMap(({ gauge }) => [
-    gaugeCalls.nft(gauge),
-    gaugeCalls.stakedValues(gauge, [wallet]),
-  ]);
-  const more = await readByMulticall(at, [...listed, ...staked], signal);
+  const sentTo = first.gauges.flatMap(([candidate, isGauge]) => (isGauge ? [candidate] : []));
+  const more = await readGroups(at, signal, {
+    lists: joinEach(counted, ({ list, total, ids }) => {
+      const newest = Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => total - 1 - index);
+      return ids === null ? idsOf(list, newest) : null;
+    }),
+    gauges: joinEach(mergeGauges(sentTo, scanned), ({ gauge }) => ({
+      manager: gaugeCalls.nft(gauge),
+      ids: gaugeCalls.stakedValues(gauge, [wallet]),
+    })),
+  });
 
   const nfts: OwnedNft[] = [];
   const missing: LiquidityNftMarket[] = [];
-  let used = 0;
-  for (const { list, total, first } of counted) {
-    const ids = first ?? more.slice(used, used + Math.min(total, NFTS_MAX));
-    if (first === null) used += ids.length;
-    for (const id of ids.map(decodeWord)) {
+  for (const [{ list, ids }, moreIds] of more.lists) {
+    for (const id of ids ?? moreIds ?? []) {
       if (id === null) missing.push(list.market);
       else nfts.push({ market: list.market, id, staking: list.staking });
     }
   }
-  for (const [index, gauge] of gauges.entries()) {
-    const staked = readStakedNfts(gauge, more.slice(listed.length + 2 * index));
+  for (const [gauge, read] of more.gauges) {
+    const staked = listStakedNfts(gauge, read);
     nfts.push(...staked.nfts);
     missing.push(...staked.missing);
   }
@@ -115,12 +104,11 @@ export async function readOwnedNfts(
 /** Zero, with a warning, for a number that no manager could return. */
 function readCount(
   { market, staking }: NftList,
-  result: Hex | null | undefined,
+  count: bigint | null,
   chain: string,
   warnings: string[],
 ): number {
   const kind = `${staking === "farm" ? "staked " : ""}${market.name} positions on ${chain}`;
-  const count = decodeTokenAmount(result);
   if (count === null || count > BigInt(Number.MAX_SAFE_INTEGER)) {
     warnings.push(`The number of ${kind} could not be read; they are missing.`);
     return 0;
@@ -131,19 +119,17 @@ function readCount(
   return Number(count);
 }
 
-/** `results` begin with the manager whose NFTs the gauge takes, and the ids of the wallet's. */
-function readStakedNfts(
+/** `manager` is the one whose NFTs the gauge takes, `ids` are the wallet's. */
+function listStakedNfts(
   { markets, isUsed }: Gauge,
-  [manager, ids]: readonly (Hex | null)[],
+  { manager, ids }: { readonly manager: Hex | null; readonly ids: readonly bigint[] | null },
 ): Pick<OwnedNfts, "nfts" | "missing"> {
-  const address = decodeAddress(manager);
-  const market = markets.find((each) => each.manager === address);
+  const market = markets.find((each) => each.manager === manager);
   // An NFT of a manager that we do not know is worth a word only when the wallet has one.
   if (market === undefined)
-    return { nfts: [], missing: isUsed || address === null ? markets.slice(0, 1) : [] };
-  const values = decodeWordArray(ids, NFTS_MAX);
-  if (values === null) return { nfts: [], missing: [market] };
-  return { nfts: values.map((id) => ({ market, id, staking: "gauge" })), missing: [] };
+    return { nfts: [], missing: isUsed || manager === null ? markets.slice(0, 1) : [] };
+  if (ids === null) return { nfts: [], missing: [market] };
+  return { nfts: ids.map((id) => ({ market, id, staking: "gauge" })), missing: [] };
 }
 
 function mergeGauges(sentTo: readonly GaugeCandidate[], scanned: readonly Gauge[]): readonly Gauge[] {

@@ -1,19 +1,18 @@
 // Liquidity NFTs of Uniswap v3 and its forks as the two amounts they would pay out now, uncollected fees included.
 
-import { decodeWord, TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
+import { TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readByMulticall } from "../../multicall.ts";
-import type { ContractRead, Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
+import { joinEach } from "../../contract-reads/reads.ts";
+import type { Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
 import {
   computePoolAddress,
-  decodeNftPosition,
-  decodePoolPrice,
-  decodeTickFees,
+  declareRange,
   type NftPosition,
-  poolCalls,
   positionManager,
+  type RangeState,
 } from "./contracts.ts";
 import { formatFee } from "./format-fee.ts";
 import type { LiquidityNftMarket } from "./markets.ts";
@@ -31,7 +30,6 @@ const OPEN_MAX = 200;
 type OpenNft = OwnedNft & NftPosition & { readonly pool: Hex };
 /** What could be read, and the market of each NFT that could not. */
 type PartialResult<T> = { readonly items: readonly T[]; readonly missing: readonly LiquidityNftMarket[] };
-type ResultOf = (call: ContractRead) => Hex | null;
 
 /**
  * Amounts follow the pool's price in the pinned block, which a large swap can move: they are what the position would
@@ -74,11 +72,11 @@ async function readOpenNfts(
   owned: readonly OwnedNft[],
   signal: AbortSignal,
 ): Promise<PartialResult<OpenNft>> {
-  const calls = owned.map(({ market, id }) => positionManager.positions(market.manager, [id]));
-  const results = await readByMulticall(at, calls, signal);
+  const read = await readEach(at, signal, owned, ({ market, id }) =>
+    positionManager.positions(market.manager, [id]),
+  );
   const missing: LiquidityNftMarket[] = [];
-  const items = owned.flatMap((nft, index): OpenNft[] => {
-    const position = decodeNftPosition(results[index]);
+  const items = read.flatMap(([nft, position]): OpenNft[] => {
     if (position === null) missing.push(nft.market);
     if (position === null || isEmpty(position)) return [];
     return [{ ...nft, ...position, pool: computePoolAddress(nft.market, position) }];
@@ -116,25 +114,21 @@ async function readPositions(
   signal: AbortSignal,
 ): Promise<PartialResult<ProtocolPosition>> {
   const tokens = nfts.flatMap(({ token0, token1 }) => [token0, token1]);
-  const lookup = prepareAssetLookup(query, tokens);
-  // Positions in one pool share its price and fees.
-  const poolReads = new Map(nfts.flatMap(encodePoolCalls).map((call) => [keyOf(call), call]));
-  const results = await readByMulticall(query.at, [...poolReads.values(), ...lookup.calls], signal);
-  const assets = lookup.decode(results.slice(poolReads.size));
-  const resultByKey = new Map([...poolReads.keys()].map((key, index) => [key, results[index] ?? null]));
-  const resultOf: ResultOf = (call) => resultByKey.get(keyOf(call)) ?? null;
+  const { ranges, assets } = await readGroups(query.at, signal, {
+    // A position that is only owed tokens does not depend on the pool.
+    ranges: joinEach(nfts, (nft) =>
+      nft.liquidity === 0n ? null : declareRange(nft.market.shape, nft.pool, nft),
+    ),
+    assets: declareAssets(query, tokens),
+  });
   const missing: LiquidityNftMarket[] = [];
-  const items = nfts.flatMap((nft): ProtocolPosition[] => {
-    const amounts = computeAmounts(nft, resultOf);
+  const items = ranges.flatMap(([nft, range]): ProtocolPosition[] => {
+    const amounts = computeAmounts(nft, range);
     if (amounts === null) missing.push(nft.market);
     const holdings = amounts === null ? [] : toHoldings(nft, amounts, assets);
     return holdings.length > 0 ? [createPosition(nft, holdings)] : [];
   });
   return { items, missing };
-}
-
-function keyOf({ to, data }: ContractRead): string {
-  return `${to} ${data}`;
 }
 
 function toHoldings(nft: OpenNft, { amount0, amount1 }: PairAmounts, assets: Assets): readonly Holding[] {
@@ -144,29 +138,11 @@ function toHoldings(nft: OpenNft, { amount0, amount1 }: PairAmounts, assets: Ass
   ].filter(({ rawBalance }) => rawBalance > 0n);
 }
 
-/** None for a position that is only owed tokens: those do not depend on the pool. */
-function encodePoolCalls({ pool, tickLower, tickUpper, liquidity }: OpenNft): readonly ContractRead[] {
-  if (liquidity === 0n) return [];
-  return [
-    poolCalls.slot0(pool),
-    poolCalls.feeGrowthGlobal0(pool),
-    poolCalls.feeGrowthGlobal1(pool),
-    poolCalls.ticks(pool, [tickLower]),
-    poolCalls.ticks(pool, [tickUpper]),
-  ];
-}
-
 /** Principal, tokens already owed, and fees earned since: what removing and collecting everything would pay out. */
-function computeAmounts(nft: OpenNft, resultOf: ResultOf): PairAmounts | null {
+function computeAmounts(nft: OpenNft, range: RangeState | null): PairAmounts | null {
   const owed = { amount0: nft.tokensOwed0, amount1: nft.tokensOwed1 };
-  if (nft.liquidity === 0n) return owed;
-  const [slot0, fees0, fees1, lowerTick, upperTick] = encodePoolCalls(nft).map(resultOf);
-  const { shape } = nft.market;
-  const price = decodePoolPrice(slot0, shape);
-  const global0 = decodeWord(fees0);
-  const global1 = decodeWord(fees1);
-  const lower = decodeTickFees(lowerTick, shape);
-  const upper = decodeTickFees(upperTick, shape);
+  if (range === null) return owed;
+  const { price, global0, global1, lower, upper } = range;
   if (!price || global0 === null || global1 === null || !lower || !upper) return null;
 
   const principal = getAmountsForLiquidity(nft.liquidity, price.sqrtPrice, nft);

@@ -1,10 +1,16 @@
 // Calls to the Uniswap v4 position manager and StateView, and validated decoding of their results.
 import { keccak256 } from "viem";
 import { createParametersCodec } from "../../../lib/abi/codec.ts";
-import { decodeWords, TOKEN_AMOUNT_MAX, wordToAddress, wordToSigned } from "../../../lib/abi/return-data.ts";
+import {
+  decodeAddress,
+  decodeTokenAmount,
+  decodeWords,
+  TOKEN_AMOUNT_MAX,
+  wordToAddress,
+  wordToSigned,
+} from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { type CallResults, createCallEncoder } from "../../multicall.ts";
-import type { ContractRead } from "../../types.ts";
+import { defineRead, joinReads, type Reads, toWords } from "../../contract-reads/reads.ts";
 import {
   computeFeesSince,
   getAmountsForLiquidity,
@@ -17,15 +23,19 @@ import {
 import type { UniswapV4Market } from "./markets.ts";
 
 export const managerCalls = {
-  balanceOf: createCallEncoder("function balanceOf(address) view returns (uint256)"),
-  ownerOf: createCallEncoder("function ownerOf(uint256) view returns (address)"),
-  getPoolAndPositionInfo: createCallEncoder("function getPoolAndPositionInfo(uint256)"),
+  balanceOf: defineRead("function balanceOf(address)", decodeTokenAmount),
+  ownerOf: defineRead("function ownerOf(uint256)", decodeAddress),
 };
 
+const getPoolAndPositionInfo = defineRead("function getPoolAndPositionInfo(uint256)", (data) => data);
+
 const stateCalls = {
-  getSlot0: createCallEncoder("function getSlot0(bytes32)"),
-  getFeeGrowthInside: createCallEncoder("function getFeeGrowthInside(bytes32, int24, int24)"),
-  getPositionInfo: createCallEncoder("function getPositionInfo(bytes32, address, int24, int24, bytes32)"),
+  getSlot0: defineRead("function getSlot0(bytes32)", toWords(4)),
+  getFeeGrowthInside: defineRead("function getFeeGrowthInside(bytes32, int24, int24)", toWords(2)),
+  getPositionInfo: defineRead(
+    "function getPositionInfo(bytes32, address, int24, int24, bytes32)",
+    toWords(3),
+  ),
 };
 
 /** The native coin is the address zero. */
@@ -51,10 +61,14 @@ const TICK_UPPER_SHIFT = 32n;
 const POOL_ID_SHIFT = 56n;
 
 /** Null for anything that the position manager could not return, and for an id that does not exist. */
-export function decodeV4Position(id: bigint, returnData: Hex | null | undefined): V4Position | null {
+export function declareV4Position({ manager }: UniswapV4Market, id: bigint): Reads<V4Position | null> {
+  return getPoolAndPositionInfo(manager, [id]).map((data) => decodeV4Position(id, data));
+}
+
+function decodeV4Position(id: bigint, returnData: Hex | null): V4Position | null {
   const words = decodeWords(returnData, POSITION_WORDS);
-  const [word0, word1, fee, spacing, hooksWord, info] = words ?? [];
-  if (!returnData || info === undefined || fee === undefined || hooksWord === undefined) return null;
+  if (returnData === null || words === null) return null;
+  const [word0, word1, fee, spacing, hooksWord, info] = words;
   const currency1 = wordToAddress(word1);
   const isNative = word0 === 0n;
   const currency0 = wordToAddress(word0);
@@ -75,39 +89,31 @@ function unpackTick(packed: bigint): number {
   return Number(BigInt.asIntN(24, packed));
 }
 
-export const STATE_CALLS = 3;
-const SLOT0_WORDS = 4;
-const FEE_GROWTH_WORDS = 2;
-const POSITION_INFO_WORDS = 3;
-
 const word = createParametersCodec([{ type: "uint256" }]);
 
-/** The calls whose results `decodeAmounts` decodes. */
-export function encodeStateCalls(
+/** Principal and fees: what burning the NFT would pay out, unless a hook changes it. */
+export function declareAmounts(
   { manager, stateView }: UniswapV4Market,
-  { id, poolId, tickLower, tickUpper }: V4Position,
-): readonly ContractRead[] {
+  position: V4Position,
+): Reads<PairAmounts | null> {
+  const { id, poolId, tickLower, tickUpper } = position;
   // The manager owns all liquidity in the pools; the NFT's id tells its parts from each other.
   const owner = [poolId, manager, tickLower, tickUpper, word.encode([id])];
-  return [
-    stateCalls.getSlot0(stateView, [poolId]),
-    stateCalls.getFeeGrowthInside(stateView, [poolId, tickLower, tickUpper]),
-    stateCalls.getPositionInfo(stateView, owner),
-  ];
-}
-
-/** Principal and fees: what burning the NFT would pay out, unless a hook changes it. */
-export function decodeAmounts(position: V4Position, results: CallResults): PairAmounts | null {
-  const [sqrtPrice] = decodeWords(results[0], SLOT0_WORDS) ?? [];
-  const [inside0, inside1] = decodeWords(results[1], FEE_GROWTH_WORDS) ?? [];
-  const [liquidity, last0, last1] = decodeWords(results[2], POSITION_INFO_WORDS) ?? [];
-  if (sqrtPrice === undefined || inside0 === undefined || inside1 === undefined) return null;
-  if (liquidity === undefined || last0 === undefined || last1 === undefined) return null;
-  if (sqrtPrice < SQRT_PRICE_MIN || sqrtPrice >= SQRT_PRICE_MAX || liquidity > TOKEN_AMOUNT_MAX) return null;
-  const principal = getAmountsForLiquidity(liquidity, sqrtPrice, position);
-  const amount0 = principal.amount0 + computeFeesSince(last0, inside0, liquidity);
-  const amount1 = principal.amount1 + computeFeesSince(last1, inside1, liquidity);
-  return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
+  const group = {
+    slot0: stateCalls.getSlot0(stateView, [poolId]),
+    fees: stateCalls.getFeeGrowthInside(stateView, [poolId, tickLower, tickUpper]),
+    info: stateCalls.getPositionInfo(stateView, owner),
+  };
+  return joinReads(group).map(({ slot0, fees, info }) => {
+    if (slot0 === null || fees === null || info === null) return null;
+    const [[sqrtPrice], [inside0, inside1], [liquidity, last0, last1]] = [slot0, fees, info];
+    if (sqrtPrice < SQRT_PRICE_MIN || sqrtPrice >= SQRT_PRICE_MAX || liquidity > TOKEN_AMOUNT_MAX)
+      return null;
+    const principal = getAmountsForLiquidity(liquidity, sqrtPrice, position);
+    const amount0 = principal.amount0 + computeFeesSince(last0, inside0, liquidity);
+    const amount1 = principal.amount1 + computeFeesSince(last1, inside1, liquidity);
+    return amount0 > TOKEN_AMOUNT_MAX || amount1 > TOKEN_AMOUNT_MAX ? null : { amount0, amount1 };
+  });
 }
 
 /** The bits of a hook's address by which it takes part in a withdrawal: it may reject it or keep some of it. */

@@ -1,7 +1,6 @@
 // Which Uniswap v4 NFTs a wallet owns: the manager does not list them, so their ids come from its Transfer logs.
-import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import { Fault } from "../../../lib/fault.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
 import type { PinnedChain, PositionQuery } from "../../types.ts";
 import { managerCalls } from "./contracts.ts";
 import type { UniswapV4Market } from "./markets.ts";
@@ -30,8 +29,7 @@ export async function findOwnedNfts(
   signal: AbortSignal,
 ): Promise<FoundNfts> {
   const { at, wallet } = query;
-  const [result] = await readByMulticall(at, [managerCalls.balanceOf(market.manager, [wallet])], signal);
-  const count = decodeTokenAmount(result);
+  const count = await readGroups(at, signal, managerCalls.balanceOf(market.manager, [wallet]));
   if (count === null) {
     const warning = `The number of Uniswap v4 positions on ${at.chain.name} could not be read; they are missing.`;
     return { ids: [], isComplete: false, warnings: [warning] };
@@ -77,9 +75,11 @@ class NftSearch {
     const fresh = [...new Set(ids)].filter((id) => !this.#checked.has(id));
     const checked = fresh.slice(0, Math.max(0, IDS_MAX - this.#checked.size));
     for (const id of checked) this.#checked.add(id);
-    const calls = checked.map((id) => managerCalls.ownerOf(this.#market.manager, [id]));
-    const owners = await readByMulticall(this.#query.at, calls, this.#signal);
-    this.owned.push(...checked.filter((_, index) => decodeAddress(owners[index]) === this.#query.wallet));
+    const { at, wallet } = this.#query;
+    const owners = await readEach(at, this.#signal, checked, (id) =>
+      managerCalls.ownerOf(this.#market.manager, [id]),
+    );
+    this.owned.push(...owners.flatMap(([id, owner]) => (owner === wallet ? [id] : [])));
   }
 
   async readLogs(count: bigint): Promise<void> {

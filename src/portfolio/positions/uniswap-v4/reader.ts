@@ -1,20 +1,18 @@
 // Uniswap v4: liquidity NFTs as the two amounts they would pay out now, fees included; the native coin may be one of them.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { readByMulticall } from "../../multicall.ts";
+import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
+import { joinEach } from "../../contract-reads/reads.ts";
 import type { Asset, PositionAsset, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { type Assets, getAsset, prepareAssetLookup } from "../asset-metadata.ts";
+import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
 import { formatFee } from "../uniswap-v3/format-fee.ts";
 import type { PairAmounts } from "../uniswap-v3/tick-math.ts";
 import {
   type Currency,
-  decodeAmounts,
-  decodeV4Position,
-  encodeStateCalls,
+  declareAmounts,
+  declareV4Position,
   hasWithdrawalHook,
-  managerCalls,
-  STATE_CALLS,
   type V4Position,
 } from "./contracts.ts";
 import { findOwnedNfts } from "./find-nfts.ts";
@@ -50,15 +48,8 @@ export function createUniswapV4Reader(
       );
     }
     const shown = nfts.slice(0, POSITIONS_MAX);
-    const infos = await readByMulticall(
-      query.at,
-      shown.map(({ market, id }) => managerCalls.getPoolAndPositionInfo(market.manager, [id])),
-      signal,
-    );
-    const found = shown.flatMap(({ market, id }, index): Found[] => {
-      const position = decodeV4Position(id, infos[index]);
-      return position ? [{ market, position }] : [];
-    });
+    const infos = await readEach(query.at, signal, shown, ({ market, id }) => declareV4Position(market, id));
+    const found = infos.flatMap(([{ market }, position]) => (position ? [{ market, position }] : []));
     const positions = await readPositions(query, found, signal);
     const missing = shown.length - found.length + positions.missing;
     if (missing > 0) {
@@ -91,13 +82,12 @@ async function readPositions(
   signal: AbortSignal,
 ): Promise<{ readonly items: readonly ProtocolPosition[]; readonly missing: number }> {
   const tokens = found.flatMap(({ position }) => [position.currency0 ?? [], position.currency1].flat());
-  const lookup = prepareAssetLookup(query, tokens);
-  const calls = found.flatMap(({ market, position }) => encodeStateCalls(market, position));
-  const results = await readByMulticall(query.at, [...calls, ...lookup.calls], signal);
-  const assets = lookup.decode(results.slice(calls.length));
+  const { states, assets } = await readGroups(query.at, signal, {
+    states: joinEach(found, ({ market, position }) => declareAmounts(market, position)),
+    assets: declareAssets(query, tokens),
+  });
   let missing = 0;
-  const items = found.flatMap(({ market, position }, index): ProtocolPosition[] => {
-    const amounts = decodeAmounts(position, results.slice(index * STATE_CALLS, (index + 1) * STATE_CALLS));
+  const items = states.flatMap(([{ market, position }, amounts]): ProtocolPosition[] => {
     if (amounts === null) missing += 1;
     const holdings = amounts === null ? [] : toHoldings(query, position, amounts, assets);
     return holdings.length > 0 ? [createPosition(market.manager, position, holdings)] : [];
