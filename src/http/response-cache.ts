@@ -1,4 +1,5 @@
 // Cache of serialized responses: valid until the data changes, single flight per request, least recently used out first.
+import { type Linked, UseOrder } from "../lib/lru-map.ts";
 import type { SerializedResponse } from "./response.ts";
 
 type CacheKey = {
@@ -18,7 +19,7 @@ type CreateResponse = () => Promise<SerializedResponse>;
 /** Everything created for a route since it was last invalidated. */
 type RouteLifetime = { ended: boolean; readonly entries: Set<Entry> };
 
-type Entry = {
+type Entry = Linked<Entry> & {
   readonly key: string;
   readonly response: SerializedResponse;
   readonly lifetime: RouteLifetime;
@@ -26,9 +27,6 @@ type Entry = {
   readonly urls: string[];
   /** What the entry and its aliases count towards the limit. */
   bytes: number;
-  /** The neighbours in the order of use. */
-  older: Entry | null;
-  newer: Entry | null;
 };
 
 type InFlight = { readonly work: Promise<SerializedResponse>; readonly lifetime: RouteLifetime };
@@ -47,10 +45,7 @@ export class ResponseCache {
   #inFlight = new Map<string, InFlight>();
   /** Increases whenever everything is dropped, so that work started before is neither stored nor shared. */
   #generation = 0;
-  // A linked list in the order of use. The order of a Map would do, but finding its first key after many deletions
-  // takes time proportional to them.
-  #oldest: Entry | null = null;
-  #newest: Entry | null = null;
+  #order = new UseOrder<Entry>();
   #bytes = 0;
   #enabled = false;
   #state: IndexedState | null = null;
@@ -68,7 +63,7 @@ export class ResponseCache {
   getByUrl(url: string): SerializedResponse | undefined {
     const entry = this.#byUrl.get(url);
     if (entry === undefined) return undefined;
-    this.#touch(entry);
+    this.#order.touch(entry);
     return entry.response;
   }
 
@@ -79,7 +74,7 @@ export class ResponseCache {
   getOrCreate(key: CacheKey, create: CreateResponse): Promise<SerializedResponse> {
     const entry = this.#entries.get(key.canonicalKey);
     if (entry) {
-      this.#touch(entry);
+      this.#order.touch(entry);
       this.#addUrl(entry, key.url);
       return Promise.resolve(entry.response);
     }
@@ -142,8 +137,7 @@ export class ResponseCache {
     this.#lifetimes = new Map();
     this.#inFlight = new Map();
     this.#generation += 1;
-    this.#oldest = null;
-    this.#newest = null;
+    this.#order = new UseOrder();
     this.#bytes = 0;
   }
 
@@ -206,7 +200,7 @@ export class ResponseCache {
     this.#entries.set(key, entry);
     lifetime.entries.add(entry);
     this.#bytes += bytes;
-    this.#linkNewest(entry);
+    this.#order.append(entry);
     return entry;
   }
 
@@ -216,7 +210,7 @@ export class ResponseCache {
     if (entry.urls.length >= URLS_PER_ENTRY_MAX) this.#removeUrl(entry, entry.urls.shift() ?? "");
     const bytes = url.length + ENTRY_BYTES;
     if (entry.bytes + bytes > this.#bytesMax) return;
-    this.#touch(entry);
+    this.#order.touch(entry);
     this.#evictUntilFree(bytes);
     entry.urls.push(url);
     entry.bytes += bytes;
@@ -231,30 +225,8 @@ export class ResponseCache {
     this.#byUrl.delete(url);
   }
 
-  /** For the entry that was used last, which a popular one usually is, this is one comparison. */
-  #touch(entry: Entry): void {
-    if (entry === this.#newest) return;
-    this.#unlink(entry);
-    this.#linkNewest(entry);
-  }
-
-  #linkNewest(entry: Entry): void {
-    entry.older = this.#newest;
-    entry.newer = null;
-    if (this.#newest) this.#newest.newer = entry;
-    else this.#oldest = entry;
-    this.#newest = entry;
-  }
-
-  #unlink({ older, newer }: Entry): void {
-    if (older) older.newer = newer;
-    else this.#oldest = newer;
-    if (newer) newer.older = older;
-    else this.#newest = older;
-  }
-
   #evictUntilFree(bytes: number): void {
-    while (this.#oldest && this.#bytes + bytes > this.#bytesMax) this.#remove(this.#oldest);
+    while (this.#order.oldest && this.#bytes + bytes > this.#bytesMax) this.#remove(this.#order.oldest);
   }
 
   #remove(entry: Entry): void {
@@ -262,6 +234,6 @@ export class ResponseCache {
     entry.lifetime.entries.delete(entry);
     for (const url of entry.urls) this.#byUrl.delete(url);
     this.#bytes -= entry.bytes;
-    this.#unlink(entry);
+    this.#order.remove(entry);
   }
 }
