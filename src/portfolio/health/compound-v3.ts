@@ -1,29 +1,21 @@
 // Compound v3: each collateral at the market's own price and liquidation factor, and the market's own check.
-import { decodeAddress, decodeWord, decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
-import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { decodeAddress, decodeWord, wordToAddress } from "../../lib/abi/return-data.ts";
+import { ask } from "../contract-reads/read-routines.ts";
+import { defineRead, joinEach, toWords } from "../contract-reads/reads.ts";
 import { COMPOUND_V3_MARKETS } from "../positions/compound-v3/markets.ts";
-import type { Loan, LoanProbe, PrepareProbe } from "./loan.ts";
+import type { Loan, LoanReader } from "./loan.ts";
 
-const getAssetInfoByAddress = createCallEncoder("function getAssetInfoByAddress(address)");
-const baseTokenPriceFeed = createCallEncoder("function baseTokenPriceFeed() view returns (address)");
-const baseScale = createCallEncoder("function baseScale() view returns (uint256)");
-const isLiquidatable = createCallEncoder("function isLiquidatable(address) view returns (bool)");
-const getPrice = createCallEncoder("function getPrice(address) view returns (uint256)");
+/** The feed, the scale and the liquidation factor are the third, the fourth and the sixth word. */
+const getAssetInfoByAddress = defineRead("function getAssetInfoByAddress(address)", toWords(8));
+const baseTokenPriceFeed = defineRead("function baseTokenPriceFeed()", decodeAddress);
+const baseScale = defineRead("function baseScale()", decodeWord);
+const isLiquidatable = defineRead("function isLiquidatable(address)", decodeWord);
+const getPrice = defineRead("function getPrice(address)", decodeWord);
 
-const MARKET_CALLS = 3;
-const INFO = { words: 8, feed: 2, scale: 3, liquidateFactor: 5 } as const;
 const PRICE_DECIMALS = 8;
 const FACTOR_DECIMALS = 18;
 
-type Pledge = {
-  readonly amount: bigint;
-  readonly feed: Hex;
-  readonly scale: bigint;
-  readonly factor: bigint;
-};
-
-export const prepareCompoundV3: PrepareProbe = ({ contract, positions }, { at, wallet }) => {
+export const readCompoundV3Loan: LoanReader = function* ({ contract, positions }, { at, wallet }) {
   if (contract === null) return null;
   // What is supplied of the base asset secures nothing: it is the receipt token's position.
   const collaterals = positions
@@ -31,64 +23,35 @@ export const prepareCompoundV3: PrepareProbe = ({ contract, positions }, { at, w
     .flatMap(({ assets }) => assets);
   const debts = positions.filter(({ kind }) => kind === "borrowed").flatMap(({ assets }) => assets);
   const owed = debts.reduce((sum, { rawBalance }) => sum + rawBalance, 0n);
+  const read = yield* ask({
+    baseFeed: baseTokenPriceFeed(contract),
+    scale: baseScale(contract),
+    check: isLiquidatable(contract, [wallet]),
+    infos: joinEach(collaterals, (asset) => getAssetInfoByAddress(contract, [asset.contract])),
+  });
+  const { baseFeed, scale, check } = read;
+  const pledges = read.infos.flatMap(([{ rawBalance }, info]) => {
+    const feed = wordToAddress(info?.[2]);
+    return info && feed && info[3] ? [{ amount: rawBalance, feed, scale: info[3], factor: info[5] }] : [];
+  });
+  if (baseFeed === null || !scale || check === null || pledges.length < collaterals.length) return null;
+  const { basePrice, values } = yield* ask({
+    basePrice: getPrice(contract, [baseFeed]),
+    values: joinEach(pledges, ({ amount, feed, scale: unit }) =>
+      getPrice(contract, [feed]).map((price) => price !== null && (amount * price) / unit),
+    ),
+  });
+  if (!basePrice || values.some(([, value]) => value === false)) return null;
+  const sum = (worth: (value: bigint, factor: bigint) => bigint) =>
+    values.reduce((total, [{ factor }, value]) => total + worth(value || 0n, factor), 0n);
   const market = COMPOUND_V3_MARKETS.get(at.chain.chainId)?.find(({ comet }) => comet === contract);
+  const base = debts[0]?.contract ?? null;
+  const perBase: Loan["unit"] = base && { asset: base, per: { units: basePrice, scale: PRICE_DECIMALS } };
   return {
-    calls: [
-      ...[baseTokenPriceFeed(contract), baseScale(contract), isLiquidatable(contract, [wallet])],
-      ...collaterals.map(({ contract: asset }) => getAssetInfoByAddress(contract, [asset])),
-    ],
-    decode(results) {
-      const [baseFeed, scale, check] = [
-        decodeAddress(results[0]),
-        decodeWord(results[1]),
-        decodeWord(results[2]),
-      ];
-      const pledges = collaterals.map(({ rawBalance }, index): Pledge | null => {
-        const words = decodeWords(results[MARKET_CALLS + index], INFO.words);
-        const feed = wordToAddress(words?.[INFO.feed]);
-        const [unit, factor] = [words?.[INFO.scale], words?.[INFO.liquidateFactor]];
-        if (!feed || !unit || factor === undefined) return null;
-        return { amount: rawBalance, feed, scale: unit, factor };
-      });
-      const known = pledges.filter((pledge) => pledge !== null);
-      if (baseFeed === null || !scale || check === null || known.length < pledges.length) return null;
-      const base = { amount: owed, feed: baseFeed, scale, asset: debts[0]?.contract ?? null };
-      return readPrices(contract, known, base, {
-        liquidatable: check !== 0n,
-        isInDollars: market?.isInDollars ?? null,
-      });
-    },
+    collateral: { units: sum((value) => value), scale: PRICE_DECIMALS },
+    debt: { units: (owed * basePrice) / scale, scale: PRICE_DECIMALS },
+    limit: { units: sum((value, factor) => value * factor), scale: PRICE_DECIMALS + FACTOR_DECIMALS },
+    unit: market === undefined ? null : market.isInDollars ? "usd" : perBase,
+    liquidatable: check !== 0n,
   };
 };
-
-type Base = Omit<Pledge, "factor"> & { readonly asset: Hex | null };
-
-function readPrices(
-  comet: Hex,
-  pledges: readonly Pledge[],
-  base: Base,
-  { liquidatable, isInDollars }: { readonly liquidatable: boolean; readonly isInDollars: boolean | null },
-): LoanProbe {
-  return {
-    calls: [base, ...pledges].map(({ feed }) => getPrice(comet, [feed])),
-    decode(results) {
-      const [basePrice, ...prices] = results.map(decodeWord);
-      if (!basePrice || prices.some((price) => price === null)) return null;
-      const worth = ({ amount, scale }: Omit<Pledge, "factor">, price: bigint) => (amount * price) / scale;
-      const values = pledges.map((pledge, index) => worth(pledge, prices[index] ?? 0n));
-      const limit = pledges.reduce((sum, { factor }, index) => sum + (values[index] ?? 0n) * factor, 0n);
-      const perBase = { units: basePrice, scale: PRICE_DECIMALS };
-      const unit: Loan["unit"] =
-        isInDollars === null || isInDollars
-          ? isInDollars && "usd"
-          : base.asset && { asset: base.asset, per: perBase };
-      return {
-        collateral: { units: values.reduce((sum, value) => sum + value, 0n), scale: PRICE_DECIMALS },
-        debt: { units: worth(base, basePrice), scale: PRICE_DECIMALS },
-        limit: { units: limit, scale: PRICE_DECIMALS + FACTOR_DECIMALS },
-        unit: unit || null,
-        liquidatable,
-      };
-    },
-  };
-}

@@ -3,14 +3,15 @@ import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWord } from "../../lib/abi/return-data.ts";
 import { MalformedAbiError } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
-import type { LoanProbe, PrepareProbe } from "./loan.ts";
+import { ask } from "../contract-reads/read-routines.ts";
+import { defineRead, joinEach } from "../contract-reads/reads.ts";
+import type { LoanReader } from "./loan.ts";
 
 const LIQUIDITY =
   "function accountLiquidityFull(address account, bool liquidation) view returns (address[] collaterals, uint256[] values, uint256 liability)";
-const accountLiquidityFull = createCallEncoder(LIQUIDITY);
-const unitOfAccount = createCallEncoder("function unitOfAccount() view returns (address)");
-const ltvLiquidation = createCallEncoder("function LTVLiquidation(address) view returns (uint16)");
+const accountLiquidityFull = defineRead(LIQUIDITY, decodeLiquidity);
+const unitOfAccount = defineRead("function unitOfAccount()", decodeAddress);
+const ltvLiquidation = defineRead("function LTVLiquidation(address)", decodeWord);
 
 /** The number of the dollar in ISO 4217, as an address. */
 const DOLLAR: Hex = "0x0000000000000000000000000000000000000348";
@@ -19,15 +20,26 @@ const LTV_ONE = 10_000n;
 // The vault controller lets an account enable ten.
 const COLLATERALS_MAX = 20;
 
-export const prepareEuler: PrepareProbe = ({ contract: vault, market }) => {
+export const readEulerLoan: LoanReader = function* ({ contract: vault, market }) {
   const account = market.split(":")[1] as Hex;
   if (vault === null) return null;
+  const { liquidity, unit } = yield* ask({
+    liquidity: accountLiquidityFull(vault, [account, true]),
+    unit: unitOfAccount(vault),
+  });
+  if (liquidity === null) return null;
+  const counted = liquidity.collaterals.filter(({ limit }) => limit > 0n);
+  const ratios = yield* ask(joinEach(counted, (collateral) => ltvLiquidation(vault, [collateral.vault])));
+  if (ratios.some(([, ratio]) => !ratio)) return null;
+  const sum = (values: readonly bigint[]) => ({
+    units: values.reduce((total, value) => total + value, 0n),
+    scale: VALUE_DECIMALS,
+  });
   return {
-    calls: [accountLiquidityFull(vault, [account, true]), unitOfAccount(vault)],
-    decode([data, unit]) {
-      const liquidity = decodeLiquidity(data);
-      return liquidity && readRatios(vault, liquidity, decodeAddress(unit) === DOLLAR);
-    },
+    collateral: sum(ratios.map(([{ limit }, ratio]) => (limit * LTV_ONE) / (ratio ?? 1n))),
+    debt: sum([liquidity.liability]),
+    limit: sum(counted.map(({ limit }) => limit)),
+    unit: unit === DOLLAR ? "usd" : null,
   };
 };
 
@@ -36,7 +48,7 @@ type Liquidity = {
   readonly liability: bigint;
 };
 
-function decodeLiquidity(data: Hex | null | undefined): Liquidity | null {
+function decodeLiquidity(data: Hex | null): Liquidity | null {
   if (!data) return null;
   try {
     const [vaults, values, liability] = createSignatureCodec(LIQUIDITY).decodeResult(data);
@@ -52,28 +64,4 @@ function decodeLiquidity(data: Hex | null | undefined): Liquidity | null {
     if (error instanceof MalformedAbiError) return null;
     throw error;
   }
-}
-
-function readRatios(vault: Hex, { collaterals, liability }: Liquidity, isInDollars: boolean): LoanProbe {
-  const counted = collaterals.filter(({ limit }) => limit > 0n);
-  return {
-    calls: counted.map((collateral) => ltvLiquidation(vault, [collateral.vault])),
-    decode(results) {
-      const ratios = results.map(decodeWord);
-      if (ratios.some((ratio) => !ratio)) return null;
-      const scale = VALUE_DECIMALS;
-      return {
-        collateral: {
-          units: counted.reduce(
-            (sum, { limit }, index) => sum + (limit * LTV_ONE) / (ratios[index] ?? 1n),
-            0n,
-          ),
-          scale,
-        },
-        debt: { units: liability, scale },
-        limit: { units: counted.reduce((sum, { limit }) => sum + limit, 0n), scale },
-        unit: isInDollars ? "usd" : null,
-      };
-    },
-  };
 }

@@ -2,7 +2,8 @@
 import { type Decimal, divide, formatDecimal, multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
-import type { ContractRead, ProtocolPosition, WalletQuery } from "../types.ts";
+import type { ReadRoutine } from "../contract-reads/read-routines.ts";
+import type { ProtocolPosition, WalletQuery } from "../types.ts";
 
 /** What one unit of a market's own counting is in dollars: exactly one, or the price of an asset divided by `per`. */
 type LoanUnit = "usd" | { readonly asset: Hex | null; readonly per: Decimal };
@@ -30,13 +31,8 @@ export type LendingAccount = {
   readonly positions: readonly ProtocolPosition[];
 };
 
-/** Calls of one round trip, and what follows from their results: a loan, another trip, or null when it stays unknown. */
-export type LoanProbe = {
-  readonly calls: readonly ContractRead[];
-  decode(results: readonly (Hex | null)[]): Loan | LoanProbe | null;
-};
-
-export type PrepareProbe = (account: LendingAccount, query: WalletQuery) => LoanProbe | null;
+/** Reads the loan in one round trip or two; null when it stays unknown. */
+export type LoanReader = (account: LendingAccount, query: WalletQuery) => ReadRoutine<Loan | null>;
 
 type LoanRatios = Pick<
   LendingHealth,

@@ -1,25 +1,25 @@
 // The health of all lending accounts of a wallet on one chain, by the markets' own numbers at the pinned block.
 import type { Hex } from "../../lib/hex.ts";
-import { readByMulticall } from "../multicall.ts";
+import { runRoutines } from "../contract-reads/read-routines.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { ProtocolPosition, WalletQuery } from "../types.ts";
-import { prepareAave } from "./aave.ts";
-import { prepareCompoundV2 } from "./compound-v2.ts";
-import { prepareCompoundV3 } from "./compound-v3.ts";
-import { prepareEuler } from "./euler.ts";
-import type { LendingAccount, Loan, LoanProbe, PrepareProbe } from "./loan.ts";
-import { prepareMorphoBlue } from "./morpho-blue.ts";
+import { readAaveLoan } from "./aave.ts";
+import { readCompoundV2Loan } from "./compound-v2.ts";
+import { readCompoundV3Loan } from "./compound-v3.ts";
+import { readEulerLoan } from "./euler.ts";
+import type { LendingAccount, Loan, LoanReader } from "./loan.ts";
+import { readMorphoBlueLoan } from "./morpho-blue.ts";
 
-const PROBES: ReadonlyMap<string, PrepareProbe> = new Map([
-  ["aave-v2", prepareAave],
-  ["aave-v3", prepareAave],
-  ["spark", prepareAave],
-  ["compound-v2", prepareCompoundV2],
-  ["moonwell", prepareCompoundV2],
-  ["venus", prepareCompoundV2],
-  ["compound-v3", prepareCompoundV3],
-  ["morpho-blue", prepareMorphoBlue],
-  ["euler", prepareEuler],
+const LOAN_READERS: ReadonlyMap<string, LoanReader> = new Map([
+  ["aave-v2", readAaveLoan],
+  ["aave-v3", readAaveLoan],
+  ["spark", readAaveLoan],
+  ["compound-v2", readCompoundV2Loan],
+  ["moonwell", readCompoundV2Loan],
+  ["venus", readCompoundV2Loan],
+  ["compound-v3", readCompoundV3Loan],
+  ["morpho-blue", readMorphoBlueLoan],
+  ["euler", readEulerLoan],
 ]);
 
 export type LoanHealth = LendingAccount & {
@@ -30,8 +30,6 @@ type HealthResult = { readonly health: readonly LoanHealth[]; readonly warnings:
 
 // More than any wallet has; strangers can open accounts for it, so that those with debt come first.
 const ACCOUNTS_MAX = 100;
-// The parameters of a market, then what those name.
-const TRIPS_MAX = 2;
 
 /** At most two round trips for all accounts together, alongside the prices. */
 export async function readHealth(
@@ -43,8 +41,8 @@ export async function readHealth(
   const all = listAccounts(positions);
   const accounts = all.slice(0, ACCOUNTS_MAX);
   if (accounts.length === 0) return { health: [], warnings: [] };
-  const work = (stop: AbortSignal) => readLoans(query, accounts, stop);
-  const outcome = await runWithinBudget(work, budgetMs, signal);
+  const routines = accounts.flatMap((account) => LOAN_READERS.get(account.protocol)?.(account, query) ?? []);
+  const outcome = await runWithinBudget((stop) => runRoutines(query.at, routines, stop), budgetMs, signal);
   const loans = "value" in outcome ? outcome.value : [];
   const health = accounts.map((account, index) => ({ ...account, loan: loans[index] ?? null }));
   return {
@@ -64,7 +62,7 @@ export async function readHealth(
 function listAccounts(positions: readonly ProtocolPosition[]): readonly LendingAccount[] {
   const groups = new Map<string, ProtocolPosition[]>();
   for (const position of positions) {
-    if (!position.market || !PROBES.has(position.protocol)) continue;
+    if (!position.market || !LOAN_READERS.has(position.protocol)) continue;
     const key = `${position.protocol} ${position.market}`;
     const group = groups.get(key);
     if (group) group.push(position);
@@ -89,32 +87,6 @@ function toAccount(positions: readonly ProtocolPosition[]): LendingAccount {
     contract: market && ADDRESS.test(market) ? (market as Hex) : contract,
     positions,
   };
-}
-
-async function readLoans(
-  query: WalletQuery,
-  accounts: readonly LendingAccount[],
-  signal: AbortSignal,
-): Promise<readonly (Loan | null)[]> {
-  let steps: readonly (Loan | LoanProbe | null)[] = accounts.map(
-    (account) => PROBES.get(account.protocol)?.(account, query) ?? null,
-  );
-  for (let trip = 0; trip < TRIPS_MAX; trip += 1) {
-    const calls = steps.flatMap((step) => (isProbe(step) ? step.calls : []));
-    const results = await readByMulticall(query.at, calls, signal);
-    let from = 0;
-    steps = steps.map((step) => {
-      if (!isProbe(step)) return step;
-      const own = results.slice(from, from + step.calls.length);
-      from += step.calls.length;
-      return step.decode(own);
-    });
-  }
-  return steps.map((step) => (isProbe(step) ? null : step));
-}
-
-function isProbe(step: Loan | LoanProbe | null): step is LoanProbe {
-  return step !== null && "calls" in step;
 }
 
 /** By protocol and contract: names may be chosen by strangers. */
