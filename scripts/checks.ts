@@ -20,11 +20,7 @@ const STEPS: readonly Step[] = [
   },
   { name: "types", run: () => findTypeErrors(".", "--pretty") },
   { name: "types of the examples", run: () => findTypeErrors("examples", "--pretty") },
-  // Scripts of browsers, each with the types of its own page.
-  ...["src/explorer/assets", "src/http/openapi/docs-page", "src/web/pay-page"].map((folder) => ({
-    name: `types of ${folder}`,
-    run: () => findTypeErrors(folder, "--pretty"),
-  })),
+  { name: "types of browser code", run: () => findTypeErrors("tsconfig.browser.json", "--pretty") },
   { name: "compiled contracts", run: () => findStaleGeneratedFiles() },
   { name: "fold version", run: () => findStaleFoldVersion() },
   { name: "actions of the client", run: () => findStaleClientFiles() },

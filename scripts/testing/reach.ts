@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import { type Repository, workspacePath } from "../../tests/architecture/repository.ts";
 
 /** Modules whose pages only browser tests ask for: others reach the API behind them, which has its own module. */
-const PAGES = ["src/explorer/", "src/web/", "src/http/openapi/docs-page/"];
+const PAGES = ["src/explorer/", "src/web/", "src/http/openapi/docs-page/", "src/http/pages/"];
 
 // Its commands load lazily: a test reaches those that it names.
 const COMMANDS = "src/cli/commands.ts";

@@ -1,27 +1,23 @@
-// Assets: every file is served under a name of its content, modules find each other, and their types check.
-import { readdirSync, readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+// Assets: every file of the browser is built into one that is named by its content and asks for nothing else.
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { readAssets } from "./assets.ts";
+import { loadAssets } from "./assets.ts";
 
-const FOLDER = fileURLToPath(new URL("./assets/", import.meta.url));
-
-it("every module of the folder is served, and imports others by their served names", () => {
-  const { all, pathOf } = readAssets();
-  const modules = readdirSync(FOLDER).filter((name) => name.endsWith(".js"));
-  for (const name of modules) expect(pathOf(name)).toMatch(/^\/explorer\/assets\/[\w-]+\.[0-9a-f]{12}\.js$/);
-  const paths = all.map(({ path }) => path);
-  for (const { bytes } of all) {
-    for (const [, imported] of bytes.toString().matchAll(/from "([^"]+)"/g))
-      expect(paths).toContain(imported);
+it("every asset has the hash of its content in its name, and imports nothing", () => {
+  expect([...loadAssets().keys()].sort()).toEqual(["explorer.css", "live-feed.js", "page.js"]);
+  for (const [name, { path, text }] of loadAssets()) {
+    const hash = createHash("sha256").update(text).digest("hex").slice(0, 12);
+    const [stem, extension] = name.split(".");
+    expect(path).toBe(`/explorer/assets/${stem}.${hash}.${extension}`);
+    expect(text.length).toBeGreaterThan(2_000);
+    expect(text).not.toMatch(/\bimport\b|@import|url\(/);
   }
 });
 
-it("the sheet has every file of the folder, and asks for nothing elsewhere", () => {
-  const { all } = readAssets();
-  const sheet = all.find(({ path }) => path.endsWith(".css"))?.bytes.toString() ?? "";
-  const sheets = readdirSync(FOLDER).filter((name) => name.endsWith(".css"));
-  expect(sheets.length).toBeGreaterThan(2);
-  for (const name of sheets) expect(sheet).toContain(readFileSync(FOLDER + name, "utf8"));
-  expect(sheet).not.toMatch(/@import|url\(/);
+it("a module that two entries need runs nothing by itself", () => {
+  const page = loadAssets().get("page.js")?.text ?? "";
+  const feed = loadAssets().get("live-feed.js")?.text ?? "";
+  expect(page).toContain("form[data-slider]");
+  expect(feed).not.toContain("form[data-slider]");
+  expect(page.match(/^addCopyButtons\(|[;}]addCopyButtons\(/g)).toHaveLength(1);
 });

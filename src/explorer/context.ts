@@ -52,7 +52,6 @@ export type Site = {
   readonly publicUrl: () => string;
   /** The patterns of all pages, so that a link is made only to a page that exists. */
   readonly pagePaths: ReadonlySet<string>;
-  readonly assetPath: (name: string) => string;
   /** Every route of the API: its filters, and its action in the client. */
   readonly routes: readonly RouteDescription[];
   /** The navigation, in order. */

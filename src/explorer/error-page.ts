@@ -2,7 +2,7 @@
 import { type Fault, publicMessage } from "../lib/fault.ts";
 import { type Html, html } from "../lib/html.ts";
 import { linkTo, type Place, type Site } from "./context.ts";
-import { renderDocument } from "./layout.ts";
+import { renderFrame } from "./layout.ts";
 
 const TITLES: Readonly<Record<number, string>> = {
   400: "This cannot be read",
@@ -17,7 +17,7 @@ export function renderErrorPage(fault: Fault, site: Site, request: Place & { rea
 <header class="title"><p class="kicker">${fault.status}</p><h1>${title}</h1><p class="lead">${publicMessage(fault)}</p></header>
 <section class="card"><h2>What you can do</h2><ul class="plain">${adviceFor(fault, site, request).map((each) => html`<li>${each}</li>`)}</ul></section>
 </main>`;
-  return renderDocument({ title, site, request }, body);
+  return renderFrame({ title, site, request }, body);
 }
 
 /** A transaction that is not of the protocol may be on the chain all the same. */

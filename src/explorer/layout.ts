@@ -1,6 +1,8 @@
 // The frame of every page: navigation, search, the block to look at, and where the index is.
 import { FAVICON_PATH } from "../http/icon.ts";
+import { renderDocument } from "../http/pages/document.ts";
 import { type Html, html } from "../lib/html.ts";
+import { type AssetName, assetPath } from "./assets.ts";
 import { time } from "./components.ts";
 import {
   type Changes,
@@ -20,7 +22,7 @@ import type { PageView } from "./page.ts";
 export const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-const BASE_SCRIPTS = ["page.js"];
+const BASE_SCRIPTS: readonly AssetName[] = ["page.js"];
 
 export function renderPage(view: PageView, page: PageContext): Html {
   const { head } = page;
@@ -31,7 +33,7 @@ export function renderPage(view: PageView, page: PageContext): Html {
 ${view.main}
 </main>
 ${footer(page)}`;
-  return renderDocument(
+  return renderFrame(
     {
       title: view.title,
       site: page.site,
@@ -49,35 +51,28 @@ type DocumentParts = {
     readonly path?: string;
     readonly query?: PageRequest["query"];
   };
-  readonly scripts?: readonly string[];
+  readonly scripts?: readonly AssetName[];
 };
 
 /** A whole document; also of errors, which have no head of the index to show. */
-export function renderDocument(
+export function renderFrame(
   { title, site, request, scripts = BASE_SCRIPTS }: DocumentParts,
   body: Html,
 ): Html {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${formatTitle(title, deploymentName(site.deployments, request))}</title>
-<link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
-<link rel="stylesheet" href="${site.assetPath("explorer.css")}">
-${scripts.map((name) => html`<script type="module" src="${site.assetPath(name)}"></script>\n`)}</head>
-<body>
-<a class="skip" href="#main">To the content</a>
+  const assets = html`<link rel="stylesheet" href="${assetPath("explorer.css")}">
+${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}`;
+  return renderDocument({
+    title: formatTitle(title, deploymentName(site.deployments, request)),
+    assets,
+    body: html`<a class="skip" href="#main">To the content</a>
 <header class="top"><div class="wide">
 <a class="brand" href="${linkTo(request, "")}"><img src="${FAVICON_PATH}" alt="" width="26" height="26">Sextant</a>
 ${request.path !== "" && searchForm(request)}
 ${navigation(site, request)}
 </div></header>
 ${body}
-</body>
-</html>
-`;
+`,
+  });
 }
 
 /** Tabs of several deployments show the same pages. */

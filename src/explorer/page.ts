@@ -1,6 +1,7 @@
 // What a page of the explorer is: the API requests it needs, and how it shows their responses.
 import type { Html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
+import type { AssetName } from "./assets.ts";
 import type { Changes, PageContext, PageRequest } from "./context.ts";
 import type { CsvSource, List } from "./list.ts";
 
@@ -15,7 +16,7 @@ export type PageView = {
   /** Blocks before and after the shown one in which this record changed; without it, any events count. */
   readonly changes?: Changes;
   /** Modules alongside those that every page has. */
-  readonly scripts?: readonly string[];
+  readonly scripts?: readonly AssetName[];
   /** Another page to go to instead. */
   readonly redirect?: string;
 };

@@ -5,23 +5,12 @@ import type { ApiReader } from "./api-reader.ts";
 import { address, amount, findToken, hash, token } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
-
-type SentencePart =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "id"; readonly id: string; readonly isToken: boolean }
-  | { readonly kind: "amount"; readonly units: string; readonly token: string; readonly named: boolean };
-
-type TokensOfIntent = { readonly input_token: string; readonly output_token: string };
-
-type SentenceParts = {
-  findOfferedIntent(event: DescribedEvent): string | null;
-  splitSentence(text: string, intent?: TokensOfIntent | null): readonly SentencePart[];
-};
-
-// By URL: it is plain JavaScript, because the live feed runs the same file, and the compiler includes none.
-const { findOfferedIntent, splitSentence } = (await import(
-  new URL("./assets/sentence-parts.js", import.meta.url).href
-)) as SentenceParts;
+import {
+  findOfferedIntent,
+  type SentencePart,
+  splitSentence,
+  type TokensOfIntent,
+} from "./sentence-parts.ts";
 
 type DescribedEvent = { readonly type: string; readonly description: string };
 

@@ -12,7 +12,7 @@ import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
-import { addAssetRoutes, readAssets } from "./assets.ts";
+import { addAssetRoute } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
@@ -43,38 +43,33 @@ type Serving = ExplorerDependencies & { readonly site: Site };
 /** Returns the cached routes: what clients write may show on any of them. */
 export function serveExplorer(dependencies: ExplorerDependencies): readonly string[] {
   const { app } = dependencies.api;
-  const assets = readAssets();
   const serving = {
     ...dependencies,
-    site: createSite(dependencies, assets.pathOf),
+    site: createSite(dependencies),
   };
-  addAssetRoutes(app, assets);
-  addFrontRoute(app, serving.base);
-  for (const page of pages) addPageRoute(app, page, serving);
-  const lists = pages.flatMap((page) => page.lists ?? []);
-  for (const list of lists) addCsvRoute(app, list, serving);
   // Instead of the JSON that an unknown path of the API gets.
-  app.get(`${EXPLORER_PATH}/*`, (request, reply) => {
+  const respondUnknown = (request: FastifyRequest, reply: FastifyReply) =>
     sendError(new Fault("ROUTE_UNKNOWN", "The explorer has no page at this address."), {
       request,
       reply,
       serving,
     });
-  });
+  addAssetRoute(app, respondUnknown);
+  addFrontRoute(app, serving.base);
+  for (const page of pages) addPageRoute(app, page, serving);
+  const lists = pages.flatMap((page) => page.lists ?? []);
+  for (const list of lists) addCsvRoute(app, list, serving);
+  app.get(`${EXPLORER_PATH}/*`, respondUnknown);
   return [...pages.map(({ path }) => path), ...lists.map(({ csv }) => csv)].map(
     (path) => EXPLORER_PATH + path,
   );
 }
 
-function createSite(
-  { chain, publicUrl, api: { routes }, deployments }: ExplorerDependencies,
-  assetPath: Site["assetPath"],
-): Site {
+function createSite({ chain, publicUrl, api: { routes }, deployments }: ExplorerDependencies): Site {
   return {
     chain,
     publicUrl,
     routes,
-    assetPath,
     pagePaths: new Set(pages.map(({ path }) => path)),
     nav: createNavigation(sections),
     deployments,

@@ -1,4 +1,5 @@
 // The icon of all services, a sextant: one drawing, as SVG and as the ICO that older clients ask for.
+import { type Html, html, renderHtml } from "../lib/html.ts";
 
 export const FAVICON_PATH = "/favicon.svg";
 
@@ -26,12 +27,14 @@ function drawSextant(): string {
 
 export function renderSvgIcon(): string {
   const colour = [COLOUR.red, COLOUR.green, COLOUR.blue].map((part) => part.toString(16).padStart(2, "0"));
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}"><path d="${drawSextant()}" fill="none" stroke="#${colour.join("")}" stroke-width="${STROKE}" stroke-linejoin="round" stroke-linecap="round"/></svg>\n`;
+  return renderHtml(
+    html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}"><path d="${drawSextant()}" fill="none" stroke="#${colour.join("")}" stroke-width="${STROKE}" stroke-linejoin="round" stroke-linecap="round"/></svg>\n`,
+  );
 }
 
 /** For pages, in the colour that their style gives it. */
-export function renderMark(): string {
-  return `<svg class="mark" viewBox="0 0 ${SIZE} ${SIZE}" aria-hidden="true"><path d="${drawSextant()}"/></svg>`;
+export function renderMark(): Html {
+  return html`<svg class="mark" viewBox="0 0 ${SIZE} ${SIZE}" aria-hidden="true"><path d="${drawSextant()}"/></svg>`;
 }
 
 // Samples per pixel in each direction: enough for smooth edges at this size.

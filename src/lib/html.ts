@@ -1,5 +1,4 @@
 // The only way to make markup: a template in which every value is escaped, except markup that was made the same way.
-import { createHash } from "node:crypto";
 
 /** Not exported as a value: only this module creates it. */
 class Markup {
@@ -78,11 +77,6 @@ export function renderHtml(markup: Html): string {
   return Markup.textOf(markup);
 }
 
-/** Names an inline style or script in a content security policy. */
-export function cspSourceHash(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
-}
-
 function isMarkup(value: HtmlValue): boolean {
   if (Array.isArray(value)) return value.every(isMarkup);
   return value instanceof Markup || value === null || value === undefined || value === false;
@@ -131,14 +125,4 @@ function findBareValues(parts: TemplateStringsArray): readonly boolean[] {
     }
     return isInTag && quote === "";
   });
-}
-
-/** Used by pages that are still built from strings. */
-export function escapeHtml(text: unknown): string {
-  return toText(String(text));
-}
-
-/** JSON for a data block of a page: nothing in it can end the block. */
-export function jsonForHtml(value: unknown): string {
-  return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

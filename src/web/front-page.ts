@@ -1,12 +1,13 @@
 // The front page of the portfolio service, for people: where to begin, what it costs, and what comes back.
-import { escapeHtml } from "../lib/html.ts";
+import type { HtmlPage } from "../http/pages/document.ts";
+import { type Html, html, htmlElement } from "../lib/html.ts";
 import { exampleSnapshot } from "../schema/portfolio/examples.ts";
 import type { DocumentLink } from "./llms.ts";
 import type { Offering } from "./offering.ts";
-import { type HtmlPage, readPageStyle, renderAddressField, renderPage } from "./page.ts";
-import type { ViewChild } from "./pay-page/elements.js";
-import { createViewContext } from "./pay-page/result-view.js";
-import { renderSnapshot } from "./pay-page/snapshot-view.js";
+import { renderAddressField, renderPage } from "./page.ts";
+import type { ViewChild } from "./pay-page/elements.ts";
+import { createViewContext } from "./pay-page/result-view.ts";
+import { renderSnapshot } from "./pay-page/snapshot-view.ts";
 import { renderOtherRoutes, renderPaymentTerms, renderProgramCard } from "./pay-page.ts";
 import { listPayPages, type PayPage } from "./pay-pages.ts";
 
@@ -24,14 +25,13 @@ export function renderFrontPage({ offering, links, paymentChainName }: FrontPage
   const { path, terms } = route;
   const pages = listPayPages(offering);
   const free = links.map(
-    (link) =>
-      `<div><dt><a href="${escapeHtml(link.path)}">${escapeHtml(link.title)}</a></dt><dd>${escapeHtml(link.description)}</dd></div>`,
+    (link) => html`<div><dt><a href="${link.path}">${link.title}</a></dt><dd>${link.description}</dd></div>`,
   );
-  const main = `<h1>What a wallet holds, and what it is worth</h1>
-<p class="lead">${escapeHtml(offering.description)}</p>
-<form class="card search" method="get" action="${escapeHtml(path)}">
+  const main = html`<h1>What a wallet holds, and what it is worth</h1>
+<p class="lead">${offering.description}</p>
+<form class="card search" method="get" action="${path}">
 ${renderAddressField()}
-<div class="actions">${pages.map(renderChoice).join("")}<p class="soft">${renderPrices(offering)}, in ${escapeHtml(terms.extra.name)} on ${escapeHtml(paymentChainName)}. The next page shows the chains to read and asks your wallet; nothing is paid before.</p></div>
+<div class="actions">${pages.map(renderChoice)}<p class="soft">${renderPrices(offering)}, in ${terms.extra.name} on ${paymentChainName}. The next page shows the chains to read and asks your wallet; nothing is paid before.</p></div>
 </form>
 <section class="example" aria-labelledby="example-title">
 <div class="title"><h2 id="example-title">What you get</h2><p class="soft">An example: real fields, made-up numbers.</p></div>
@@ -45,44 +45,34 @@ ${renderProgramCard(offering, path)}
 </div>
 ${renderOtherRoutes(offering, route)}
 <section class="card"><h2>Free of charge</h2><dl class="facts links">
-${free.join("\n")}
+${free}
 </dl></section>`;
-  return renderPage({
-    title: "Sextant portfolio service",
-    style: readPageStyle(),
-    main,
-    links: pages,
-    script: null,
-  });
+  return renderPage({ title: "Sextant portfolio service", main, links: pages, script: null });
 }
 
 /** The first is what the Enter key chooses; no script is needed. */
-function renderChoice({ path, choice }: PayPage, index: number): string {
-  const look = index === 0 ? "" : ' class="second"';
-  return `<button formaction="${escapeHtml(path)}"${look}>${escapeHtml(choice)}</button>`;
+function renderChoice({ path, choice }: PayPage, index: number): Html {
+  const look = index > 0 && html` class="second"`;
+  return html`<button formaction="${path}"${look}>${choice}</button>`;
 }
 
-function renderPrices(offering: Offering): string {
-  const prices = listPayPages(offering).map(({ path, noun }) => {
+function renderPrices(offering: Offering): readonly Html[] {
+  return listPayPages(offering).map(({ path, noun }, index) => {
     const priceUsd = offering.routes.find((route) => route.path === path)?.priceUsd ?? "";
-    return `<strong class="price">$${escapeHtml(priceUsd)}</strong> per ${escapeHtml(noun.toLowerCase())}`;
+    return html`${index > 0 && ", "}<strong class="price">$${priceUsd}</strong> per ${noun.toLowerCase()}`;
   });
-  return prices.join(", ");
 }
 
 /** By the code that the pay page runs in the browser, so that the example looks like what is sold. */
-function renderExample(): string {
+function renderExample(): readonly (Html | string)[] {
   const chains = exampleSnapshot.chains.map((slug) => ({
     slug,
     name: slug.replace(/^./, (letter) => letter.toUpperCase()),
     explorerTxUrl: null,
   }));
-  return renderSnapshot(exampleSnapshot, createViewContext(chains, "UTC")).map(renderHtml).join("\n");
+  return renderSnapshot(exampleSnapshot, createViewContext(chains, "UTC")).map(toHtml);
 }
 
-function renderHtml(view: ViewChild): string {
-  if (typeof view === "string") return escapeHtml(view);
-  const { tag, attributes, children } = view;
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeHtml(value)}"`);
-  return `<${tag}${written.join("")}>${children.map(renderHtml).join("")}</${tag}>`;
+function toHtml(view: ViewChild): Html | string {
+  return typeof view === "string" ? view : htmlElement(view.tag, view.attributes, view.children.map(toHtml));
 }

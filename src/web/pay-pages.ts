@@ -1,4 +1,4 @@
-// The pay pages: what each says, and the modules of its script.
+// The pay pages: what each says, and the module that it runs.
 import type { Offering } from "./offering.ts";
 
 export type PayPageField = {
@@ -23,8 +23,8 @@ export type PayPage = {
   readonly hasChains: boolean;
   /** What is asked for as text, besides the wallet. */
   readonly fields: readonly PayPageField[];
-  /** Of `pay-page/`, after those that every pay page has. */
-  readonly modules: readonly string[];
+  /** The module that the browser runs. */
+  readonly script: URL;
 };
 
 const AS_OF_FIELD = { name: "block", label: "As of blocks; without them the newest", required: false };
@@ -45,16 +45,7 @@ export const PAY_PAGES: readonly PayPage[] = [
     ],
     hasChains: true,
     fields: [AS_OF_FIELD],
-    modules: [
-      "account-view.js",
-      "allocation.js",
-      "loan-view.js",
-      "token-table.js",
-      "position-table.js",
-      "activity-table.js",
-      "snapshot-view.js",
-      "snapshot-page.js",
-    ],
+    script: new URL("./pay-page/browser/snapshot-page.ts", import.meta.url),
   },
   {
     path: "/exposure",
@@ -70,7 +61,7 @@ export const PAY_PAGES: readonly PayPage[] = [
     ],
     hasChains: true,
     fields: [AS_OF_FIELD],
-    modules: ["revocation-view.js", "permission-list.js", "exposure-view.js", "exposure-page.js"],
+    script: new URL("./pay-page/browser/exposure-page.ts", import.meta.url),
   },
   {
     path: "/portfolio/diff",
@@ -89,7 +80,7 @@ export const PAY_PAGES: readonly PayPage[] = [
       { name: "from", label: "From blocks", required: true },
       { name: "to", label: "To blocks; without them the newest", required: false },
     ],
-    modules: ["diff-view.js", "diff-page.js"],
+    script: new URL("./pay-page/browser/diff-page.ts", import.meta.url),
   },
 ];
 

@@ -62,26 +62,6 @@ describe("/llms.txt", () => {
 });
 
 describe("/docs", () => {
-  const PAGE = "src/http/openapi/docs-page";
-
-  it("has the design of the other pages", () => {
-    // By scheme: a value of the dark one comes after the query for it.
-    const valuesIn = (file: string) =>
-      readFileSync(file, "utf8")
-        .split(/@media \(prefers-color-scheme: dark\)|@media print/)
-        .slice(0, 2)
-        .map(
-          (text) =>
-            new Map([...text.matchAll(/^ +(--[\w-]+): ([^;]+);/gm)].map(([, name, value]) => [name, value])),
-        );
-    const [all, own] = [valuesIn("src/web/pay-page/theme.css"), valuesIn(`${PAGE}/theme.css`)];
-    for (const scheme of [0, 1]) {
-      expect(own[scheme]?.size).toBeGreaterThan(15);
-      for (const [name, value] of own[scheme] ?? [])
-        expect([name, value]).toEqual([name, all[scheme]?.get(name)]);
-    }
-  });
-
   it("serves a /docs page below 64 kB, compressed", () => {
     for (const document of Object.values(buildServiceDocuments())) {
       expect(gzipSync(renderDocsPage(document).html).length).toBeLessThan(64_000);

@@ -145,9 +145,9 @@ describe("this repository", () => {
   });
 
   it.each([
-    ["tests/browser/pay-page.test.ts", "src/web/pay-page/pay-form.js"],
-    ["tests/browser/docs-page.test.ts", "src/http/openapi/docs-page/try-it.js"],
-    ["tests/browser/explorer.test.ts", "src/explorer/assets/live-feed.js"],
+    ["tests/browser/pay-page.test.ts", "src/web/pay-page/browser/pay-form.ts"],
+    ["tests/browser/docs-page.test.ts", "src/http/openapi/docs-page/browser/try-it.ts"],
+    ["tests/browser/explorer.test.ts", "src/explorer/browser/live-feed.ts"],
     ["tests/cli/wallet.chaos.test.ts", "token-lists/base.json"],
     ["tests/local/serve.chaos.test.ts", "deployments/base-sepolia.json"],
     ["tests/protocols/account/safe.test.ts", "tests/protocols/package-lock.json"],

@@ -25,6 +25,7 @@ export function readModuleLinks(source: ts.SourceFile): ModuleLinks {
     else if (ts.isExportDeclaration(node)) readReExport(node, uses);
     else if (ts.isCallExpression(node)) readImportCall(node, uses);
     else if (ts.isImportTypeNode(node)) readImportType(node, uses);
+    else if (ts.isNewExpression(node)) readModuleUrl(node, uses);
     ts.forEachChild(node, visit);
   };
   visit(source);
@@ -74,6 +75,14 @@ function readImportType(node: ts.ImportTypeNode, uses: ModuleUse[]): void {
   const { literal } = node.argument;
   const names = node.qualifier ? [firstName(node.qualifier)] : [];
   uses.push({ specifier: literal.text, position: literal.getStart(), names });
+}
+
+/** `new URL("./x.ts", import.meta.url)` names a module that a process or a browser starts. */
+function readModuleUrl({ expression, arguments: given }: ts.NewExpression, uses: ModuleUse[]): void {
+  const [specifier, base] = given ?? [];
+  if (expression.getText() !== "URL" || base?.getText() !== "import.meta.url") return;
+  if (!specifier || !ts.isStringLiteral(specifier) || !specifier.text.endsWith(".ts")) return;
+  uses.push({ specifier: specifier.text, position: specifier.getStart(), names: [] });
 }
 
 function firstName(name: ts.EntityName): string {

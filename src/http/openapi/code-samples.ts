@@ -1,5 +1,12 @@
 // Requests of an operation as code: a curl command and a call of the client, which readers of OpenAPI show.
 import type { JsonSchema } from "../../schema/column.ts";
+import {
+  type ClientCall,
+  formatClientCall,
+  formatCurl,
+  type SampleGuard,
+  type SampleRequest,
+} from "./docs-page/request-samples.ts";
 
 /** The part of an OpenAPI operation that samples need. */
 type DescribedOperation = {
@@ -24,38 +31,6 @@ export type SampleService = {
     readonly guard?: SampleGuard;
   } | null;
 };
-
-type SampleGuard = { readonly network: string; readonly asset: string; readonly payees: readonly string[] };
-type SampleRequest = {
-  readonly method: string;
-  /** With parameters in braces. */
-  readonly path: string;
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly in: string;
-    readonly type: string;
-    readonly value: string;
-  }[];
-  readonly body: string | null;
-};
-type ClientCall = {
-  readonly action: string;
-  readonly option: "api" | "portfolio";
-  readonly kind: "read" | "list" | "paid" | "signed";
-  readonly takesParameters: boolean;
-  readonly guard?: SampleGuard;
-};
-type SampleBase = Pick<SampleService, "variable" | "fallback">;
-
-type RequestSamples = {
-  formatCurl(base: SampleBase, request: SampleRequest): string;
-  formatClientCall(base: SampleBase, call: ClientCall, request: SampleRequest): string;
-};
-
-// By URL: it is plain JavaScript, because the page runs the same file, and the compiler includes none.
-const { formatCurl, formatClientCall } = (await import(
-  new URL("./docs-page/request-samples.js", import.meta.url).href
-)) as RequestSamples;
 
 /** The extensions of an operation that show its example request. */
 export function describeSamples(

@@ -1,4 +1,6 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
+
+import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import type { PaidResource } from "../../payments/paywall/paid-request.ts";
@@ -9,7 +11,7 @@ import type { Parameter } from "../../schema/parameter.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
 import type { PaidRoute } from "../../web/offering.ts";
-import { type HtmlPage, prefersHtml } from "../../web/page.ts";
+import { prefersHtml } from "../../web/page.ts";
 import { LOCATION_HEADER, namedWalletSchema, redirectNamedWallet } from "./named-wallet.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration, RouteServices } from "./routes/paid-route.ts";

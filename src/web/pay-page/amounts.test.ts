@@ -1,7 +1,7 @@
 // Amounts on the page: readable, and rounded by at most half of the last place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPrice, formatQuantity, formatUsd, roundDecimal, toMillionths } from "./amounts.js";
+import { formatPrice, formatQuantity, formatUsd, roundDecimal, toMillionths } from "./amounts.ts";
 
 describe("an amount", () => {
   it.each([

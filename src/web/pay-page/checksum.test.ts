@@ -2,7 +2,7 @@
 import { getAddress, keccak256, toBytes } from "viem";
 import { expect, it } from "vitest";
 import { describeWrongChecksum } from "../../lib/checksum.ts";
-import { findChecksumProblem, hashShortText } from "./checksum.js";
+import { findChecksumProblem, hashShortText } from "./checksum.ts";
 
 it("hashes as Keccak-256 does, at every length of one block", () => {
   for (let length = 0; length <= 135; length += 15) {

@@ -6,7 +6,7 @@ import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-
 import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
 import type { Holding } from "../../portfolio/types.ts";
 import { valueSnapshot } from "../../portfolio/valuation/value-snapshot.ts";
-import { sortNotes } from "./notes.js";
+import { sortNotes } from "./notes.ts";
 
 const TOKEN: Hex = `0x${"ab".repeat(20)}`;
 const described = { decimals: 18, logo: null, contract: TOKEN, rawBalance: 1n };

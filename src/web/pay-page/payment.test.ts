@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import type { PaymentTerms } from "../offering.ts";
 import { buildTransferTypedData } from "../payment-guide.ts";
-import { buildTypedData, createAuthorization } from "./payment.js";
+import { buildTypedData, createAuthorization } from "./payment.ts";
 
 const terms: PaymentTerms = {
   scheme: "exact",

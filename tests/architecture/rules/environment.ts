@@ -9,7 +9,8 @@ export const environmentReads: RepositoryRule = (repository) =>
   repository.files
     .filter((file) => isCode(file) && /^(src|contracts|packages)\//.test(file))
     .filter((file) => !/^src\/(cli|config)\//.test(file) && !file.endsWith(".test.ts"))
-    .flatMap((file) => linesMatching(repository, file, /\bprocess\s*\.\s*env\b|\bhost\.env\b/))
+    // A computed name stands in the text of a code sample.
+    .flatMap((file) => linesMatching(repository, file, /\bprocess\s*\.\s*env\b(?!\.\$\{)|\bhost\.env\b/))
     .map((where) => ({ ...where, message: "reads the environment; only src/cli and src/config may" }));
 
 export const environmentVariables: RepositoryRule = (repository) => {

@@ -15,8 +15,6 @@ const LEFT_OUT =
   /^(contracts|packages\/client)\/generated\/|^src\/portfolio\/positions\/[^/]+\/fixture\.ts$|^examples\//;
 /** Packages publish every module, and with it the types of what they export. */
 const PUBLISHED = /^(contracts|packages)\//;
-/** Plain JavaScript names types in comments only. */
-const IMPORT_IN_COMMENT = /import\("(\.[^"]+)"\)\.(\w+)/g;
 
 export const unusedExports: RepositoryRule = (repository) => {
   const used = collectUses(repository);
@@ -39,10 +37,6 @@ function collectUses(repository: Repository): ReadonlyMap<string, ReadonlySet<st
   for (const file of repository.files.filter((each) => /\.(ts|m?js)$/.test(each) && !LEFT_OUT.test(each))) {
     for (const { target, names } of repository.imports(file)) {
       if (target !== null && target !== file) add(target, names);
-    }
-    if (file.endsWith(".ts")) continue;
-    for (const [, path = "", name = ""] of repository.text(file).matchAll(IMPORT_IN_COMMENT)) {
-      add(new URL(path, `file:///${file}`).pathname.slice(1), [name]);
     }
   }
   return used;

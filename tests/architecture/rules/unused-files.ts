@@ -13,23 +13,9 @@ export const unusedFiles: RepositoryRule = (repository) => {
   };
   for (const root of roots(repository)) visit(root);
   return repository.files
-    .filter((file) => isCode(file) && !reached.has(file) && !isNamedInComments(repository, file))
+    .filter((file) => isCode(file) && !reached.has(file))
     .map((file) => ({ file, line: 1, message: "is imported by nothing that runs; delete it or use it" }));
 };
-
-/** Types of plain JavaScript: only comments import them. */
-function isNamedInComments(repository: Repository, file: string): boolean {
-  const [folder, name] = [file.slice(0, file.lastIndexOf("/") + 1), file.slice(file.lastIndexOf("/") + 1)];
-  return (
-    file.endsWith(".d.ts") &&
-    repository.files.some(
-      (other) =>
-        other.startsWith(folder) &&
-        other.endsWith(".js") &&
-        repository.text(other).includes(`import("./${name}")`),
-    )
-  );
-}
 
 function roots(repository: Repository): string[] {
   const commands = ["package.json", "bin/sextant.mjs", "vitest.config.ts"]

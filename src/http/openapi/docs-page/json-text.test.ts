@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 
 type Part = { readonly text: string; readonly isKey: boolean };
 // By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
-const { indentJson } = (await import(new URL("./json-text.js", import.meta.url).href)) as {
+const { indentJson } = (await import(new URL("./json-text.ts", import.meta.url).href)) as {
   indentJson(text: string): readonly Part[];
 };
 const indented = (text: string) =>

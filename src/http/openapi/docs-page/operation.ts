@@ -1,6 +1,5 @@
 // Renders one operation: what it does, a form for its parameters and body, the request as code, and the responses.
-
-import { escapeHtml } from "../../../lib/html.ts";
+import { type Html, html } from "../../../lib/html.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import {
   type OpenApiDocument,
@@ -18,23 +17,20 @@ export type PlacedOperation = {
 
 type Components = OpenApiDocument["components"];
 
-export function renderMethod(method: string): string {
-  return `<span class="method ${method}">${method.toUpperCase()}</span>`;
+export function renderMethod(method: string): Html {
+  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
-export function renderOperation(
-  { path, method, operation }: PlacedOperation,
-  components: Components,
-): string {
+export function renderOperation({ path, method, operation }: PlacedOperation, components: Components): Html {
   const id = idOf(operation.operationId);
   const call = operation["x-client-call"];
-  const callData = call === undefined ? "" : ` data-call="${escapeHtml(JSON.stringify(call))}"`;
-  return `<details class="card operation">
-<summary><h3>${renderMethod(method)} <code class="path">${breakable(path)}</code></h3> <span class="title">${escapeHtml(operation.summary)}</span> <span class="hint"></span></summary>
+  const callData = call !== undefined && html` data-call="${JSON.stringify(call)}"`;
+  return html`<details class="card operation">
+<summary><h3>${renderMethod(method)} <code class="path">${breakable(path)}</code></h3> <span class="title">${operation.summary}</span> <span class="hint"></span></summary>
 <div class="body" id="${id}">
 <p class="description">${renderProse(operation.description)}</p>
 ${renderNeeds(path, operation, components)}
-<form data-method="${method.toUpperCase()}" data-path="${escapeHtml(path)}"${callData} autocomplete="off" autocapitalize="off" spellcheck="false">
+<form data-method="${method.toUpperCase()}" data-path="${path}"${callData} autocomplete="off" autocapitalize="off" spellcheck="false">
 <div class="inputs">${renderInputs(id, operation)}</div>
 <div class="panel">${renderSamples(id, operation)}${renderSending(operation, components)}${renderExample(operation)}</div>
 <div class="results"><h4>Responses</h4>${renderResponses(operation.responses, components)}</div>
@@ -44,21 +40,19 @@ ${renderNeeds(path, operation, components)}
 }
 
 /** A long path breaks at its slashes. */
-function breakable(path: string): string {
-  return escapeHtml(path).replaceAll("/", "<wbr>/");
+function breakable(path: string): readonly Html[] {
+  return path.split("/").map((part, index) => (index === 0 ? html`${part}` : html`<wbr>/${part}`));
 }
 
 /** What a request must carry, with its price where it has one. */
-function renderNeeds(path: string, operation: OpenApiOperation, components: Components): string {
-  return schemesOf(operation, components)
-    .map(({ name, scheme }) => {
-      const text = renderProse(scheme.description ?? "");
-      if (name !== "x402") return `<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
-      const price = priceOf(operation);
-      const cost = price === null ? "Costs money." : `Costs ${escapeHtml(price)} per request.`;
-      return `<p class="needs"><strong>${cost}</strong> ${text} Or <a href=".${escapeHtml(path)}">open it in a browser</a> and pay with a wallet.</p>`;
-    })
-    .join("");
+function renderNeeds(path: string, operation: OpenApiOperation, components: Components): readonly Html[] {
+  return schemesOf(operation, components).map(({ name, scheme }) => {
+    const text = renderProse(scheme.description ?? "");
+    if (name !== "x402") return html`<p class="needs"><strong>Needs a signature.</strong> ${text}</p>`;
+    const price = priceOf(operation);
+    const cost = price === null ? "Costs money." : `Costs ${price} per request.`;
+    return html`<p class="needs"><strong>${cost}</strong> ${text} Or <a href=".${path}">open it in a browser</a> and pay with a wallet.</p>`;
+  });
 }
 
 function schemesOf({ security }: OpenApiOperation, components: Components) {
@@ -80,69 +74,69 @@ const PLACES = [
   ["header", "In headers"],
 ] as const;
 
-function renderInputs(id: string, operation: OpenApiOperation): string {
+function renderInputs(id: string, operation: OpenApiOperation): Html {
   const groups = PLACES.map(([place, title]) => {
     const placed = operation.parameters.filter((each) => each.in === place);
-    if (placed.length === 0) return "";
-    return `<h4>${title}</h4>${placed.map((each) => renderParameter(id, each)).join("")}`;
+    return placed.length > 0 && html`<h4>${title}</h4>${placed.map((each) => renderParameter(id, each))}`;
   });
-  const all = [...groups, renderBody(id, operation)].join("");
-  return all === "" ? '<p class="soft">It takes no parameters.</p>' : all;
+  const hasNone = operation.parameters.length === 0 && operation.requestBody === undefined;
+  return html`${groups}${renderBody(id, operation)}${hasNone && html`<p class="soft">It takes no parameters.</p>`}`;
 }
 
-function renderParameter(id: string, parameter: JsonSchema): string {
+function renderParameter(id: string, parameter: JsonSchema): Html {
   const { name, required, description, example } = parameter;
   const schema = parameter.schema as JsonSchema;
   const inputId = `${id}-${idOf(String(name))}`;
-  const mark = required ? ' <span class="required">required</span>' : "";
+  const mark = required === true && html` <span class="required">required</span>`;
   const shown =
-    example === undefined ? "" : `<p class="example">Example: <code>${escapeHtml(example)}</code></p>`;
+    example !== undefined && html`<p class="example">Example: <code>${String(example)}</code></p>`;
   // The words of a list are in the list.
-  const type = Array.isArray(schema.enum) ? "" : `${renderType(schema)}${renderNotes(schema)}`;
-  return `<div class="parameter" data-part="${escapeHtml(name)}"><div><label for="${inputId}"><code>${escapeHtml(name)}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
+  const type = !Array.isArray(schema.enum) && [renderType(schema), renderNotes(schema)];
+  return html`<div class="parameter" data-part="${String(name)}"><div><label for="${inputId}"><code>${String(name)}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
 }
 
 /** A required parameter begins with its example, so that the form can be sent; others show theirs. */
-function renderInput(id: string, { name, in: location, required, schema, example }: JsonSchema): string {
+function renderInput(id: string, { name, in: location, required, schema, example }: JsonSchema): Html {
   const { type, enum: words, pattern, default: usual } = schema as JsonSchema;
   // Not as `name`: a field with the name of a property of the form, such as id, would replace that.
-  const attributes = `id="${id}" data-name="${escapeHtml(name)}" data-in="${escapeHtml(location)}" data-type="${escapeHtml(type ?? "string")}"${required ? " required" : ""}`;
+  const attributes = html`id="${id}" data-name="${String(name)}" data-in="${String(location)}" data-type="${String(type ?? "string")}"${required === true && html` required`}`;
   if (Array.isArray(words)) {
     const option = (word: unknown) =>
-      `<option${required && word === example ? " selected" : ""}>${escapeHtml(word)}</option>`;
+      html`<option${required === true && word === example && html` selected`}>${String(word)}</option>`;
     const none = usual === undefined ? "not set" : `not set: ${String(usual)}`;
-    return `<select ${attributes}><option value="">${escapeHtml(none)}</option>${words.map(option).join("")}</select>`;
+    return html`<select ${attributes}><option value="">${none}</option>${words.map(option)}</select>`;
   }
   const isNumber =
     type === "integer" || (typeof pattern === "string" && /^\^\(?0?\|?\[[01]-9\]/.test(pattern));
+  const text = String(example);
   const shown =
-    example === undefined ? "" : ` ${required ? "value" : "placeholder"}="${escapeHtml(example)}"`;
-  return `<input ${attributes}${isNumber ? ' inputmode="numeric"' : ""}${shown}>`;
+    example !== undefined && (required === true ? html` value="${text}"` : html` placeholder="${text}"`);
+  return html`<input ${attributes}${isNumber && html` inputmode="numeric"`}${shown}>`;
 }
 
-function renderBody(id: string, { requestBody }: OpenApiOperation): string {
+function renderBody(id: string, { requestBody }: OpenApiOperation): Html | null {
   const body = requestBody?.content["application/json"];
-  if (body === undefined) return "";
+  if (body === undefined) return null;
   const text = JSON.stringify(body.example ?? {}, null, 2);
   // A line for each of the body's, within reason.
   const rows = Math.min(text.split("\n").length + 1, 16);
-  return `<h4><label for="${id}-body">Body</label></h4><textarea id="${id}-body" rows="${rows}">${escapeHtml(text)}</textarea>${renderSchema(body.schema)}`;
+  return html`<h4><label for="${id}-body">Body</label></h4><textarea id="${id}-body" rows="${rows}">${text}</textarea>${renderSchema(body.schema)}`;
 }
 
 type CodeSample = { readonly lang: string; readonly label: string; readonly source: string };
 
 /** Tabs of radio buttons, which need no script. */
-function renderSamples(id: string, operation: OpenApiOperation): string {
+function renderSamples(id: string, operation: OpenApiOperation): Html {
   const samples = (operation["x-codeSamples"] ?? []) as readonly CodeSample[];
   const tabs = samples.map(({ label }, index) => {
     const kind = sampleKind(index);
-    return `<input type="radio" name="${id}-sample" value="${kind}" id="${id}-${kind}"${index === 0 ? " checked" : ""}><label for="${id}-${kind}">${escapeHtml(label)}</label>`;
+    return html`<input type="radio" name="${id}-sample" value="${kind}" id="${id}-${kind}"${index === 0 && html` checked`}><label for="${id}-${kind}">${label}</label>`;
   });
   const texts = samples.map(
     ({ source }, index) =>
-      `<pre data-sample="${sampleKind(index)}" tabindex="0" aria-label="Request as code">${escapeHtml(source)}</pre>`,
+      html`<pre data-sample="${sampleKind(index)}" tabindex="0" aria-label="Request as code">${source}</pre>`,
   );
-  return `<fieldset class="samples"><legend>Request as code</legend>${tabs.join("")}<button type="button" class="copy quiet scripted">Copy</button>${texts.join("")}</fieldset>`;
+  return html`<fieldset class="samples"><legend>Request as code</legend>${tabs}<button type="button" class="copy quiet scripted">Copy</button>${texts}</fieldset>`;
 }
 
 function sampleKind(index: number): string {
@@ -150,29 +144,26 @@ function sampleKind(index: number): string {
 }
 
 /** A paid request is not sent without its payment: the button then gets the terms, which is what the service has to say. */
-function renderSending(operation: OpenApiOperation, components: Components): string {
+function renderSending(operation: OpenApiOperation, components: Components): Html {
   const button = schemesOf(operation, components).some(({ name }) => name === "x402")
-    ? '<button class="quiet" data-unpaid="Get the terms" data-paid="Send with this payment">Get the terms</button>'
-    : "<button>Send</button>";
-  return `<div class="scripted">${button}</div>
+    ? html`<button class="quiet" data-unpaid="Get the terms" data-paid="Send with this payment">Get the terms</button>`
+    : html`<button>Send</button>`;
+  return html`<div class="scripted">${button}</div>
 <noscript><p class="soft">Sending from this page needs JavaScript; the command above does the same.</p></noscript>
 <div class="response" hidden><p class="status" role="status"></p><details class="headers more"><summary>Headers</summary><dl></dl></details><pre tabindex="0" aria-label="Body of the response"></pre></div>`;
 }
 
 /** Shown until there is a response of the reader's own. */
-function renderExample({ responses }: OpenApiOperation): string {
+function renderExample({ responses }: OpenApiOperation): Html | null {
   const success = responses[200] ?? responses[201];
   const content = success !== undefined && "content" in success ? success.content : undefined;
   const example = content?.["application/json"]?.example;
-  if (example === undefined) return "";
-  const text = escapeHtml(JSON.stringify(example, null, 2));
-  return `<div class="sample-response"><h4>Example of a response</h4><pre tabindex="0" aria-label="Example of a response">${text}</pre></div>`;
+  if (example === undefined) return null;
+  const text = JSON.stringify(example, null, 2);
+  return html`<div class="sample-response"><h4>Example of a response</h4><pre tabindex="0" aria-label="Example of a response">${text}</pre></div>`;
 }
 
-function renderResponses(
-  responses: Readonly<Record<string, OpenApiResponse>>,
-  components: Components,
-): string {
+function renderResponses(responses: Readonly<Record<string, OpenApiResponse>>, components: Components): Html {
   const shared = (components.responses ?? {}) as Readonly<Record<string, OpenApiResponse>>;
   const rows = Object.entries(responses).map(([status, response]) => {
     if (!("$ref" in response)) {
@@ -180,25 +171,25 @@ function renderResponses(
     }
     // All errors have one form, which the record Error shows.
     const found = shared[String(response.$ref.split("/").at(-1))];
-    return renderRow(status, found && !("$ref" in found) ? found.description : "", "");
+    return renderRow(status, found && !("$ref" in found) ? found.description : "", null);
   });
-  return `<dl class="statuses">${rows.join("")}</dl><p class="soft">Errors are the record <a href="#record-Error">Error</a>, with a code in the header x-error-code.</p>`;
+  return html`<dl class="statuses">${rows}</dl><p class="soft">Errors are the record <a href="#record-Error">Error</a>, with a code in the header x-error-code.</p>`;
 }
 
-function renderRow(status: string, description: string, content: string): string {
+function renderRow(status: string, description: string, content: Html | null): Html {
   const label = status === "default" ? "other" : status;
-  return `<dt>${escapeHtml(label)}</dt><dd>${renderProse(description)}${content}</dd>`;
+  return html`<dt>${label}</dt><dd>${renderProse(description)}${content}</dd>`;
 }
 
-function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, components: Components): string {
+function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, components: Components): Html {
   const bodies = Object.entries(response.content ?? {}).map(
-    ([type, { schema }]) => ` <span class="type">${escapeHtml(type)}</span>${renderSchema(schema)}`,
+    ([type, { schema }]) => html` <span class="type">${type}</span>${renderSchema(schema)}`,
   );
   const shared = (components.headers ?? {}) as Readonly<Record<string, JsonSchema>>;
   const headers = Object.entries(response.headers).map(([name, header]) => {
     const { description } = typeof header.$ref === "string" ? (shared[name] ?? {}) : (header as JsonSchema);
-    return `<li><code>${escapeHtml(name)}</code> <p>${renderProse(description ?? "")}</p></li>`;
+    return html`<li><code>${name}</code> <p>${renderProse(description ?? "")}</p></li>`;
   });
-  const list = `<details class="more"><summary>Headers</summary><ul class="fields">${headers.join("")}</ul></details>`;
-  return bodies.join("") + (headers.length === 0 ? "" : list);
+  const list = html`<details class="more"><summary>Headers</summary><ul class="fields">${headers}</ul></details>`;
+  return html`${bodies}${headers.length > 0 && list}`;
 }

@@ -15,7 +15,7 @@ type Samples = {
 
 // By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
 const { buildTarget, formatCurl, formatClientCall } = (await import(
-  new URL("./request-samples.js", import.meta.url).href
+  new URL("./request-samples.ts", import.meta.url).href
 )) as Samples;
 
 const ORIGIN = "http://127.0.0.1:3001";

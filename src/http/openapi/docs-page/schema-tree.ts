@@ -1,6 +1,5 @@
 // JSON Schemas as trees of fields that open and close; a record inside a record is a link to its own place.
-
-import { escapeHtml } from "../../../lib/html.ts";
+import { type Html, html } from "../../../lib/html.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import { formatSchemaType } from "../schema-text.ts";
 
@@ -14,46 +13,45 @@ export function recordId(name: string): string {
 }
 
 /** A text of the document, of whose Markdown we use only the marks of code. */
-export function renderProse(text: unknown): string {
-  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+export function renderProse(text: unknown): Html {
+  const parts = String(text).split(/`([^`]+)`/);
+  return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
 /** What a value looks like inside: its fields, or its type where it has none. */
-export function renderSchema(schema: JsonSchema): string {
+export function renderSchema(schema: JsonSchema): Html {
   const fields = Object.entries(propertiesOf(schema));
   if (fields.length > 0) {
     const required = new Set((schema.required ?? []) as readonly string[]);
     const items = fields.map(([name, field]) => renderField(name, field, required.has(name)));
-    return `<ul class="fields">${items.join("")}</ul>`;
+    return html`<ul class="fields">${items}</ul>`;
   }
   const nested = renderNested(schema);
-  return nested === "" ? `<p>${renderType(schema)}${renderNotes(schema)}</p>` : nested;
+  return nested.length > 0 ? html`${nested}` : html`<p>${renderType(schema)}${renderNotes(schema)}</p>`;
 }
 
-function renderField(name: string, schema: JsonSchema, isRequired: boolean): string {
-  const optional = isRequired ? "" : ' <span class="soft">optional</span>';
-  const head = `<code>${escapeHtml(name)}</code> ${renderType(schema)}${optional}${renderNotes(schema)}`;
+function renderField(name: string, schema: JsonSchema, isRequired: boolean): Html {
+  const optional = !isRequired && html` <span class="soft">optional</span>`;
+  const head = html`<code>${name}</code> ${renderType(schema)}${optional}${renderNotes(schema)}`;
   const description =
-    typeof schema.description === "string" ? `<p>${renderProse(schema.description)}</p>` : "";
-  return `<li data-part="${escapeHtml(name)}">${head}${description}${renderNested(schema)}</li>`;
+    typeof schema.description === "string" && html`<p>${renderProse(schema.description)}</p>`;
+  return html`<li data-part="${name}">${head}${description}${renderNested(schema)}</li>`;
 }
 
 /** The records and objects within a schema, closed. */
-function renderNested(schema: JsonSchema): string {
-  return alternativesOf(schema)
-    .map((part) => {
-      if (typeof part.$ref === "string") return renderReference(String(part.$ref.split("/").at(-1)));
-      const count = Object.keys(propertiesOf(part)).length;
-      if (count === 0) return "";
-      return `<details class="more"><summary>${count === 1 ? "1 field" : `${count} fields`}</summary>${renderSchema(part)}</details>`;
-    })
-    .join("");
+function renderNested(schema: JsonSchema): readonly Html[] {
+  return alternativesOf(schema).flatMap((part) => {
+    if (typeof part.$ref === "string") return [renderReference(String(part.$ref.split("/").at(-1)))];
+    const count = Object.keys(propertiesOf(part)).length;
+    if (count === 0) return [];
+    const size = count === 1 ? "1 field" : `${count} fields`;
+    return [html`<details class="more"><summary>${size}</summary>${renderSchema(part)}</details>`];
+  });
 }
 
-function renderReference(name: string): string {
+function renderReference(name: string): Html {
   const id = recordId(name);
-  const label = escapeHtml(name);
-  return `<details class="more" data-record="${id}"><summary>${label}</summary><p class="soft">The record <a href="#${id}">${label}</a>.</p></details>`;
+  return html`<details class="more" data-record="${id}"><summary>${name}</summary><p class="soft">The record <a href="#${id}">${name}</a>.</p></details>`;
 }
 
 /** What a value may be, without null and without the arrays around it. */
@@ -76,8 +74,8 @@ function isSchema(value: unknown): value is JsonSchema {
 }
 
 /** Objects are shown by their fields, so their type is only that. */
-export function renderType(schema: JsonSchema): string {
-  return `<span class="type">${escapeHtml(formatSchemaType(withoutFields(schema)).replaceAll("@", ""))}</span>`;
+export function renderType(schema: JsonSchema): Html {
+  return html`<span class="type">${formatSchemaType(withoutFields(schema)).replaceAll("@", "")}</span>`;
 }
 
 function withoutFields(schema: JsonSchema): JsonSchema {
@@ -91,7 +89,7 @@ function withoutFields(schema: JsonSchema): JsonSchema {
 }
 
 /** What the type leaves out: the form of a text, limits, the default and an example. */
-export function renderNotes(schema: JsonSchema): string {
+export function renderNotes(schema: JsonSchema): readonly Html[] {
   const [first = schema] = alternativesOf(schema);
   const [example] = Array.isArray(schema.examples) ? schema.examples : [];
   const notes = [
@@ -100,7 +98,7 @@ export function renderNotes(schema: JsonSchema): string {
     ...(schema.default === undefined ? [] : [`default ${formatValue(schema.default)}`]),
     ...(example === undefined || example === schema.default ? [] : [`such as ${formatValue(example)}`]),
   ];
-  return notes.map((note) => ` <span class="soft">· ${escapeHtml(note)}</span>`).join("");
+  return notes.map((note) => html` <span class="soft">· ${note}</span>`);
 }
 
 function formatValue(value: unknown): string {

@@ -6,7 +6,7 @@ import {
   portfolioSnapshotSchema,
   type TopHolding,
 } from "../../../schema/portfolio/snapshot.ts";
-import { sortNotes } from "../../../web/pay-page/notes.js";
+import { sortNotes } from "../../../web/pay-page/notes.ts";
 import { cutName, cutWarning, fillList, OVERVIEW_BYTES_MAX } from "./fit.ts";
 
 // Warnings say what the numbers mean, so that holdings leave room for some.

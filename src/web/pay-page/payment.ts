@@ -1,0 +1,118 @@
+// Payments of x402 version 2: decodes the terms, builds the typed data to sign, and encodes the payment header.
+
+export type Terms = {
+  scheme: string;
+  network: string;
+  amount: string;
+  asset: string;
+  payTo: string;
+  maxTimeoutSeconds: number;
+  extra: { name: string; version: string };
+};
+type Extensions = Record<string, { info?: object }>;
+export type Challenge = {
+  x402Version: number;
+  resource: unknown;
+  accepts: Terms[];
+  extensions?: Extensions;
+  error?: string;
+};
+type Authorization = {
+  from: string;
+  to: string;
+  value: string;
+  validAfter: string;
+  validBefore: string;
+  nonce: string;
+};
+export type Receipt = { transaction: string; network: string; payer: string };
+
+// Clocks differ: a signature valid only from now on may be too early for the chain.
+const EARLY_SECONDS = 600;
+
+export function decodeHeader(text: string): unknown {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+function encodeHeader(value: unknown): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+}
+
+/** The chain id in a CAIP-2 name. */
+export function parseChainId(network: string): number {
+  return Number(network.slice(network.indexOf(":") + 1));
+}
+
+function randomHex(bytes: number): string {
+  const random = crypto.getRandomValues(new Uint8Array(bytes));
+  return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+export function createAuthorization(terms: Terms, from: string, nowMs: number): Authorization {
+  const now = Math.floor(nowMs / 1000);
+  return {
+    from,
+    to: terms.payTo,
+    value: terms.amount,
+    validAfter: String(now - EARLY_SECONDS),
+    validBefore: String(now + terms.maxTimeoutSeconds),
+    nonce: `0x${randomHex(32)}`,
+  };
+}
+
+/** EIP-3009 as EIP-712 typed data. */
+export function buildTypedData(terms: Terms, message: Authorization) {
+  const fields = (text: string) =>
+    text.split(", ").map((field) => {
+      const [type, name] = field.split(" ");
+      return { name, type };
+    });
+  return {
+    types: {
+      EIP712Domain: fields("string name, string version, uint256 chainId, address verifyingContract"),
+      TransferWithAuthorization: fields(
+        "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce",
+      ),
+    },
+    domain: {
+      name: terms.extra.name,
+      version: terms.extra.version,
+      chainId: parseChainId(terms.network),
+      verifyingContract: terms.asset,
+    },
+    primaryType: "TransferWithAuthorization",
+    message,
+  };
+}
+
+export function buildPaymentHeader(
+  challenge: Challenge,
+  terms: Terms,
+  authorization: Authorization,
+  signature: string,
+): string {
+  const { x402Version, resource } = challenge;
+  const extensions = addPaymentIdentifier(challenge.extensions ?? {});
+  return encodeHeader({
+    x402Version,
+    payload: { authorization, signature },
+    resource,
+    accepted: terms,
+    extensions,
+  });
+}
+
+const IDENTIFIER = "payment-identifier";
+
+/**
+ * Adds a payment identifier if the service supports them. It never appears on the chain, so that reading the signature
+ * there is not enough to fetch what was paid for.
+ */
+function addPaymentIdentifier(extensions: Extensions): Extensions {
+  const known = extensions[IDENTIFIER];
+  if (known === undefined) return extensions;
+  const id = `pay_${randomHex(16)}`;
+  return { ...extensions, [IDENTIFIER]: { ...known, info: { ...known.info, id } } };
+}

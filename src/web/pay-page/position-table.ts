@@ -1,0 +1,134 @@
+// Renders the positions: grouped by protocol and chain, each group with its net value and what is owed of it.
+import {
+  computeShare,
+  formatQuantity,
+  formatUsd,
+  fromMillionths,
+  sumMillionths,
+  toMillionths,
+} from "./amounts.ts";
+import {
+  createElement,
+  renderAmount,
+  renderCard,
+  renderNumberCell,
+  renderShareBar,
+  renderTable,
+} from "./elements.ts";
+import type { Position } from "./responses.d.ts";
+import type { ViewContext } from "./result-view.ts";
+import { renderChain, renderName, revealName } from "./texts.ts";
+
+const POSITION_COLUMNS = [
+  { name: "Position" },
+  { name: "Assets", look: "number wide" },
+  { name: "Value", look: "number" },
+];
+
+export function renderPositions(positions: readonly Position[], context: ViewContext) {
+  if (positions.length === 0) {
+    const text = "None in the lending, vault, staking and liquidity protocols that are read.";
+    return renderCard("Positions", createElement("p", { class: "soft" }, text));
+  }
+  const groups = new Map();
+  for (const position of positions) {
+    const key = `${position.protocol} ${position.chain}`;
+    groups.set(key, [...(groups.get(key) ?? []), position]);
+  }
+  const head = { look: "positions", caption: "Positions by protocol", columns: POSITION_COLUMNS };
+  return renderCard(
+    "Positions",
+    renderTable(head, ...[...groups.values()].map((group) => renderGroup(group, context))),
+  );
+}
+
+/** The group has at least one, all of the same protocol and chain. */
+function renderGroup(group: readonly Position[], { nameOf }: ViewContext) {
+  const [first] = group;
+  const values = group.map(({ valueUsd }) => valueUsd);
+  const net = values.includes(null) ? null : sumMillionths(values);
+  return createElement(
+    "tbody",
+    {},
+    createElement(
+      "tr",
+      { class: "group" },
+      createElement(
+        "th",
+        { scope: "rowgroup" },
+        createElement("strong", {}, renderName(formatProtocol(first?.protocol ?? "?"))),
+        " ",
+        renderChain(nameOf(first?.chain ?? "?")),
+        renderDebt(values),
+      ),
+      createElement("td", { class: "wide" }),
+      renderNumberCell(
+        net === null ? createElement("span", { class: "soft" }, "unknown") : formatUsd(fromMillionths(net)),
+        net === null ? "A part has no known price" : fromMillionths(net),
+      ),
+    ),
+    ...group.map(renderPosition),
+  );
+}
+
+/**
+ * How much of what is supplied is owed, where both are known. How near that is to liquidation is not: each market has
+ * limits of its own.
+ */
+function renderDebt(values: (string | null)[]) {
+  if (values.includes(null)) return null;
+  const held = sumMillionths(values.filter((value) => toMillionths(value) > 0n));
+  const owed = -sumMillionths(values.filter((value) => toMillionths(value) < 0n));
+  if (held === 0n || owed === 0n) return null;
+  const share = computeShare(owed, held);
+  return createElement(
+    "small",
+    { class: "debt", title: "Over all markets of the protocol; each has a liquidation limit of its own." },
+    `Owes ${share} % of what it holds there`,
+    renderShareBar(share, "owed"),
+  );
+}
+
+function renderPosition({ name, kind, assets, valueUsd, partial }: Position) {
+  const quantities = (look: string) =>
+    assets.map((asset) =>
+      createElement(
+        "span",
+        { class: look, title: asset.balance ?? asset.rawBalance },
+        renderAmount(formatQuantity(asset.balance)),
+        " ",
+        renderName(asset.symbol ?? "?"),
+      ),
+    );
+  return createElement(
+    "tr",
+    {},
+    createElement(
+      "th",
+      { scope: "row", title: revealName(name) },
+      createElement("span", { class: `tag ${kind === "borrowed" ? "bad" : ""}`.trim() }, kind),
+      " ",
+      renderName(name),
+      createElement("small", { class: "narrow" }, ...quantities("line")),
+    ),
+    createElement("td", { class: "number wide" }, ...quantities("line")),
+    renderNumberCell(
+      valueUsd === null ? createElement("span", { class: "soft" }, "no price") : formatUsd(valueUsd),
+      valueUsd ?? "no price",
+      valueUsd?.startsWith("-") ? "negative" : "",
+      partial ? createElement("small", { title: "An asset has no known price" }, "in part") : null,
+    ),
+  );
+}
+
+const PROTOCOL_NAMES = new Map([
+  ["erc-4626", "ERC-4626 vaults"],
+  ["ether-fi", "ether.fi"],
+]);
+
+/** `aave-v3` is Aave v3. */
+function formatProtocol(protocol: string) {
+  const capitalise = (word: string) =>
+    /^v\d/.test(word) ? word : word.replace(/^./u, (letter) => letter.toUpperCase());
+  return PROTOCOL_NAMES.get(protocol) ?? protocol.split("-").map(capitalise).join(" ");
+}

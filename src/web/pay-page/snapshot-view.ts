@@ -1,0 +1,123 @@
+// Renders a snapshot: total, allocation, loans, warnings, tokens, positions, activity, and how it was read.
+import { renderGas } from "./account-view.ts";
+import { renderActivity } from "./activity-table.ts";
+import { listParts, renderAllocation } from "./allocation.ts";
+import { computeShare, formatUsd, fromMillionths, sumMillionths, toMillionths } from "./amounts.ts";
+import {
+  createElement,
+  renderAmount,
+  renderCard,
+  renderFacts,
+  renderShareBar,
+  type ViewElement,
+} from "./elements.ts";
+import { renderLoans } from "./loan-view.ts";
+import { renderNotes, renderWarnings, sortNotes } from "./notes.ts";
+import { renderPositions } from "./position-table.ts";
+import type { ChainSummary, Snapshot } from "./responses.d.ts";
+import { renderTotalAmount, type ViewContext } from "./result-view.ts";
+import { renderChain } from "./texts.ts";
+import { renderTokens } from "./token-table.ts";
+
+export function renderSnapshot(snapshot: Snapshot, context: ViewContext): ViewElement[] {
+  const { address, summary, tokens, positions, recentActivity } = snapshot;
+  const { notes, warnings } = sortNotes(summary.warnings);
+  const isEmpty = tokens.length === 0 && positions.length === 0;
+  const beside = isEmpty ? renderNothing(snapshot, context) : renderAllocationCard(snapshot, context);
+  const parts = [
+    createElement("div", { class: "two" }, renderTotal(snapshot, context), beside),
+    warnings.length === 0 ? null : renderWarnings(warnings),
+    renderLoans(snapshot.health ?? [], context),
+    ...(isEmpty ? [] : [renderTokens(tokens, context), renderPositions(positions, context)]),
+    renderActivity(recentActivity, address, context),
+    renderNotes(snapshot, notes, context),
+  ];
+  return parts.filter((part) => part !== null);
+}
+
+function renderTotal(snapshot: Snapshot, context: ViewContext) {
+  const { summary } = snapshot;
+  const total = summary.totalValueUsd;
+  return renderCard(
+    "Total value",
+    renderTotalAmount(total === null ? "Unknown" : formatUsd(total)),
+    total === null
+      ? createElement(
+          "p",
+          { class: "soft" },
+          "A total without what is missing would be wrong: see the warnings.",
+        )
+      : renderParts(snapshot),
+    createElement(
+      "ul",
+      { class: "shares" },
+      ...summary.chains.map((chain) => renderChainShare(chain, snapshot, context)),
+    ),
+  );
+}
+
+/** What the total is the sum of. */
+function renderParts({ summary, tokens, positions }: Snapshot) {
+  const held = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) > 0n);
+  const owed = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) < 0n);
+  const inTokens = tokens.filter(({ spam }) => !spam).map(({ valueUsd }) => valueUsd);
+  const format = (values: (string | null)[]) =>
+    renderAmount(formatUsd(fromMillionths(sumMillionths(values))));
+  return renderFacts([
+    ["Tokens", format(inTokens)],
+    ["Positions", format(held)],
+    ...(owed.length === 0 ? [] : [["Debt", createElement("span", { class: "negative" }, format(owed))]]),
+    [
+      "Stablecoins among them",
+      renderAmount(summary.stablecoinValueUsd === null ? "unknown" : formatUsd(summary.stablecoinValueUsd)),
+    ],
+    ["Tokens with a price", `${summary.pricedTokenCount} of ${summary.tokenCount}`],
+  ]);
+}
+
+function renderChainShare(
+  { chain, totalValueUsd }: ChainSummary,
+  snapshot: Snapshot,
+  { nameOf }: ViewContext,
+) {
+  const { summary } = snapshot;
+  const whole = summary.chains.reduce((sum, { totalValueUsd: value }) => sum + positive(value), 0n);
+  const share = whole === 0n ? 0 : computeShare(positive(totalValueUsd), whole);
+  return createElement(
+    "li",
+    {},
+    renderChain(nameOf(chain)),
+    renderShareBar(share, "s0"),
+    createElement(
+      "span",
+      { class: "value" },
+      renderAmount(totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
+    ),
+    renderGas(snapshot, chain),
+  );
+}
+
+function positive(value: string | null) {
+  const units = toMillionths(value);
+  return units > 0n ? units : 0n;
+}
+
+function renderNothing({ chains }: Snapshot, { nameOf }: ViewContext) {
+  return renderCard(
+    "Nothing found",
+    createElement("p", {}, `No known token and no position on ${chains.map(nameOf).join(", ")}.`),
+    createElement(
+      "p",
+      { class: "soft" },
+      "Compare the address with the one you meant. Other chains may hold something: choose them above.",
+    ),
+  );
+}
+
+function renderAllocationCard(snapshot: Snapshot, context: ViewContext) {
+  const picture = renderAllocation(listParts(snapshot), context.nameOf);
+  return renderCard(
+    "Allocation",
+    picture ?? createElement("p", { class: "soft" }, "Nothing in this wallet has a price on these chains."),
+  );
+}
