@@ -14,8 +14,7 @@ import type { RouteServices } from "../routes/paid-route.ts";
 import { PAID_ROUTES } from "../routes/paid-routes.ts";
 import { portfolioRoute } from "../routes/portfolio.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
-import { portfolioOverviewSchema } from "./overview.ts";
-import { portfolioHoldingsSchema } from "./snapshot-budget.ts";
+import { portfolioHoldingsSchema, portfolioOverviewSchema } from "./snapshot-budget.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isValid = {

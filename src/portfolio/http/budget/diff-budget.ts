@@ -1,8 +1,9 @@
 // The forms of a difference: in full, or an overview of at most 2 kB with the total and the largest changes.
 
 import { compareDecimals, parseDecimal } from "../../../lib/decimal.ts";
-import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
+import { type TypeOf, titledRecord } from "../../../schema/json-schema.ts";
 import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfolio/diff.ts";
+import { count, textOrNull } from "../../../schema/portfolio/values.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { cutName, fillList, pickFields } from "./fit.ts";
 
@@ -10,42 +11,35 @@ const CHANGES_MAX = 5;
 const SIDE_FIELDS = ["timestamp", "blocks"] as const;
 const CHANGE_FIELDS = ["chain", "contract", "changeUsd", "quantityUsd", "priceUsd"] as const;
 
-type Fields = Readonly<Record<string, JsonSchema>>;
-const fieldsOf = (schema: unknown) => ((schema as JsonSchema | undefined)?.properties ?? {}) as Fields;
-const diffFields = fieldsOf(portfolioDiffSchema);
-const side = { title: "OverviewSide", ...closedObject(pickFields(fieldsOf(diffFields.from), SIDE_FIELDS)) };
-const count = { type: "integer", minimum: 0 };
+const { properties } = portfolioDiffSchema;
+const side = titledRecord("OverviewSide", pickFields(properties.from.properties, SIDE_FIELDS));
 
-export const portfolioDiffOverviewSchema: JsonSchema = {
-  title: "PortfolioDiffOverview",
-  ...closedObject({
-    ...pickFields(diffFields, ["address"]),
-    from: side,
-    to: side,
-    ...pickFields(diffFields, ["total"]),
-    changedTokenCount: count,
-    changedPositionCount: count,
-    ...pickFields(diffFields, ["unknownCount"]),
-    largestChanges: {
-      type: "array",
-      maxItems: CHANGES_MAX,
-      items: {
-        title: "OverviewChange",
-        ...closedObject({
-          ...pickFields(fieldsOf(diffFields.tokens?.items), CHANGE_FIELDS),
-          symbol: { type: ["string", "null"] },
-        }),
-      },
-      description: "The tokens whose value changed most, in either direction, that fit.",
-    },
-    warningCount: { ...count, description: "The warnings of both sides." },
-    ...pickFields(diffFields, ["provider"]),
-  }),
-};
+export const portfolioDiffOverviewSchema = titledRecord("PortfolioDiffOverview", {
+  address: properties.address,
+  from: side,
+  to: side,
+  total: properties.total,
+  changedTokenCount: count,
+  changedPositionCount: count,
+  unknownCount: properties.unknownCount,
+  largestChanges: {
+    type: "array",
+    maxItems: CHANGES_MAX,
+    items: titledRecord("OverviewChange", {
+      ...pickFields(properties.tokens.items.properties, CHANGE_FIELDS),
+      symbol: textOrNull,
+    }),
+    description: "The tokens whose value changed most, in either direction, that fit.",
+  },
+  warningCount: { ...count, description: "The warnings of both sides." },
+  provider: properties.provider,
+});
 
-function summarizeDiff(diff: PortfolioDiff): unknown {
+type DiffOverview = TypeOf<typeof portfolioDiffOverviewSchema>;
+
+function summarizeDiff(diff: PortfolioDiff): DiffOverview {
   const { address, from, to, total, tokens, positions, unknownCount, provider } = diff;
-  const largestChanges: unknown[] = [];
+  const largestChanges: DiffOverview["largestChanges"][number][] = [];
   const overview = {
     address,
     from: pickFields(from, SIDE_FIELDS),

@@ -1,11 +1,8 @@
 // The forms of an exposure: in full, or an overview of at most 2 kB with what is most at risk.
 
-import { closedObject, type JsonSchema } from "../../../schema/json-schema.ts";
-import {
-  type Exposure,
-  type ExposurePermission,
-  exposureSchema,
-} from "../../../schema/portfolio/exposure.ts";
+import { listOf, type TypeOf, titledRecord } from "../../../schema/json-schema.ts";
+import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposure.ts";
+import { count, text } from "../../../schema/portfolio/values.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { cutName, cutWarning, fillList, pickFields } from "./fit.ts";
 
@@ -17,53 +14,59 @@ const WARNINGS_MAX = 5;
 const BYTES_WITH_PERMISSIONS_MAX = 1_700;
 
 const COUNTS = [
-  ...(["permissionCount", "unlimitedCount", "unknownSpenderCount", "valueAtRiskUsd", "partial"] as const),
-];
+  "permissionCount",
+  "unlimitedCount",
+  "unknownSpenderCount",
+  "valueAtRiskUsd",
+  "partial",
+] as const;
 const CHAIN_FIELDS = ["chain", "permissionCount", "valueAtRiskUsd", "partial"] as const;
 const PERMISSION_FIELDS = [
-  ...["chain", "kind", "contract", "symbol", "spender", "spenderName"],
-  ...["unlimited", "valueAtRiskUsd"],
-] as readonly (keyof ExposurePermission)[];
+  "chain",
+  "kind",
+  "contract",
+  "symbol",
+  "spender",
+  "spenderName",
+  "unlimited",
+  "valueAtRiskUsd",
+] as const;
 
-type Fields = Readonly<Record<string, JsonSchema>>;
-const fieldsOf = (schema: unknown) => ((schema as JsonSchema | undefined)?.properties ?? {}) as Fields;
-const exposureFields = fieldsOf(exposureSchema);
-const summaryFields = fieldsOf(exposureFields.summary);
+const { properties } = exposureSchema;
+const { summary, permissions } = properties;
 
-export const exposureOverviewSchema: JsonSchema = {
-  title: "ExposureOverview",
-  ...closedObject({
-    ...pickFields(exposureFields, ["address", "timestamp"]),
-    ...pickFields(summaryFields, COUNTS),
-    chains: {
-      type: "array",
-      items: {
-        title: "ChainAtRisk",
-        ...closedObject(pickFields(fieldsOf(summaryFields.chains?.items), CHAIN_FIELDS)),
-      },
-    },
-    permissions: {
-      type: "array",
-      maxItems: PERMISSIONS_MAX,
-      items: {
-        title: "OverviewPermission",
-        ...closedObject(pickFields(fieldsOf(exposureFields.permissions?.items), PERMISSION_FIELDS)),
-      },
-      description: "Those most at risk that fit; a long symbol or name is cut and ends in ….",
-    },
-    warningCount: { type: "integer", minimum: 0 },
-    warnings: {
-      type: "array",
-      maxItems: WARNINGS_MAX,
-      items: { type: "string" },
-      description: "Those that fit; a long one is cut and ends in ….",
-    },
-    ...pickFields(exposureFields, ["provider"]),
-  }),
-};
+export const exposureOverviewSchema = titledRecord("ExposureOverview", {
+  ...pickFields(properties, ["address", "timestamp"]),
+  ...pickFields(summary.properties, COUNTS),
+  chains: listOf(
+    titledRecord("ChainAtRisk", pickFields(summary.properties.chains.items.properties, CHAIN_FIELDS)),
+  ),
+  permissions: {
+    type: "array",
+    maxItems: PERMISSIONS_MAX,
+    items: titledRecord("OverviewPermission", pickFields(permissions.items.properties, PERMISSION_FIELDS)),
+    description: "Those most at risk that fit; a long symbol or name is cut and ends in ….",
+  },
+  warningCount: count,
+  warnings: {
+    type: "array",
+    maxItems: WARNINGS_MAX,
+    items: text,
+    description: "Those that fit; a long one is cut and ends in ….",
+  },
+  provider: properties.provider,
+});
 
-function summarizeExposure({ address, timestamp, summary, permissions, provider }: Exposure): unknown {
-  const listed: unknown[] = [];
+type ExposureOverview = TypeOf<typeof exposureOverviewSchema>;
+
+function summarizeExposure({
+  address,
+  timestamp,
+  summary,
+  permissions,
+  provider,
+}: Exposure): ExposureOverview {
+  const listed: ExposureOverview["permissions"][number][] = [];
   const warnings: string[] = [];
   const overview = {
     ...{ address, timestamp, ...pickFields(summary, COUNTS) },

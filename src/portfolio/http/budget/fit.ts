@@ -48,6 +48,6 @@ function cutText(text: string, bytesMax: number): string {
 export function pickFields<Fields extends object, Name extends keyof Fields>(
   record: Fields,
   names: readonly Name[],
-): Pick<Fields, Name> {
+): Pick<Fields, NoInfer<Name>> {
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<Fields, Name>;
 }

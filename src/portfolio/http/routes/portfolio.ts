@@ -8,8 +8,11 @@ import { createPortfolioParameters, formatBlocks, type PortfolioRequest } from "
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { pickFields } from "../budget/fit.ts";
-import { portfolioOverviewSchema } from "../budget/overview.ts";
-import { portfolioHoldingsSchema, SNAPSHOT_BUDGET } from "../budget/snapshot-budget.ts";
+import {
+  portfolioHoldingsSchema,
+  portfolioOverviewSchema,
+  SNAPSHOT_BUDGET,
+} from "../budget/snapshot-budget.ts";
 import { addWarning } from "./add-warning.ts";
 import type { DeliveredResponse, PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
