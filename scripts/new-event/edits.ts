@@ -194,7 +194,8 @@ export const NEW_EVENT_EDITS: readonly EventEdit[] = [
           note_hash: args.noteHash,
         }),
       ],
-      explain: ({ args }) => \`Merchant #\${args.merchantId} endorsed by \${args.endorser}\`,
+      explain: ({ args }) =>
+        sentence\`Merchant \${recordPart("merchant", args.merchantId)} endorsed by \${addressPart(args.endorser)}\`,
     },
 `,
       },

@@ -1,11 +1,8 @@
 // Sentences: amounts of known tokens as people read them, and nothing of ours where a stranger is quoted.
-import type { AbiEvent } from "viem";
 import { expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
-import { domains } from "../protocol/domains.ts";
-import type { Domain } from "../schema/domain.ts";
 import type { PageContext } from "./context.ts";
-import { ownSentence, QUOTING_EVENTS, sentence } from "./sentences.ts";
+import { ownSentence, sentence } from "./sentences.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;
@@ -83,21 +80,3 @@ it("a sentence is of limited length", () => {
   const cut = renderHtml(ownSentence(page, `${"x".repeat(600 - 42)}${HASH}`));
   expect(cut).not.toContain("data-copy");
 });
-
-it("every event whose sentence has a text of its arguments is known to quote a stranger", () => {
-  const quoting = domains.flatMap(({ abi, events }) =>
-    abi
-      .filter((item): item is AbiEvent => item.type === "event" && item.name in events)
-      .flatMap((item) => quotes(item, events)),
-  );
-  expect(quoting).toEqual(QUOTING_EVENTS);
-});
-
-const MARK = "a stranger's text";
-
-function quotes({ name: type, inputs }: AbiEvent, events: Domain["events"]): readonly string[] {
-  const args = Object.fromEntries(
-    inputs.map((input) => [input.name ?? "", /^(string|bytes)$/.test(input.type) ? MARK : 1n]),
-  );
-  return events[type]?.explain({ args } as never).includes(MARK) ? [type] : [];
-}

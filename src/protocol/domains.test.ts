@@ -15,6 +15,7 @@ import { type Domain, defineDomain } from "../schema/domain.ts";
 import { defineTable } from "../schema/table.ts";
 import { createLogDecoder } from "./decode-logs.ts";
 import { domains, requireFullCoverage, tables } from "./domains.ts";
+import { explainEvent } from "./explain.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 
@@ -133,7 +134,7 @@ const EVENTS = domains.flatMap((each) =>
 function explain(contract: EventSource, name: string, args: Readonly<Record<string, unknown>>): string {
   const decoded = decoder.decode(encodeProtocolLog(contract, name, args), 0n);
   if (!decoded) throw new Error(`${name} was not decoded`);
-  return decoded.rule.explain(decoded);
+  return explainEvent(decoded).description;
 }
 
 describe("explanations", () => {

@@ -16,11 +16,14 @@ export type FilteredEvent = {
   readonly linked?: LinkedNames;
 };
 
+/** What linked rows say: names of subjects, and the tokens of an intent, which the amounts of bids and fills are of. */
+export type LinkedSubject = EventSubject | "input_token" | "output_token";
+
 type Link = {
   /** Joined to `k`, which has the keys and the blocks. */
   readonly joins: readonly string[];
   /** Expressions that name the subject, by its id or by its address. */
-  readonly names: Readonly<Partial<Record<EventSubject, readonly string[]>>>;
+  readonly names: Readonly<Partial<Record<LinkedSubject, readonly string[]>>>;
 };
 
 /** The version of a row as of the block: no rule of the protocol deletes one, so that it is the last that began. */
@@ -58,6 +61,8 @@ const LINKS = {
       agent: ["i.owner"],
       account: ["i.owner", "b.solver"],
       solver: ["b.solver", "s.solver_id::text"],
+      input_token: ["i.input_token"],
+      output_token: ["i.output_token"],
     },
   },
   agent: {
@@ -118,7 +123,7 @@ const LINK_BY_ARGUMENT: Readonly<Record<string, LinkName>> = {
   disputeId: "dispute",
 };
 
-const gives = (link: LinkName, subject: EventSubject) => subject in LINKS[link].names;
+const gives = (link: LinkName, subject: LinkedSubject) => subject in LINKS[link].names;
 
 /** Whether rows can say that an event with these arguments is about such a thing. */
 export function canLinkTo(args: ReadonlySet<string>, subject: EventSubject): boolean {
@@ -130,7 +135,7 @@ export function canLinkTo(args: ReadonlySet<string>, subject: EventSubject): boo
 }
 
 /** The subjects of an event by the rows that it names: ids as decimal text, addresses in lower case. */
-type LinkedNames = Readonly<Partial<Record<EventSubject, ReadonlySet<string>>>>;
+type LinkedNames = Readonly<Partial<Record<LinkedSubject, ReadonlySet<string>>>>;
 
 type EventAtBlock = FilteredEvent & { readonly blockNumber: bigint };
 type Key = { readonly key: string; readonly block: string; readonly events: EventAtBlock[] };
@@ -141,7 +146,7 @@ export class EventLinks {
   readonly #keys = new Map<LinkName, Map<string, Key>>();
 
   /** Notes what has to be read to know whether the event is about things of these kinds; false if nothing has. */
-  add(event: EventAtBlock, subjects: readonly EventSubject[]): boolean {
+  add(event: EventAtBlock, subjects: readonly LinkedSubject[]): boolean {
     let isNoted = false;
     for (const [link, key] of linksOf(event)) {
       if (!subjects.some((subject) => gives(link, subject))) continue;
@@ -169,13 +174,13 @@ export class EventLinks {
   /** The rows of those selects, by event. */
   decode(rows: readonly Readonly<Record<string, unknown>>[]): ReadonlyMap<FilteredEvent, LinkedNames> {
     const lists = new Map([...this.#keys].map(([link, keys]) => [link as string, [...keys.values()]]));
-    const found = new Map<FilteredEvent, Partial<Record<EventSubject, Set<string>>>>();
+    const found = new Map<FilteredEvent, Partial<Record<LinkedSubject, Set<string>>>>();
     for (const { link, position, subject, name } of rows) {
       for (const event of lists.get(String(link))?.[Number(position) - 1]?.events ?? []) {
         const names = found.get(event) ?? {};
         found.set(event, names);
-        const known = names[subject as EventSubject] ?? new Set<string>();
-        names[subject as EventSubject] = known.add(String(name));
+        const known = names[subject as LinkedSubject] ?? new Set<string>();
+        names[subject as LinkedSubject] = known.add(String(name));
       }
     }
     return found;

@@ -1,5 +1,6 @@
 // Explanations: the events of the protocol in log order, with exact numbers.
 import { describe, expect, it } from "vitest";
+import fixtures from "../../tests/fixtures/events/sentences.json" with { type: "json" };
 import {
   encodeProtocolLog,
   MEMORY_ACCOUNT,
@@ -7,7 +8,11 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../../tests/support/index/memory-index.ts";
+import type { Sentence } from "../schema/sentence.ts";
+import { ZERO_ADDRESS } from "../schema/table.ts";
 import { createLogDecoder } from "./decode-logs.ts";
+import { EVENT_TYPES } from "./event-filter.ts";
+import { explainEvent, explainParts } from "./explain.ts";
 import { explainLogs } from "./reads/transactions.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
@@ -53,5 +58,42 @@ describe("an explanation", () => {
     expect(explainLogs(TX, [elsewhere, submitted], decoder)?.events).toHaveLength(1);
     expect(explainLogs(TX, [elsewhere], decoder)).toBeNull();
     expect(explainLogs(TX, [], decoder)).toBeNull();
+  });
+});
+
+type Fixture = (typeof fixtures)[number];
+
+function decode({ address, topics, data }: Fixture) {
+  const event = decoder.decode({ ...submitted, address, topics, data } as typeof submitted, 0n);
+  if (event === null) throw new Error("the log is not an event of the protocol");
+  return event;
+}
+
+describe("the parts of a sentence", () => {
+  it("are, joined, the sentences that events had before there were parts", () => {
+    for (const each of fixtures) expect(explainEvent(decode(each)).description).toBe(each.sentence);
+    expect(new Set(fixtures.map(({ type }) => type))).toEqual(new Set(EVENT_TYPES));
+  });
+
+  it("mark every address and hash, and nothing in a text that someone else wrote", () => {
+    const parts = fixtures.flatMap((each) => explainParts(decode(each)));
+    for (const { kind, text } of parts) if (kind === "text") expect(text).not.toMatch(/0x[0-9a-f]{40}/);
+    const quoted = parts.filter(({ kind }) => kind === "quoted").map(({ text }) => text);
+    expect(quoted).toEqual(["weather", `5 of 0x${"ab".repeat(20)}`, "<b>\u202e", ""]);
+  });
+
+  it("name the token of each amount; for bids and fills the rows of their intent do", () => {
+    const [input, output] = [repeatAddressByte("01"), repeatAddressByte("02")];
+    const linked = { input_token: new Set([input]), output_token: new Set([output]) };
+    const tokensOf = (parts: Sentence) =>
+      parts.flatMap((part) => (part.kind === "amount" ? [part.token] : []));
+    for (const each of fixtures) {
+      const event = decode(each);
+      const tokens = tokensOf(explainParts({ ...event, linked }));
+      const isOfIntent = ["SolverBidSubmitted", "IntentFilled"].includes(each.type);
+      const { token = ZERO_ADDRESS } = event.args as { readonly token?: string };
+      expect(tokens).toEqual(isOfIntent ? [input, output] : tokens.map(() => token));
+      if (isOfIntent) expect(tokensOf(explainParts(event))).toEqual([null, null]);
+    }
   });
 });

@@ -1,5 +1,7 @@
 // Explains an event: its name, its arguments as JSON can carry them, and one sentence.
+import { joinSentence, type Sentence } from "../schema/sentence.ts";
 import type { DecodedEvent } from "./decode-logs.ts";
+import type { FilteredEvent } from "./event-links.ts";
 
 export type ExplainedEvent = {
   readonly eventName: string;
@@ -7,12 +9,21 @@ export type ExplainedEvent = {
   readonly description: string;
 };
 
-export function explainEvent(event: DecodedEvent): ExplainedEvent {
+type LinkedEvent = DecodedEvent & Pick<FilteredEvent, "linked">;
+
+export function explainEvent(event: LinkedEvent): ExplainedEvent {
   return {
     eventName: event.name,
     args: formatArguments(event.args),
-    description: event.rule.explain(event),
+    description: joinSentence(explainParts(event)),
   };
+}
+
+/** The sentence in parts. Bids and fills name their intent alone, whose tokens are linked rows. */
+export function explainParts(event: LinkedEvent): Sentence {
+  const [input_token = null] = event.linked?.input_token ?? [];
+  const [output_token = null] = event.linked?.output_token ?? [];
+  return event.rule.explain(event, { input_token, output_token });
 }
 
 // Integers of any width as text, so that clients need not know which ones fit a number.

@@ -4,6 +4,7 @@ import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
 import type { EventRecord } from "./chain-log.ts";
 import type { Change } from "./change.ts";
 import type { DetailsReader } from "./event-details.ts";
+import type { Sentence } from "./sentence.ts";
 import { type Columns, formatKey, type Row, type RowOf, type Table } from "./table.ts";
 
 /** The input of a fold: the event, its details from the call, and the rows that the rule requires. */
@@ -24,8 +25,11 @@ export type EventRule<Args> = {
   readonly details?: DetailsReader<unknown>;
   /** Pure: the same event and rows give the same changes, which makes a rebuild possible. */
   readonly fold: (event: FoldInput<Args>) => readonly Change[];
-  readonly explain: (event: EventRecord<Args>) => string;
+  /** The tokens are those of the intent that the event names, as far as they are known. */
+  readonly explain: (event: EventRecord<Args>, tokens: IntentTokens) => Sentence;
 };
+
+export type IntentTokens = { readonly input_token: string | null; readonly output_token: string | null };
 
 type EventRules<A extends Abi> = {
   readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;

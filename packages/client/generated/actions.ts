@@ -774,8 +774,8 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
-    /** rows: with each event the rows that it has changed, before and after it. A page then has at most 100 events. */
-    include?: "rows";
+    /** rows: with each event the rows that it has changed, before and after it; a page then has at most 100 events. parts: with each event its description in parts, with the token of each amount. */
+    include?: "rows" | "parts" | "rows,parts";
     /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;
     /** Only events about this intent. */

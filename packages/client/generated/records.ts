@@ -1520,6 +1520,8 @@ export type ProtocolEvent = {
   cursor: string;
   /** With include=rows: the rows that the event has changed, before and after it. Null where the block is too large. */
   rows?: RowChange[] | null;
+  /** With include=parts: the description in parts, whose texts joined are the description. An amount is in the smallest unit, with its token (zero is the coin of the chain), or null if that is not known. */
+  parts?: SentencePart[];
 };
 
 export type Quote = {
@@ -1952,6 +1954,21 @@ export type SPEND_LIMIT = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+};
+
+export type SentencePart = {
+  kind: "text" | "quoted" | "address" | "token" | "hash" | "time";
+  text: string;
+} | {
+  kind: "record";
+  text: string;
+  record: "agent" | "attestation" | "attestor" | "dispute" | "facilitator" | "intent" | "merchant" | "quote" | "receipt" | "service" | "solver";
+  id: string;
+} | {
+  kind: "amount";
+  text: string;
+  amount: string;
+  token: string | null;
 };
 
 export type Service = {

@@ -28,8 +28,8 @@ export interface WatchOptions extends RequestOptions {
   readonly finality?: "instant" | "safe" | "finalized";
   /** Only what is final: the same as `finality: "finalized"`, with the promise that no undo is ever yielded. */
   readonly finalized?: boolean;
-  /** `rows`: each event has the rows that it changed, before and after it. */
-  readonly include?: "rows";
+  /** `rows`: each event has the rows that it changed, before and after it. `parts`: its sentence in parts. */
+  readonly include?: "rows" | "parts" | "rows,parts";
   /** Called before each wait for another connection. */
   readonly onRetry?: (error: SextantError, waitMs: number) => void;
   /** How long the connection may be silent; default: 45 seconds. The service sends something every 15. */
@@ -120,7 +120,7 @@ async function* readConnection(
         if (item === null) continue;
         if (isFinal && item.kind === "undo") throw undoneThoughFinal();
         const lacksRows = item.kind === "event" && item.event.rows === undefined;
-        if (include === "rows" && lacksRows) throw sentWithoutRows();
+        if (include?.startsWith("rows") && lacksRows) throw sentWithoutRows();
         Object.assign(position, { cursor: item.cursor, failures: 0, hasBegun: true });
         seen.observeItem(item);
         yield item;

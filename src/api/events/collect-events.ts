@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { DecodedEvent } from "../../protocol/decode-logs.ts";
 import { type FilteredEvent, matchesFilter } from "../../protocol/event-filter.ts";
-import { explainEvent } from "../../protocol/explain.ts";
+import { explainEvent, explainParts } from "../../protocol/explain.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
@@ -51,7 +51,10 @@ export function collectEvents(collected: Collected, deployment: DeploymentId): E
       isCut = rows !== null && changed === undefined;
       if (isCut) break;
       const text = formatCursor(cursorAt(each));
-      const record = describeEvent(event, each.log, text, changed);
+      const record = describeEvent(event, each.log, text, {
+        ...(changed === undefined ? {} : { rows: changed }),
+        ...(request.parts === true && { parts: explainParts(event) }),
+      });
       bytes += Buffer.byteLength(JSON.stringify(record));
       // At least one, so that every page advances.
       isCut = bytes > PAGE_BYTES_MAX && events.length > 0;
@@ -115,7 +118,7 @@ function describeEvent(
   event: DecodedEvent,
   log: ChainLog,
   cursor: string,
-  rows: EventRecord["rows"],
+  included: Pick<EventRecord, "rows" | "parts">,
 ): EventRecord {
   const { eventName, args, description } = explainEvent(event);
   return {
@@ -131,6 +134,6 @@ function describeEvent(
     block_hash: log.blockHash,
     block_timestamp: String(log.blockTimestamp),
     cursor,
-    ...(rows === undefined ? {} : { rows }),
+    ...included,
   };
 }

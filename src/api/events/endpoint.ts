@@ -10,7 +10,7 @@ import {
   type EventSubject,
 } from "../../protocol/event-filter.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { closedObject, type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   enumParameter,
@@ -19,6 +19,7 @@ import {
   uintParameter,
 } from "../../schema/parameter.ts";
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
+import { SENTENCE_SCHEMA } from "../../schema/sentence.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, EVENT_ORDERS, type EventOrder, hasCursorLength } from "./cursor.ts";
 import type { EventStart } from "./event-page.ts";
@@ -147,8 +148,8 @@ const parameters: readonly Parameter[] = [
     name: "include",
     in: "query",
     required: false,
-    kind: enumParameter(["rows"]),
-    description: `rows: with each event the rows that it has changed, before and after it. A page then has at most ${ROWS_LIMIT_MAX} events.`,
+    kind: enumParameter(["rows", "parts", "rows,parts"]),
+    description: `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount.`,
     example: "rows",
   },
   ...Object.entries(SUBJECT_PARAMETERS).map(
@@ -167,29 +168,24 @@ const parameters: readonly Parameter[] = [
 
 const text: JsonSchema = { type: "string" };
 
-const EVENT_FIELDS = closedObject({
-  id: { type: "string", description: "The same whenever this event of this block is delivered." },
-  type: text,
-  contract: text,
-  address: text,
-  args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
-  description: text,
-  tx_hash: text,
-  log_index: { type: "integer" },
-  block_number: text,
-  block_hash: text,
-  block_timestamp: text,
-  cursor: text,
-});
-
-const EVENT: JsonSchema = {
-  title: "ProtocolEvent",
-  ...EVENT_FIELDS,
-  properties: {
-    ...(EVENT_FIELDS.properties as Readonly<Record<string, JsonSchema>>),
-    rows: ROW_CHANGES_SCHEMA,
+const EVENT = titledRecord(
+  "ProtocolEvent",
+  {
+    id: { type: "string", description: "The same whenever this event of this block is delivered." },
+    type: text,
+    contract: text,
+    address: text,
+    args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
+    description: text,
+    tx_hash: text,
+    log_index: { type: "integer" },
+    block_number: text,
+    block_hash: text,
+    block_timestamp: text,
+    cursor: text,
   },
-};
+  { rows: ROW_CHANGES_SCHEMA, parts: SENTENCE_SCHEMA },
+);
 
 const UNDO: JsonSchema = {
   title: "EventUndo",
@@ -197,26 +193,20 @@ const UNDO: JsonSchema = {
   ...closedObject({ block_number: text, block_hash: nullable(text), cursor: text }),
 };
 
-const PROGRESS_FIELDS = closedObject({
-  block_number: text,
-  indexed_block: text,
-  finalized_block: text,
-  cursor: text,
-});
-
 const PROGRESS: JsonSchema = {
   title: "EventProgress",
   description:
     "Every event up to block_number (with order=desc: from block_number on) has been delivered, whatever the filter; go on from the cursor.",
-  ...PROGRESS_FIELDS,
-  properties: {
-    ...(PROGRESS_FIELDS.properties as Readonly<Record<string, JsonSchema>>),
-    forward_cursor: {
-      type: "string",
-      description:
-        "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
+  ...closedObject(
+    { block_number: text, indexed_block: text, finalized_block: text, cursor: text },
+    {
+      forward_cursor: {
+        type: "string",
+        description:
+          "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
+      },
     },
-  },
+  ),
 };
 
 const PAGE: JsonSchema = {
@@ -293,19 +283,26 @@ function startOfStream({ headers, values }: EndpointRequest): EventStart {
   return values.from === undefined ? { end: "head" } : parseStart(String(values.from));
 }
 
-type Selection = { readonly filter: EventFilter; readonly finality: Finality; readonly rows: boolean };
+type Selection = {
+  readonly filter: EventFilter;
+  readonly finality: Finality;
+  readonly rows: boolean;
+  readonly parts: boolean;
+};
 
 function readSelection({ values }: EndpointRequest): Selection {
   const subjects = Object.keys(EVENT_SUBJECTS).flatMap((name) =>
     values[name] === undefined ? [] : [[name, String(values[name])]],
   );
+  const included = String(values.include ?? "").split(",");
   return {
     filter: {
       types: values.type === undefined ? null : String(values.type).split(","),
       subjects: Object.fromEntries(subjects),
     },
     finality: (values.finality as Finality | undefined) ?? "instant",
-    rows: values.include === "rows",
+    rows: included.includes("rows"),
+    parts: included.includes("parts"),
   };
 }
 

@@ -2,6 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { EventFilter, EventSubject, FilteredEvent } from "../../protocol/event-filter.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
+import type { Sentence } from "../../schema/sentence.ts";
 import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, type EventOrder, formatCursor } from "./cursor.ts";
 import type { RowChangeRecord } from "./row-records.ts";
@@ -28,6 +29,8 @@ export type EventsRequest = {
   readonly linkedSubjects?: readonly EventSubject[];
   /** Also reads the rows that each event has changed. */
   readonly rows?: boolean;
+  /** Also returns each sentence in parts, for which it reads the tokens of intents. */
+  readonly parts?: boolean;
 };
 
 /** An event as clients get it. */
@@ -47,6 +50,8 @@ export type EventRecord = {
   readonly cursor: string;
   /** Absent unless asked for; null if the block is too large. */
   readonly rows?: readonly RowChangeRecord[] | null;
+  /** Absent unless requested. */
+  readonly parts?: Sentence;
 };
 
 /** Everything after this block is undone. The hash is null if the block is final and empty. */

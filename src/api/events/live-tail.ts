@@ -22,6 +22,8 @@ type LiveTailOptions = {
   readonly finality: Finality;
   /** Whether its events have the rows that they changed. */
   readonly rows: boolean;
+  /** Whether its events have their sentences in parts. */
+  readonly parts: boolean;
   /** A follower with more unread bytes than this is left behind: it reads from the database at its own pace. */
   readonly bufferBytesMax: number;
   readonly onDelivered: (page: EventsPage, events: number) => void;
@@ -103,12 +105,18 @@ export class LiveTail {
   }
 
   async #readToEnd(): Promise<void> {
-    const { readEvents, finality, rows } = this.#options;
+    const { readEvents, finality, rows, parts } = this.#options;
     for (let hasMore = true; hasMore && this.#followers.size > 0 && this.#position !== null; ) {
       const from = this.#position;
       const linkedSubjects = this.#wantedSubjects();
-      const request = { from, filter: EVERY_EVENT, finality, rows, limit: EVENTS_PER_PAGE, client: null };
-      const page = await readEvents({ ...request, linkedSubjects });
+      const selection = { filter: EVERY_EVENT, finality, rows, parts };
+      const page = await readEvents({
+        from,
+        ...selection,
+        limit: EVENTS_PER_PAGE,
+        client: null,
+        linkedSubjects,
+      });
       // All followers left meanwhile, and another one came with a position of its own.
       if (this.#position !== from) continue;
       hasMore = page.hasMore;

@@ -142,13 +142,14 @@ function decodeLogs({ logs }: EventLogs, decoder: LogDecoder): readonly LoggedEv
 async function linkEvents(
   run: RunRead,
   logged: readonly LoggedEvent[],
-  { filter, client, linkedSubjects = [] }: EventsRequest,
+  { filter, client, linkedSubjects = [], parts = false }: EventsRequest,
 ): Promise<readonly LoggedEvent[] | null> {
   const links = new EventLinks();
   let newest: LoggedEvent | null = null;
   for (const each of logged) {
     if (each.event === null) continue;
-    const subjects = [...undecidedSubjects(each.event, filter), ...linkedSubjects];
+    const tokens = parts ? (["input_token", "output_token"] as const) : [];
+    const subjects = [...undecidedSubjects(each.event, filter), ...linkedSubjects, ...tokens];
     if (links.add(each.event, subjects) && each.block >= (newest?.block ?? 0)) newest = each;
   }
   if (newest === null) return logged;

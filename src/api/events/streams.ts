@@ -47,6 +47,8 @@ type OpenStream = {
   readonly finality: Finality;
   /** Whether events have the rows that they changed. */
   readonly rows: boolean;
+  /** Whether events have their sentences in parts. */
+  readonly parts: boolean;
 };
 
 type EventStreamsOptions = {
@@ -65,7 +67,7 @@ type Reader = OpenStream & {
   isLive: boolean;
 };
 
-type Tail = { readonly finality: Finality; readonly rows: boolean; readonly tail: LiveTail };
+type Tail = Pick<OpenStream, "finality" | "rows" | "parts"> & { readonly tail: LiveTail };
 
 const HISTORY_EVENTS_PER_PAGE = 100;
 // After a failed read: most failures are a database that restarts.
@@ -89,7 +91,14 @@ export class EventStreams {
     this.#options = options;
     // Streams with rows wait until blocks are folded: with a tail of their own they delay no other.
     this.#tails = FINALITIES.flatMap((finality) =>
-      [false, true].map((rows) => ({ finality, rows, tail: this.#openTail(finality, rows) })),
+      [false, true].flatMap((rows) =>
+        [false, true].map((parts) => ({
+          finality,
+          rows,
+          parts,
+          tail: this.#openTail({ finality, rows, parts }),
+        })),
+      ),
     );
     options.metrics.observeStreams(() => {
       const live = [...this.#readers].filter(({ isLive }) => isLive).length;
@@ -137,12 +146,11 @@ export class EventStreams {
     }
   }
 
-  #openTail(finality: Finality, rows: boolean): LiveTail {
+  #openTail(selection: Omit<Tail, "tail">): LiveTail {
     const { readEvents, limits, metrics } = this.#options;
     return new LiveTail({
       readEvents,
-      finality,
-      rows,
+      ...selection,
       bufferBytesMax: limits.bufferBytesMax,
       onDelivered: ({ undo, timestamp }, events) => {
         metrics.onSent(events);
@@ -152,8 +160,10 @@ export class EventStreams {
     });
   }
 
-  #tailOf({ finality, rows }: Reader): LiveTail {
-    const found = this.#tails.find((each) => each.finality === finality && each.rows === rows);
+  #tailOf({ finality, rows, parts }: Reader): LiveTail {
+    const found = this.#tails.find(
+      (each) => each.finality === finality && each.rows === rows && each.parts === parts,
+    );
     if (!found) throw new Error(`events that are ${finality} have no tail`);
     return found.tail;
   }
@@ -179,9 +189,17 @@ export class EventStreams {
   /** Null after a failure that may pass, and after a rejection, which ends the stream. */
   async #read(reader: Reader): Promise<EventsPage | null> {
     const { readEvents, clock, limits } = this.#options;
-    const { position: from, filter, finality, rows, client, stream } = reader;
+    const { position: from, filter, finality, rows, parts, client, stream } = reader;
     try {
-      return await readEvents({ from, filter, finality, rows, client, limit: HISTORY_EVENTS_PER_PAGE });
+      return await readEvents({
+        from,
+        filter,
+        finality,
+        rows,
+        parts,
+        client,
+        limit: HISTORY_EVENTS_PER_PAGE,
+      });
     } catch (error) {
       const fault = toFault(error);
       if (fault.status < 500) {

@@ -6,6 +6,7 @@ import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
+import { addressPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { activityHours, countActivity, protocolTotals } from "./activity.ts";
 
@@ -71,7 +72,8 @@ export const agentsDomain = defineDomain({
           ...countActivity(timestamp, { agents: 1n }),
         ];
       },
-      explain: ({ args }) => `Agent #${args.agentId} registered by ${args.owner}`,
+      explain: ({ args }) =>
+        sentence`Agent ${recordPart("agent", args.agentId)} registered by ${addressPart(args.owner)}`,
     },
     AgentUpdated: {
       fold: ({ args }) => [
@@ -81,11 +83,12 @@ export const agentsDomain = defineDomain({
           { metadata_uri: args.metadataURI, capabilities_hash: args.capabilitiesHash },
         ),
       ],
-      explain: ({ args }) => `Agent #${args.agentId} updated its metadata and capabilities`,
+      explain: ({ args }) =>
+        sentence`Agent ${recordPart("agent", args.agentId)} updated its metadata and capabilities`,
     },
     AgentRevoked: {
       fold: ({ args }) => [update(agents, { agent_id: args.agentId }, { revoked: true })],
-      explain: ({ args }) => `Agent #${args.agentId} revoked`,
+      explain: ({ args }) => sentence`Agent ${recordPart("agent", args.agentId)} revoked`,
     },
   },
 });

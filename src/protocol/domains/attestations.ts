@@ -5,6 +5,7 @@ import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
+import { addressPart, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
@@ -72,7 +73,8 @@ export const attestationsDomain = defineDomain({
         addAmounts(attesterActivity, { attester: args.attester }, { attestations: 1n }),
         ...countActivity(timestamp, { attestations: 1n }),
       ],
-      explain: ({ args }) => `Attestation #${args.id} submitted by ${args.attester} about ${args.subject}`,
+      explain: ({ args }) =>
+        sentence`Attestation ${recordPart("attestation", args.id)} submitted by ${addressPart(args.attester)} about ${hashPart(args.subject)}`,
     },
     AttestationRevoked: {
       requiredRows: ({ args }) => [requireRow(attestations, { attestation_id: args.id })],
@@ -84,7 +86,8 @@ export const attestationsDomain = defineDomain({
           addAmounts(attesterActivity, { attester: attestation.attester }, { revoked_attestations: 1n }),
         ];
       },
-      explain: ({ args }) => `Attestation #${args.id} revoked by its attester`,
+      explain: ({ args }) =>
+        sentence`Attestation ${recordPart("attestation", args.id)} revoked by its attester`,
     },
   },
 });

@@ -3,6 +3,7 @@ import { attestorRegistryAbi as abi } from "@sextant/contracts/generated/attesto
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
+import { addressPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
@@ -41,7 +42,8 @@ export const attestorsDomain = defineDomain({
         }),
         ...countActivity(timestamp, { attestors: 1n }),
       ],
-      explain: ({ args }) => `Attestor #${args.attestorId} registered by ${args.operator}`,
+      explain: ({ args }) =>
+        sentence`Attestor ${recordPart("attestor", args.attestorId)} registered by ${addressPart(args.operator)}`,
     },
     AttestorUpdated: {
       fold: ({ args }) => [
@@ -52,7 +54,7 @@ export const attestorsDomain = defineDomain({
         ),
       ],
       explain: ({ args }) =>
-        `Attestor #${args.attestorId} updated; it is ${args.active ? "active" : "inactive"}`,
+        sentence`Attestor ${recordPart("attestor", args.attestorId)} updated; it is ${args.active ? "active" : "inactive"}`,
     },
   },
 });

@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { addAmounts, type Change, insert, update } from "../../schema/change.ts";
 import { address, boundedText, bytes32, orNull, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { addressPart, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals, merchantRecords } from "./commerce-totals.ts";
@@ -83,7 +84,7 @@ export const disputesDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Dispute #${args.disputeId} opened by ${args.opener} about receipt #${args.receiptId}`,
+        sentence`Dispute ${recordPart("dispute", args.disputeId)} opened by ${addressPart(args.opener)} about receipt ${recordPart("receipt", args.receiptId)}`,
     },
     // The live deployment lets a dispute be resolved again: the last resolution counts.
     DisputeResolved: {
@@ -98,7 +99,7 @@ export const disputesDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Dispute #${args.disputeId} ${args.status === 2 ? "rejected" : "resolved"} with ${args.resolutionHash}`,
+        sentence`Dispute ${recordPart("dispute", args.disputeId)} ${args.status === 2 ? "rejected" : "resolved"} with ${hashPart(args.resolutionHash)}`,
     },
   },
 });

@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { update, upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { addressPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
@@ -51,7 +52,8 @@ export const facilitatorsDomain = defineDomain({
           ...(before ? [] : [countHour(timestamp, { facilitators: 1n })]),
         ];
       },
-      explain: ({ args }) => `Facilitator #${args.facilitatorId} registered for ${args.facilitator}`,
+      explain: ({ args }) =>
+        sentence`Facilitator ${recordPart("facilitator", args.facilitatorId)} registered for ${addressPart(args.facilitator)}`,
     },
     FacilitatorUpdated: {
       requiredRows: ({ args }) => [requireRow(facilitators, { facilitator_id: args.facilitatorId })],
@@ -67,7 +69,7 @@ export const facilitatorsDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Facilitator #${args.facilitatorId} updated; it is ${args.active ? "active" : "inactive"}`,
+        sentence`Facilitator ${recordPart("facilitator", args.facilitatorId)} updated; it is ${args.active ? "active" : "inactive"}`,
     },
   },
 });

@@ -16,6 +16,7 @@ import {
 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
+import { addressPart, amountPart, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
 import { countActivity, countOpenIntent, openIntents } from "./activity.ts";
 
@@ -185,7 +186,8 @@ export const intentsDomain = defineDomain({
           ...countActivity(timestamp, { intents: 1n }),
         ];
       },
-      explain: ({ args }) => `Intent #${args.intentId} submitted by ${args.owner}`,
+      explain: ({ args }) =>
+        sentence`Intent ${recordPart("intent", args.intentId)} submitted by ${addressPart(args.owner)}`,
     },
     IntentCancelled: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
@@ -198,7 +200,7 @@ export const intentsDomain = defineDomain({
           ...countActivity(timestamp, { cancelled_intents: 1n }),
         ];
       },
-      explain: ({ args }) => `Intent #${args.intentId} cancelled by its owner`,
+      explain: ({ args }) => sentence`Intent ${recordPart("intent", args.intentId)} cancelled by its owner`,
     },
     SolverBidSubmitted: {
       fold: ({ args, timestamp }) => [
@@ -215,8 +217,8 @@ export const intentsDomain = defineDomain({
         addAmounts(solverActivity, { solver: args.solver }, { bids: 1n }),
         ...countActivity(timestamp, { bids: 1n }),
       ],
-      explain: ({ args }) =>
-        `Solver ${args.solver} bid #${args.bidId} on intent #${args.intentId}: ${args.amountIn} in for ${args.amountOut} out, fee ${args.fee}`,
+      explain: ({ args }, tokens) =>
+        sentence`Solver ${addressPart(args.solver)} bid #${String(args.bidId)} on intent ${recordPart("intent", args.intentId)}: ${amountPart(args.amountIn, tokens.input_token)} in for ${amountPart(args.amountOut, tokens.output_token)} out, fee ${String(args.fee)}`,
     },
     SolverBidSelected: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
@@ -232,7 +234,7 @@ export const intentsDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Bid #${args.bidId} of solver ${args.solver} selected for intent #${args.intentId}`,
+        sentence`Bid #${String(args.bidId)} of solver ${addressPart(args.solver)} selected for intent ${recordPart("intent", args.intentId)}`,
     },
     IntentFilled: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
@@ -267,8 +269,8 @@ export const intentsDomain = defineDomain({
           ...countActivity(timestamp, { fills: 1n }),
         ];
       },
-      explain: ({ args }) =>
-        `Intent #${args.intentId} filled by solver ${args.solver}: ${args.amountIn} in, ${args.amountOut} out`,
+      explain: ({ args }, tokens) =>
+        sentence`Intent ${recordPart("intent", args.intentId)} filled by solver ${addressPart(args.solver)}: ${amountPart(args.amountIn, tokens.input_token)} in, ${amountPart(args.amountOut, tokens.output_token)} out`,
     },
     IntentFillProof: {
       fold: ({ args }) => [
@@ -280,11 +282,11 @@ export const intentsDomain = defineDomain({
         }),
       ],
       explain: ({ args }) =>
-        `Proof of the fill of intent #${args.intentId} recorded with result ${args.resultHash}`,
+        sentence`Proof of the fill of intent ${recordPart("intent", args.intentId)} recorded with result ${hashPart(args.resultHash)}`,
     },
     EIP712DomainChanged: {
       fold: () => [],
-      explain: () => "The intent book's signing domain changed",
+      explain: () => sentence`The intent book's signing domain changed`,
     },
   },
 });

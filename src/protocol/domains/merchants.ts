@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { addressPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import {
@@ -62,7 +63,8 @@ export const merchantsDomain = defineDomain({
         addCommerceTotals({ merchants: 1n, active_merchants: 1n }),
         countHour(timestamp, { merchants: 1n }),
       ],
-      explain: ({ args }) => `Merchant #${args.merchantId} registered by ${args.owner}`,
+      explain: ({ args }) =>
+        sentence`Merchant ${recordPart("merchant", args.merchantId)} registered by ${addressPart(args.owner)}`,
     },
     MerchantUpdated: {
       requiredRows: ({ args }) => [requireRow(merchants, { merchant_id: args.merchantId })],
@@ -83,7 +85,7 @@ export const merchantsDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Merchant #${args.merchantId} updated; it is ${args.active ? "active" : "inactive"}`,
+        sentence`Merchant ${recordPart("merchant", args.merchantId)} updated; it is ${args.active ? "active" : "inactive"}`,
     },
   },
 });

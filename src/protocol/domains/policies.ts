@@ -4,6 +4,7 @@ import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
 import { addAmounts, insert, upsert } from "../../schema/change.ts";
 import { address, bool, boundedText, bytes4, bytes32, orNull, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain, type EventRule, requireRow } from "../../schema/domain.ts";
+import { addressPart, amountOfToken, amountPart, sentence, tokenPart } from "../../schema/sentence.ts";
 import { defineRollup, defineTable, type RowOf } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
@@ -138,28 +139,28 @@ export const policiesDomain = defineDomain({
       subject: ({ token }) => token,
       fields: ({ token, maxPerDay }) => ({ token, max_per_day: maxPerDay }),
       explain: ({ args }) =>
-        `Account ${args.account} limited its spending of ${args.token} to ${args.maxPerDay} a day`,
+        sentence`Account ${addressPart(args.account)} limited its spending of ${tokenPart(args.token)} to ${amountPart(args.maxPerDay, args.token)} a day`,
     }),
     TargetAllowlistUpdated: policyRule<ArgsOf<"TargetAllowlistUpdated">>({
       type: "TARGET_ALLOWLIST",
       subject: ({ target }) => target,
       fields: ({ target, allowed }) => ({ target, allowed }),
       explain: ({ args }) =>
-        `Target ${args.target} is ${allowedWord(args.allowed)} for account ${args.account}`,
+        sentence`Target ${addressPart(args.target)} is ${allowedWord(args.allowed)} for account ${addressPart(args.account)}`,
     }),
     FunctionAllowlistUpdated: policyRule<ArgsOf<"FunctionAllowlistUpdated">>({
       type: "FUNCTION_ALLOWLIST",
       subject: ({ target, selector }) => `${target}:${selector}`,
       fields: ({ target, selector, allowed }) => ({ target, selector, allowed }),
       explain: ({ args }) =>
-        `Function ${args.selector} of ${args.target} is ${allowedWord(args.allowed)} for account ${args.account}`,
+        sentence`Function ${args.selector} of ${addressPart(args.target)} is ${allowedWord(args.allowed)} for account ${addressPart(args.account)}`,
     }),
     FunctionAllowlistModeUpdated: policyRule<ArgsOf<"FunctionAllowlistModeUpdated">>({
       type: "FUNCTION_ALLOWLIST_MODE",
       subject: () => "",
       fields: ({ enabled }) => ({ enabled }),
       explain: ({ args }) =>
-        `Account ${args.account} turned its function allowlist ${args.enabled ? "on" : "off"}`,
+        sentence`Account ${addressPart(args.account)} turned its function allowlist ${args.enabled ? "on" : "off"}`,
     }),
     PaymentPolicySet: policyRule<ArgsOf<"PaymentPolicySet">>({
       type: "PAYMENT_POLICY",
@@ -173,19 +174,21 @@ export const policiesDomain = defineDomain({
         allowed,
       }),
       explain: ({ args }) =>
-        `Payments of ${args.token} to merchant ${args.merchant} are ${allowedWord(args.allowed)} for account ${args.account}`,
+        sentence`Payments of ${tokenPart(args.token)} to merchant ${addressPart(args.merchant)} are ${allowedWord(args.allowed)} for account ${addressPart(args.account)}`,
     }),
     GuardianSet: policyRule<ArgsOf<"GuardianSet">>({
       type: "GUARDIAN",
       subject: () => "",
       fields: ({ guardian }) => ({ guardian }),
-      explain: ({ args }) => `Account ${args.account} set its guardian to ${args.guardian}`,
+      explain: ({ args }) =>
+        sentence`Account ${addressPart(args.account)} set its guardian to ${addressPart(args.guardian)}`,
     }),
     AccountFrozen: policyRule<ArgsOf<"AccountFrozen">>({
       type: "ACCOUNT_FROZEN",
       subject: () => "",
       fields: ({ frozen }) => ({ frozen }),
-      explain: ({ args }) => `Account ${args.account} was ${args.frozen ? "frozen" : "unfrozen"}`,
+      explain: ({ args }) =>
+        sentence`Account ${addressPart(args.account)} was ${args.frozen ? "frozen" : "unfrozen"}`,
     }),
     SpendRecorded: {
       requiredRows: ({ args: { account, token } }) => [requireRow(spendWindows, { account, token })],
@@ -198,7 +201,7 @@ export const policiesDomain = defineDomain({
         }),
       ],
       explain: ({ args }) =>
-        `Account ${args.account} spent ${args.amount} of ${args.token}; ${args.dailyTotal} in its current window`,
+        sentence`Account ${addressPart(args.account)} spent ${amountOfToken(args.amount, args.token)}; ${amountPart(args.dailyTotal, args.token)} in its current window`,
     },
     SignedPaymentRecorded: {
       requiredRows: ({ args: { account, merchant, token, facilitator } }) => [
@@ -217,7 +220,7 @@ export const policiesDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Account ${args.account} paid ${args.amount} of ${args.token} to merchant ${args.merchant} by signature`,
+        sentence`Account ${addressPart(args.account)} paid ${amountOfToken(args.amount, args.token)} to merchant ${addressPart(args.merchant)} by signature`,
     },
   },
 });

@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { upsert } from "../../schema/change.ts";
 import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { addressPart, amountOfToken, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals } from "./commerce-totals.ts";
@@ -72,7 +73,7 @@ export const quotesDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Quote ${args.quoteHash} committed by merchant #${args.merchantId} for service #${args.serviceNumericId}: ${args.amount} of ${args.token} from ${args.agent}`,
+        sentence`Quote ${recordPart("quote", args.quoteHash)} committed by merchant ${recordPart("merchant", args.merchantId)} for service ${recordPart("service", args.serviceNumericId)}: ${amountOfToken(args.amount, args.token)} from ${addressPart(args.agent)}`,
     },
   },
 });

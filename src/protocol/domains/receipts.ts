@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { addAmounts, insert, update } from "../../schema/change.ts";
 import { address, bytes32, orNull, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { addressPart, amountOfToken, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable, ZERO_HASH } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals, addSettledReceipt, countDelta, merchantRecords } from "./commerce-totals.ts";
@@ -85,7 +86,7 @@ export const receiptsDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Receipt #${args.receiptId} recorded: ${args.agent} paid merchant #${args.merchantId} ${args.amount} of ${args.token}`,
+        sentence`Receipt ${recordPart("receipt", args.receiptId)} recorded: ${addressPart(args.agent)} paid merchant ${recordPart("merchant", args.merchantId)} ${amountOfToken(args.amount, args.token)}`,
     },
     // Repeatable: the last one counts, and a zero hash revokes the fulfilment.
     FulfillmentRecorded: {
@@ -100,7 +101,8 @@ export const receiptsDomain = defineDomain({
           addAmounts(merchantRecords, { merchant_id: before.merchant_id }, { fulfilled_receipts }),
         ];
       },
-      explain: ({ args }) => `Fulfilment of receipt #${args.receiptId} recorded as ${args.fulfillmentHash}`,
+      explain: ({ args }) =>
+        sentence`Fulfilment of receipt ${recordPart("receipt", args.receiptId)} recorded as ${hashPart(args.fulfillmentHash)}`,
     },
   },
 });

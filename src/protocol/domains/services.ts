@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { insert, update } from "../../schema/change.ts";
 import { bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { quotedPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
 import { addCommerceTotals, countDelta } from "./commerce-totals.ts";
@@ -50,7 +51,7 @@ export const servicesDomain = defineDomain({
         countHour(timestamp, { services: 1n }),
       ],
       explain: ({ args }) =>
-        `Service #${args.serviceNumericId} (${args.serviceId}) registered by merchant #${args.merchantId}`,
+        sentence`Service ${recordPart("service", args.serviceNumericId)} (${quotedPart(args.serviceId)}) registered by merchant ${recordPart("merchant", args.merchantId)}`,
     },
     ServiceUpdated: {
       requiredRows: ({ args }) => [requireRow(services, { service_numeric_id: args.serviceNumericId })],
@@ -71,7 +72,7 @@ export const servicesDomain = defineDomain({
         ];
       },
       explain: ({ args }) =>
-        `Service #${args.serviceNumericId} updated; it is ${args.active ? "active" : "inactive"}`,
+        sentence`Service ${recordPart("service", args.serviceNumericId)} updated; it is ${args.active ? "active" : "inactive"}`,
     },
   },
 });

@@ -3,7 +3,8 @@ import { policyAccountAbi as abi } from "@sextant/contracts/generated/policy-acc
 import { upsert } from "../../schema/change.ts";
 import { address, bool, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
-import { defineTable } from "../../schema/table.ts";
+import { addressPart, amountPart, sentence, timePart } from "../../schema/sentence.ts";
+import { defineTable, ZERO_ADDRESS } from "../../schema/table.ts";
 
 export const sessionKeys = defineTable(
   "session_keys",
@@ -36,8 +37,8 @@ export const sessionKeysDomain = defineDomain({
       ],
       explain: ({ args, address: account }) =>
         args.active
-          ? `Account ${account} gave session key ${args.sessionKey} access until ${args.expiresAt}`
-          : `Account ${account} withdrew session key ${args.sessionKey}`,
+          ? sentence`Account ${addressPart(account)} gave session key ${addressPart(args.sessionKey)} access until ${timePart(args.expiresAt)}`
+          : sentence`Account ${addressPart(account)} withdrew session key ${addressPart(args.sessionKey)}`,
     },
     SessionKeyExecuted: {
       fold: ({ args, address: account }) => [
@@ -50,7 +51,7 @@ export const sessionKeysDomain = defineDomain({
         }),
       ],
       explain: ({ args, address: account }) =>
-        `Session key ${args.sessionKey} called ${args.target} for account ${account} with value ${args.value}`,
+        sentence`Session key ${addressPart(args.sessionKey)} called ${addressPart(args.target)} for account ${addressPart(account)} with value ${amountPart(args.value, ZERO_ADDRESS)}`,
     },
   },
 });

@@ -3,6 +3,7 @@ import { settlementAdapterAbi as abi } from "@sextant/contracts/generated/settle
 import { insert } from "../../schema/change.ts";
 import { address, boundedText, bytes32, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
+import { addressPart, amountOfToken, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
 
 // Nothing in the event is unique (the same instruction may be executed twice), so its position in the chain is the key.
@@ -38,7 +39,7 @@ export const settlementsDomain = defineDomain({
         }),
       ],
       explain: ({ args }) =>
-        `Quote ${args.quoteHash} settled by ${args.payer}: ${args.grossAmount} of ${args.token}`,
+        sentence`Quote ${recordPart("quote", args.quoteHash)} settled by ${addressPart(args.payer)}: ${amountOfToken(args.grossAmount, args.token)}`,
     },
   },
 });

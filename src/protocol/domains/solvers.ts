@@ -3,7 +3,8 @@ import { solverRegistryAbi as abi } from "@sextant/contracts/generated/solver-re
 import { insert, update } from "../../schema/change.ts";
 import { address, bool, bytes32, uint256, unboundedText } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
-import { defineTable } from "../../schema/table.ts";
+import { addressPart, amountPart, recordPart, sentence } from "../../schema/sentence.ts";
+import { defineTable, ZERO_ADDRESS } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
 export const solvers = defineTable(
@@ -44,7 +45,7 @@ export const solversDomain = defineDomain({
         ...countActivity(timestamp, { solvers: 1n }),
       ],
       explain: ({ args }) =>
-        `Solver #${args.solverId} registered by ${args.operator} with a bond of ${args.bond}`,
+        sentence`Solver ${recordPart("solver", args.solverId)} registered by ${addressPart(args.operator)} with a bond of ${amountPart(args.bond, ZERO_ADDRESS)}`,
     },
     SolverUpdated: {
       fold: ({ args }) => [
@@ -54,11 +55,13 @@ export const solversDomain = defineDomain({
           { metadata_uri: args.metadataURI, capabilities_hash: args.capabilitiesHash, active: args.active },
         ),
       ],
-      explain: ({ args }) => `Solver #${args.solverId} updated; it is ${args.active ? "active" : "inactive"}`,
+      explain: ({ args }) =>
+        sentence`Solver ${recordPart("solver", args.solverId)} updated; it is ${args.active ? "active" : "inactive"}`,
     },
     SolverBondChanged: {
       fold: ({ args }) => [update(solvers, { solver_id: args.solverId }, { bond: args.bond })],
-      explain: ({ args }) => `Bond of solver #${args.solverId} is now ${args.bond}`,
+      explain: ({ args }) =>
+        sentence`Bond of solver ${recordPart("solver", args.solverId)} is now ${amountPart(args.bond, ZERO_ADDRESS)}`,
     },
   },
 });

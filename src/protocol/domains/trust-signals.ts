@@ -3,6 +3,7 @@ import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerc
 import { addAmounts, insert } from "../../schema/change.ts";
 import { address, bytes32, uint16, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain } from "../../schema/domain.ts";
+import { addressPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
@@ -64,8 +65,11 @@ export const trustSignalsDomain = defineDomain({
           ...countActivity(timestamp, { trust_signals: 1n }),
         ];
       },
-      explain: ({ args }) =>
-        `${KINDS[args.kind] ?? `Kind ${args.kind}`} signal #${args.signalId} about ${TRUST_SUBJECTS[args.subjectType] ?? `subject type ${args.subjectType}`} #${args.subjectId} recorded by ${args.reporter}`,
+      explain: ({ args }) => {
+        const kind = TRUST_SUBJECTS[args.subjectType];
+        const subject = kind === undefined ? `#${args.subjectId}` : recordPart(kind, args.subjectId);
+        return sentence`${KINDS[args.kind] ?? `Kind ${args.kind}`} signal #${String(args.signalId)} about ${kind ?? `subject type ${args.subjectType}`} ${subject} recorded by ${addressPart(args.reporter)}`;
+      },
     },
   },
 });

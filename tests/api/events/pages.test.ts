@@ -8,6 +8,7 @@ import {
   type EventSubject,
   topicsOf,
 } from "../../../src/protocol/event-filter.ts";
+import { openEventStreamClient } from "../../support/http/event-stream-client.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "../api-stage.ts";
 import { tellConcerns } from "./event-concerns.ts";
@@ -231,6 +232,44 @@ describe("a filter", () => {
   ])("rejects a filter without meaning: %s", async (query) => {
     const { status, headers } = await stage.get(`/events?${query}`);
     expect([status, headers.get("x-error-code")]).toEqual([400, "INPUT_INVALID"]);
+  });
+});
+
+describe("the parts of descriptions", () => {
+  type Part = { readonly kind: string; readonly text: string; readonly token?: string | null };
+  const partsOf = (event: EventRecord | undefined) => (event as { parts?: readonly Part[] }).parts ?? [];
+
+  it("are, joined, the description of each event, and come only if requested", async () => {
+    const events = await readAll("&include=parts");
+    const texts = (event: EventRecord) => partsOf(event).map(({ text }) => text);
+    expect(events.map((event) => texts(event).join(""))).toEqual(all.map(({ description }) => description));
+    expect(all.every((event) => !("parts" in event))).toBe(true);
+    const [both] = (await stage.body<Page>("/events?limit=1&include=rows,parts")).events;
+    expect(Object.keys(both ?? {}).slice(-2)).toEqual(["rows", "parts"]);
+  });
+
+  it("name the tokens of the intent in bids and fills, in both orders", async () => {
+    const query = "type=SolverBidSubmitted,IntentFilled&include=parts&limit=6";
+    for (const order of ["asc", "desc"]) {
+      const { events } = await stage.body<Page>(`/events?${query}&order=${order}`);
+      expect(events).toHaveLength(6);
+      for (const event of events) {
+        const intent = await stage.body<Record<string, string>>(`/intents/${event.args.intentId}`);
+        const amounts = partsOf(event).filter(({ kind }) => kind === "amount");
+        expect(amounts.map(({ token }) => token)).toEqual([intent.input_token, intent.output_token]);
+      }
+    }
+  });
+
+  it("come in a stream as in a page", async () => {
+    const [first] = (await stage.body<Page>("/events?limit=1&type=IntentFilled&include=parts")).events;
+    const url = `${stage.url}/events?from=genesis&type=IntentFilled&include=parts`;
+    const data = await new Promise<string>((resolve, reject) => {
+      const client = openEventStreamClient(url, { onMessage: (message) => resolve(message.data) });
+      client.then(({ close }) => setTimeout(close, 2_000), reject);
+    });
+    expect(partsOf(first)).not.toEqual([]);
+    expect(JSON.parse(data)).toEqual(first);
   });
 });
 

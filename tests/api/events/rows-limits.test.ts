@@ -256,7 +256,8 @@ describe("any number of live streams", () => {
     const open = (rows: boolean) => {
       const stream = new OpenStream();
       const from = { end: "genesis" as const };
-      streams.open(stream, { client: "one", from, filter: EVERYTHING, finality: "instant", rows });
+      const selection = { filter: EVERYTHING, finality: "instant", rows, parts: false } as const;
+      streams.open(stream, { client: "one", from, ...selection });
       return stream;
     };
     await index.extend([registered(1)]);
