@@ -16,8 +16,8 @@ import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contr
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { readAccount } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
-import { DELEGATES } from "./spenders/delegates.ts";
 import type { Spender } from "./spenders/spender.ts";
+import { SPENDERS } from "./spenders/spender-list.ts";
 
 const stage = await startPortfolioStage();
 const { chain, wallet: signer } = stage;
@@ -75,8 +75,9 @@ describe("a known delegate that holds further keys", () => {
 describe("a listed delegate", () => {
   const [account, foreign] = [numberedAddress(0x7706), numberedAddress(0x7707)];
   const SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc";
+  const delegates = SPENDERS.filter(({ kind }) => kind === "delegate");
   const onMainnet = new Map(
-    DELEGATES.flatMap((one) => one.deployments.map(([, address]) => [address.toLowerCase() as Hex, one])),
+    delegates.flatMap((one) => one.deployments.map(([, address]) => [address.toLowerCase() as Hex, one])),
   );
   const readListed = async (delegate: Hex) => {
     await chain.setCode(delegate, fixedReturnCode({ "keyCount()": pad("0x0", { size: 32 }) }));
@@ -109,7 +110,7 @@ describe("a listed delegate", () => {
   });
 
   it("puts an unknown part at risk if it runs code that the account stores", async () => {
-    const [coinbase] = DELEGATES.filter(({ protocol }) => protocol === "Coinbase");
+    const [coinbase] = delegates.filter(({ protocol }) => protocol === "Coinbase");
     const proxy = coinbase?.deployments[0]?.[1].toLowerCase() as Hex;
     const readStored = async (word: Hex) => {
       await chain.request("hardhat_setStorageAt", [account, SLOT, word]);

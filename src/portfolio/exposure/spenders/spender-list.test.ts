@@ -1,6 +1,7 @@
 // The list of spenders: checksums, sources, no address twice on a chain, enough of them on every chain.
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { COINBASE_IMPLEMENTATIONS } from "../../account/known-accounts.ts";
 import { SPENDERS, spenderList } from "./spender-list.ts";
 
 const CHAINS = [1, 10, 137, 8453, 42161];
@@ -9,9 +10,23 @@ const deployments = SPENDERS.flatMap(({ name, deployments: own }) =>
 );
 
 describe("the list of spenders", () => {
-  it("the list has at least sixty spenders, each with a name of its own", () => {
-    expect(SPENDERS.filter(({ kind }) => kind !== "delegate").length).toBeGreaterThanOrEqual(60);
-    expect(new Set(SPENDERS.map(({ name }) => name)).size).toBe(SPENDERS.length);
+  it("the list has at least sixty spenders", () => {
+    const names = SPENDERS.filter(({ kind }) => kind !== "delegate").map(({ name }) => name);
+    expect(new Set(names).size).toBeGreaterThanOrEqual(60);
+  });
+
+  it("says the same about a spender on every chain that has it", () => {
+    for (const spender of SPENDERS) {
+      const first = SPENDERS.find(({ name }) => name === spender.name);
+      expect(spender).toEqual({ ...first, deployments: spender.deployments });
+    }
+  });
+
+  it("runs as Coinbase's delegate the implementations that are known of Coinbase's accounts", () => {
+    const coinbase = SPENDERS.filter(({ name }) => name === "Coinbase EIP-7702 proxy");
+    expect(coinbase.map(({ implementations }) => implementations)).toEqual(
+      CHAINS.map(() => COINBASE_IMPLEMENTATIONS),
+    );
   });
 
   it("lists addresses with their checksums, on served chains, each once on a chain", () => {

@@ -1,26 +1,25 @@
 // The list of known spenders: who may take tokens of many wallets, by chain. Ours, under the licence of this project.
+import { readChainData } from "../../../chain/chain-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { ACCOUNT_EXTENSIONS } from "./account-extensions.ts";
-import { AGGREGATORS } from "./aggregators.ts";
-import { BRIDGES_AND_MARKETPLACES } from "./bridges-and-marketplaces.ts";
-import { DELEGATES } from "./delegates.ts";
-import { EXCHANGES } from "./exchanges.ts";
-import { LENDING_AND_STAKING } from "./lending-and-staking.ts";
-import { POSITION_ADAPTERS } from "./position-adapters.ts";
-import type { Spender } from "./spender.ts";
+import { shape } from "../../../lib/json-shape.ts";
+import { chainSpender, type Spender } from "./spender.ts";
 
 /** Raised with every change of the list; responses name it. */
 const SPENDER_LIST_VERSION = "7 (2026-11-18)";
 
+/** A spender on several chains stands here once for each of them. */
 export const SPENDERS: readonly Spender[] = [
-  ...EXCHANGES,
-  ...AGGREGATORS,
-  ...LENDING_AND_STAKING,
-  ...POSITION_ADAPTERS,
-  ...BRIDGES_AND_MARKETPLACES,
-  ...DELEGATES,
-  ...ACCOUNT_EXTENSIONS,
-];
+  ...readChainData(
+    "spenders",
+    "spenders",
+    shape.list(chainSpender, ({ name }) => name),
+  ),
+].flatMap(([chainId, spenders]) =>
+  spenders.map(({ addresses, note: _, ...spender }) => ({
+    ...spender,
+    deployments: addresses.map((address) => [chainId, address] as const),
+  })),
+);
 
 /** They act on accounts, and no wallet approves tokens for them. */
 const ACCOUNT_KINDS: ReadonlySet<Spender["kind"]> = new Set([

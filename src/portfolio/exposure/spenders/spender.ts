@@ -1,51 +1,52 @@
 // What the list of spenders says about a contract that wallets give permissions to.
 import type { Hex } from "../../../lib/hex.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 
-type SpenderKind =
-  | "aggregator"
-  | "allowance-module"
-  | "bridge"
-  | "delegate"
-  | "derivatives"
-  | "fallback-handler"
-  | "lending-pool"
-  | "marketplace"
-  | "permission-manager"
-  | "permit2"
-  | "pool"
-  | "position-adapter"
-  | "position-manager"
-  | "router"
-  | "signed-module"
-  | "staking"
-  | "trading-bot"
-  | "vault";
-
-export type Spender = {
-  readonly name: string;
-  readonly protocol: string;
-  readonly kind: SpenderKind;
+const about = {
+  name: shape.text,
+  protocol: shape.text,
+  kind: shape.oneOf(
+    ...(["aggregator", "allowance-module", "bridge", "delegate", "derivatives", "fallback-handler"] as const),
+    ...([
+      "lending-pool",
+      "marketplace",
+      "permission-manager",
+      "permit2",
+      "pool",
+      "position-adapter",
+    ] as const),
+    ...(["position-manager", "router", "signed-module", "staking", "trading-bot", "vault"] as const),
+  ),
   /** It takes tokens through allowances in Permit2. */
-  readonly takesPermit2?: true;
+  takesPermit2: shape.optional(shape.oneOf(true)),
   /** Wallets let it act on their positions in protocols: borrow for them, or move what they supplied. */
-  readonly takesPositions?: true;
-  /** A delegate that lets keys alongside the owner's act: `keyCount()` counts them, or no view lists them. */
-  readonly furtherKeys?: "counted" | "unlisted";
+  takesPositions: shape.optional(shape.oneOf(true)),
+  /**
+   * A delegate that lets keys besides the owner's act: `keyCount()` counts them, or no view lists them. Without further keys
+   * and implementations, by its published source, a delegate acts only on the signature of the account's own key, whatever
+   * the account's storage has.
+   */
+  furtherKeys: shape.optional(shape.oneOf("counted", "unlisted")),
   /**
    * A delegate that runs the code which the account's ERC-1967 slot names: the published code, lower-case, which stores
    * owners that no view lists.
    */
-  readonly implementations?: readonly Hex[];
+  implementations: shape.optional(shape.list(shape.address)),
   /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
-  readonly source: string;
+  source: shape.text,
+};
+
+const aboutShape = shape.object(about);
+
+export type Spender = ShapeType<typeof aboutShape> & {
   /** Chain id and address, with checksum. A contract may have several addresses on a chain. */
   readonly deployments: readonly (readonly [chainId: number, address: Hex])[];
 };
 
-/** Ethereum, Optimism, Polygon, Base and Arbitrum. */
-const CHAIN_IDS = [1, 10, 137, 8453, 42161];
-
-/** The same address on every chain that the portfolio reads. */
-export function everywhere(address: Hex): Spender["deployments"] {
-  return CHAIN_IDS.map((chainId) => [chainId, address]);
-}
+/** A spender in the file of one chain. */
+export const chainSpender = shape.object({
+  ...about,
+  /** Why it has this kind or these keys. */
+  note: shape.optional(shape.text),
+  addresses: shape.list(shape.checksumAddress),
+});
