@@ -7,7 +7,7 @@ import {
   type TopHolding,
 } from "../../../schema/portfolio/snapshot.ts";
 import { count, text } from "../../../schema/portfolio/values.ts";
-import { sortNotes } from "../../../web/pay-page/notes.js";
+import { sortNotes } from "../../../web/pay-page/notes.ts";
 import type { BudgetOptions } from "./budget.ts";
 import { cutName, cutWarning, fillList, OVERVIEW_BYTES_MAX, pickFields } from "./fit.ts";
 
