@@ -43,8 +43,10 @@ type WaitingRead = RequestedRead & {
   readonly reject: (error: unknown) => void;
 };
 
-// Pages make at most five, files of a list some ten: neither may become a way to multiply requests.
-const REQUESTS_MAX = 40;
+// What a page may request of the API, in a row or at once: each request is at least one statement.
+const PAGE_REQUESTS = 5;
+// Files of a list take some ten, and a moving head some more: neither may become a way to multiply requests.
+const REQUESTS_MAX = 16;
 // An endpoint on another connection may still see the block before; the next attempt begins after it.
 const ENDPOINT_ATTEMPTS_MAX = 3;
 
@@ -75,6 +77,11 @@ export class ApiReader {
   /** Throws if a reorg has replaced what was read. Call it once everything is read. */
   async verify(): Promise<void> {
     if (this.#isUnverified) await this.#readTogether([]);
+  }
+
+  /** How many requests the page has left. */
+  get requestsLeft(): number {
+    return PAGE_REQUESTS - this.#requests;
   }
 
   /** Every request to the API, so that a page cannot make many. */
@@ -206,15 +213,11 @@ export class ApiReader {
       const pin = this.#pin;
       if (head.hash === pin.hash) return response;
       this.#isUnverified = true;
-      const isPinned = query.block !== undefined;
-      const takesBlock = parameters.some(({ name }) => name === "block");
-      if (isPinned || (head.number > pin.number && !takesBlock)) return response;
-      if (attempt >= ENDPOINT_ATTEMPTS_MAX) {
-        throw new Fault("BLOCK_NOT_INDEXED", "The servers of the index differ; try again.", {
-          retryAfterSeconds: 1,
-        });
-      }
-      if (takesBlock) query = { ...query, block: pin.number.toString() };
+      const key = query.order === "desc" ? "from" : "block";
+      const takesBlock = parameters.some(({ name }) => name === key);
+      if (query[key] !== undefined || (head.number > pin.number && !takesBlock)) return response;
+      if (attempt >= ENDPOINT_ATTEMPTS_MAX) return response;
+      if (takesBlock) query = { ...query, [key]: pin.number.toString() };
     }
   }
 }

@@ -2,9 +2,9 @@
 import { type Html, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
-import type { ApiReader, ApiResult } from "./api-reader.ts";
+import type { ApiReader } from "./api-reader.ts";
 import { block, number, recordLink, time, transaction } from "./components.ts";
-import { type Changes, type Head, linkTo, type PageContext } from "./context.ts";
+import { type Changes, linkTo, type PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type CsvSource, table } from "./list.ts";
 import { type IntentTokens, QUOTING_EVENTS, sentence } from "./sentences.ts";
@@ -25,7 +25,12 @@ export type EventRecord = {
 export type EventPage = {
   readonly events: readonly EventRecord[];
   /** Every event up to this block has been read. */
-  readonly progress: { readonly cursor: string; readonly block_number: string };
+  readonly progress: {
+    readonly cursor: string;
+    readonly block_number: string;
+    /** Goes on with what is newer, if the page was read backwards. */
+    readonly forward_cursor?: string;
+  };
   readonly has_more: boolean;
 };
 
@@ -33,10 +38,17 @@ export type EventsData = {
   readonly call: ApiCall;
   /** In order, those after the shown block too. */
   readonly events: readonly EventRecord[];
-  /** Where the events go on. */
-  readonly cursor: string;
   /** Whether there are more than a page shows. */
   readonly isCut: boolean;
+};
+
+export type NewestEvents = {
+  readonly call: ApiCall;
+  readonly events: readonly EventRecord[];
+  /** Where a stream goes on. */
+  readonly cursor: string;
+  /** The cursor of what is older; null at the end. */
+  readonly next: string | null;
 };
 
 /** Events as a file. The API reads them in the order of the chain, from where the last page ended. */
@@ -44,7 +56,6 @@ export const eventCsv: CsvSource = {
   route: "/events",
   key: "events",
   csv: "/events.csv",
-  query: { from: "genesis" },
   paging: {
     parameter: "from",
     nextOf: (body) => {
@@ -62,85 +73,37 @@ export function eventSource(page: PageContext, call: ApiCall, upTo: string | nul
   return sourceLinks(page, call, { csv, isList: false });
 }
 
-const PAGE_EVENTS = 200;
-// Rare filters need several pages to find anything: a page of the API looks through a thousand logs.
-const PAGES_MAX = 5;
+const PAGE_EVENTS = "1000";
 
-/** The events that match, from a block on; all of them unless there are very many. */
+/**
+ * The events that match, from a block on. Rare ones need several requests, since each looks through a limited number of
+ * logs: as many are made as the page has left, but for those that it still needs.
+ */
 export async function readEvents(
   api: ApiReader,
   fromBlock: string,
   filter: Readonly<Record<string, string>>,
+  reserved = 0,
 ): Promise<EventsData> {
-  const query = { ...filter, limit: String(PAGE_EVENTS) };
+  const query = { ...filter, limit: PAGE_EVENTS };
   const first = await api.get<EventPage>("/events", { query: { ...query, from: fromBlock } });
   const events = [...first.body.events];
   let last = first.body;
-  for (let page = 1; page < PAGES_MAX && last.has_more; page += 1) {
+  while (last.has_more && api.requestsLeft > reserved) {
     last = (await api.get<EventPage>("/events", { query: { ...query, from: last.progress.cursor } })).body;
     events.push(...last.events);
   }
-  return { call: first.call, events, cursor: last.progress.cursor, isCut: last.has_more };
+  return { call: first.call, events, isCut: last.has_more };
 }
 
-// Steps back of one page, and pages of events: some ten thousand of one block. Together far below what a page may request.
-const BLOCKS_BACK_MAX = 10;
-const READS_MAX = 16;
-// Little is read beyond a block of ordinary size, and a large one takes few requests.
-const FIRST_READ_EVENTS = "200";
-const NEXT_READ_EVENTS = "1000";
-
-type BlockEvents = EventsData & { readonly reads: number };
-
-/** The events of one block, unless it takes more than so many reads. */
-async function readBlockEvents(api: ApiReader, block: string, readsMax: number): Promise<BlockEvents> {
-  const isRead = ({ has_more, progress }: EventPage) =>
-    !has_more || BigInt(progress.block_number) >= BigInt(block);
-  const { call, body } = await api.get<EventPage>("/events", {
-    query: { from: block, limit: FIRST_READ_EVENTS },
-  });
-  const events = [...body.events];
-  let [last, reads] = [body, 1];
-  for (; !isRead(last) && reads < readsMax; reads += 1) {
-    const query = { from: last.progress.cursor, limit: NEXT_READ_EVENTS };
-    last = (await api.get<EventPage>("/events", { query })).body;
-    events.push(...last.events);
-  }
-  const own = events.filter(({ block_number }) => block_number === block);
-  return { call, events: own, cursor: last.progress.cursor, isCut: !isRead(last), reads };
-}
-
-type NewestEvents = EventsData & {
-  /** The nearest earlier block with events; null if all were read. */
-  readonly previous: string | null;
-};
-
-/**
- * The newest events up to a block, in order: as many as wanted or more, unless they are in many blocks. The API reads
- * forwards, so that the newest block is read first, and earlier ones until there are enough.
- */
+/** The newest events up to the shown block, newest first. */
 export async function readNewestEvents(
   api: ApiReader,
-  { block_number, previous_event_block }: Pick<Head, "block_number" | "previous_event_block">,
-  wanted: number,
+  { query }: { readonly query: Readonly<Record<string, string | null | undefined>> },
 ): Promise<NewestEvents> {
-  const newest = await readBlockEvents(api, block_number, READS_MAX);
-  let { call, events, isCut, reads } = newest;
-  let previous = previous_event_block;
-  for (let steps = 0; steps < BLOCKS_BACK_MAX && reads < READS_MAX; steps += 1) {
-    if (isCut || previous === null || events.length >= wanted) break;
-    const [head, older]: [ApiResult<Head>, BlockEvents] = await Promise.all([
-      api.get<Head>("/head", { query: { block: previous } }),
-      readBlockEvents(api, previous, READS_MAX - reads),
-    ]);
-    // Its newest events are missing: the next page begins with it.
-    if (older.isCut && events.length > 0) break;
-    reads += older.reads;
-    ({ call, isCut } = older);
-    events = [...older.events, ...events];
-    previous = head.body.previous_event_block;
-  }
-  return { call, events, cursor: newest.cursor, isCut, previous };
+  const { body, call } = await api.get<EventPage>("/events", { query: { ...query, order: "desc" } });
+  const { events, progress, has_more } = body;
+  return { call, events, cursor: progress.forward_cursor ?? "", next: has_more ? progress.cursor : null };
 }
 
 /** Those that the shown block has. */
@@ -189,13 +152,13 @@ export function eventTable(
   return table(columns, events, page);
 }
 
-type Feed = Pick<EventsData, "events" | "cursor"> & { readonly intents: IntentTokens };
+type Feed = Pick<NewestEvents, "events" | "cursor"> & { readonly intents: IntentTokens };
 
 /** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens. */
 export function eventFeed({ events, cursor, intents }: Feed, page: PageContext): Html {
   const { native, tokens } = page.site.chain;
   const known = JSON.stringify({ [ZERO_ADDRESS]: native, ...tokens });
-  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}" data-tokens="${known}">${events.toReversed().map((each) => eventItem(each, intents, page))}</ol>`;
+  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}" data-tokens="${known}">${events.map((each) => eventItem(each, intents, page))}</ol>`;
 }
 
 function eventItem(event: EventRecord, intents: IntentTokens, page: PageContext): Html {

@@ -39,9 +39,8 @@ const newest = (count: number, upTo?: number) =>
 it("lists the newest events first, however many a block has", async () => {
   const markup = await open("/explorer/events");
   expect(intentsOf(markup)).toEqual(newest(100));
-  expect(textOf(markup)).toContain("more events of the protocol than are listed here");
-  const next = /rel="next" href="([^"]+)"/.exec(markup)?.[1] ?? "";
-  expect(intentsOf(await open(next))).toEqual(newest(100, index.head - 1));
+  const next = /rel="next" href="([^"]+)"/.exec(markup)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  expect(intentsOf(await open(next))).toEqual(newest(200).slice(100));
   const asOf = await open(`/explorer/events?block=${index.head - 3}`);
   expect(intentsOf(asOf)).toEqual(newest(100, index.head - 3));
 });

@@ -38,8 +38,6 @@ type FoundEvents = {
   /** The query of the next page; null at the end. */
   readonly next: Readonly<Record<string, string>> | null;
   readonly isNewestFirst: boolean;
-  /** A block that has more events than are shown of it. */
-  readonly cutBlock: string | null;
 };
 
 const PAGE_EVENTS = "100";
@@ -50,49 +48,20 @@ async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
   return { ...found, intents: await readIntentTokens(api, found.events) };
 }
 
-async function findEvents(api: ApiReader, request: PageRequest): Promise<FoundEvents> {
-  const { query } = request;
+/** The newest first, or in the order of the chain those that a filter finds. */
+async function findEvents(api: ApiReader, { query, block }: PageRequest): Promise<FoundEvents> {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isFiltered = FILTERS.some((name) => query[name] !== undefined) || query.from !== undefined;
-  if (!isFiltered) return loadNewest(api, query.before);
+  if (query.order === "desc" || !isFiltered) {
+    const given = { ...filter, from: query.from ?? block, limit: PAGE_EVENTS };
+    const { call, events, next } = await readNewestEvents(api, { query: given });
+    return { call, events, next: next === null ? null : { from: next, order: "desc" }, isNewestFirst: true };
+  }
   const { body, call } = await api.get<EventPage>("/events", {
     query: { ...filter, from: query.from ?? "genesis", limit: PAGE_EVENTS },
   });
   const next = body.has_more ? { from: body.progress.cursor } : null;
-  return { call, events: body.events, next, isNewestFirst: false, cutBlock: null };
-}
-
-async function loadNewest(api: ApiReader, before: string | undefined): Promise<FoundEvents> {
-  const head = before === undefined ? await api.head() : await readHeadBefore(api, before);
-  const { call, events, isCut, previous } = await readNewestEvents(api, head, SHOWN_EVENTS_MAX);
-  const newest = events.toReversed();
-  const shown = cutToBlocks(newest);
-  const isWhole = shown.length === newest.length;
-  const lowest = shown.at(-1)?.block_number ?? previous;
-  const isSplit = isCut || newest[shown.length]?.block_number === lowest;
-  // The rest of a block that is too large alone is not on the next page, which begins before it.
-  const next = (isWhole && previous === null) || lowest === null ? null : { before: lowest };
-  return { call, events: shown, next, isNewestFirst: true, cutBlock: isSplit ? lowest : null };
-}
-
-/** The last block with events before this one; block 0 without one. */
-async function readHeadBefore(
-  api: ApiReader,
-  before: string,
-): Promise<Pick<Head, "block_number" | "previous_event_block">> {
-  const { body } = await api.get<Head>("/head", { query: { block: before } });
-  const { previous_event_block: last } = body;
-  if (last === null) return { block_number: "0", previous_event_block: null };
-  return (await api.get<Head>("/head", { query: { block: last } })).body;
-}
-
-/** As many whole blocks as a page shows; of a block that is larger alone, its newest part. */
-export function cutToBlocks(events: readonly EventRecord[]): readonly EventRecord[] {
-  if (events.length <= SHOWN_EVENTS_MAX) return events;
-  const cut = events.slice(0, SHOWN_EVENTS_MAX);
-  const last = cut.at(-1)?.block_number;
-  const whole = cut.filter(({ block_number }) => block_number !== last);
-  return whole.length > 0 ? whole : cut;
+  return { call, events: body.events, next, isNewestFirst: false };
 }
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -149,7 +118,7 @@ function render(data: EventsData, page: PageContext): PageView {
   return {
     title: "Events",
     lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${eventFilters(page)}${card(title, html`${rows}${data.cutBlock !== null && allOfBlock(page, data.cutBlock)}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
+    main: html`${eventFilters(page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
   };
 }
 
@@ -157,7 +126,7 @@ export const eventsPage = definePage({
   path: "/events",
   nav: "Events",
   lists: [eventCsv],
-  query: [...FILTERS, "from", "before"],
+  query: [...FILTERS, "from", "order"],
   findExample: async () => ({}),
   load,
   render,

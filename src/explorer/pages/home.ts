@@ -6,8 +6,8 @@ import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
-import { type PageContext, pagePath } from "../context.ts";
-import { type EventsData, eventFeed, eventSource, eventsUpTo, readNewestEvents } from "../events.ts";
+import { type PageContext, type PageRequest, pagePath } from "../context.ts";
+import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
 import { type IntentTokens, readIntentTokens } from "../sentences.ts";
@@ -19,7 +19,7 @@ type Totals = TypeOf<typeof totalsSchema>;
 
 type HomeData = {
   readonly totals: ApiResult<Totals> | { readonly problem: string };
-  readonly feed: EventsData & { readonly intents: IntentTokens };
+  readonly feed: NewestEvents & { readonly intents: IntentTokens };
   readonly intents: ListData;
   readonly receipts: ListData;
   readonly disputes: ListData;
@@ -43,27 +43,28 @@ function withoutBeginning(series: Totals["series"]): Totals["series"] {
   return first < 0 ? series : series.slice(Math.max(0, Math.min(first - 1, series.length - POINTS_MIN)));
 }
 
-/** By day, or by hour where everything happened within the last days. */
+/** By day, or by hour if everything happened within the last days. */
 async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
-  const days = await api.attempt<Totals>("/totals");
+  const [days, hours] = await Promise.all([
+    api.attempt<Totals>("/totals"),
+    api.attempt<Totals>("/totals", { query: { interval: "hour" } }),
+  ]);
   if ("problem" in days) return days;
-  const earlier = days.body.series.slice(0, -YOUNG_DAYS);
-  return earlier.every(isEmpty) ? api.attempt<Totals>("/totals", { query: { interval: "hour" } }) : days;
+  return days.body.series.slice(0, -YOUNG_DAYS).every(isEmpty) ? hours : days;
 }
 
-async function load(api: ApiReader): Promise<HomeData> {
+async function load(api: ApiReader, { block }: PageRequest): Promise<HomeData> {
   const readFeed = async () => {
-    const head = await api.head();
-    const found = await readNewestEvents(api, head, FEED_SHOWN);
-    const events = eventsUpTo(found.events, { head }).slice(-FEED_SHOWN);
-    return { ...found, events, intents: await readIntentTokens(api, events) };
+    const found = await readNewestEvents(api, { query: { from: block, limit: String(FEED_SHOWN) } });
+    return { ...found, intents: await readIntentTokens(api, found.events) };
   };
+  const newest = { query: { limit: String(ROWS_SHOWN) } };
   const [found, feed, intents, receipts, disputes] = await Promise.all([
     readTotals(api),
     readFeed(),
-    api.list(intentList, { query: { limit: String(ROWS_SHOWN) } }),
-    api.list(receiptList, { query: { limit: String(ROWS_SHOWN) } }),
-    api.list(disputeList, { query: { limit: String(ROWS_SHOWN) } }),
+    api.list(intentList, newest),
+    api.list(receiptList, newest),
+    api.list(disputeList, newest),
   ]);
   return { totals: found, feed, intents, receipts, disputes };
 }
