@@ -169,6 +169,11 @@ export function isListed(
 
 export type WalletQuery = { readonly at: PinnedChain; readonly wallet: Hex };
 
+export type HoldingsQuery = WalletQuery & {
+  /** Leaves out recent activity, which costs requests of its own. */
+  readonly withoutActivity?: boolean;
+};
+
 /** The provider rejects unless the balances are complete; all else degrades to warnings. Zero balances are omitted. */
 export type ChainHoldings = {
   readonly holdings: readonly Holding[];
@@ -185,7 +190,7 @@ export type HoldingsProvider = {
   readonly name: string;
   /** Knows the newest balances only: as of a block, balances are read from nodes instead. */
   readonly presentOnly?: boolean;
-  read(query: WalletQuery, signal: AbortSignal): Promise<ChainHoldings>;
+  read(query: HoldingsQuery, signal: AbortSignal): Promise<ChainHoldings>;
 };
 
 /** What one whole unit of an asset costs in US dollars, and how that is known. */

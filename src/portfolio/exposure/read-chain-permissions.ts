@@ -42,7 +42,7 @@ export async function readChainPermissions(
 ): Promise<ChainPermissions> {
   const { at, wallet } = query;
   const [balances, recent, account] = await Promise.all([
-    sources.provider.read(query, signal),
+    sources.provider.read({ ...query, withoutActivity: true }, signal),
     readApprovals(at, wallet, signal),
     readAccount(query, signal),
   ]);

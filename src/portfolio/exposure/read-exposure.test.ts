@@ -146,6 +146,17 @@ const UINT256_MAX = 2n ** 256n - 1n;
 // Known spenders are read of what is held.
 for (const token of tokens) await mint(token, 1_000n);
 
+it("asks the node for no transaction: an exposure shows no activity", async () => {
+  const asked: string[] = [];
+  const node = await stage.node((calls) => {
+    asked.push(...calls.map(({ method }) => method));
+    return null;
+  });
+  await read(stage.port(node, tokens));
+  expect(asked).toContain("eth_getLogs");
+  expect(asked).not.toContain("eth_getTransactionByHash");
+});
+
 describe.each([
   ["by scan", scanNode],
   ["by multicall", plainNode],

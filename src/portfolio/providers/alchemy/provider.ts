@@ -10,10 +10,9 @@ import {
   type HoldingsProvider,
   type PinnedChain,
   type QuotedPrice,
-  type WalletActivity,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
-import { readSenders } from "../activity.ts";
+import { NO_ACTIVITY, type RecentActivity, readSenders } from "../activity.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
@@ -30,7 +29,7 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
   return {
     name: "alchemy",
     presentOnly: true,
-    async read({ at, wallet }, signal) {
+    async read({ at, wallet, withoutActivity }, signal) {
       const { chain, block } = at;
       const name = findChainById(chain.chainId)?.vendorNames?.alchemy;
       if (name === undefined) throw new Fault("PROVIDER_FAILED", `Alchemy does not serve ${chain.name}.`);
@@ -45,7 +44,9 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
       const activitySignal = AbortSignal.any([signal, finished.signal]);
       const [tokens, activity] = await Promise.all([
         readCompleteTokens(client, tokenQuery, chain, signal),
-        readActivityOrWarn(client, activityQuery, at, activitySignal, activityMsMax),
+        withoutActivity
+          ? NO_ACTIVITY
+          : readActivityOrWarn(client, activityQuery, at, activitySignal, activityMsMax),
       ]).finally(() => finished.abort());
       return {
         holdings: toHoldings(tokens, chain),
@@ -83,15 +84,13 @@ async function readCompleteTokens(
   }
 }
 
-type ReadActivity = { readonly activity: readonly WalletActivity[]; readonly warnings: readonly string[] };
-
 async function readActivityOrWarn(
   client: AlchemyClient,
   query: Parameters<typeof readAlchemyActivity>[1],
   at: PinnedChain,
   signal: AbortSignal,
   budgetMs: number,
-): Promise<ReadActivity> {
+): Promise<RecentActivity> {
   const read = (stop: AbortSignal) => readActivity(client, query, at, stop);
   const outcome = await runWithinBudget(read, budgetMs, signal);
   if ("value" in outcome) return outcome.value;
@@ -103,7 +102,7 @@ async function readActivity(
   query: Parameters<typeof readAlchemyActivity>[1],
   at: PinnedChain,
   signal: AbortSignal,
-): Promise<ReadActivity> {
+): Promise<RecentActivity> {
   const activity = await readAlchemyActivity(client, query, signal);
   const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
   const { senders, warnings } = await readSenders(at, unsent, signal);

@@ -7,10 +7,11 @@ import type {
   ChainHoldings,
   Holding,
   HoldingsProvider,
+  HoldingsQuery,
   PinnedChain,
   TransferLog,
-  WalletQuery,
 } from "../../types.ts";
+import { NO_ACTIVITY } from "../activity.ts";
 import { readTokenBalances } from "./balances.ts";
 import { compareNewestFirst, readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
 import { isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
@@ -35,7 +36,10 @@ export const rpcHoldingsProvider: HoldingsProvider = {
   },
 };
 
-async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<ChainHoldings> {
+async function readHoldings(
+  { at, wallet, withoutActivity }: HoldingsQuery,
+  signal: AbortSignal,
+): Promise<ChainHoldings> {
   const { chain } = at;
   const known = listKnownTokens(chain);
   const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
@@ -50,7 +54,7 @@ async function readHoldings({ at, wallet }: WalletQuery, signal: AbortSignal): P
   const newest = unlisted.slice(0, UNLISTED_MAX);
   const [unlistedBalances, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
-    readTransferActivity(at, { wallet, logs }, signal),
+    withoutActivity ? NO_ACTIVITY : readTransferActivity(at, { wallet, logs }, signal),
   ]);
   return {
     holdings: [

@@ -4,20 +4,21 @@ import type { Hex } from "../../../lib/hex.ts";
 import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
 import type { ChainConfig, PinnedChain, TransferLog, WalletActivity } from "../../types.ts";
-import { findLookalikes, getCounterparty, keepNewest, readSenders } from "../activity.ts";
+import {
+  findLookalikes,
+  getCounterparty,
+  keepNewest,
+  type RecentActivity,
+  readSenders,
+} from "../activity.ts";
 import { compareNewestFirst } from "./recent-transfers.ts";
-
-type TransferActivity = {
-  readonly activity: readonly WalletActivity[];
-  readonly warnings: readonly string[];
-};
 
 /** Newest first, with the sender of each transaction and the time of its block. */
 export async function readTransferActivity(
   at: PinnedChain,
   { wallet, logs }: { readonly wallet: Hex; readonly logs: readonly TransferLog[] },
   signal: AbortSignal,
-): Promise<TransferActivity> {
+): Promise<RecentActivity> {
   const real = logs.filter((log) => isRealTransfer(at.chain, log));
   const candidates = listCandidates(wallet, listTransactions(wallet, real));
   const hashes = candidates.map(({ transactionHash }) => transactionHash);
