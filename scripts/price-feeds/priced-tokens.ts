@@ -7,13 +7,11 @@ import type { Hex } from "../../src/lib/hex.ts";
 type PricedToken = readonly [symbol: string, token: Hex, feedPath: string];
 
 export type PricedChain = {
-  readonly file: string;
-  readonly title: string;
+  readonly slug: string;
   readonly chainId: number;
   readonly nativePath: string;
   /** Used while the feed of the native coin gives no price. */
   readonly nativeFallbackPath: string | null;
-  readonly wrappedNative: Hex;
   /** Tokens of the Chainlink feeds in Aave's address book. */
   readonly sequencer: Hex | null;
   readonly tokens: readonly PricedToken[];
@@ -211,52 +209,42 @@ const ARBITRUM: readonly PricedToken[] = [
 
 export const PRICED_CHAINS: readonly PricedChain[] = [
   {
-    file: "ethereum",
-    title: "Ethereum",
+    slug: "ethereum",
     chainId: 1,
     nativePath: "eth-usd",
     nativeFallbackPath: null,
-    wrappedNative: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
     sequencer: null,
     tokens: ETHEREUM,
   },
   {
-    file: "optimism",
-    title: "Optimism",
+    slug: "optimism",
     chainId: 10,
     nativePath: "eth-usd",
     nativeFallbackPath: null,
-    wrappedNative: "0x4200000000000000000000000000000000000006",
     sequencer: "0x371ead81c9102c9bf4874a9075ffff170f2ee389",
     tokens: OPTIMISM,
   },
   {
-    file: "polygon",
-    title: "Polygon",
+    slug: "polygon",
     chainId: 137,
     nativePath: "matic-usd",
     nativeFallbackPath: null,
-    wrappedNative: "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270",
     sequencer: null,
     tokens: POLYGON,
   },
   {
-    file: "base",
-    title: "Base",
+    slug: "base",
     chainId: 8453,
     nativePath: "eth-usd",
     nativeFallbackPath: "eth-usd-svr",
-    wrappedNative: "0x4200000000000000000000000000000000000006",
     sequencer: "0xbcf85224fc0756b9fa45aa7892530b47e10b6433",
     tokens: BASE,
   },
   {
-    file: "arbitrum",
-    title: "Arbitrum",
+    slug: "arbitrum",
     chainId: 42161,
     nativePath: "eth-usd",
     nativeFallbackPath: null,
-    wrappedNative: "0x82af49447d8a07e3bd95bd0d56f35241523fbab1",
     sequencer: "0xfdb631f5ee196f0ed6faa767959853a9f217697d",
     tokens: ARBITRUM,
   },
