@@ -6,7 +6,7 @@ import { describePositionReader } from "../../../../tests/support/portfolio/posi
 import type { Hex } from "../../../lib/hex.ts";
 import type { PositionAsset } from "../../types.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { ETHER_FI_TOKENS } from "./markets.ts";
+import { ETHER_FI_TOKENS } from "../rated-tokens.ts";
 
 const wallet = recording.wallet as Hex;
 const [eEth, weEth] = [recording.eEth as Hex, recording.weEth as Hex];

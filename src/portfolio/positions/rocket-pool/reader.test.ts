@@ -5,7 +5,7 @@ import { openRecordedChain, openRecordedMoment } from "../../../../tests/support
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { ROCKET_POOL_TOKENS } from "./markets.ts";
+import { ROCKET_POOL_TOKENS } from "../rated-tokens.ts";
 
 const wallet = recording.wallet as Hex;
 const token = recording.token as Hex;

@@ -5,7 +5,7 @@ import { openRecordedMoment } from "../../../../tests/support/chain/recorded-cha
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { SKY_TOKENS } from "./markets.ts";
+import { SKY_TOKENS } from "../rated-tokens.ts";
 
 const wallet = recording.wallet as Hex;
 const [token, usds, oracle] = [recording.token as Hex, recording.usds as Hex, recording.oracle as Hex];
