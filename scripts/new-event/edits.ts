@@ -221,11 +221,12 @@ const endorsementReads = [
   defineList("/endorsements", endorsement, {
     operationId: "listEndorsements",
     summary: "Endorsements, newest first",
+    description: "Endorsements of all merchants, or of one.",
     tag: "Commerce",
     key: "endorsements",
     order: { direction: "desc", keys: [{ sql: "t.endorsement_id", cast: "numeric" }] },
     filters: {
-      merchant_id: immutableFilter(endorsements, "merchant_id", uintParameter(), "Filter by merchant."),
+      merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by merchant."),
     },
   }),
 ];
@@ -244,28 +245,20 @@ const endorsementReads = [
         text: 'import { endorsements } from "../../protocol/domains/merchants.ts";\n',
       },
       {
-        before: "export const commerceAudits",
-        text: `const endorsementsAudit = defineTableAudit(endorsements, {
-  ids: "endorsement_id",
-  createdBy: [
-    createdBy(endorsements, registry, "MerchantEndorsed", ({ args }) => ({ endorsement_id: args.endorsementId })),
-  ],
-  views: [
-    viewCheck(endorsements, registry, "getEndorsement", {
-      args: ({ endorsement_id }) => [endorsement_id],
-      unknown: ({ endorser }) => endorser === ZERO_ADDRESS,
-      columns: {
-        merchant_id: ({ merchantId }) => merchantId,
-        endorser: ({ endorser }) => endorser,
-        note_hash: ({ noteHash }) => noteHash,
+        before: "  defineTableAudit(merchants, registry, {",
+        text: `  defineTableAudit(endorsements, registry, {
+    ids: "endorsement_id",
+    createdBy: { MerchantEndorsed: ["endorsement_id"] },
+    views: {
+      getEndorsement: {
+        args: ["endorsement_id"],
+        unknown: ({ endorser }) => endorser === ZERO_ADDRESS,
+        columns: ["merchant_id", "endorser", "note_hash"],
       },
-    }),
-  ],
-});
-
+    },
+  }),
 `,
       },
-      { before: "  merchantsAudit,\n", text: "  endorsementsAudit,\n" },
     ],
   },
   {

@@ -9,56 +9,40 @@ import {
   volumeSeries,
 } from "../../protocol/domains/receipt-volumes.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
-import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { tables } from "../../protocol/domains.ts";
+import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
+import { VOLUME } from "./commerce.ts";
 import { recountAudit, type TableAudit } from "./define-audit.ts";
 
-/** Each row of these tables counts once, at the block of its first version. */
-const COUNTED: Readonly<Record<string, { readonly table: string; readonly key: string }>> = {
-  agents: { table: "agents", key: "agent_id" },
-  accounts: { table: "policies", key: "account" },
-  intents: { table: "intents", key: "intent_id" },
-  bids: { table: "bids", key: "intent_id, chain_bid_id" },
-  fills: { table: "fills", key: "intent_id" },
-  solvers: { table: "solvers", key: "solver_id" },
-  attestors: { table: "attestors", key: "attestor_id" },
-  attestations: { table: "attestations", key: "attestation_id" },
-  trust_signals: { table: "trust_signals", key: "signal_id" },
-  merchants: { table: "merchants", key: "merchant_id" },
-  services: { table: "services", key: "service_numeric_id" },
-  facilitators: { table: "facilitators", key: "facilitator_id" },
-  quotes: { table: "quotes", key: "quote_hash" },
-  receipts: { table: "receipts", key: "receipt_id" },
-  disputes: { table: "disputes", key: "dispute_id" },
+/** Counts whose rows are not simply those of the table of the same name. */
+const SOURCES: Readonly<Record<string, { name: string; key?: readonly string[]; where?: string }>> = {
+  accounts: { name: "policies", key: ["account"] },
+  cancelled_intents: { name: "intents", where: " and status = 'CANCELLED'" },
 };
 
 /**
  * The block of the first version of each row, up to the audited block: the tables are not named as sources of the
  * recount, so that their names mean all versions.
  */
-function selectFirsts(name: string): string {
-  const isCancelled = name === "cancelled_intents";
-  const { table, key } = (isCancelled ? COUNTED.intents : COUNTED[name]) ?? { table: "", key: "" };
-  const cancelled = isCancelled ? " and status = 'CANCELLED'" : "";
-  return `select min(valid_from) as block, '${name}' as name from ${table} where valid_from <= $1${cancelled} group by ${key}`;
+function selectFirsts(counted: string): string {
+  const table = SOURCES[counted] ?? { name: counted };
+  const key = table.key ?? tables.find(({ name }) => name === table.name)?.key ?? [];
+  return `select min(valid_from) as block, '${counted}' as name from ${table.name} where valid_from <= $1${table.where ?? ""} group by ${key.join(", ")}`;
 }
 
 const countsOf = (columns: readonly string[]) =>
   columns.map((name) => `count(*) filter (where name = '${name}') as ${name}`).join(", ");
 
-function columnsOf(table: { readonly columns: Readonly<Record<string, unknown>> }): readonly string[] {
-  return Object.keys(table.columns).filter((name) => name !== "scope" && name !== "hour");
-}
-
 const firstsOf = (columns: readonly string[]) => columns.map(selectFirsts).join(" union all ");
 
-const totalColumns = columnsOf(protocolTotals);
+const totalColumns = listValueColumns(protocolTotals);
 const protocolTotalsAudit = recountAudit(
   protocolTotals,
   [],
   `select 'all' as scope, ${countsOf(totalColumns)} from (${firstsOf(totalColumns)}) firsts`,
 );
 
-const hourColumns = columnsOf(activityHours);
+const hourColumns = listValueColumns(activityHours);
 const activityHoursAudit = recountAudit(
   activityHours,
   [],
@@ -78,9 +62,6 @@ const policyAccountsAudit = recountAudit(
   [policies],
   "select account, count(*) as policies from policies group by account",
 );
-
-const VOLUME =
-  "count(*) as receipts, sum(amount) as settled_volume, sum(protocol_fee_amount) as protocol_fees";
 
 const sumsOf = (keys: string) => `select ${keys}, ${VOLUME} from receipts group by ${keys}`;
 

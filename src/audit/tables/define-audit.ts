@@ -1,23 +1,20 @@
 // Declares the audit of a table: the views a row must equal, the events that create rows, and recounts.
 import type {
   Abi,
+  AbiParameter,
   ContractEventArgsFromTopics,
   ContractEventName,
   ContractFunctionName,
   ContractFunctionReturnType,
 } from "viem";
-import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, findAbiEvent, findAbiFunction, hashEvent } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
 import type { EventRecord } from "../../schema/chain-log.ts";
-import type { Columns, Row, RowOf, Table } from "../../schema/table.ts";
+import { type Columns, listValueColumns, type Row, type RowOf, type Table } from "../../schema/table.ts";
 
 type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
-export type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<
-  A,
-  "view" | "pure",
-  V
->;
+type ViewResult<A extends Abi, V extends ViewName<A>> = ContractFunctionReturnType<A, "view" | "pure", V>;
 
 /** A contract of the deployment or, with `addressColumn`, the contract that this column of the row names. */
 type AuditedContract<A extends Abi> = {
@@ -77,81 +74,127 @@ export type TableAudit = {
   readonly recount: RecountQuery | null;
 };
 
-export function defineTableAudit<C extends Columns, K extends keyof C & string>(
+type Joined<Name extends string> = Name extends `${infer First}_${infer Rest}`
+  ? `${First}${Joined<Rest>}`
+  : Name;
+type LowerCased<T> = { readonly [Member in keyof T & string as Lowercase<Member>]: T[Member] };
+
+/** The columns that are named like a member of T, but for underscores and capitals, and have its type. */
+type SharedColumn<C extends Columns, T> = {
+  [Name in keyof C & string]: LowerCased<T> extends Readonly<Record<Joined<Name>, RowOf<C>[Name]>>
+    ? Name
+    : never;
+}[keyof C & string];
+
+/** The arguments that a row keeps under their names, or the columns that follow from the event. */
+type EventColumns<C extends Columns, Args> =
+  | readonly SharedColumn<C, Args>[]
+  | ((event: EventRecord<Args>) => Partial<RowOf<C>>);
+
+/** The columns; with `topics` and `words` if a later event of the same subject replaces the row. */
+type EventDeclaration<C extends Columns, Args> =
+  | EventColumns<C, Args>
+  | {
+      readonly columns: EventColumns<C, Args>;
+      readonly topics: number;
+      readonly words?: readonly number[];
+    };
+
+type ViewDeclaration<C extends Columns, Result> = {
+  /** The columns with the arguments of the call. */
+  readonly args: readonly (keyof C & string)[];
+  readonly when?: (row: RowOf<C>) => boolean;
+  readonly unknown?: (result: Result) => boolean;
+  /** The columns that equal the member of the result that is named like them. */
+  readonly columns?: readonly SharedColumn<C, Result>[];
+  readonly computed?: {
+    readonly [Name in keyof C & string]?: (result: Result, at: ViewContext<RowOf<C>>) => RowOf<C>[Name];
+  };
+};
+
+export function defineTableAudit<C extends Columns, K extends keyof C & string, const A extends Abi>(
   table: Table<C, K>,
+  audited: AuditedContract<A>,
   checks: {
-    views?: readonly ViewCheck[];
-    createdBy?: readonly CreationEvent[];
+    createdBy: {
+      readonly [N in ContractEventName<A>]?: EventDeclaration<C, ContractEventArgsFromTopics<A, N>>;
+    };
+    views?: { readonly [V in ViewName<A>]?: ViewDeclaration<C, ViewResult<A, V>> };
     ids?: K;
     idsWithin?: Table;
-    recount?: RecountQuery;
+    /** Columns that were copied or computed from other rows. */
+    recount?: RecountQuery & { readonly columns: readonly Exclude<keyof C & string, K>[] };
   },
 ): TableAudit {
+  const events = Object.entries(checks.createdBy) as [string, EventDeclaration<Columns, unknown>][];
+  const views = Object.entries(checks.views ?? {}) as [string, ViewDeclaration<Columns, unknown>][];
   return {
     table,
-    views: checks.views ?? [],
-    creationEvents: checks.createdBy ?? [],
+    views: views.map(([name, view]) => createViewCheck(audited, name, view)),
+    creationEvents: events.map(([name, event]) => createCreationEvent(audited, name, event)),
     ids: checks.ids ? { column: checks.ids, within: checks.idsWithin ?? null } : null,
     recount: checks.recount ?? null,
   };
 }
 
-/** Results have lower-case addresses, and text as the index stores it. */
-export function viewCheck<
-  C extends Columns,
-  K extends keyof C & string,
-  const A extends Abi,
-  V extends ViewName<A>,
->(
-  _table: Table<C, K>,
-  audited: AuditedContract<A>,
-  name: V,
-  declared: {
-    args: (row: RowOf<C>) => readonly unknown[];
-    when?: (row: RowOf<C>) => boolean;
-    unknown?: (result: ViewResult<A, V>) => boolean;
-    columns: {
-      readonly [Name in keyof C & string]?: (
-        result: ViewResult<A, V>,
-        at: ViewContext<RowOf<C>>,
-      ) => RowOf<C>[Name];
-    };
-  },
+function createViewCheck(
+  audited: AuditedContract<Abi>,
+  name: string,
+  view: ViewDeclaration<Columns, unknown>,
 ): ViewCheck {
-  // Text as the index stores it.
-  const codec = createFunctionCodec(audited.abi as Abi, name as string, "storable");
+  // Results have lower-case addresses, and text as the index stores it.
+  const codec = createFunctionCodec(audited.abi, name, "storable");
+  const [output] = findAbiFunction(audited.abi, name).outputs;
+  const members = output !== undefined && "components" in output ? output.components : [];
+  const same = pairMembers(view.columns ?? [], members).map(([column, member]) => [
+    column,
+    (result: Row) => result[member],
+  ]);
   return {
     name,
     contract: audited.contract,
     addressColumn: "addressColumn" in audited ? audited.addressColumn : null,
-    appliesTo: (row) => declared.when?.(row as RowOf<C>) ?? true,
-    callData: (row) => codec.encodeCall(declared.args(row as RowOf<C>) as readonly unknown[]),
+    appliesTo: view.when ?? (() => true),
+    callData: (row) => codec.encodeCall(view.args.map((column) => row[column])),
     decode: codec.decodeResult,
-    isUnknown: (result) => declared.unknown?.(result as ViewResult<A, V>) ?? false,
-    columns: declared.columns as ViewCheck["columns"],
+    isUnknown: view.unknown ?? (() => false),
+    columns: { ...Object.fromEntries(same), ...view.computed },
   };
 }
 
-export function createdBy<
-  C extends Columns,
-  K extends keyof C & string,
-  const A extends Abi,
-  N extends ContractEventName<A>,
->(
-  _table: Table<C, K>,
-  audited: AuditedContract<A>,
-  event: N,
-  columns: (event: EventRecord<ContractEventArgsFromTopics<A, N>>) => Partial<RowOf<C>>,
-  distinctBy?: { topics: number; words?: readonly number[] },
+function createCreationEvent(
+  audited: AuditedContract<Abi>,
+  event: string,
+  declared: EventDeclaration<Columns, unknown>,
 ): CreationEvent {
+  const item = findAbiEvent(audited.abi, event);
+  const { columns, ...subject } = "columns" in declared ? declared : { columns: declared };
   return {
     event,
     contract: audited.contract,
     anyEmitter: "addressColumn" in audited,
-    topic0: hashEvent(findAbiEvent(audited.abi, event)),
-    distinctBy: distinctBy ? { topics: distinctBy.topics, words: distinctBy.words ?? [] } : null,
-    columns: columns as CreationEvent["columns"],
+    topic0: hashEvent(item),
+    distinctBy: "topics" in subject ? { words: [], ...subject } : null,
+    columns: typeof columns === "function" ? columns : readArguments(pairMembers(columns, item.inputs)),
   };
+}
+
+const readArguments =
+  (pairs: readonly (readonly [string, string])[]) =>
+  ({ args }: { readonly args: Row }): Row =>
+    Object.fromEntries(pairs.map(([column, member]) => [column, args[member]]));
+
+/** Each column with the member that is named like it: `metadata_uri` with `metadataURI`. */
+function pairMembers(
+  columns: readonly string[],
+  members: readonly AbiParameter[],
+): readonly (readonly [string, string])[] {
+  return columns.map((column) => {
+    const plain = column.replaceAll("_", "");
+    const member = members.find(({ name }) => name?.toLowerCase() === plain)?.name;
+    if (member === undefined) throw new Error(`no member is named like the column ${column}`);
+    return [column, member];
+  });
 }
 
 /** The audit of a rollup: recounts every column except the key. */
@@ -160,17 +203,6 @@ export function recountAudit<C extends Columns, K extends keyof C & string>(
   from: readonly Table[],
   sql: string,
 ): TableAudit {
-  const keys: readonly string[] = table.key;
-  const columns = Object.keys(table.columns).filter((name) => !keys.includes(name));
-  return defineTableAudit(table, { recount: { columns, from, sql } });
-}
-
-/** Recounts columns that were copied or computed from other rows. */
-export function derivedColumns<C extends Columns, K extends keyof C & string>(
-  _table: Table<C, K>,
-  columns: readonly Exclude<keyof C & string, K>[],
-  from: readonly Table[],
-  sql: string,
-): RecountQuery {
-  return { columns, from, sql };
+  const recount = { columns: listValueColumns(table), from, sql };
+  return { table, views: [], creationEvents: [], ids: null, recount };
 }

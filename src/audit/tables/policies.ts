@@ -9,7 +9,8 @@ import {
   spendWindows,
 } from "../../protocol/domains/policies.ts";
 import { sessionExecutions, sessionKeys } from "../../protocol/domains/session-keys.ts";
-import { createdBy, defineTableAudit, type TableAudit, viewCheck } from "./define-audit.ts";
+import type { RowOf } from "../../schema/table.ts";
+import { defineTableAudit, type TableAudit } from "./define-audit.ts";
 
 const policyModule = { contract: "PolicyModule", abi: policyModuleAbi } as const;
 const policyAccount = { contract: "PolicyAccount", abi: policyAccountAbi, addressColumn: "account" } as const;
@@ -21,270 +22,183 @@ const EMPTY_POLICY = Object.fromEntries(
     .map(([name]) => [name, null]),
 );
 
+type PolicyRow = RowOf<(typeof policies)["columns"]>;
+
+/** The row of an event that sets a policy. */
+function policyRow(
+  account: string,
+  type: string,
+  subject: string,
+  values: Partial<PolicyRow>,
+): Partial<PolicyRow> {
+  return { ...EMPTY_POLICY, account, policy_type: type, policy_subject: subject, ...values };
+}
+
 const ofType = (type: string) => (row: { readonly policy_type: string }) => row.policy_type === type;
 
-// FUNCTION_ALLOWLIST_MODE has no view; isFunctionAllowed returns the entry of the list whether the mode is on or off.
-const policiesAudit = defineTableAudit(policies, {
-  createdBy: [
-    createdBy(
-      policies,
-      policyModule,
-      "SpendLimitSet",
-      ({ args: { account, token, maxPerDay } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "SPEND_LIMIT",
-        policy_subject: token,
-        token,
-        max_per_day: maxPerDay,
-      }),
-      { topics: 2 },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "TargetAllowlistUpdated",
-      ({ args: { account, target, allowed } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "TARGET_ALLOWLIST",
-        policy_subject: target,
-        target,
-        allowed,
-      }),
-      { topics: 2 },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "FunctionAllowlistUpdated",
-      ({ args: { account, target, selector, allowed } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "FUNCTION_ALLOWLIST",
-        policy_subject: `${target}:${selector}`,
-        target,
-        selector,
-        allowed,
-      }),
-      { topics: 2, words: [0] },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "FunctionAllowlistModeUpdated",
-      ({ args: { account, enabled } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "FUNCTION_ALLOWLIST_MODE",
-        policy_subject: "",
-        enabled,
-      }),
-      { topics: 1 },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "PaymentPolicySet",
-      ({ args: { account, merchant, token, facilitator, maxPerPayment, maxPerDay, allowed } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "PAYMENT_POLICY",
-        policy_subject: `${merchant}:${token}:${facilitator}`,
-        merchant,
-        token,
-        facilitator,
-        max_per_payment: maxPerPayment,
-        max_per_day: maxPerDay,
-        allowed,
-      }),
-      { topics: 3, words: [0] },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "GuardianSet",
-      ({ args: { account, guardian } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "GUARDIAN",
-        policy_subject: "",
-        guardian,
-      }),
-      { topics: 1 },
-    ),
-    createdBy(
-      policies,
-      policyModule,
-      "AccountFrozen",
-      ({ args: { account, frozen } }) => ({
-        ...EMPTY_POLICY,
-        account,
-        policy_type: "ACCOUNT_FROZEN",
-        policy_subject: "",
-        frozen,
-      }),
-      { topics: 1 },
-    ),
-  ],
-  views: [
-    viewCheck(policies, policyModule, "getSpendLimit", {
-      when: ofType("SPEND_LIMIT"),
-      args: ({ account, token }) => [account, token],
-      columns: { max_per_day: ({ maxPerDay }) => maxPerDay },
-    }),
-    viewCheck(policies, policyModule, "isTargetAllowed", {
-      when: ofType("TARGET_ALLOWLIST"),
-      args: ({ account, target }) => [account, target],
-      columns: { allowed: (allowed) => allowed },
-    }),
-    viewCheck(policies, policyModule, "isFunctionAllowed", {
-      when: ofType("FUNCTION_ALLOWLIST"),
-      args: ({ account, target, selector }) => [account, target, selector],
-      columns: { allowed: (allowed) => allowed },
-    }),
-    viewCheck(policies, policyModule, "getPaymentPolicy", {
-      when: ofType("PAYMENT_POLICY"),
-      args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
-      columns: {
-        max_per_payment: ({ maxPerPayment }) => maxPerPayment,
-        max_per_day: ({ maxPerDay }) => maxPerDay,
-        allowed: ({ allowed }) => allowed,
-      },
-    }),
-    viewCheck(policies, policyModule, "guardianOf", {
-      when: ofType("GUARDIAN"),
-      args: ({ account }) => [account],
-      columns: { guardian: (guardian) => guardian },
-    }),
-    viewCheck(policies, policyModule, "isAccountFrozen", {
-      when: ofType("ACCOUNT_FROZEN"),
-      args: ({ account }) => [account],
-      columns: { frozen: (frozen) => frozen },
-    }),
-  ],
-});
-
-// getSpendLimit returns what is stored, getPaymentPolicy only what counts now.
-const spendWindowsAudit = defineTableAudit(spendWindows, {
-  createdBy: [
-    createdBy(
-      spendWindows,
-      policyModule,
-      "SpendRecorded",
-      ({ args: { account, token, dailyTotal } }) => ({ account, token, spent: dailyTotal }),
-      { topics: 2 },
-    ),
-  ],
-  views: [
-    viewCheck(spendWindows, policyModule, "getSpendLimit", {
-      args: ({ account, token }) => [account, token],
-      columns: {
-        spent: ({ spentToday }) => spentToday,
-        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
-      },
-    }),
-  ],
-});
-
-const paymentWindowsAudit = defineTableAudit(paymentWindows, {
-  createdBy: [
-    createdBy(
-      paymentWindows,
-      policyModule,
-      "SignedPaymentRecorded",
-      ({ args: { account, merchant, token, facilitator, dailyTotal } }) => ({
-        account,
-        merchant,
-        token,
-        facilitator,
-        spent: dailyTotal,
-      }),
-      { topics: 3, words: [0] },
-    ),
-  ],
-  views: [
-    viewCheck(paymentWindows, policyModule, "getPaymentPolicy", {
-      args: ({ account, merchant, token, facilitator }) => [account, merchant, token, facilitator],
-      columns: {
-        // The contract returns zero for a window that is over: then only the event can be compared.
-        spent: ({ spentToday, lastResetTimestamp }, { row, timestamp }) =>
-          timestamp >= BigInt(lastResetTimestamp) + SPEND_WINDOW_SECONDS && spentToday === 0n
-            ? row.spent
-            : spentToday,
-        window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
-      },
-    }),
-  ],
-});
-
-const signedPaymentsAudit = defineTableAudit(signedPayments, {
-  createdBy: [
-    createdBy(
-      signedPayments,
-      policyModule,
-      "SignedPaymentRecorded",
-      ({ args: { account, merchant, token, facilitator, amount, paymentHash } }) => ({
-        account,
-        payment_hash: paymentHash,
-        merchant,
-        token,
-        facilitator,
-        amount,
-      }),
-    ),
-  ],
-});
-
-const sessionKeysAudit = defineTableAudit(sessionKeys, {
-  createdBy: [
-    createdBy(
-      sessionKeys,
-      policyAccount,
-      "SessionKeyUpdated",
-      ({ args, address }) => ({
-        account: address,
-        session_key: args.sessionKey,
-        expires_at: BigInt(args.expiresAt),
-        active: args.active,
-      }),
-      { topics: 1 },
-    ),
-  ],
-  views: [
-    viewCheck(sessionKeys, policyAccount, "sessionKeys", {
-      args: ({ session_key }) => [session_key],
-      columns: {
-        expires_at: ([expiresAt]) => BigInt(expiresAt),
-        active: ([, active]) => active,
-      },
-    }),
-  ],
-});
-
-const sessionExecutionsAudit = defineTableAudit(sessionExecutions, {
-  createdBy: [
-    createdBy(
-      sessionExecutions,
-      policyAccount,
-      "SessionKeyExecuted",
-      ({ args, address }) => ({
-        account: address,
-        session_key: args.sessionKey,
-        nonce: args.nonce,
-        target: args.target,
-        value: args.value,
-      }),
-      { topics: 1, words: [1] },
-    ),
-  ],
-});
-
 export const policyAudits: readonly TableAudit[] = [
-  policiesAudit,
-  spendWindowsAudit,
-  paymentWindowsAudit,
-  signedPaymentsAudit,
-  sessionKeysAudit,
-  sessionExecutionsAudit,
+  // FUNCTION_ALLOWLIST_MODE has no view; isFunctionAllowed returns the entry of the list whether the mode is on or off.
+  defineTableAudit(policies, policyModule, {
+    createdBy: {
+      SpendLimitSet: {
+        columns: ({ args: { account, token, maxPerDay } }) =>
+          policyRow(account, "SPEND_LIMIT", token, { token, max_per_day: maxPerDay }),
+        topics: 2,
+      },
+      TargetAllowlistUpdated: {
+        columns: ({ args: { account, target, allowed } }) =>
+          policyRow(account, "TARGET_ALLOWLIST", target, { target, allowed }),
+        topics: 2,
+      },
+      FunctionAllowlistUpdated: {
+        columns: ({ args: { account, target, selector, allowed } }) =>
+          policyRow(account, "FUNCTION_ALLOWLIST", `${target}:${selector}`, { target, selector, allowed }),
+        topics: 2,
+        words: [0],
+      },
+      FunctionAllowlistModeUpdated: {
+        columns: ({ args: { account, enabled } }) =>
+          policyRow(account, "FUNCTION_ALLOWLIST_MODE", "", { enabled }),
+        topics: 1,
+      },
+      PaymentPolicySet: {
+        columns: ({ args: { account, merchant, token, facilitator, maxPerPayment, maxPerDay, allowed } }) =>
+          policyRow(account, "PAYMENT_POLICY", `${merchant}:${token}:${facilitator}`, {
+            merchant,
+            token,
+            facilitator,
+            max_per_payment: maxPerPayment,
+            max_per_day: maxPerDay,
+            allowed,
+          }),
+        topics: 3,
+        words: [0],
+      },
+      GuardianSet: {
+        columns: ({ args: { account, guardian } }) => policyRow(account, "GUARDIAN", "", { guardian }),
+        topics: 1,
+      },
+      AccountFrozen: {
+        columns: ({ args: { account, frozen } }) => policyRow(account, "ACCOUNT_FROZEN", "", { frozen }),
+        topics: 1,
+      },
+    },
+    views: {
+      getSpendLimit: {
+        when: ofType("SPEND_LIMIT"),
+        args: ["account", "token"],
+        columns: ["max_per_day"],
+      },
+      isTargetAllowed: {
+        when: ofType("TARGET_ALLOWLIST"),
+        args: ["account", "target"],
+        computed: { allowed: (allowed) => allowed },
+      },
+      isFunctionAllowed: {
+        when: ofType("FUNCTION_ALLOWLIST"),
+        args: ["account", "target", "selector"],
+        computed: { allowed: (allowed) => allowed },
+      },
+      getPaymentPolicy: {
+        when: ofType("PAYMENT_POLICY"),
+        args: ["account", "merchant", "token", "facilitator"],
+        columns: ["max_per_payment", "max_per_day", "allowed"],
+      },
+      guardianOf: {
+        when: ofType("GUARDIAN"),
+        args: ["account"],
+        computed: { guardian: (guardian) => guardian },
+      },
+      isAccountFrozen: {
+        when: ofType("ACCOUNT_FROZEN"),
+        args: ["account"],
+        computed: { frozen: (frozen) => frozen },
+      },
+    },
+  }),
+  // getSpendLimit returns what is stored, getPaymentPolicy only what counts now.
+  defineTableAudit(spendWindows, policyModule, {
+    createdBy: {
+      SpendRecorded: {
+        columns: ({ args: { account, token, dailyTotal } }) => ({ account, token, spent: dailyTotal }),
+        topics: 2,
+      },
+    },
+    views: {
+      getSpendLimit: {
+        args: ["account", "token"],
+        computed: {
+          spent: ({ spentToday }) => spentToday,
+          window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+        },
+      },
+    },
+  }),
+  defineTableAudit(paymentWindows, policyModule, {
+    createdBy: {
+      SignedPaymentRecorded: {
+        columns: ({ args: { account, merchant, token, facilitator, dailyTotal } }) => ({
+          account,
+          merchant,
+          token,
+          facilitator,
+          spent: dailyTotal,
+        }),
+        topics: 3,
+        words: [0],
+      },
+    },
+    views: {
+      getPaymentPolicy: {
+        args: ["account", "merchant", "token", "facilitator"],
+        computed: {
+          // The contract returns zero for a window that is over: then only the event can be compared.
+          spent: ({ spentToday, lastResetTimestamp }, { row, timestamp }) =>
+            timestamp >= BigInt(lastResetTimestamp) + SPEND_WINDOW_SECONDS && spentToday === 0n
+              ? row.spent
+              : spentToday,
+          window_start: ({ lastResetTimestamp }) => BigInt(lastResetTimestamp),
+        },
+      },
+    },
+  }),
+  defineTableAudit(signedPayments, policyModule, {
+    createdBy: {
+      SignedPaymentRecorded: ["account", "merchant", "token", "facilitator", "amount", "payment_hash"],
+    },
+  }),
+  defineTableAudit(sessionKeys, policyAccount, {
+    createdBy: {
+      SessionKeyUpdated: {
+        columns: ({ args, address }) => ({
+          account: address,
+          session_key: args.sessionKey,
+          expires_at: BigInt(args.expiresAt),
+          active: args.active,
+        }),
+        topics: 1,
+      },
+    },
+    views: {
+      sessionKeys: {
+        args: ["session_key"],
+        computed: { expires_at: ([expiresAt]) => BigInt(expiresAt), active: ([, active]) => active },
+      },
+    },
+  }),
+  defineTableAudit(sessionExecutions, policyAccount, {
+    createdBy: {
+      SessionKeyExecuted: {
+        columns: ({ args, address }) => ({
+          account: address,
+          session_key: args.sessionKey,
+          nonce: args.nonce,
+          target: args.target,
+          value: args.value,
+        }),
+        topics: 1,
+        words: [1],
+      },
+    },
+  }),
 ];
