@@ -19,7 +19,7 @@ type CreateResponse = () => Promise<SerializedResponse>;
 /** Everything created for a route since it was last invalidated. */
 type RouteLifetime = { ended: boolean; readonly entries: Set<Entry> };
 
-type Entry = Linked<Entry> & {
+interface Entry extends Linked<Entry> {
   readonly key: string;
   readonly response: SerializedResponse;
   readonly lifetime: RouteLifetime;
@@ -27,7 +27,7 @@ type Entry = Linked<Entry> & {
   readonly urls: string[];
   /** What the entry and its aliases count towards the limit. */
   bytes: number;
-};
+}
 
 type InFlight = { readonly work: Promise<SerializedResponse>; readonly lifetime: RouteLifetime };
 

@@ -35,7 +35,10 @@ export class UseOrder<T extends Linked<T>> {
   }
 }
 
-type Entry<K, V> = Linked<Entry<K, V>> & { readonly key: K; value: V };
+interface Entry<K, V> extends Linked<Entry<K, V>> {
+  readonly key: K;
+  value: V;
+}
 
 export class LruMap<K, V> {
   readonly #sizeMax: number;
