@@ -113,8 +113,12 @@ export function createSextant(options: SextantOptions): Sextant {
   const transport = createTransport({ fetch, timeoutMs, responseBytesMax });
   const urls = { api: baseUrl(options.api, "api"), portfolio: baseUrl(options.portfolio, "portfolio") };
   const calls: CallContext = {
-    ...{ transport, urls, attemptsMax, writer: options.writer ?? null },
-    ...{ seen: new SeenBlock(), ownWrites: new OwnWrites() },
+    transport,
+    urls,
+    attemptsMax,
+    writer: options.writer ?? null,
+    seen: new SeenBlock(),
+    ownWrites: new OwnWrites(),
   };
   const purchases: PurchaseContext = {
     transport,

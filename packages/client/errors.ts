@@ -88,7 +88,12 @@ export class SextantError extends Error {
   forPayment(payment: string, charged: Charged, retry: Retry, advice?: string): SextantError {
     const { status, retryAfterMs, requestId } = this;
     return new SextantError(this.code, advice === undefined ? this.message : `${this.message} ${advice}`, {
-      ...{ charged, retry, status, retryAfterMs, requestId, payment },
+      charged,
+      retry,
+      status,
+      retryAfterMs,
+      requestId,
+      payment,
       cause: this,
     });
   }

@@ -111,7 +111,9 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const writeService =
     options.writes &&
     openWriteService(options.writes, {
-      ...{ database, log, onChange: invalidateTables },
+      database,
+      log,
+      onChange: invalidateTables,
       webhooks: webhooks?.service ?? null,
     });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
@@ -164,7 +166,10 @@ function openIndexReads(
   const { replicas = { databases: [], lagMsMax: 0 }, eventStreams = {} } = options;
   const metrics = createReplicaMetrics(options.registry ?? new Registry());
   const routed = openRoutedReads({
-    ...{ database, replicas, log, observer: metrics },
+    database,
+    replicas,
+    log,
+    observer: metrics,
     openReaders: (each, { isReplica }) => openSourceReaders(each, { isReplica, eventStreams, deployments }),
     onState: (state) => {
       cache.observeState(state);

@@ -95,7 +95,10 @@ export function openClient(environment: Environment, options: ClientOptions): Op
     guard,
   });
   return {
-    ...{ sextant, guard, journalFile, urls: { api, portfolio } },
+    sextant,
+    guard,
+    journalFile,
+    urls: { api, portfolio },
     payer: payer?.address ?? null,
     close: async () => journal?.close(),
   };

@@ -232,7 +232,8 @@ async function exportRange(
     {
       component: "export",
       event: "range_exported",
-      ...{ from: range.from, to: last },
+      from: range.from,
+      to: last,
       rows,
       rowsPerSecond: Math.round(rows / seconds),
     },

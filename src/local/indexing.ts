@@ -85,7 +85,8 @@ export async function openLocalDatabase(
   await rm(join(folder, "postgres"), { recursive: true, force: true });
   const { database, close } = await openConfiguredDatabase({ ...config, dataFolder: folder }, log, "local");
   return {
-    ...{ database, folder },
+    database,
+    folder,
     async close() {
       await close();
       if (keepFolder === undefined) await rm(folder, { recursive: true, force: true });

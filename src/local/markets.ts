@@ -83,7 +83,8 @@ async function startMarket(
   const packages = await loadDevPackages();
   const { LOCAL_GENESIS_CODE, permit2RuntimeBytecode } = packages;
   const chain = await packages.startLocalChain({
-    ...{ chainId, code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: permit2RuntimeBytecode } },
+    chainId,
+    code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: permit2RuntimeBytecode },
     findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
   try {
@@ -123,9 +124,17 @@ async function startMarket(
     const rpc = createRpc({ urls: [new Secret(chain.rpcUrl)], chainId, log, onCall });
     const { rpcUrl, wsUrl } = chain;
     return {
-      ...{ slug, chainId, rpcUrl, wsUrl, feeds, vault: addressOf("Vault4626") },
-      ...{ lending: { morpho: lending.toLowerCase() as Hex, ids: [id] }, fundedBlock },
-      ...{ access: createChainAccess(rpc, config), rpc, chain },
+      slug,
+      chainId,
+      rpcUrl,
+      wsUrl,
+      feeds,
+      vault: addressOf("Vault4626"),
+      lending: { morpho: lending.toLowerCase() as Hex, ids: [id] },
+      fundedBlock,
+      access: createChainAccess(rpc, config),
+      rpc,
+      chain,
     };
   } catch (error) {
     await chain.stop();

@@ -69,7 +69,12 @@ export async function serveLocalPortfolio(
   };
   const routes = showExamples(LOCAL_EXAMPLES);
   const paywall = await openPortfolioPaywall(paymentConfig, {
-    ...{ database, log, count, onCall, listenUrl, routes },
+    database,
+    log,
+    count,
+    onCall,
+    listenUrl,
+    routes,
   });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
   const service = servePortfolio(app, {

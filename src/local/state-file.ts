@@ -37,7 +37,9 @@ function toState({ urls, simulation, markets, offer, hasDatabaseUrl, operator }:
   const { deployment, accounts, rpcUrl, wsUrl } = simulation;
   const { network, asset, payTo, amount } = offer;
   const state = {
-    ...{ pid: process.pid, hasDatabaseUrl, operator },
+    pid: process.pid,
+    hasDatabaseUrl,
+    operator,
     api: urls.api,
     portfolio: urls.portfolio,
     facilitator: urls.facilitator,

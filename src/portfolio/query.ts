@@ -72,7 +72,8 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       if (blocks !== null) requireSameChains(slugs, blocks, "block");
       return {
         ...readWallet(address),
-        ...{ slugs, spam: spam ?? "include" },
+        slugs,
+        spam: spam ?? "include",
         ...(blocks && { blocks }),
         ...(partial === "allow" && { partial: true }),
       };

@@ -101,7 +101,11 @@ export function createGuard(options: GuardOptions, portfolio: string): Guard {
   const { origin } = new URL(source);
   const rules: Rules = { network, asset, decimals, limits, payees, windowSecondsMax };
   return {
-    ...{ network, asset, decimals, limits, node },
+    network,
+    asset,
+    decimals,
+    limits,
+    node,
     assertOrigin: (url) => assertOrigin(new URL(url), origin),
     choose: (terms, book) => choose(rules, terms, book),
     assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),

@@ -183,7 +183,17 @@ function toPayment(entry: PaymentEntry): Payment {
   const { id, at, url, given, purchase, payer, requirements, state, transaction } = entry;
   const { network, asset, payTo, amount } = requirements;
   return {
-    ...{ id, at, url, givenUrl: given?.url ?? null, purchase, payer, network, asset, payTo },
-    ...{ amount: BigInt(amount), state, transaction },
+    id,
+    at,
+    url,
+    givenUrl: given?.url ?? null,
+    purchase,
+    payer,
+    network,
+    asset,
+    payTo,
+    amount: BigInt(amount),
+    state,
+    transaction,
   };
 }

@@ -183,7 +183,13 @@ function signOnce(
     const at = now();
     const signed = await signTransfer(payer, terms, at);
     const record: SignedRecord = {
-      ...{ type: "signed", id: signed.nonce, at, payer: payer.address.toLowerCase(), method, url, purchase },
+      type: "signed",
+      id: signed.nonce,
+      at,
+      payer: payer.address.toLowerCase(),
+      method,
+      url,
+      purchase,
       request,
       given: given.url === url ? null : { url: given.url, request: asGiven },
       requirements: { ...pinned(terms), amount: terms.amount.toString() },

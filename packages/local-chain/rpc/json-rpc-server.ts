@@ -49,7 +49,9 @@ export async function startJsonRpcServer(config: JsonRpcServerConfig): Promise<J
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.maxConnections = CONNECTIONS_MAX;
   const sockets = new WebSocketServer({
-    ...{ server, maxPayload: BODY_BYTES_MAX, perMessageDeflate: false },
+    server,
+    maxPayload: BODY_BYTES_MAX,
+    perMessageDeflate: false,
     verifyClient: ({ req: { headers } }: { readonly req: IncomingMessage }) =>
       (config.findForeignCaller?.({ method: "POST", headers }) ?? null) === null,
   });

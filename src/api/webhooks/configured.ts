@@ -140,7 +140,12 @@ function readEntry(entry: FileEntry, network: PublicNetwork | null): NewWebhook 
   return {
     ...parseWebhookUrl(entry.url, { network, allowPrivate }),
     id: createWebhookId(),
-    ...{ owner: null, accounts: [], name, allowPrivate, finality, position: from },
+    owner: null,
+    accounts: [],
+    name,
+    allowPrivate,
+    finality,
+    position: from,
     filter: parseWebhookFilter(filter),
   };
 }

@@ -173,7 +173,11 @@ function report(
       {
         component: "api",
         event: "webhook_failed",
-        ...{ webhook, owner, failures, status, problem },
+        webhook,
+        owner,
+        failures,
+        status,
+        problem,
         repeated: repeated || undefined,
       },
       "A webhook did not take a message, retrying later",

@@ -183,7 +183,8 @@ function readRegistration(given: Readonly<Record<string, unknown>>, { network }:
     finality: (given.finality as Finality | undefined) ?? "instant",
     accounts: ((given.accounts ?? []) as readonly unknown[]).map((each) => parseAddress(each, "accounts")),
     from: String(given.from ?? "head"),
-    ...{ name: null, allowPrivate: false },
+    name: null,
+    allowPrivate: false,
   };
 }
 

@@ -27,12 +27,14 @@ export function createWebhookMetrics(registry: Registry): WebhookMetrics {
   const blocks = new Gauge({
     name: "sextant_webhook_lag_blocks",
     help: "Blocks that an active webhook is behind the newest one that its finality lets it have.",
-    ...{ labelNames, registers },
+    labelNames,
+    registers,
   });
   const seconds = new Gauge({
     name: "sextant_webhook_lag_seconds",
     help: "The same in the chain's time: from the first block that it does not have to the newest it may have.",
-    ...{ labelNames, registers },
+    labelNames,
+    registers,
   });
   return {
     onAttempt: (outcome) => attempts.inc({ outcome }),

@@ -80,7 +80,12 @@ export function describeWebhook(row: WebhookRecordRow, signer: WebhookSigner) {
   const { id, owner, accounts, name, host, finality, status, failures } = row;
   const { keys, filter } = toWebhook(row);
   return {
-    ...{ id, owner, accounts, name, host, status },
+    id,
+    owner,
+    accounts,
+    name,
+    host,
+    status,
     disabled_reason: row.disabledReason,
     filter: { ...(filter.types === null ? {} : { types: filter.types }), ...filter.subjects },
     finality,

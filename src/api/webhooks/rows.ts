@@ -291,7 +291,9 @@ export class WebhookRows {
         .filter(({ is_caught_up }) => is_caught_up)
         .map(({ id }) => ({ webhook: id, blocks: 0, seconds: 0 })),
       ...behind.map(({ webhook, block, upTo: to }, at) => ({
-        ...{ webhook, blocks: Math.max(0, to - block), seconds: Number(seconds[at]?.seconds ?? 0) },
+        webhook,
+        blocks: Math.max(0, to - block),
+        seconds: Number(seconds[at]?.seconds ?? 0),
       })),
     ];
   }

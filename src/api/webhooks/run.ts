@@ -65,7 +65,11 @@ export function startWebhookDelivery(options: WebhookDeliveryOptions): WebhookDe
   const metrics = createWebhookMetrics(options.registry ?? new Registry());
   const loop = new DeliveryLoop(
     {
-      ...{ rows, metrics, clock, log, repeatLimit },
+      rows,
+      metrics,
+      clock,
+      log,
+      repeatLimit,
       history: createConcurrencyLimit({ runningMax: HISTORY_READS_MAX, waitingMax: DELIVERIES_MAX }),
       readEvents: options.readEvents,
       send: options.send,

@@ -48,7 +48,8 @@ export function readWatchOptions({ filters, display, stop }: ClientContext): {
     display.report(`${toPlainText(message)} Connecting again in ${(waitMs / 1_000).toFixed(1)} s.`);
   };
   const watching: WatchOptions = {
-    ...{ signal: stop, onRetry },
+    signal: stop,
+    onRetry,
     ...(from === undefined ? {} : { from }),
     ...(include === undefined ? {} : { include: include as NonNullable<WatchOptions["include"]> }),
     ...(finality === undefined ? {} : { finality: finality as NonNullable<WatchOptions["finality"]> }),

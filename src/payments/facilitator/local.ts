@@ -99,7 +99,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     },
   });
   const scheme = createTransferScheme({
-    ...{ network, address, client, queue, tracker, limitsFor, confirmationMs },
+    network,
+    address,
+    client,
+    queue,
+    tracker,
+    limitsFor,
+    confirmationMs,
   });
   const records = openSettlementRecords(options.store, clock);
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
@@ -109,7 +115,12 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     return code === "0x" ? null : keccak256(code);
   };
   const guard = new PayerGuard({
-    ...{ network, records, readCodeHash, log, turns, clock },
+    network,
+    records,
+    readCodeHash,
+    log,
+    turns,
+    clock,
     balanceOf: lookup.readBalance,
     isPending: outcomes.isNewestPending,
     revertedGasMax: gas.revertedGasMax,
@@ -126,7 +137,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     return scheme.verify(payload, terms, checked.hasCode);
   };
   const idempotent = new IdempotentSettle({
-    ...{ records, lookup, outcomes, guard, readCodeHash, turns, verify },
+    records,
+    lookup,
+    outcomes,
+    guard,
+    readCodeHash,
+    turns,
+    verify,
     broadcast: scheme.broadcast,
   });
   return {

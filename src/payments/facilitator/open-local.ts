@@ -50,7 +50,12 @@ export async function openLocalFacilitator(
   const address = privateKeyToAccount(privateKey.reveal()).address.toLowerCase() as Hex;
   const claim = await claimKey({ database, network, address, log, signal });
   const facilitator = createLocalFacilitator({
-    ...{ network, urls, privateKey, log, onCall, turns: claim },
+    network,
+    urls,
+    privateKey,
+    log,
+    onCall,
+    turns: claim,
     store: openRecordStore(database),
     gas: createGasLimits(config, token),
   });

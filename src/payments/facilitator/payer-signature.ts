@@ -96,7 +96,9 @@ function typedDataOf({ authorization }: SignedTransfer, { network, asset, extra 
     types: authorizationTypes,
     primaryType: "TransferWithAuthorization" as const,
     message: {
-      ...{ from, to, nonce },
+      from,
+      to,
+      nonce,
       value: BigInt(value),
       validAfter: BigInt(validAfter),
       validBefore: BigInt(validBefore),

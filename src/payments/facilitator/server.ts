@@ -69,7 +69,12 @@ export async function createFacilitatorServer(
   const onCall = createRpcMetrics(registry);
   const token = await verifyToken(config, asset, { log, onCall, signal });
   const facilitator = await openLocalFacilitator(config, token, {
-    ...{ privateKey, urls, database, log, onCall, signal },
+    privateKey,
+    urls,
+    database,
+    log,
+    onCall,
+    signal,
   });
   const counter = new Counter({
     name: "sextant_facilitator_requests_total",

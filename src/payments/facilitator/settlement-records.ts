@@ -280,7 +280,11 @@ const toTimestamp = (ms: number): SqlText => sql`to_timestamp(${ms / 1_000}::dou
 function readRecord(row: Row): SettlementRecord {
   const { network, asset, payer, nonce, transactions } = row;
   return {
-    ...{ network, asset, payer, nonce, transactions },
+    network,
+    asset,
+    payer,
+    nonce,
+    transactions,
     digest: row.payment_digest,
     isContract: row.is_contract,
     gas: BigInt(row.gas),

@@ -61,7 +61,12 @@ async function coversAll({ services, key, payment }: Flow, open: readonly OpenPa
     if ((await lookup.readBalance(wanted, "latest", signal)) >= needed(open)) return true;
     // Some may be mined and not recorded yet: their money has left the balance as of the same block.
     const transfers = open.map(({ nonce, amount, validBefore }) => ({
-      ...{ ...wanted, to: payment.to, value: amount, nonce, validBefore, sinceSeconds: 0 },
+      ...wanted,
+      to: payment.to,
+      value: amount,
+      nonce,
+      validBefore,
+      sinceSeconds: 0,
     }));
     const { at, used } = await lookup.readAuthorizationStates(transfers, signal);
     const balance = await lookup.readBalance(wanted, at, signal);

@@ -102,7 +102,13 @@ function createServices(options: GateOptions): FlowServices {
   const limits = { ...GATE_LIMITS, ...options.limits };
   const ledger = openPaymentLedger(store, limits);
   return {
-    ...{ ledger, facilitator, lookup, clock, log, limits, count },
+    ledger,
+    facilitator,
+    lookup,
+    clock,
+    log,
+    limits,
+    count,
     // Requests that waited for another one get their slot back in order; new ones find a free slot or are rejected.
     activeRequests: createConcurrencyLimit({
       runningMax: limits.activeRequestsMax,

@@ -58,8 +58,14 @@ export function compareHoldings(
 
 export function reportUnavailable(source: string, { slug }: ChainConfig): ChainCrossCheck {
   return {
-    ...{ chain: slug, source, status: "unavailable", updatedAt: null },
-    ...{ comparedCount: 0, differenceCount: 0, differences: [], ignoredSpamCount: 0 },
+    chain: slug,
+    source,
+    status: "unavailable",
+    updatedAt: null,
+    comparedCount: 0,
+    differenceCount: 0,
+    differences: [],
+    ignoredSpamCount: 0,
   };
 }
 

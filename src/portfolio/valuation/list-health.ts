@@ -8,8 +8,13 @@ import { getAssetKey } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
 const UNKNOWN = {
-  ...{ healthFactor: null, loanToValue: null, liquidationThreshold: null },
-  ...{ distanceToLiquidation: null, liquidatable: null, collateralUsd: null, debtUsd: null },
+  healthFactor: null,
+  loanToValue: null,
+  liquidationThreshold: null,
+  distanceToLiquidation: null,
+  liquidatable: null,
+  collateralUsd: null,
+  debtUsd: null,
 };
 
 export function listHealth({ chain, health, prices }: ChainData): readonly LendingHealth[] {
@@ -17,7 +22,9 @@ export function listHealth({ chain, health, prices }: ChainData): readonly Lendi
   return health.map(({ protocol, name, contract, loan }) => ({
     chain: chain.slug,
     chainId: toCaip2Network(chain.chainId),
-    ...{ protocol, name, contract },
+    protocol,
+    name,
+    contract,
     ...(loan === null
       ? UNKNOWN
       : {

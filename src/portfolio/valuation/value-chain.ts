@@ -106,7 +106,12 @@ function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): Valu
     key,
     token: {
       ...chainKeys(chain),
-      ...{ contract, symbol, name, decimals, logo: holding.logo, ...amounts },
+      contract,
+      symbol,
+      name,
+      decimals,
+      logo: holding.logo,
+      ...amounts,
       spam: spamReasons.length > 0,
     },
     value: valued.value,
@@ -135,7 +140,10 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
   return {
     position: {
       ...chainKeys(chain),
-      ...{ protocol, kind, name, contract },
+      protocol,
+      kind,
+      name,
+      contract,
       assets: assets.map(({ asset }): PortfolioAsset => asset),
       valueUsd: formatUsdValue(value),
       partial: isPartial(values),
@@ -146,7 +154,9 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
       isDebt || selfReported ? [] : assets.filter((asset) => asset.isStablecoin).map((asset) => asset.value),
     unlistedValues: assets.filter((asset) => asset.isUnlisted).map((asset) => asset.value),
     account: {
-      ...{ protocol, market: position.market ?? null, isDebt },
+      protocol,
+      market: position.market ?? null,
+      isDebt,
       isRead: position.incomplete !== true,
       isExact:
         position.incomplete !== true &&

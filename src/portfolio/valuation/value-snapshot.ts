@@ -33,9 +33,15 @@ function listRecentActivity({ wallet, chains }: SnapshotData): readonly RecentAc
     .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1));
   return keepNewest(wallet, newestFirst).map(
     ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike, transfer }) => ({
-      ...{ chain, hash, from, to, blockNumber },
+      chain,
+      hash,
+      from,
+      to,
+      blockNumber,
       timestamp: formatSeconds(seconds),
-      ...{ sender, lookalike, transfer },
+      sender,
+      lookalike,
+      transfer,
     }),
   );
 }
@@ -182,12 +188,20 @@ function computeUnlistedTotal({ tokens, positions }: Valued): string {
 function listTopHoldings({ tokens, positions }: Valued): readonly TopHolding[] {
   const held = [
     ...tokens.filter(isCounted).map(({ token: { chain, contract, symbol, name }, value }) => ({
-      ...{ chain, contract, symbol, name, value },
+      chain,
+      contract,
+      symbol,
+      name,
+      value,
     })),
     ...positions
       .filter(({ account }) => !account.isDebt)
       .map(({ position: { chain, contract, name, assets }, value }) => ({
-        ...{ chain, contract, symbol: describeAssets(assets), name, value },
+        chain,
+        contract,
+        symbol: describeAssets(assets),
+        name,
+        value,
       })),
   ];
   return held

@@ -68,7 +68,13 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
   };
   const { primary, sources, monitors } = openSources(options, { watch, onState, signal: shutdown.signal });
   const router = new ReadRouter({
-    ...{ primary, replicas: sources, served, watch, onState, onReset, observer },
+    primary,
+    replicas: sources,
+    served,
+    watch,
+    onState,
+    onReset,
+    observer,
     clock: systemClock,
   });
   const readPrimary = createPrimaryReader(watch, monitors, onState);

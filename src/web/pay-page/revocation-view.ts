@@ -24,8 +24,11 @@ export function renderRevocation(permission: Permission, of: string): ViewElemen
       ...(revoke.type === "call"
         ? [
             renderButton("Revoke with wallet", "small", {
-              ...{ "data-chain": chain, "data-network": chainId },
-              ...{ "data-from": revoke.from, "data-to": revoke.to, "data-call": revoke.data },
+              "data-chain": chain,
+              "data-network": chainId,
+              "data-from": revoke.from,
+              "data-to": revoke.to,
+              "data-call": revoke.data,
             }),
             renderButton("Copy calldata", "quiet", { "data-copy": revoke.data }),
           ]
