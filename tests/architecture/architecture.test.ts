@@ -176,6 +176,16 @@ describe("checkRepository", () => {
     expect(found).toEqual(["src/lib/a.test.ts:2 stage has 72 lines; split it (at most 70) [functionLength]"]);
   });
 
+  it("finds a file of src with more than ten addresses, each counted once", () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, i) => `"0x${i.toString(16).padStart(40, "a")}",\n`).join("");
+    const text = (count: number) => `// A.\nvoid [\n${rows(count)}${rows(count)}];\n`;
+    expect(violationsInFiles({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": text(10) })).toEqual([]);
+    expect(violationsInFiles({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": text(11) })).toEqual([
+      "src/lib/a.ts:1 has 11 addresses (at most 10); move them to chain-data/ [dataInCode]",
+    ]);
+  });
+
   it("finds a document that names a file which is not there", () => {
     expect(
       violationsInFiles({ ...commandUsing(), "README.md": "See [this](docs/gone.md) and `src/gone.ts`.\n" }),

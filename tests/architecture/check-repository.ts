@@ -2,6 +2,7 @@
 
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
+import { dataInCode } from "./rules/data-in-code.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { documentClaims } from "./rules/document-claims.ts";
 import { documentLinks } from "./rules/document-links.ts";
@@ -27,6 +28,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   environmentVariables,
   purpose: fileHeaders,
   functionLength,
+  dataInCode,
   unreferenced: unusedFiles,
   unusedExports,
   dependencies,
