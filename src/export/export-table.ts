@@ -14,7 +14,7 @@ export type ExportColumn = { readonly name: string; readonly type: ValueType; re
 export type ExportRow = readonly (string | number | bigint | boolean | null)[];
 
 /** Blocks from `from` up to, but not including, `to`. */
-export type BlockRange = { readonly from: number; readonly to: number };
+export type ExportedRange = { readonly from: number; readonly to: number };
 
 export type ExportTable = {
   readonly name: string;
@@ -23,7 +23,7 @@ export type ExportTable = {
   readonly isVersioned: boolean;
   readonly columns: readonly ExportColumn[];
   /** The rows of a range in a fixed order, page by page. Needs a transaction, whose snapshot all pages share. */
-  readPages(session: QueryRunner, range: BlockRange): AsyncGenerator<readonly ExportRow[], void, void>;
+  readPages(session: QueryRunner, range: ExportedRange): AsyncGenerator<readonly ExportRow[], void, void>;
 };
 
 const TYPES_BY_SQL: readonly (readonly [prefix: string, type: ValueType])[] = [

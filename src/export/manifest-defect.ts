@@ -1,7 +1,7 @@
 // Finds what in a manifest cannot be as an export wrote it: files are trusted by it, and written and deleted next to
 // it.
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
-import type { BlockRange } from "./export-table.ts";
+import type { ExportedRange } from "./export-table.ts";
 
 // Raised when readers of the files have to change.
 export const FORMAT = 1;
@@ -12,7 +12,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const TABLE = /^[a-z][a-z_]*$/;
 
 /** The folder in which a table keeps its rows of a range. */
-export function filePath(table: string, { from, to }: BlockRange): string {
+export function filePath(table: string, { from, to }: ExportedRange): string {
   return `${table}/${from}-${to}.parquet`;
 }
 
@@ -33,7 +33,7 @@ export function findManifestDefect(value: unknown): string | null {
   );
 }
 
-function findBlockDefect({ block, lastLogBlock }: JsonObject, { from, to }: BlockRange): string | null {
+function findBlockDefect({ block, lastLogBlock }: JsonObject, { from, to }: ExportedRange): string | null {
   const isLast = isJsonObject(block) && block.number === to - 1;
   if (to === from ? block !== null : !isLast) return "block is not the last one before to";
   if (lastLogBlock === null) return null;
@@ -53,7 +53,7 @@ function findTableDefect(tables: unknown): string | null {
 }
 
 /** A file that overlaps with another, or with what comes after the last block, would be written a second time. */
-function findFileDefect({ files, tables }: JsonObject, range: BlockRange): string | null {
+function findFileDefect({ files, tables }: JsonObject, range: ExportedRange): string | null {
   if (!Array.isArray(files)) return "files is not a list";
   const ends = new Map((tables as readonly { name: string }[]).map(({ name }) => [name, range.from]));
   for (const [index, file] of files.entries()) {

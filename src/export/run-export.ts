@@ -12,7 +12,7 @@ import { type RowDeclaration, readRowTablesState } from "../store/index/row-tabl
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
-import type { BlockRange, ExportTable } from "./export-table.ts";
+import type { ExportedRange, ExportTable } from "./export-table.ts";
 import { createExportTables } from "./export-tables.ts";
 import {
   deleteOwnPartials,
@@ -158,7 +158,7 @@ async function* cutRanges(
   { to: from, step }: Manifest,
   to: number,
   { database, wholeRanges, logsPerRange = LOGS_PER_RANGE }: ExportOptions,
-): AsyncGenerator<BlockRange> {
+): AsyncGenerator<ExportedRange> {
   for (let start = from; start < to; ) {
     const cut = (Math.floor(start / step) + 1) * step;
     const end = Math.min(cut, to);
@@ -202,7 +202,7 @@ async function exportRange(
   lock: Lock,
   manifest: Manifest,
   tables: readonly ExportTable[],
-  range: BlockRange,
+  range: ExportedRange,
   options: ExportOptions,
 ): Promise<Manifest> {
   const { declaration, folder, log, clock, signal } = options;
@@ -269,7 +269,7 @@ async function listFiles(folder: string, before: Manifest, after: Manifest): Pro
 async function writeTable(
   session: QueryRunner,
   { name, columns, readPages }: ExportTable,
-  range: BlockRange,
+  range: ExportedRange,
   { folder, signal }: Pick<ExportOptions, "folder" | "signal">,
 ): Promise<ManifestFile | null> {
   const path = filePath(name, range);

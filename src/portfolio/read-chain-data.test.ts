@@ -9,7 +9,7 @@ import {
   makeSnapshot,
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
-import { readChainData } from "./snapshot.ts";
+import { readWalletData } from "./snapshot.ts";
 import { type Asset, getAssetKey, type PriceSource, quotePrice } from "./types.ts";
 
 const signal = new AbortController().signal;
@@ -28,7 +28,7 @@ async function readWith(price: PriceSource["read"]) {
     receiptTokens: [receipt.contract],
   });
   const holdings = [makeHolding(receipt, 5_000_000n)];
-  const data = await readChainData(
+  const data = await readWalletData(
     {
       provider: { name: "double", read: async () => ({ holdings, activity: [], warnings: [] }) },
       positionReaders: [{ protocol: "Lend", read: async () => ({ positions: [position], warnings: [] }) }],

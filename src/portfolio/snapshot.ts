@@ -50,7 +50,7 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
       const takenAtMs = options.clock.nowMs();
       const provider = selectProvider(options.provider, blocks);
       const read = (at: PinnedChain, abort: AbortSignal) =>
-        readChainData({ ...options, provider }, { at, wallet }, abort);
+        readWalletData({ ...options, provider }, { at, wallet }, abort);
       const query = { slugs, blocks, what: "balances", partial, read };
       const { read: chains, failed } = await readPinnedChains(options, query, signal);
       const snapshot = valueSnapshot({
@@ -73,7 +73,7 @@ type ChainReaderOptions = {
 };
 
 /** Reads a wallet on one chain at one block. */
-export async function readChainData(
+export async function readWalletData(
   options: ChainReaderOptions,
   query: WalletQuery,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ import type { PairMarket } from "../../src/portfolio/positions/uniswap-v2/market
 import { createUniswapV2Reader } from "../../src/portfolio/positions/uniswap-v2/reader.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
-import { readChainData } from "../../src/portfolio/snapshot.ts";
+import { readWalletData } from "../../src/portfolio/snapshot.ts";
 import type { ChainData } from "../../src/portfolio/valuation/snapshot-data.ts";
 import { rejectStateOverrides, startPortfolioStage } from "../support/portfolio/portfolio-stage.ts";
 
@@ -122,7 +122,7 @@ beforeAll(async () => {
 async function snapshot(plan?: Parameters<typeof stage.node>[0]) {
   const node = await stage.node(plan);
   const at = await stage.port(node, [honest]).pin(signal);
-  return { node, data: await readChainData(options, { at, wallet }, signal) };
+  return { node, data: await readWalletData(options, { at, wallet }, signal) };
 }
 
 function expectHonest(data: ChainData): void {

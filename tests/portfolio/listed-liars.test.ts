@@ -12,7 +12,7 @@ import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { PAIR_MARKETS } from "../../src/portfolio/positions/uniswap-v2/markets.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
-import { readChainData } from "../../src/portfolio/snapshot.ts";
+import { readWalletData } from "../../src/portfolio/snapshot.ts";
 import type { PinnedChain, PositionReader } from "../../src/portfolio/types.ts";
 import { valueSnapshot } from "../../src/portfolio/valuation/value-snapshot.ts";
 import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
@@ -66,7 +66,7 @@ async function mint(to: Hex, amount: bigint): Promise<void> {
 
 async function readSnapshot(positionReaders: readonly PositionReader[]) {
   const options = { provider: rpcHoldingsProvider, priceSources, positionReaders };
-  const data = await readChainData(options, { at: await pin(), wallet }, signal);
+  const data = await readWalletData(options, { at: await pin(), wallet }, signal);
   return valueSnapshot({ wallet, takenAtMs: 0, provider: "rpc", chains: [data] });
 }
 

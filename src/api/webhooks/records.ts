@@ -12,7 +12,7 @@ import type { ReadEvents } from "../events/read-events.ts";
 import { hostNameOf } from "./challenge.ts";
 import {
   listColumns,
-  type RowOf,
+  type SelectedRow,
   selected,
   toWebhook,
   WEBHOOK_COLUMNS,
@@ -70,7 +70,7 @@ const RECORD_COLUMNS = {
 
 const recordColumns = listColumns(RECORD_COLUMNS);
 
-export type WebhookRecordRow = RowOf<typeof RECORD_COLUMNS>;
+export type WebhookRecordRow = SelectedRow<typeof RECORD_COLUMNS>;
 
 // Earlier versions stored the text of the receiver after its status. It may come from a server that the owner has no
 // access to.

@@ -26,7 +26,7 @@ export function selected<T>(expression: string): Selected<T> {
 }
 
 /** The row that a select list returns. */
-export type RowOf<Columns> = {
+export type SelectedRow<Columns> = {
   readonly [Name in keyof Columns]: Columns[Name] extends Selected<infer T> ? T : never;
 };
 
@@ -63,7 +63,7 @@ export const WEBHOOK_COLUMNS = {
   isCaughtUp: selected<boolean>("w.caught_up_at is not null"),
 };
 
-export type WebhookRow = RowOf<typeof WEBHOOK_COLUMNS>;
+export type WebhookRow = SelectedRow<typeof WEBHOOK_COLUMNS>;
 
 export const webhookColumns = listColumns(WEBHOOK_COLUMNS);
 

@@ -10,12 +10,12 @@ const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
 // What wallets and explorers show of an address: 0x14dc…9955.
 const SHOWN_DIGITS = 4;
 
-export type RecentActivity = {
+export type ProviderActivity = {
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
 };
 
-export const NO_ACTIVITY: RecentActivity = { activity: [], warnings: [] };
+export const NO_ACTIVITY: ProviderActivity = { activity: [], warnings: [] };
 
 type Parties = Pick<WalletActivity, "from" | "to">;
 

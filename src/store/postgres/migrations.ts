@@ -4,7 +4,7 @@ import { chain } from "./migrations/0001-chain.ts";
 import { writes } from "./migrations/0002-writes.ts";
 import { payments } from "./migrations/0003-payments.ts";
 import { schemaLength } from "./migrations/0004-schema-length.ts";
-import { facilitator } from "./migrations/0005-facilitator.ts";
+import { facilitatorMigration } from "./migrations/0005-facilitator.ts";
 import { paymentIdentifiers } from "./migrations/0006-payment-identifiers.ts";
 import { storageLimits } from "./migrations/0007-storage-limits.ts";
 import { paymentBlocks } from "./migrations/0008-payment-blocks.ts";
@@ -27,7 +27,7 @@ export const migrations: readonly Migration[] = [
   writes,
   payments,
   schemaLength,
-  facilitator,
+  facilitatorMigration,
   paymentIdentifiers,
   storageLimits,
   paymentBlocks,

@@ -12,7 +12,7 @@ import {
   type QuotedPrice,
 } from "../../types.ts";
 import { VendorError } from "../../vendor-request.ts";
-import { NO_ACTIVITY, type RecentActivity, readSenders } from "../activity.ts";
+import { NO_ACTIVITY, type ProviderActivity, readSenders } from "../activity.ts";
 import { readAlchemyActivity } from "./activity.ts";
 import { type AlchemyClient, type AlchemyOptions, createAlchemyClient } from "./client.ts";
 import { type AlchemyToken, type AlchemyTokenQuery, readAlchemyTokens } from "./tokens.ts";
@@ -90,7 +90,7 @@ async function readActivityOrWarn(
   at: PinnedChain,
   signal: AbortSignal,
   budgetMs: number,
-): Promise<RecentActivity> {
+): Promise<ProviderActivity> {
   const read = (stop: AbortSignal) => readActivity(client, query, at, stop);
   const outcome = await runWithinBudget(read, budgetMs, signal);
   if ("value" in outcome) return outcome.value;
@@ -102,7 +102,7 @@ async function readActivity(
   query: Parameters<typeof readAlchemyActivity>[1],
   at: PinnedChain,
   signal: AbortSignal,
-): Promise<RecentActivity> {
+): Promise<ProviderActivity> {
   const activity = await readAlchemyActivity(client, query, signal);
   const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
   const { senders, warnings } = await readSenders(at, unsent, signal);

@@ -8,7 +8,7 @@ import {
   findLookalikes,
   getCounterparty,
   keepNewest,
-  type RecentActivity,
+  type ProviderActivity,
   readSenders,
 } from "../activity.ts";
 import { compareNewestFirst } from "./recent-transfers.ts";
@@ -18,7 +18,7 @@ export async function readTransferActivity(
   at: PinnedChain,
   { wallet, logs }: { readonly wallet: Hex; readonly logs: readonly TransferLog[] },
   signal: AbortSignal,
-): Promise<RecentActivity> {
+): Promise<ProviderActivity> {
   const real = logs.filter((log) => isRealTransfer(at.chain, log));
   const candidates = listCandidates(wallet, listTransactions(wallet, real));
   const hashes = candidates.map(({ transactionHash }) => transactionHash);

@@ -1,7 +1,7 @@
 // Settlements of the local facilitator.
 import type { Migration } from "../migrate.ts";
 
-export const facilitator: Migration = {
+export const facilitatorMigration: Migration = {
   version: 5,
   name: "what the facilitator sent",
   published: {
