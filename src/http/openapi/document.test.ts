@@ -8,7 +8,7 @@ import { sql } from "../../schema/sql.ts";
 import { renderDocsPage } from "./docs-page.ts";
 import { buildOpenApiDocument, createSchemaRegistry } from "./document.ts";
 import { describeEndpoint, describeRead, serviceRoutes } from "./route-description.ts";
-import { formatSchemaType } from "./schema-text.ts";
+import { formatSchemaType } from "./schema-types.ts";
 
 const thing = { title: "Thing", type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 const id = {
@@ -202,7 +202,7 @@ console.log(await sextant.getThing({ id: "12" }));`,
 describe("schemas as text", () => {
   it.each([
     [{ type: "string" }, "string"],
-    [{ type: "array", items: { $ref: "#/components/schemas/Thing" } }, "@Thing[]"],
+    [{ type: "array", items: { $ref: "#/components/schemas/Thing" } }, "Thing[]"],
     [{ anyOf: [{ type: "string" }, { type: "null" }] }, "string | null"],
     [{ type: "array", items: { anyOf: [{ type: "string" }, { type: "null" }] } }, "(string | null)[]"],
     [{ type: "object", properties: { a: { type: "integer" } } }, "{ a?: integer }"],

@@ -1,50 +1,63 @@
-// TypeScript declarations of a response, from its JSON Schema: one type per titled record.
+// JSON Schemas as types: in TypeScript for programs, and as short texts for people.
 import type { JsonSchema } from "../../schema/json-schema.ts";
-import { createSchemaRegistry } from "./document.ts";
 
-/** Declarations of the schema and of every titled record inside it, outermost first. */
-export function renderTypeDeclarations(schema: JsonSchema): string {
-  const registry = createSchemaRegistry();
-  registry.register(schema);
-  return Object.entries(registry.schemas())
-    .reverse()
-    .map(([name, record]) => `export type ${name} = ${formatType(record, "")};\n`)
-    .join("\n");
+type Field = { readonly key: string; readonly schema: JsonSchema };
+
+type Notation = {
+  readonly literal: (value: unknown) => string;
+  readonly primitive: (type: unknown) => string;
+  readonly object: (fields: readonly Field[]) => string;
+};
+
+/** The type in TypeScript; a reference becomes the name of its record. */
+export function formatType(schema: JsonSchema, indent = ""): string {
+  const inner = `${indent}  `;
+  return format(schema, {
+    literal: (value) => JSON.stringify(value),
+    primitive: (type) => PRIMITIVES.get(type) ?? "unknown",
+    object: (fields) => {
+      const lines = fields.flatMap(({ key, schema: { description }, schema: field }) => [
+        ...(typeof description === "string" ? [`${inner}/** ${description} */`] : []),
+        `${inner}${key}: ${formatType(field, inner)};`,
+      ]);
+      return ["{", ...lines, `${indent}}`].join("\n");
+    },
+  });
 }
 
-/** The type of a schema; a reference becomes the name of its record. */
-export function formatType(schema: JsonSchema, indent = ""): string {
+const PRIMITIVES: ReadonlyMap<unknown, string> = new Map([
+  ["integer", "number"],
+  ["object", "Record<string, unknown>"],
+  ...["number", "string", "boolean", "null"].map((type) => [type, type] as const),
+]);
+
+/** The type in one line, with the words of JSON Schema. */
+export function formatSchemaType(schema: JsonSchema): string {
+  return format(schema, {
+    literal: String,
+    primitive: (type) => String(type ?? "any"),
+    object: (fields) =>
+      `{ ${fields.map((field) => `${field.key}: ${formatSchemaType(field.schema)}`).join("; ")} }`,
+  });
+}
+
+function format(schema: JsonSchema, notation: Notation): string {
   if (typeof schema.$ref === "string") return String(schema.$ref.split("/").at(-1));
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (Array.isArray(schema.enum)) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
+  if (schema.const !== undefined) return notation.literal(schema.const);
+  if (Array.isArray(schema.enum)) return schema.enum.map(notation.literal).join(" | ");
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) {
-    return [...new Set(choices.map((each: JsonSchema) => formatType(each, indent)))].join(" | ");
+    return [...new Set(choices.map((each: JsonSchema) => format(each, notation)))].join(" | ");
   }
-  if (schema.properties) return formatRecord(schema, indent);
-  if (schema.type === "object") return "Record<string, unknown>";
-  if (schema.type === "array") return formatArray((schema.items ?? {}) as JsonSchema, indent);
-  return [schema.type].flat().map(formatPrimitive).join(" | ");
+  if (schema.properties) return notation.object(listFields(schema));
+  if (schema.type !== "array") return [schema.type].flat().map(notation.primitive).join(" | ");
+  const items = format((schema.items ?? {}) as JsonSchema, notation);
+  return items.includes(" | ") ? `(${items})[]` : `${items}[]`;
 }
 
-function formatArray(items: JsonSchema, indent: string): string {
-  const type = formatType(items, indent);
-  return type.includes(" | ") ? `(${type})[]` : `${type}[]`;
-}
-
-function formatRecord(schema: JsonSchema, indent: string): string {
-  const required = new Set((schema.required ?? []) as readonly string[]);
-  const inner = `${indent}  `;
-  const fields = Object.entries(schema.properties as Readonly<Record<string, JsonSchema>>).flatMap(
-    ([name, type]) => [
-      ...(typeof type.description === "string" ? [`${inner}/** ${type.description} */`] : []),
-      `${inner}${name}${required.has(name) ? "" : "?"}: ${formatType(type, inner)};`,
-    ],
-  );
-  return ["{", ...fields, `${indent}}`].join("\n");
-}
-
-function formatPrimitive(type: unknown): string {
-  if (type === "integer" || type === "number") return "number";
-  return type === "string" || type === "boolean" || type === "null" ? type : "unknown";
+function listFields({ properties, required = [] }: JsonSchema): readonly Field[] {
+  return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, schema]) => ({
+    key: (required as readonly string[]).includes(name) ? name : `${name}?`,
+    schema,
+  }));
 }

@@ -2,8 +2,7 @@
 
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createSchemaRegistry } from "../../http/openapi/document.ts";
-import { formatSchemaType } from "../../http/openapi/schema-text.ts";
-import { renderTypeDeclarations } from "../../http/openapi/schema-types.ts";
+import { formatSchemaType, formatType } from "../../http/openapi/schema-types.ts";
 import type { StaticDocument } from "../../http/routes/documents.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { FAULTS, type FaultCode } from "../../lib/fault.ts";
@@ -46,7 +45,13 @@ const TYPES_PATH = "/portfolio-snapshot.d.ts";
 
 /** The types of a snapshot for clients: served here, and stored in `examples/`. */
 export function renderSnapshotTypes(): string {
-  return `// The response to a portfolio request, generated from its schema: amounts are decimal text, null is unknown.\n\n${renderTypeDeclarations(portfolioSnapshotSchema)}`;
+  const types = listRecords(portfolioSnapshotSchema).map(
+    ([name, record]) => `export type ${name} = ${formatType(record)};\n`,
+  );
+  return [
+    "// The response to a portfolio request, generated from its schema: amounts are decimal text, null is unknown.\n",
+    ...types,
+  ].join("\n");
 }
 
 // Served elsewhere, and only listed here.
@@ -230,10 +235,10 @@ function renderFullText(
       parameters: endpoints[index]?.parameters ?? [],
       exampleQuery: formatQuery(declaration.exampleQuery),
       exampleResponse: declaration.responseExample,
-      records: listRecords(declaration.response).filter(({ name }) => {
-        const isNew = !described.has(name);
+      records: listRecords(declaration.response).flatMap(([name, record]) => {
+        if (described.has(name)) return [];
         described.add(name);
-        return isNew;
+        return [{ name, fields: listFields(record) }];
       }),
       notes: declaration.notes,
     })),
@@ -250,20 +255,17 @@ function formatQuery(query: Readonly<Record<string, string>>): string {
     .join("&");
 }
 
-/** Every titled part of a schema as a table of fields, outermost first. */
-function listRecords(schema: JsonSchema): readonly RecordFields[] {
+/** Every titled part of a schema by its title, outermost first. */
+function listRecords(schema: JsonSchema): readonly (readonly [string, JsonSchema])[] {
   const registry = createSchemaRegistry();
   registry.register(schema);
-  return Object.entries(registry.schemas())
-    .reverse()
-    .map(([name, { properties }]) => ({
-      name,
-      fields: Object.entries((properties ?? {}) as Readonly<Record<string, JsonSchema>>).map(
-        ([field, type]) => ({
-          name: field,
-          type: formatSchemaType(type).replaceAll("@", ""),
-          description: String(type.description ?? ""),
-        }),
-      ),
-    }));
+  return Object.entries(registry.schemas()).reverse();
+}
+
+function listFields({ properties = {} }: JsonSchema): RecordFields["fields"] {
+  return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, type]) => ({
+    name,
+    type: formatSchemaType(type),
+    description: String(type.description ?? ""),
+  }));
 }

@@ -1,7 +1,7 @@
 // JSON Schemas as trees of fields that open and close; a record inside a record is a link to its own place.
 import { type Html, html } from "../../../lib/html.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
-import { formatSchemaType } from "../schema-text.ts";
+import { formatSchemaType } from "../schema-types.ts";
 
 /** An id for a part of the page: of what a URL and a selector take as it is. */
 export function idOf(name: string): string {
@@ -75,7 +75,7 @@ function isSchema(value: unknown): value is JsonSchema {
 
 /** Objects are shown by their fields, so their type is only that. */
 export function renderType(schema: JsonSchema): Html {
-  return html`<span class="type">${formatSchemaType(withoutFields(schema)).replaceAll("@", "")}</span>`;
+  return html`<span class="type">${formatSchemaType(withoutFields(schema))}</span>`;
 }
 
 function withoutFields(schema: JsonSchema): JsonSchema {
