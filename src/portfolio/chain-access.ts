@@ -44,7 +44,7 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
         return createPinnedChain(rpc, chain, toPinnedBlock(header), overrides);
       }
       const past = await pastBlocks.find(number, signal);
-      // Of its own: what other nodes rejected, or rejected before, must not change a read of the past.
+      // Has its own memory: what other nodes rejected, or rejected before, must not change a read of the past.
       const ownOverrides = createOverrideCaller(past.rpc, clock);
       return {
         ...createPinnedChain(past.rpc, chain, toPinnedBlock(past.header), ownOverrides),

@@ -12,7 +12,7 @@ type CheckServices = {
 /** Rejects like the paid read of these blocks, as far as `checkFreely` can know it. A chain's blocks are checked in turn. */
 export async function checkBlocks(
   { chains, freeReads }: CheckServices,
-  /** By slug; the blocks of one chain in ascending order, so that the first often proves the others. */
+  /** Blocks by slug; those of one chain in ascending order, so that the first often proves the others. */
   blocks: readonly ReadonlyMap<string, number>[],
   client: string,
 ): Promise<void> {
@@ -29,12 +29,12 @@ export async function checkBlocks(
 // As long as a client surely waits for a price; a healthy node needs a tenth of it.
 const CHECK_MS_MAX = 3_000;
 
-/** What the request is to blame for. */
+/** Errors that are the request's fault. */
 const REQUEST_FAULTS: ReadonlySet<FaultCode> = new Set(["INPUT_INVALID", "STATE_UNAVAILABLE", "NOT_FOUND"]);
 
 /**
- * Rejects if the check finds the request at fault. Outages, the end of the time and the limits of free reads are no
- * finding: the paid read checks again and charges nothing.
+ * Rejects if the check finds the request at fault. Outages, the end of the time and the limits of free reads do not
+ * count: the paid read checks again and charges nothing.
  */
 export async function checkFreely(
   { freeReads, client }: { readonly freeReads: FreeReads; readonly client: string },

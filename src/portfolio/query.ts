@@ -9,7 +9,7 @@ import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & {
   readonly spam: "include" | "exclude";
-  /** What is wrong with the spelling of the wallet. */
+  /** The problem with the spelling of the wallet. */
   readonly warning?: string | undefined;
 };
 
@@ -25,14 +25,14 @@ export const SUPPORTED_CHAINS: readonly string[] = PORTFOLIO_CHAINS.map(({ slug 
 export const DEFAULT_CHAINS = ["base", "ethereum"];
 // Has tokens and a position in every local run.
 export const EXAMPLE_WALLET = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955";
-/** Of the real chains, long after what reads them was deployed. */
+/** Blocks of the real chains, long after the contracts that read them were deployed. */
 export const EXAMPLE_BLOCKS = "base:38000000,ethereum:23700000";
 // Twice the number of chains, so that repeats and aliases are accepted.
 const CHAINS_MAX = 2 * SUPPORTED_CHAINS.length;
 // Ten of the longest slugs with whitespace; only bounds the work of parsing.
 const TEXT_LENGTH_MAX = 500;
 
-/** What is read without `chains`, of the chains that are served: the first of them where no default is. */
+/** The chains that are read without `chains`: the defaults that are served, or the first served chain. */
 export function selectDefaultChains(served: readonly string[]): readonly string[] {
   const servedDefaults = DEFAULT_CHAINS.filter((slug) => served.includes(slug));
   return servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
@@ -81,7 +81,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
   };
 }
 
-/** What the parameter kinds below return; the router's record of values is untyped. */
+/** The results of the parameter kinds below; the router's record of values is untyped. */
 type ParsedValues = {
   readonly address: Hex;
   readonly chains?: readonly string[];

@@ -15,14 +15,14 @@ type ChainsQuery<T> = {
   readonly slugs: readonly string[];
   /** The block of every chain by its slug; absent for the newest ones. */
   readonly blocks?: ReadonlyMap<string, number> | undefined;
-  /** What is read, in the plural, for the message of a failure. */
+  /** The name of what is read, in the plural, for the message of a failure. */
   readonly what: string;
   /** Whether a chain that fails is left out, as long as another one can be read. */
   readonly partial?: boolean | undefined;
   read(at: PinnedChain, signal: AbortSignal): Promise<T>;
 };
 
-/** What was read, and the chains that could not be; those only if the query allows it. */
+/** The results, and the chains that could not be read; those only if the query allows it. */
 type ReadChains<T> = { readonly read: readonly T[]; readonly failed: readonly ChainConfig[] };
 
 /**
@@ -81,7 +81,7 @@ async function settleChains<T>(
   return { read, failed };
 }
 
-/** What the request is to blame for, and not a chain. */
+/** Errors that are the request's fault, and not a chain's. */
 const BLOCK_FAULTS: ReadonlySet<FaultCode> = new Set(["INPUT_INVALID", "STATE_UNAVAILABLE"]);
 
 function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): PortfolioChain {
@@ -90,7 +90,7 @@ function findChain(chains: ReadonlyMap<string, PortfolioChain>, slug: string): P
   return chain;
 }
 
-/** A node where the provider knows the present only. */
+/** A node, if the provider knows the present only. */
 export function selectProvider(
   provider: HoldingsProvider,
   blocks: ReadonlyMap<string, number> | undefined,

@@ -29,7 +29,8 @@ const SHRINK_BY = 4;
 // Pages of one search. At the 10,000 blocks of a public node: two weeks of Ethereum, three days of Base.
 const REQUESTS_MAX = 16;
 
-// Of one search, after which no further page is read: more than activity and unlisted tokens need, and a few megabytes.
+// The logs of one search after which no further page is read: more than activity and unlisted tokens need, and a few
+// megabytes.
 const LOGS_MAX = 10_000;
 
 // A range in which a wallet has about this many logs may be rejected for their number: that says nothing about the
@@ -102,7 +103,7 @@ export async function searchRecentLogs<Log>(
   return { logs: found.toReversed().flat(), fromBlock: Math.min(search.reached, at.block.number) };
 }
 
-/** Which blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
+/** The blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
 type Search = {
   readonly at: PinnedChain;
   readonly isIsolated: boolean;

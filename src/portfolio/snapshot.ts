@@ -68,7 +68,7 @@ type ChainReaderOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: PriceSourceGroups;
   readonly positionReaders: readonly PositionReader[];
-  /** Reports where another source differs; it never changes what was read. */
+  /** Reports differences from another source; it never changes what was read. */
   readonly crossCheck?: CrossCheckSource | null;
 };
 

@@ -3,7 +3,9 @@
 /** All of a chain. Below the 25 seconds that paid work has, so that the error can still name the chain that hangs. */
 export const CHAIN_MS_MAX = 20_000;
 
-/** The newest block of each chain, where a difference ends there: with what follows still below those 25 seconds. */
+/**
+ * Finding the newest block of each chain, if a difference ends there: with what follows still below those 25 seconds.
+ */
 export const NEWEST_BLOCKS_MS_MAX = 4_000;
 
 /**
@@ -17,15 +19,18 @@ export const BUDGET_MS = {
   activity: 2_000,
   /** Names and decimals of tokens. */
   metadata: 2_000,
-  /** Of each position reader; they run side by side. */
+  /** The time of each position reader; they run side by side. */
   positions: 5_000,
-  /** Of all price sources together. */
+  /** The time of all price sources together. */
   prices: 4_000,
   /** Few tokens: those that may stand in for positions without a value. */
   receiptPrices: 1_000,
 } as const;
 
-/** What is read of the account itself, while balances are; no longer than the search for transfers, which runs as well. */
+/**
+ * Reads of the account itself, at the same time as balances; no longer than the search for transfers, which runs as
+ * well.
+ */
 export const ACCOUNT_MS_MAX: number = BUDGET_MS.transfers;
 
 type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };

@@ -21,7 +21,7 @@ export type Holding = Asset & { readonly rawBalance: bigint };
 
 export type ListedToken = Asset & { readonly contract: Hex; readonly decimals: number };
 
-/** What is known about a chain before reading it. */
+/** Facts about a chain that are known before reading it. */
 export type ChainConfig = {
   readonly slug: string;
   readonly chainId: number;
@@ -64,7 +64,7 @@ export type TransferLog = {
   readonly amount: bigint | null;
   /** The log has a token id (ERC-721): the contract's balance counts items, not an amount. */
   readonly isErc721?: boolean;
-  /** Of an ERC-721; null for an ERC-20. */
+  /** The id of an ERC-721 token; null for an ERC-20. */
   readonly tokenId?: bigint | null;
 };
 
@@ -107,7 +107,7 @@ export type PinnedChain = {
     readonly plainResults: readonly (ContractCallResult | null)[];
   } | null>;
   nativeBalance(wallet: Hex, signal: AbortSignal): Promise<bigint>;
-  /** Of the pinned block, in wei for a unit of gas; null for a block of before EIP-1559. */
+  /** The base fee of the pinned block, in wei for a unit of gas; null for a block before EIP-1559. */
   baseFee(signal: AbortSignal): Promise<bigint | null>;
   /** `0x` for an account without code. Lower-case. */
   code(address: Hex, signal: AbortSignal): Promise<Hex>;
@@ -143,7 +143,7 @@ export type WalletActivity = {
   readonly sender: Hex | null;
   readonly from: Hex | null;
   readonly to: Hex | null;
-  /** What moved between them; null when unknown, or when nothing did. */
+  /** The amount that moved between them; null when unknown, or when nothing did. */
   readonly transfer: MovedAmount | null;
   /** The counterparty reads like another one, or like the wallet itself. */
   readonly lookalike: boolean;
@@ -159,7 +159,7 @@ export function getAssetKey({ contract }: Pick<Asset, "contract">): AssetKey {
   return contract ?? "native";
 }
 
-/** The native coin, and tokens that a list or our map of stablecoins has: no stranger made them for this wallet. */
+/** The native coin, and tokens that a list or our map of stablecoins has: no third party made them for this wallet. */
 export function isListed(
   { tokens, stablecoins }: ChainConfig,
   { contract }: Pick<Asset, "contract">,
@@ -182,7 +182,7 @@ export type ChainHoldings = {
   readonly warnings: readonly string[];
   /** Prices that a vendor returns with its balances; the least trusted source. */
   readonly prices?: ReadonlyMap<AssetKey, QuotedPrice>;
-  /** The recent transfers that were read on the way; missing where the provider reads none. */
+  /** The recent transfers that were read on the way; missing if the provider reads none. */
   readonly transfers?: readonly TransferLog[];
 };
 
@@ -193,14 +193,16 @@ export type HoldingsProvider = {
   read(query: HoldingsQuery, signal: AbortSignal): Promise<ChainHoldings>;
 };
 
-/** What one whole unit of an asset costs in US dollars, and how that is known. */
+/** The price of one whole unit of an asset in US dollars, and its source. */
 export type QuotedPrice = {
   readonly usd: Decimal;
   /** The contract that says so, such as the feed; null for a vendor. */
   readonly contract: Hex | null;
   /** When the source last set it, in seconds since 1970; null when unknown. */
   readonly timestamp: number | null;
-  /** What the markets behind a price that is easily moved could pay in all; null for a price that needs no such limit. */
+  /**
+   * The most that the markets behind an easily moved price could pay in all; null for a price that needs no such limit.
+   */
   readonly payableUsdMax: Decimal | null;
   /** Whether it shows that the token is genuine: a feed or a reserve for exactly its address, or deep pools. */
   readonly provesToken: boolean;
@@ -241,7 +243,7 @@ export type PriceSource = {
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
 
-/** What one asset costs in another, by the market that holds both. */
+/** The price of one asset in another, by the market that holds both. */
 export type MarketRate = {
   /** Whole units of `per` for one whole unit. */
   readonly rate: Decimal;
@@ -270,7 +272,7 @@ export type ProtocolPosition = {
   readonly kind: PositionKind;
   readonly name: string;
   readonly contract: Hex | null;
-  /** Of a position that is an NFT in the wallet itself: an account that may take the NFT takes the position. */
+  /** Set for a position that is an NFT in the wallet itself: an account that may take the NFT takes the position. */
   readonly tokenId?: bigint;
   /**
    * Positions of the same market are one account, in which collateral secures debt: they are valued together or not at
@@ -317,9 +319,9 @@ export type Delegation =
   | (DelegationTarget & { readonly form: "comet" | "morpho" | "venus" | "euler" | "nft" })
   | (DelegationTarget & {
       readonly form: "aave";
-      /** The asset that the pool counts in, with 18 decimals; dollars with 8 where it is absent. */
+      /** The asset that the pool counts in, with 18 decimals; dollars with 8 if it is absent. */
       readonly quote?: Hex;
-      /** What each debt token of our data lends. */
+      /** The asset that each debt token of our data lends. */
       readonly underlyingOf: ReadonlyMap<Hex, Hex>;
       /** The words of the pool's data about a reserve that name its debt tokens. */
       readonly debtWords: readonly number[];
@@ -328,7 +330,7 @@ export type Delegation =
 
 export type PositionReader = {
   readonly protocol: string;
-  /** Where a wallet can let others act on what this reader finds; missing where it cannot. */
+  /** The contracts in which a wallet can let others act on what this reader finds; missing if it cannot. */
   delegations?(chainId: number): readonly Delegation[];
   /** The protocol lends: while it is not read, a debt may be unseen. */
   readonly readsDebt?: boolean;

@@ -21,8 +21,8 @@ const CALLS_PER_BUNDLE_MAX = 250;
 const callAll = createFunctionCodec(abi, "callAll");
 
 /**
- * Without the cap, a call with gas for a name can return 200 kilobytes, and a stranger can send hundreds of tokens to
- * any wallet. One request for hundreds of calls; where the node places no code, each call is sent by itself.
+ * Without the cap, a call with gas for a name can return 200 kilobytes, and anyone can send hundreds of tokens to any
+ * wallet. One request for hundreds of calls; if the node does not support state overrides, each call is sent by itself.
  */
 export async function readWithCaps(
   at: Pick<PinnedChain, "read" | "callWithOverride">,
@@ -72,7 +72,7 @@ async function readBundle(
 
 const WORD_DIGITS = 64;
 
-/** Of the first calls; empty when the node made none, or returned something else. */
+/** Results of the first calls; empty when the node made none, or returned something else. */
 function decodeResults(returnData: Hex | null, countMax: number): CallResults {
   const length = returnData?.slice(2 + WORD_DIGITS, 2 + 2 * WORD_DIGITS) ?? "";
   const count = length === "" ? 0n : BigInt(`0x${length}`);

@@ -7,7 +7,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { ContractRead, PinnedChain } from "../types.ts";
 import type { CallResults } from "./reads.ts";
 
-/** What a scan returns of the first `next` items: those with a value that is not zero, and those that failed. */
+/** The result of a scan for the first `next` items: those with a value that is not zero, and those that failed. */
 type ScannedPart<Value> = readonly [
   found: readonly (Value & { readonly index: bigint })[],
   failed: readonly bigint[],
@@ -43,7 +43,7 @@ export type Scanned<Item, Value> = {
 // Each call reads dozens of items at least; only an endless row of gas burners comes near this.
 const CALLS_MAX = 200;
 
-/** By our own code where the node places it; what is then left over is read by multicalls. */
+/** Scans by our own code if the node supports state overrides; the rest is read by multicalls. */
 export async function scanContracts<Item, Value>(
   at: PinnedChain,
   scan: ContractScan<Item, Value>,

@@ -16,7 +16,7 @@ type GoldRushOptions = {
 
 const BASE_URL = "https://api.covalenthq.com";
 const TIMEOUT_MS = 8_000;
-// A wallet that strangers have sent thousands of tokens to; each takes about a kilobyte.
+// Enough for a wallet to which others have sent thousands of tokens; each takes about a kilobyte.
 const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
 const ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/i;
 // 2^256 has 78 digits.

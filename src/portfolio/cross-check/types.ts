@@ -1,9 +1,9 @@
-// What a second source says about the same wallet.
+// The report of a second source about the same wallet.
 import type { Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { WalletQuery } from "../types.ts";
 
-/** A fungible asset by the second source; null is the native coin. Its names are not read: strangers choose them. */
+/** A fungible asset by the second source; null is the native coin. Its names are not read: anyone chooses them. */
 export type SecondHolding = {
   readonly contract: Hex | null;
   readonly rawBalance: bigint;

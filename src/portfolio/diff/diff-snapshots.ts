@@ -62,7 +62,7 @@ export function diffFigures(before: SnapshotFigures, after: SnapshotFigures): Fi
   };
 }
 
-/** What either side has, by key; undefined if one has not. */
+/** Entries of either side, by key; undefined if one side does not have it. */
 function pair<T>(
   before: readonly T[],
   after: readonly T[],
@@ -107,7 +107,7 @@ const NOTHING = "0";
 
 function splitChange({ before, after }: Sides<AssetFigures>, sign: bigint): ValueChange {
   const changeUsd = subtractUsd(usdOf(after), usdOf(before));
-  // What came or went as a whole has no price on one side: all of it is quantity.
+  // A holding that came or went as a whole has no price on one side: all of it is quantity.
   if (before === null || after === null)
     return { changeUsd, quantityUsd: changeUsd, priceUsd: changeUsd && NOTHING };
   const isSplit = changeUsd !== null && isFullyValued(before) && isFullyValued(after);

@@ -23,9 +23,9 @@ export type SnapshotFigures = {
   readonly totalValueUsd: string | null;
   /** In the order of the snapshot. */
   readonly chains: readonly Pick<ChainSummary, "chain" | "totalValueUsd">[];
-  /** By chain, then contract; each once. */
+  /** Sorted by chain, then contract; each once. */
   readonly tokens: readonly FiguresOf<TokenKey, TokenFigures>[];
-  /** By their keys, each once: equal positions are one. */
+  /** Sorted by their keys, each once: equal positions are one. */
   readonly positions: readonly (PositionKey & {
     readonly assets: readonly FiguresOf<PositionAssetKey, AssetFigures>[];
   })[];
@@ -113,7 +113,7 @@ function mergeAssets(
   return [...merged.values()].sort(byKey(formatAssetKey));
 }
 
-/** What differs between the two is unknown for their sum. */
+/** A field that differs between the two is unknown for their sum. */
 function addFigures(a: AssetFigures, b: AssetFigures): AssetFigures {
   const common = <Key extends keyof AssetFigures>(key: Key): AssetFigures[Key] | null =>
     a[key] === b[key] ? a[key] : null;

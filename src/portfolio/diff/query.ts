@@ -21,7 +21,7 @@ import {
 
 export type DiffRequest = {
   readonly wallet: Hex;
-  /** What is wrong with the spelling of the wallet. */
+  /** The problem with the spelling of the wallet. */
   readonly warning?: string | undefined;
   /** Whether a chain that cannot be read at one end is left out. */
   readonly partial?: boolean;

@@ -32,10 +32,10 @@ type ReadSide = {
   readonly failed: readonly string[];
 };
 
-/** Where a difference starts. */
+/** The start of a difference. */
 type DiffStart = {
   readonly slugs: readonly string[];
-  /** By slug; without a chain whose block is not known. */
+  /** Blocks by slug; without a chain whose block is not known. */
   readonly blocks: ReadonlyMap<string, number>;
   /** Read without vendors, as the end then is. */
   readonly asOf: boolean;
@@ -73,7 +73,7 @@ export async function readDiff(
   return joinSides(request, start.slugs, before, after);
 }
 
-/** What one end lacks is left out of both. */
+/** A chain that one end lacks is left out of both. */
 function joinSides(
   { wallet, warning }: DiffRequest,
   slugs: readonly string[],
@@ -175,7 +175,10 @@ async function readSide(
 const BEHIND_PAUSE_MS = 2_000;
 const BEHIND_ATTEMPTS_MAX = 4;
 
-/** Of the start's blocks or later ones: a node that lags, or a snapshot shared with another request, may be behind it. */
+/**
+ * Reads the start's blocks or later ones: a node that lags, or a snapshot shared with another request, may be behind
+ * it.
+ */
 async function readPresent(
   services: DiffServices,
   query: Pick<SnapshotQuery, "wallet" | "partial">,
@@ -198,8 +201,8 @@ async function readPresent(
 }
 
 /**
- * No earlier than the start: the node that is asked may be behind the one that has it. Without chains that cannot be read,
- * where that is allowed.
+ * No earlier than the start: the node that is asked may be behind the one that has it. Leaves out chains that cannot be
+ * read, if that is allowed.
  */
 async function readNewestBlocks(
   chains: ReadonlyMap<string, PortfolioChain>,

@@ -29,7 +29,7 @@ type StoredText = SnapshotFigures & Partial<Omit<StoredSnapshot, "figures">>;
 
 // The figures of some ten thousand tokens.
 const STORED_BYTES_MAX = 256 * 1024;
-// What that can inflate to: bounds a damaged row.
+// The most bytes that this can inflate to: bounds a damaged row.
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
 
 export function openStoredSnapshots(table: SnapshotTable): StoredSnapshots {

@@ -10,7 +10,7 @@ import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
 import { type Delegation, type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 
-/** Of ERC-20 and, with a token id as fourth topic, of ERC-721. */
+/** The event of ERC-20 and, with a token id as fourth topic, of ERC-721. */
 const APPROVAL = hashEvent("Approval(address,address,uint256)");
 const APPROVAL_FOR_ALL = hashEvent("ApprovalForAll(address,address,bool)");
 const PERMIT2_APPROVAL = hashEvent("Approval(address,address,address,uint160,uint48)");
@@ -19,9 +19,9 @@ const PERMIT2_LOCKDOWN = hashEvent("Lockdown(address,address,address)");
 /** Aave and its forks; older versions do not index the asset. */
 const BORROW_ALLOWANCE = hashEvent("BorrowAllowanceDelegated(address,address,address,uint256)");
 const DELEGATE_UPDATED = hashEvent("DelegateUpdated(address,address,bool)");
-/** Of Morpho: first who called it, then whose positions it is about. */
+/** The event of Morpho: it names the caller first, then the owner of the positions. */
 const SET_AUTHORIZATION = hashEvent("SetAuthorization(address,address,address,bool)");
-/** Of Euler: it names the owner by all bytes but the last. */
+/** The event of Euler: it names the owner by all bytes but the last. */
 const OPERATOR_STATUS = hashEvent("OperatorStatus(bytes19,address,uint256)");
 // All of them have the owner as first indexed argument, so that one search finds them.
 const TOPICS = [
@@ -42,9 +42,9 @@ export type ApprovedPair = {
   >;
   readonly contract: Hex;
   readonly spender: Hex;
-  /** Of one ERC-721; else null. */
+  /** The token id for one ERC-721; else null. */
   readonly tokenId: bigint | null;
-  /** What a delegate of debt may borrow, as the log says. */
+  /** The amount that a delegate of debt may borrow, as the log says. */
   readonly asset?: Hex;
 };
 
@@ -61,8 +61,8 @@ type ApprovalHistory = {
 const OWN_LOGS_MAX = 500;
 
 /**
- * Of any contract, or of these only. Rejects only when the signal aborts: pairs of known spenders are read without any
- * log.
+ * Reads logs of any contract, or of these only. Rejects only when the signal aborts: pairs of known spenders are read
+ * without any log.
  */
 export async function readApprovals(
   at: PinnedChain,
@@ -137,8 +137,9 @@ export async function readSignedAuthorizations(
 const CONTRACTS_MAX = 500;
 
 /**
- * What a flood of logs hides: approvals of listed tokens, in Permit2 and in known protocols alone. Their logs are genuine,
- * although some tokens also log an allowance of nothing when a stranger transfers nothing from the wallet.
+ * Finds approvals that a flood of logs hides: those of listed tokens, in Permit2 and in known protocols alone. Their
+ * logs are genuine, although some tokens also log an allowance of nothing when someone else transfers nothing from the
+ * wallet.
  */
 export async function readHiddenApprovals(
   { at, wallet }: WalletQuery,
@@ -161,7 +162,7 @@ export async function readHiddenApprovals(
   return { ...flooded, pairs: [...found.pairs, ...flooded.pairs], listedFromBlock: found.fromBlock };
 }
 
-/** Anyone may emit these topics with anything beside them: what names no two accounts is no approval. */
+/** Anyone may emit these topics with any data: a log that does not name two accounts is not an approval. */
 function toPair({ address, topics, data }: NodeLog): readonly ApprovedPair[] {
   const [topic, , second, third] = topics;
   const [one, other] = [topicToAddress(second), topicToAddress(third)];

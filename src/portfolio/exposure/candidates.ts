@@ -1,4 +1,5 @@
-// Which pairs of a contract and a spender are read: what the wallet holds with every known spender, and what logs name.
+// Chooses the pairs of a contract and a spender to read: what the wallet holds with every known spender, and what logs
+// name.
 import type { Hex } from "../../lib/hex.ts";
 import {
   type ChainConfig,
@@ -42,8 +43,9 @@ export type Candidates = {
 const PAIRS_MAX = 20_000;
 // Room for the pairs of logs, protocols and collections.
 const OTHER_PAIRS = 3_000;
-// Of logs of held tokens, of listed ones that are not held, and of others: each a month of a very busy wallet. Anyone can
-// emit logs in the name of a wallet, and many listed tokens log an approval when a stranger transfers nothing from it.
+// Most pairs from logs of held tokens, of listed ones that are not held, and of others: each a month of a very busy
+// wallet. Anyone can emit logs in the name of a wallet, and many listed tokens log an approval when someone else
+// transfers nothing from it.
 const LOGGED_PAIRS_MAX = 1_000;
 // Two reads each, bundled.
 const NFTS_MAX = 200;
@@ -62,7 +64,7 @@ export function fitsAllPairs(
   return holdings.length * (ofTokens.length + ofPermit2.length) <= PAIRS_MAX - OTHER_PAIRS;
 }
 
-/** The most valuable first; then listed ones, whose price may be missing for a while, and those of strangers last. */
+/** The most valuable first; then listed ones, whose price may be missing for a while, and unlisted ones last. */
 export function rankHoldings(
   chain: ChainConfig,
   holdings: readonly Holding[],
@@ -91,7 +93,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
     takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && isKnown(contract))),
     takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && !isKnown(contract))),
   ];
-  // What may arrive again soon is read although it is not held: an old allowance takes the next deposit.
+  // Tokens that may arrive again soon are read although they are not held: an old allowance takes the next deposit.
   const read = [...new Set([...chain.stablecoins, ...held])];
   const collections = new Set(
     transfers.flatMap(({ isErc721, contract }) => (isErc721 === true && contract !== null ? [contract] : [])),

@@ -1,4 +1,4 @@
-// What the wallet's positions are worth to an account that may act on them: each account of collateral and debt once.
+// Values the wallet's positions for an account that may act on them: each account of collateral and debt once.
 import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Asset, ProtocolPosition } from "../types.ts";
@@ -7,7 +7,7 @@ import type { ChainData } from "../valuation/snapshot-data.ts";
 import { sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
 import type { LivePermission, PositionPower } from "./types.ts";
 
-/** What can be taken. */
+/** The amount that can be taken. */
 export type Risk = {
   /** Null when nothing of it is known. */
   readonly value: UsdValue;
@@ -23,11 +23,11 @@ export type PositionAccount = {
   readonly protocol: string;
   readonly market: string | null;
   readonly positions: readonly ProtocolPosition[];
-  /** What is left after its debt; never less than nothing. */
+  /** The value that is left after its debt; never less than nothing. */
   readonly net: Risk;
 };
 
-/** What was read of the positions of one chain. */
+/** The positions of one chain, as they were read. */
 export type ExposedPositions = {
   readonly accounts: readonly PositionAccount[];
   /** Contracts of delegations whose positions could not be read. */
@@ -37,9 +37,9 @@ export type ExposedPositions = {
   /** Every reader was asked and returned, so that nothing else is in a protocol. */
   readonly isComplete: boolean;
   readonly prices: ChainData["prices"];
-  /** What delegates of debt may borrow. */
+  /** The amounts that delegates of debt may borrow. */
   readonly assets: ReadonlyMap<Hex, Asset>;
-  /** What each pool of Aave would lend against the collateral; null if it did not say. */
+  /** The amount that each pool of Aave would lend against the collateral; null if it did not say. */
   readonly borrowable: ReadonlyMap<Hex, UsdValue>;
   /** Shares that Euler's connector can move for their owner. */
   readonly connectorShares: ReadonlySet<Hex>;
@@ -52,7 +52,7 @@ export function sumRisks(risks: readonly Risk[]): Risk {
   return isPartial && value?.units === 0n ? UNKNOWN_RISK : { value, isPartial };
 }
 
-/** Unknown where the limit is: more may not be there, and less may be. */
+/** Unknown if the limit is unknown: more may not be there, and less may be. */
 export function limitRisk(risk: Risk, limit: Risk): Risk {
   if (risk.value === null || limit.value === null) return UNKNOWN_RISK;
   return compareDecimals(risk.value, limit.value) <= 0 ? risk : limit;
@@ -147,7 +147,7 @@ function listEulerAccounts(power: PositionPower, wallet: Hex): readonly Hex[] {
     .map((index): Hex => `0x${(BigInt(wallet) ^ BigInt(index)).toString(16).padStart(40, "0")}`);
 }
 
-/** What the holder of a permission over positions can take. */
+/** The amount that the holder of a permission over positions can take. */
 export function valuePower(
   permission: Pick<LivePermission, "power" | "tokenId" | "rawAllowance">,
   positions: ExposedPositions,
@@ -172,7 +172,10 @@ export function valuePower(
   return { value: accounts.length === 0 ? null : risk.value, isPartial: true };
 }
 
-/** What delegates of debt in one pool can borrow together: by their allowances, and by what the collateral permits. */
+/**
+ * The amount that delegates of debt in one pool can borrow together: by their allowances, and by what the collateral
+ * permits.
+ */
 export function valueDelegations(
   permissions: readonly Pick<LivePermission, "power" | "rawAllowance">[],
   { borrowable, prices, accounts, assets }: ExposedPositions,
@@ -205,7 +208,7 @@ export function takePart(value: Decimal, amount: bigint, whole: bigint): Decimal
   return amount >= whole ? value : { ...value, units: (value.units * amount) / whole };
 }
 
-/** By receipt token: the positions that it represents, without those that are owed. */
+/** For each receipt token: the positions that it represents, without those that are owed. */
 export function indexReceipts({
   accounts,
   prices,

@@ -71,13 +71,13 @@ type ReadChains = {
   readonly wallet: Hex;
   readonly takenAtMs: number;
   readonly chains: readonly ChainPermissions[];
-  /** What is at risk there is unknown. */
+  /** The value at risk there is unknown. */
   readonly failed: readonly ChainConfig[];
 };
 
 // About a kilobyte each: what matters comes first, and a token that claims to be approved for all cannot fill a response.
 const PERMISSIONS_MAX = 500;
-// Of contracts that nothing vouches for, if there are more in all: they push out nothing that is real.
+// The limit for contracts that nothing vouches for, if there are more in all: they push out nothing that is real.
 const CLAIMS_MAX = 250;
 
 function describeExposure(
@@ -144,7 +144,7 @@ function rankOf({ permission, isStrange, risk }: ValuedPermission): (typeof RANK
   return isStrange && risk.value === null ? "claim" : "at risk";
 }
 
-/** By rank, then by value at risk, what is unknown first; then by the number of reasons. */
+/** Sorts by rank, then by value at risk, unknown first; then by the number of reasons. */
 function comparePermissions(a: ValuedPermission, b: ValuedPermission): number {
   return (
     RANKS.indexOf(rankOf(a)) - RANKS.indexOf(rankOf(b)) ||

@@ -32,7 +32,7 @@ const codecs = {
   ),
 };
 
-/** What all accounts of an owner in Euler have in common: all bytes but the last. */
+/** The prefix that all accounts of an owner in Euler share: all bytes but the last. */
 export function toAccountPrefix(wallet: Hex): Hex {
   return wallet.slice(0, -2) as Hex;
 }

@@ -59,7 +59,7 @@ export type ScannedPermissions = {
 const PAIRS_PER_CALL_MAX = 1_600;
 /** An allowance behind two proxies takes 20,000. */
 const GAS_PER_READ = 100_000;
-/** All reads of one contract in one call: dozens of spenders, or a few dozen of them for a token of a stranger. */
+/** All reads of one contract in one call: dozens of spenders, or a few dozen of them for an unlisted token. */
 const TRUSTED_GAS_MAX = 5_000_000;
 const STRANGE_GAS_MAX = 300_000;
 

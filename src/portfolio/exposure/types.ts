@@ -3,10 +3,10 @@ import type { Hex } from "../../lib/hex.ts";
 import type { PermissionKind, Revocation } from "../../schema/portfolio/exposure.ts";
 import type { Delegation } from "../types.ts";
 
-/** Whose positions a permission inside a protocol is about. */
+/** The account whose positions a permission inside a protocol covers. */
 export type PositionPower = {
   readonly delegation: Delegation;
-  /** What a delegate of debt may borrow. */
+  /** The amount that a delegate of debt may borrow. */
   readonly underlying?: Hex;
   /** Euler: one bit for each account of the wallet. */
   readonly accounts?: bigint;
@@ -22,13 +22,13 @@ export type LivePermission = {
   readonly via: Hex | null;
   /** Null if the permission is not an amount. */
   readonly rawAllowance: bigint | null;
-  /** Of one NFT. */
+  /** The id of one NFT. */
   readonly tokenId: bigint | null;
   /** Seconds since 1970; null for a permission that does not expire. */
   readonly expiresAt: bigint | null;
   /** Whether its holder alone can take everything that the wallet has; null when only the code of a contract could tell. */
   readonly controlsAll: boolean | null;
   readonly revoke: Revocation | null;
-  /** Of a permission over positions. */
+  /** The subject of a permission over positions. */
   readonly power?: PositionPower;
 };

@@ -1,4 +1,5 @@
-// What can be taken: the smaller of allowance and balance, times the price; of an asset never more than is there.
+// Computes what can be taken: the smaller of allowance and balance, times the price; never more of an asset than is
+// there.
 import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { AssetPrice, Holding } from "../types.ts";
@@ -28,7 +29,7 @@ export type ExposedToken = {
   readonly holding: Holding;
   /** False when the balance could not be read: nothing is then known about the risk. */
   readonly isBalanceKnown: boolean;
-  /** A list has it, or a feed, deep pools or a protocol show that it is genuine: no stranger made it. */
+  /** A list has it, or a feed, deep pools or a protocol show that it is genuine. */
   readonly isVouched: boolean;
   readonly price: AssetPrice | null;
   /** Never counted in a total, as in a snapshot. */
@@ -39,7 +40,7 @@ export type ExposedToken = {
 type ChainRisk = {
   readonly wallet: Hex;
   readonly permissions: readonly LivePermission[];
-  /** What could not be read, and may be a permission. */
+  /** Reads that failed, and may be a permission. */
   readonly failed: readonly PermissionRead[];
   /** Nothing else can be taken, as far as the searched blocks tell. */
   readonly isComplete: boolean;
@@ -52,7 +53,7 @@ export class RiskValuation {
   readonly #chain: ChainRisk;
   readonly #tokens: ReadonlyMap<Hex, ExposedToken>;
   readonly #receipts: ReturnType<typeof indexReceipts>;
-  /** By token and spender; null for one that could not be read, absent where nothing is allowed. */
+  /** Allowances by token and spender; null for one that could not be read, absent if nothing is allowed. */
   readonly #direct: ReadonlyMap<string, bigint | null>;
   readonly #everything: Risk;
 
@@ -116,7 +117,7 @@ export class RiskValuation {
       return [];
     });
     const unread = this.#addPowers(add);
-    // What these can take is not known.
+    // The value that these can take is not known.
     const hidden = permissions.filter((one) => one.kind === "session-key" || one.controlsAll === null);
     return sumRisks([
       ...tokens,
@@ -126,7 +127,10 @@ export class RiskValuation {
     ]);
   }
 
-  /** Of each token that is not spam; a token of strangers that returns no balance is worth nothing to them. */
+  /**
+   * The sum over each token that is not spam; an unlisted token that returns no balance is worth nothing to its
+   * spender.
+   */
   #sumAllowances(): readonly (readonly [Hex, bigint])[] {
     const sums = new Map<Hex, bigint>();
     for (const { kind, contract, rawAllowance } of this.#chain.permissions) {
@@ -157,7 +161,7 @@ export class RiskValuation {
     return unread;
   }
 
-  /** Of one token alone; 0 if nothing is held, unknown where the price is. */
+  /** The value of one token alone; 0 if nothing is held, unknown if the price is. */
   #valueAmount(contract: Hex, amount: bigint): Risk {
     const token = this.#tokens.get(contract);
     if (token === undefined || !token.isBalanceKnown) return UNKNOWN_RISK;
@@ -194,7 +198,7 @@ export class RiskValuation {
   }
 }
 
-/** What a pool says that can be borrowed is known although the account is not. */
+/** The amount that a pool would lend is known although the account is not. */
 function limitToAccount(risk: Risk, { net }: PositionAccount): Risk {
   return net.value === null ? { ...risk, isPartial: true } : limitRisk(risk, net);
 }

@@ -52,7 +52,7 @@ export const readCompoundV2Loan: LoanReader = function* ({ contract: comptroller
   });
   const { oracle: priceOracle, entered, balance } = read;
   if (priceOracle === null || entered === null || balance === null || balance[0] !== 0n) return null;
-  // What the wallet has not entered secures nothing.
+  // A market that the wallet has not entered secures nothing.
   const parts = read.parts.flatMap((part) =>
     part ? [entered.includes(part.market) ? part : { ...part, supplied: 0n }] : [],
   );

@@ -17,7 +17,7 @@ const FACTOR_DECIMALS = 18;
 
 export const readCompoundV3Loan: LoanReader = function* ({ contract, positions }, { at, wallet }) {
   if (contract === null) return null;
-  // What is supplied of the base asset secures nothing: it is the receipt token's position.
+  // A supply of the base asset secures nothing: it is the receipt token's position.
   const collaterals = positions
     .filter(({ kind, receiptTokens }) => kind === "supplied" && receiptTokens.length === 0)
     .flatMap(({ assets }) => assets);

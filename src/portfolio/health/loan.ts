@@ -5,7 +5,7 @@ import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
 import type { ReadRoutine } from "../contract-reads/read-routines.ts";
 import type { ProtocolPosition, WalletQuery } from "../types.ts";
 
-/** What one unit of a market's own counting is in dollars: exactly one, or the price of an asset divided by `per`. */
+/** The dollar value of one unit of a market's own counting: exactly one, or the price of an asset divided by `per`. */
 type LoanUnit = "usd" | { readonly asset: Hex | null; readonly per: Decimal };
 
 /** Collateral, debt and limit are in the same unit, which need not be known for the ratios. */
@@ -21,7 +21,7 @@ export type Loan = {
   readonly liquidatable?: boolean;
 };
 
-/** The positions of one account, and where the market keeps it. */
+/** The positions of one account, and the contract that keeps it. */
 export type LendingAccount = {
   readonly protocol: string;
   readonly market: string;

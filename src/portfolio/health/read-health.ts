@@ -28,7 +28,7 @@ export type LoanHealth = LendingAccount & {
 };
 type HealthResult = { readonly health: readonly LoanHealth[]; readonly warnings: readonly string[] };
 
-// More than any wallet has; strangers can open accounts for it, so that those with debt come first.
+// More than any wallet has; others can open accounts for it, so that accounts with debt come first.
 const ACCOUNTS_MAX = 100;
 
 /** At most two round trips for all accounts together, alongside the prices. */
@@ -89,7 +89,7 @@ function toAccount(positions: readonly ProtocolPosition[]): LendingAccount {
   };
 }
 
-/** By protocol and contract: names may be chosen by strangers. */
+/** Keyed by protocol and contract: anyone may choose names. */
 function describeUnknown({ at }: WalletQuery, health: readonly LoanHealth[]): readonly string[] {
   return health
     .filter(({ loan }) => loan === null)

@@ -33,8 +33,9 @@ const VERSION_1_SIGNATURE = "x-payment";
 const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
 
 /**
- * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not know. By
- * a reference, because x402scan takes a route with an apiKey of its own for one that needs a key besides the payment.
+ * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not
+ * know. It is a reference, because x402scan takes a route with an apiKey of its own for one that needs a key besides
+ * the payment.
  */
 const X402_SECURITY: Security = {
   name: "x402",
@@ -73,7 +74,7 @@ function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
   return { authorization, signature: `0x${"00".repeat(65)}` };
 }
 
-/** What a route takes and returns, whatever it costs. */
+/** The parameters and results of a route, whatever it costs. */
 export function describePaidEndpoint(
   { path, operationId, summary, description, response, otherResponses = [] }: PaidRouteDeclaration,
   parameters: readonly Parameter[],

@@ -26,7 +26,7 @@ export function redirectNamedWallet(
   return name === null ? null : redirect({ names, path, name }, head);
 }
 
-/** What has a dot and is no address; a query that is not valid is left to the parameters. */
+/** A text with a dot that is not an address; a query that is not valid is left to the parameters. */
 function findName(query: string): string | null {
   // The dot may be percent-encoded; most queries have neither and are not parsed here.
   if (!/\.|%2e/i.test(query)) return null;
@@ -78,7 +78,7 @@ function requireSameWallet(signature: string | undefined, { name, address }: Res
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** By the resource that x402 clients copy from the terms; null without one. */
+/** Finds it by the resource that x402 clients copy from the terms; null without one. */
 function readPaidAddress(signature: string): string | null {
   try {
     const payment = parseStrictJson(Buffer.from(signature, "base64"), "The payment");

@@ -1,4 +1,5 @@
-// What the portfolio service sells: the offer of each paid route, and the offering from which descriptions are derived.
+// Lists what the portfolio service sells: the offer of each paid route, and the offering from which descriptions are
+// derived.
 
 import { FAVICON_PATH } from "../../http/icon.ts";
 import { formatAmount } from "../../lib/decimal.ts";
@@ -21,7 +22,7 @@ const SERVICE_NAME = "Sextant portfolio service";
 /** A paid route with the sale of its offer. */
 export type SoldRoute = { readonly declaration: PaidRouteDeclaration; readonly sale: Sale };
 
-/** What an offer takes from its route. */
+/** The parts of a route that an offer uses. */
 export function describeOffer(
   declaration: PaidRouteDeclaration,
 ): Pick<PaymentOffer, "description" | "mimeType" | "listing"> {
@@ -50,7 +51,7 @@ function nameRequired({ required }: JsonSchema): JsonSchema {
   return { type: "object", properties: Object.fromEntries(names.map((name) => [name, {}])) };
 }
 
-/** Of what is optional only the name: the whole must fit into a header. */
+/** Optional parameters appear with their name only: the whole must fit into a header. */
 function describeQuery(parameters: readonly Parameter[]): JsonSchema {
   const properties = parameters.map(({ name, required, kind: { json } }) => [name, required ? json : {}]);
   return {

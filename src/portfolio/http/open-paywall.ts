@@ -53,7 +53,7 @@ type PortfolioPaywallOptions = {
   readonly onCall: CallObserver | null;
   /** The listen address, known once the server listens. */
   readonly listenUrl: () => string;
-  /** What is sold; all paid routes unless a test sells others. */
+  /** The routes that are sold; all paid ones unless a test sells others. */
   readonly routes?: readonly PaidRouteDeclaration[];
   /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal;

@@ -9,7 +9,7 @@ import type { Offering } from "../../web/offering.ts";
 
 export const RESOURCES_PATH = "/discovery/resources";
 
-// What directories serve at most; there are fewer resources than that.
+// The longest page that directories serve; there are fewer resources than that.
 const LIMIT_MAX = 100;
 // Beyond every list; only keeps the number exact.
 const OFFSET_MAX = 1_000_000;
@@ -52,7 +52,7 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
   };
 }
 
-/** What the parameter kinds below return; the router's record of values is untyped. */
+/** The results of the parameter kinds below; the router's record of values is untyped. */
 type ParsedValues = { readonly type?: string; readonly limit?: number; readonly offset?: number };
 
 const textKind: ParameterKind<string> = { json: { type: "string" }, parse: (text) => text };

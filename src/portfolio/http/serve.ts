@@ -156,7 +156,7 @@ export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutco
 type PortfolioRoutesOptions = {
   readonly offering: Offering;
   readonly sold: readonly SoldRoute[];
-  /** Those of the sold routes, in the same order. */
+  /** The offers of the sold routes, in the same order. */
   readonly endpoints: readonly Endpoint[];
   /** Whether requests are served without payment, for development. */
   readonly devBypass: boolean;

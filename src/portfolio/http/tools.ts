@@ -16,7 +16,7 @@ export const PORTFOLIO_INSTRUCTIONS =
 /** Without prices where routes are served without payment, for development. */
 export function createPortfolioMcpEndpoint(
   sold: readonly SoldRoute[],
-  /** Those of the sold routes, in the same order. */
+  /** The offers of the sold routes, in the same order. */
   endpoints: readonly Endpoint[],
   { devBypass, sendFor }: { readonly devBypass: boolean; readonly sendFor: ClientSender },
 ): Endpoint {

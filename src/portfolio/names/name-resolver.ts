@@ -17,14 +17,14 @@ export type ResolvedName = {
 
 export type NameResolver = {
   /**
-   * For a client, as limits count it. Rejects with INPUT_INVALID for what is no name or cannot be resolved here, with
-   * NOT_FOUND for a name without an address, and with RATE_LIMITED, OVERLOADED or NODE_UNAVAILABLE.
+   * For a client, as limits count it. Rejects with INPUT_INVALID for a text that is not a name or cannot be resolved
+   * here, with NOT_FOUND for a name without an address, and with RATE_LIMITED, OVERLOADED or NODE_UNAVAILABLE.
    */
   resolve(text: string, client: string): Promise<ResolvedName>;
 };
 
 type NameResolverOptions = {
-  /** By slug. */
+  /** Chains by slug. */
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly freeReads: FreeReads;
   readonly clock: Clock;

@@ -1,11 +1,14 @@
-// What a lending market's price must pass before it values a position: the market is asked last, and not about everything.
+// Decides whether a lending market's price may value a position: the market comes last, and not for everything.
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { Reads } from "../contract-reads/reads.ts";
 import { type AggregatorRound, aggregator, isSequencerUp } from "../prices/chainlink.ts";
 import type { PinnedChain } from "../types.ts";
 
-/** By chain id: a price of its own, or rejected for its age, so that no market may bring it back. */
+/**
+ * Assets by chain id that have a price of their own, or one that was rejected for its age, so that no market may bring
+ * it back.
+ */
 export function hasPinnedFeed(chainId: number, contract: Hex | null): boolean {
   const feeds = CHAINLINK_FEEDS.get(chainId);
   return contract === null ? Boolean(feeds?.native) : feeds?.tokens[contract] !== undefined;

@@ -7,7 +7,7 @@ export type ReadMarkets<Market> = (
   signal: AbortSignal,
 ) => ReturnType<PositionReader["read"]>;
 
-/** Of a protocol that lends: its markets may know debts of the wallet. */
+/** Set for a protocol that lends: its markets may know debts of the wallet. */
 export function createLendingReader<Market>(
   ...args: Parameters<typeof createMarketReader<Market>>
 ): PositionReader {

@@ -19,7 +19,7 @@ export type RatedToken = {
   readonly token: Hex;
   readonly name: string;
   readonly kind: PositionKind;
-  /** What one token grows against; null for the native coin. */
+  /** The asset against which one token grows; null for the native coin. */
   readonly asset: Hex | null;
   /** Returns the rate as one word with `scale` decimals. */
   readonly rate: {
@@ -31,8 +31,8 @@ export type RatedToken = {
 };
 
 /**
- * The wallet keeps the token itself, at its own price: a market knows what it can be sold for. Only where no source has a
- * price the protocol's rate stands in. No round trip unless such a token is held.
+ * The wallet keeps the token itself, at its own price: a market knows what it can be sold for. Only if no source has a
+ * price, the protocol's rate stands in. No round trip unless such a token is held.
  */
 export function createRateReader(
   protocol: string,

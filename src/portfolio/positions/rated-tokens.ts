@@ -41,7 +41,7 @@ export const ETHER_FI_TOKENS = readChainData(
   }),
 );
 
-/** On chains where the savings token is not a vault; on Ethereum the reader of ERC-4626 vaults knows it. */
+/** Only chains on which the savings token is not a vault; on Ethereum the reader of ERC-4626 vaults knows it. */
 export const SKY_TOKENS = readChainData(
   "vaults",
   "sky",

@@ -111,7 +111,7 @@ function decodePart(
   }
 }
 
-/** What a scan has left out, as a warning; null when nothing. */
+/** A warning about what a scan has left out; null when nothing. */
 export function describeGap(scan: GaugeScan | null, protocol: string, chain: string): string | null {
   if (scan === null) {
     return `Liquidity staked in gauges of ${protocol} on ${chain} may be missing: no node could search all gauges, so that only recent transfers show them.`;

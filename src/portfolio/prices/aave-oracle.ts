@@ -39,7 +39,7 @@ const baseToUsd = defineRead("function BASE_TO_USD_AGGREGATOR()", decodeAddress)
 const SOURCE_AGE_SECONDS_MAX = 86_400;
 
 type AaveOracleOptions = {
-  /** By chain id; only the first market of a chain is used. */
+  /** Oracles by chain id; only the first market of a chain is used. */
   readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
   /** For their heartbeats and sequencers: the oracle itself looks at no time. */
   readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;

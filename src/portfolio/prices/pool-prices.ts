@@ -20,7 +20,7 @@ import { findSellable, type Sale, type SaleClaim, type Sales } from "./simulate-
 import { type QuoteToken, SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import type { Ratio } from "./spot-pools.ts";
 
-// What pools must be able to pay before their price is believed: with less, it is too cheap to move.
+// The amount that pools must be able to pay before their price is believed: with less, it is too cheap to move.
 const DEPTH_USD_MIN: Decimal = { units: 50_000n, scale: 0 };
 // Pools that differ more from the deepest one do not trade the same thing.
 const POOL_DIFFERENCE_PERCENT_MAX = 10n;
@@ -59,7 +59,7 @@ export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolP
   };
 }
 
-/** Listed tokens first: what strangers send to a wallet must not use up its budget. */
+/** Listed tokens first: tokens that others send to a wallet must not use up its budget. */
 function listTokens({ wrappedNative }: SpotMarket, { at, assets, holder }: PriceQuery): readonly Token[] {
   const inWallet = new Map(holder?.holdings.map(({ contract, rawBalance }) => [contract, rawBalance]));
   const tokens = new Map<Hex, Token>();
@@ -102,7 +102,7 @@ async function readQuotePrices(
 
 type Readings = { readonly readings: readonly PoolReading[]; readonly quotePrices: QuotePrices };
 
-/** Where neither a feed nor Aave prices the native coin, its own pools do, before others are read against it. */
+/** If neither a feed nor Aave prices the native coin, its own pools do, before others are read against it. */
 async function addNativePrice(
   at: PinnedChain,
   market: SpotMarket,
@@ -122,7 +122,7 @@ async function addNativePrice(
   return claim === null ? quotePrices : new Map([...quotePrices, [wrappedNative, claim.price.usd]]);
 }
 
-/** What the pools claim a token to be worth, before anything is sold to them. */
+/** The value that the pools claim for a token, before anything is sold to them. */
 type PriceClaim = SaleClaim & { readonly price: QuotedPrice };
 
 function claimPrices(
@@ -172,7 +172,7 @@ function priceTokens(
   };
 }
 
-/** What an unlisted token is worth follows from a sale, and not from the depth of its pool: its code may be anything. */
+/** The value of an unlisted token follows from a sale, and not from the depth of its pool: its code may be anything. */
 function limitToSale({ claim, paid }: Sale<PriceClaim>, quotePrices: QuotePrices): QuotedPrice {
   const { pool, price } = claim;
   const quoteUsd = quotePrices.get(pool.quote.token);

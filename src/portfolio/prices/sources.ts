@@ -10,7 +10,7 @@ import { createPoolPriceSource } from "./pool-prices.ts";
 import type { SpotMarket } from "./spot-markets.ts";
 
 type PriceSourceOptions = {
-  /** By chain id; replaces the built-in data, as a local chain needs it. */
+  /** Feeds by chain id; they replace the built-in data, as a local chain needs it. */
   readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
   readonly aaveMarkets?: ReadonlyMap<number, readonly AaveMarket[]>;
   readonly spotMarkets?: ReadonlyMap<number, SpotMarket>;

@@ -1,4 +1,4 @@
-// Where each chain trades: the factories whose pools give spot prices, and the tokens against which they are read.
+// The markets of each chain: the factories whose pools give spot prices, and the tokens against which they are read.
 // The quote tokens have a pinned feed or are Aave reserves.
 import { readChainData } from "../../chain/chain-data.ts";
 import { findChainById } from "../../chain/chains/chains.ts";
@@ -22,7 +22,7 @@ const quoteToken = shape.object({
   decimals: shape.integer,
 });
 const spotMarket = shape.object({
-  /** With the wrapped native coin among them; each is itself priced by a feed or by Aave. */
+  /** Includes the wrapped native coin; each is itself priced by a feed or by Aave. */
   quotes: shape.list(quoteToken, ({ token }) => token),
   factories: shape.list(poolFactory, (each) => each.factory),
 });

@@ -7,7 +7,7 @@ import type { PinnedChain, WalletActivity } from "../types.ts";
 
 const ZERO_ADDRESS: Hex = `0x${"00".repeat(20)}`;
 
-// What wallets and explorers show of an address: 0x14dc…9955.
+// The digits of an address that wallets and explorers show: 0x14dc…9955.
 const SHOWN_DIGITS = 4;
 
 export type ProviderActivity = {
@@ -21,7 +21,7 @@ type Parties = Pick<WalletActivity, "from" | "to">;
 
 /**
  * Counterparties that read like another one, or like the wallet: an address poisoner hopes that the wrong one is
- * copied. If the wallet paid exactly one of those that look alike, that one is not marked: a stranger cannot make the
+ * copied. If the wallet paid exactly one of those that look alike, that one is not marked: no third party can make the
  * wallet pay.
  */
 export function findLookalikes(wallet: Hex, transfers: readonly Parties[]): ReadonlySet<Hex> {
@@ -52,8 +52,8 @@ export function getCounterparty(wallet: Hex, { from, to }: Parties): Hex | null 
 }
 
 /**
- * Whether the wallet signed the transaction, or its own tokens moved with its permission. A stranger can do neither; he
- * can send it something.
+ * Whether the wallet signed the transaction, or its own tokens moved with its permission. A third party can do neither;
+ * it can only send something to the wallet.
  */
 function isOwnActivity(wallet: Hex, { sender, from }: Pick<WalletActivity, "sender" | "from">): boolean {
   return sender === wallet || from === wallet;
@@ -63,8 +63,8 @@ function isOwnActivity(wallet: Hex, { sender, from }: Pick<WalletActivity, "send
 const RECEIVED_PLACES = Math.floor(ACTIVITY_MAX / 2);
 
 /**
- * The newest entries, in the order given. What the wallet did and what it received each have their places, and get
- * those that the other leaves. What a lookalike sent only gets places that both leave.
+ * The newest entries, in the order given. Entries that the wallet caused and entries that it received each have their
+ * quota, and get what the other leaves. Transfers from a lookalike only get what both leave.
  */
 export function keepNewest<T extends Pick<WalletActivity, "sender" | "from" | "lookalike">>(
   wallet: Hex,

@@ -16,7 +16,7 @@ type TokenListOptions = {
   readonly signal?: AbortSignal;
 };
 
-// Those made from packages describe tokens better than the extracts of public repositories, so they come first.
+// Lists made from packages describe tokens better than the extracts of public repositories, so they come first.
 const SHIPPED = ["", "repositories/"].map((folder) =>
   fileURLToPath(new URL(`../../../token-lists/${folder}`, import.meta.url)),
 );

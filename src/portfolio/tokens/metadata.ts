@@ -1,11 +1,12 @@
-// Of held tokens the decimals, from the contracts with the token lists as fallback, and symbol and name, the other way round.
+// Reads decimals of held tokens from the contracts, with the token lists as fallback, and symbol and name the other way
+// round.
 import type { Hex } from "../../lib/hex.ts";
 import { readGroups } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { Asset, Holding, PinnedChain } from "../types.ts";
 import { declareMetadata, type TokenMetadata } from "./erc20.ts";
 
-// More than a plain node finds; a vendor finds all that strangers sent, and describes it.
+// More than a plain node finds; a vendor finds everything that others sent, and describes it.
 const UNLISTED_MAX = 1_000;
 
 type DescribedHoldings = {

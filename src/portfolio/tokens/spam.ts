@@ -88,7 +88,7 @@ function knownSymbols(chain: ChainConfig): ReadonlySet<string> {
 }
 
 /**
- * Stablecoins, reserves and tokens with a feed: what a stranger gains from copying. Thousands of listed tokens share
+ * Stablecoins, reserves and tokens with a feed: the tokens that are worth copying. Thousands of listed tokens share
  * their symbols with honest others by chance. If nothing is pinned, every listed token counts.
  */
 function worthCopying({ chainId, stablecoins, tokens }: ChainConfig): readonly Hex[] {

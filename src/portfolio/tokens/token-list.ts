@@ -95,7 +95,7 @@ function parseRow(
   };
 }
 
-// A logo is decoration: an invalid URL is no reason to lose the token.
+// A logo is decoration: an invalid URL must not cost us the token.
 function parseLogo(value: unknown): string | null {
   return typeof value === "string" && value.length <= LOGO_LENGTH_MAX && LOGO.test(value) ? value : null;
 }

@@ -1,7 +1,7 @@
 // Accounts with debt: collateral and debt of one market are valued together, or the totals say that they are unknown.
 import type { UsdValue } from "./usd.ts";
 
-/** What the rule needs to know of a valued position. */
+/** The fields of a valued position that the rule needs. */
 export type AccountPart = {
   readonly protocol: string;
   /** Null for a position that secures nothing: it is an account of its own. */

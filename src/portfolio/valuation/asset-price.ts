@@ -3,7 +3,7 @@ import { multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import { type AssetPrice, getAssetKey, type PositionAsset, quotePrice } from "../types.ts";
 import type { ChainData } from "./snapshot-data.ts";
 
-/** What valuation needs to price an asset; plain tokens have no market. */
+/** The input for the price of an asset; plain tokens have no market. */
 type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate" | "isPayoutUnproven">;
 
 // More digits than any price source has.

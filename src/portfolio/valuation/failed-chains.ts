@@ -3,7 +3,7 @@ import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import type { ChainConfig } from "../types.ts";
 
 type FailedChains = {
-  /** Of the request, in its order. */
+  /** The chains of the request, in its order. */
   readonly slugs: readonly string[];
   readonly failed: readonly ChainConfig[];
 };

@@ -1,4 +1,4 @@
-// The health of lending accounts as the response shows it: ratios by the market, dollars where its unit has a price.
+// The health of lending accounts as the response shows it: ratios by the market, dollars if its unit has a price.
 
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -35,7 +35,7 @@ export function listHealth({ chain, health, prices }: ChainData): readonly Lendi
   }));
 }
 
-/** Of loans whose ratios are known: by protocol and contract, because names may be chosen by strangers. */
+/** Loans whose ratios are known, by protocol and contract, because anyone may choose names. */
 export function describeUnpricedLoans(data: ChainData): readonly string[] {
   return listHealth(data)
     .filter(({ liquidatable, collateralUsd }) => liquidatable !== null && collateralUsd === null)

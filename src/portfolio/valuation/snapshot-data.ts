@@ -21,12 +21,12 @@ export type ChainData = {
   readonly account: Account;
   /** Null when unknown. */
   readonly gas: GasCosts | null;
-  /** Of the wallet, verified; null when it has none. */
+  /** The verified name of the wallet; null when it has none. */
   readonly name: string | null;
   /** One entry per asset. */
   readonly holdings: readonly Holding[];
   readonly positions: readonly ProtocolPosition[];
-  /** Of the lending accounts among the positions. */
+  /** The health of the lending accounts among the positions. */
   readonly health: readonly LoanHealth[];
   /** Lending protocols in which a debt of the wallet may be missing among the positions. */
   readonly unreadDebts: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export type ChainData = {
   /** Newest first. */
   readonly activity: readonly WalletActivity[];
   readonly warnings: readonly string[];
-  /** Only where a second source is compared. */
+  /** Present only if a second source is compared. */
   readonly crossCheck?: ChainCrossCheck;
 };
 

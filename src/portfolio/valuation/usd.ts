@@ -81,7 +81,7 @@ export function sumKnownValues(values: readonly UsdValue[]): UsdValue {
   return known.length === 0 && values.length > 0 ? null : known.reduce(addDecimals, ZERO);
 }
 
-/** What is left of a limit; never below zero, because no value exceeds it. */
+/** The rest of a limit; never below zero, because no value exceeds it. */
 export function subtractValue(limit: Decimal, value: Decimal): Decimal {
   return addDecimals(limit, { ...value, units: -value.units });
 }

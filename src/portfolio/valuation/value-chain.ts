@@ -23,7 +23,7 @@ export type ValuedToken = {
   readonly token: PortfolioToken;
   readonly value: UsdValue;
   readonly isStablecoin: boolean;
-  /** The value, where it rests on the price of a token that no list has. */
+  /** The value, if it rests on the price of a token that no list has. */
   readonly unlistedValue: UsdValue;
   /** Why it is spam; empty when it is not. */
   readonly spamReasons: readonly string[];
@@ -31,7 +31,7 @@ export type ValuedToken = {
 
 type ValuedPosition = {
   readonly position: PortfolioPosition;
-  /** Of the assets that have one; null when none has. */
+  /** The sum over the assets that have a value; null when none has. */
   readonly value: UsdValue;
   /** Values of the stablecoins that it holds; empty for a debt, and where only a token list vouches for them. */
   readonly stablecoinValues: readonly UsdValue[];
@@ -74,7 +74,7 @@ class PoolLimits {
   readonly reached = new Set<AssetKey>();
   readonly #left = new Map<AssetKey, Decimal>();
 
-  /** What the pools behind a price could still pay; null for a price without pools. */
+  /** The amount that the pools behind a price could still pay; null for a price without pools. */
   leftFor(key: AssetKey, price: AssetPrice | null): Decimal | null {
     return this.#left.get(key) ?? price?.payableUsdMax ?? null;
   }

@@ -242,7 +242,7 @@ function describeChainWarnings(valued: ValuedChain): readonly string[] {
   ];
 }
 
-/** What makes a total unknown or smaller than balance × price. */
+/** Warnings about what makes a total unknown or smaller than balance × price. */
 function describeUnknown({
   data: { chain, unreadDebts },
   unknownAccounts,
@@ -265,7 +265,7 @@ function describeUnknown({
   ];
 }
 
-/** What has no value, or only a part of it. */
+/** Warnings about holdings without a value, or with only a part of it. */
 function describeUnpriced({
   data: { chain },
   tokens,
@@ -300,7 +300,7 @@ function describeUnpriced({
   ];
 }
 
-/** What only a token list vouches for. */
+/** Warnings about positions that only a token list vouches for. */
 function describeSelfReported({ data: { chain }, positions }: ValuedChain): readonly string[] {
   const vaults = positions.flatMap(({ position }) =>
     position.selfReported && position.contract !== null ? [position.contract as AssetKey] : [],

@@ -29,13 +29,13 @@ const ACCOUNT_KINDS: ReadonlySet<Spender["kind"]> = new Set([
 /** The spenders of one chain; addresses are lower-case. */
 export type ChainSpenders = {
   readonly byAddress: ReadonlyMap<Hex, Spender>;
-  /** That wallets approve tokens for. */
+  /** Spenders for which wallets approve tokens. */
   readonly ofTokens: readonly Hex[];
-  /** That take tokens through Permit2. */
+  /** Spenders that take tokens through Permit2. */
   readonly ofPermit2: readonly Hex[];
-  /** That wallets make operators of NFTs. */
+  /** Contracts that wallets make operators of NFTs. */
   readonly ofCollections: readonly Hex[];
-  /** That wallets let act on their positions in protocols. */
+  /** Contracts that wallets let act on their positions in protocols. */
   readonly ofPositions: readonly Hex[];
 };
 

@@ -1,4 +1,4 @@
-// What the list of spenders says about a contract that wallets give permissions to.
+// Describes a contract that wallets give permissions to, as the list of spenders has it.
 import type { Hex } from "../../../lib/hex.ts";
 import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 
@@ -32,7 +32,7 @@ const about = {
    * owners that no view lists.
    */
   implementations: shape.optional(shape.list(shape.address)),
-  /** Where every one of the addresses was looked up: repositories on GitHub, each with a file or folder. */
+  /** The sources of the addresses: repositories on GitHub, each with a file or folder. */
   source: shape.text,
 };
 

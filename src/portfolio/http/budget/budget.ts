@@ -11,11 +11,11 @@ import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fi
 type ResponseShape<Body> = { readonly schema: JsonSchema; cut(body: Body): unknown };
 
 export type BudgetOptions<Body> = {
-  /** By the words of `detail`; `full` is the default, and the response as it is. */
+  /** Forms by the values of `detail`; `full` is the default, and the response as it is. */
   readonly shapes: Readonly<Record<string, ResponseShape<Body>>> & { readonly full: ResponseShape<Body> };
-  /** What each word gives, for the description of `detail`. */
+  /** The meaning of each value, for the description of `detail`. */
   readonly detail: string;
-  /** Leaves out what is worth less; absent where the response has nothing to leave out. */
+  /** Leaves out what is worth less; absent if the response has nothing to leave out. */
   readonly minUsd?: { readonly description: string; leaveOut(body: Body, minUsd: Decimal): Body };
 };
 
@@ -59,7 +59,7 @@ export function describeSelection(title: string): JsonSchema {
   };
 }
 
-/** What the parameter kinds below return; the router's record of values is untyped. */
+/** The results of the parameter kinds below; the router's record of values is untyped. */
 type BudgetValues = {
   readonly detail?: string;
   readonly min_usd?: Decimal;

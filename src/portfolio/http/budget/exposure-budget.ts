@@ -7,7 +7,7 @@ import type { BudgetOptions } from "./budget.ts";
 import { cutName, cutWarning, fillList, pickFields } from "./fit.ts";
 
 const PERMISSIONS_MAX = 5;
-// What is unknown comes first, and leaves room for the largest known values.
+// Unknown values come first, and leave room for the largest known values.
 const UNKNOWN_MAX = 3;
 const WARNINGS_MAX = 5;
 // Warnings say what could not be searched, so that permissions leave room for one.

@@ -3,7 +3,7 @@
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 
-/** What to keep of a record, by name; null keeps all of a field. */
+/** The fields to keep of a record, by name; null keeps all of a field. */
 export type FieldTree = ReadonlyMap<string, FieldTree | null>;
 
 type GrowingTree = Map<string, GrowingTree | null>;

@@ -1,6 +1,6 @@
 // Fits a body into a number of bytes: lists are filled while there is room, and texts are cut.
 
-/** Of the JSON of an overview in UTF-8, for every wallet. */
+/** Most bytes of the JSON of an overview in UTF-8, for every wallet. */
 export const OVERVIEW_BYTES_MAX = 2_048;
 
 /** Adds entries to a list of the body until the next one would make the body too large. */
@@ -18,7 +18,7 @@ export function fillList<Entry>(
   }
 }
 
-// Of a text in JSON. Anyone can choose the name of a token.
+// Most bytes of a text in JSON. Anyone can choose the name of a token.
 const NAME_BYTES_MAX = 40;
 const WARNING_BYTES_MAX = 240;
 

@@ -1,4 +1,4 @@
-// What a paid route declares; terms, endpoint, tool and every description are derived from it.
+// Declares a paid route; terms, endpoint, tool and every description are derived from it.
 
 import type { Config } from "../../../config/read-config.ts";
 import type { paywallSettings } from "../../../config/settings.ts";
@@ -11,11 +11,11 @@ import type { NameResolver } from "../../names/name-resolver.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
 
-/** What the handlers of all routes share. */
+/** The dependencies that the handlers of all routes share. */
 export type RouteServices = {
   /** Equal requests share one read. */
   readonly snapshots: SnapshotReader;
-  /** By slug, in the order in which responses list them. */
+  /** Chains by slug, in the order in which responses list them. */
   readonly chains: ReadonlyMap<string, PortfolioChain>;
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
@@ -33,7 +33,7 @@ export type RouteServices = {
 type PaidRead<Body = unknown> = {
   /** All that determines the response, in one form for equal requests: the payment is bound to it. */
   readonly query: Readonly<Record<string, string>>;
-  /** What the payer should know about the request itself, such as a mistyped address; part of the terms. */
+  /** Warnings about the request itself for the payer, such as a mistyped address; part of the terms. */
   readonly warning?: string | undefined;
   /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */
   check(services: RouteServices, client: string): Promise<void>;
@@ -47,7 +47,7 @@ export type PaidQuery<Body = unknown> = {
   parse(values: Readonly<Record<string, unknown>>): PaidRead<Body>;
 };
 
-/** A response that was paid for, or that is free for development; bytes where it comes from the ledger. */
+/** A response that was paid for, or that is free for development; bytes if it comes from the ledger. */
 export type DeliveredResponse = {
   readonly query: PaidRead["query"];
   readonly body: unknown;
@@ -61,7 +61,7 @@ export type PaidRouteDeclaration = {
   readonly description: string;
   /** As directories show them; at most five. */
   readonly tags: readonly string[];
-  /** The setting of its price; where that is not set, it costs what a snapshot costs. */
+  /** The setting of its price; if that is not set, it costs what a snapshot costs. */
   readonly price: { readonly key: PriceKey; readonly variable: string };
   /** The query for a service of these chains. */
   createQuery(served: readonly string[]): PaidQuery;

@@ -1,4 +1,5 @@
-// What a wallet staked in Aave's Safety Module and in Umbrella, as the assets that it would get back after the cooldown.
+// Reads what a wallet staked in Aave's Safety Module and in Umbrella, as the assets that it would get back after the
+// cooldown.
 
 import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";

@@ -5,7 +5,7 @@ const reserve = shape.object({
   symbol: shape.optional(shape.text),
   underlying: shape.address,
   aToken: shape.address,
-  /** Of debt at a variable rate. */
+  /** The token of debt at a variable rate. */
   debtToken: shape.address,
 });
 
@@ -30,7 +30,7 @@ type ReserveLayout = {
   readonly stableDebtToken: number | null;
 };
 
-/** What differs between the versions of Aave and its forks. */
+/** The differences between the versions of Aave and its forks. */
 export type AaveProtocol = {
   /** As positions name it. */
   readonly protocol: string;

@@ -21,7 +21,7 @@ const baseCurrencyUnit = defineRead("function BASE_CURRENCY_UNIT()", decodeWord)
 
 // Aave represents the dollar by the zero address; an oracle with another base currency does not return dollars.
 const US_DOLLAR = 0n;
-/** Of an oracle that counts in ether. */
+/** The unit of an oracle that counts in ether. */
 const QUOTE_DECIMALS = 18;
 
 type Listed = { readonly market: AaveMarket; readonly underlying: Hex };
@@ -31,7 +31,7 @@ type OraclePrice = Listed & {
   readonly feed: Hex | null;
 };
 type MarketPrice = Pick<PositionAsset, "marketPrice" | "marketRate">;
-/** By market and underlying. */
+/** Prices by market and underlying. */
 type MarketPrices = ReadonlyMap<string, MarketPrice>;
 
 /** First the prices and their feeds, then the age of each feed: each part travels with a trip of the reader. */

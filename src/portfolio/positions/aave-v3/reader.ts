@@ -39,7 +39,7 @@ type ReserveToken = {
 };
 type Balance = ReserveToken & { readonly amount: bigint };
 
-/** What every step of one read needs. */
+/** The input of every step of one read. */
 type ReadContext = AaveProtocol & {
   readonly query: PositionQuery;
   readonly signal: AbortSignal;
@@ -98,7 +98,7 @@ function describeDelegation(
 
 type KnownReserves = { readonly balances: readonly Balance[]; readonly unread: readonly UnreadReserve[] };
 
-/** First trip: balances in the reserves of our data, the pools' lists of reserves, and where a stable rate may be owed. */
+/** First trip: balances in the reserves of our data, the pools' lists of reserves, and debts at a stable rate. */
 async function readKnownReserves(
   context: ReadContext,
   markets: readonly AaveMarket[],
@@ -143,7 +143,7 @@ function isBorrowing(configuration: bigint, id: number): boolean {
 
 type AddedReserves = {
   readonly tokens: readonly ReserveToken[];
-  /** Of the assets found in the first trip, and of what they are priced in. */
+  /** Metadata of the assets found in the first trip, and of the assets that price them. */
   readonly assets: Assets;
   readonly ages: FeedAgeReads;
 };

@@ -14,7 +14,7 @@ export const compoundV2Pool = shape.object({
 
 export type CompoundV2Pool = ShapeType<typeof compoundV2Pool>;
 
-/** What differs between Compound v2 and its forks. */
+/** The differences between Compound v2 and its forks. */
 export type CompoundV2Protocol = {
   /** As positions name it. */
   readonly protocol: string;

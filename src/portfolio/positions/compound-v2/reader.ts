@@ -37,7 +37,7 @@ type Market = { readonly pool: CompoundV2Pool; readonly market: Hex };
 /** A market that the wallet may use: with a balance or a debt, or not in our data. */
 type Account = Market & { readonly supplied: bigint; readonly borrowed: bigint; readonly asset: Hex | null };
 
-/** What every step of one read needs. */
+/** The input of every step of one read. */
 type ReadContext = CompoundV2Protocol & {
   readonly query: PositionQuery;
   readonly signal: AbortSignal;
@@ -87,7 +87,7 @@ async function findMarkets(
     if (list === null)
       warn(context, pool, `${pool.name} did not list its markets; positions in new ones may be missing.`);
   const used = read.uses.flatMap(([{ pool, market }, isUsed]): Market[] => {
-    // What the comptroller does not list is no market: its data may be of another chain.
+    // A contract that the comptroller does not list is not a market: its data may be of another chain.
     if (lists.get(pool)?.includes(market) === false) return [];
     if (isUsed === null) warnUnreadable(context, pool, market);
     else context.readable.add(pool);
@@ -139,7 +139,7 @@ async function readAccounts(context: ReadContext, markets: readonly Market[]): P
   return { accounts, oracles: new Map(oracles) };
 }
 
-/** What the pool's oracle says, by market. */
+/** The prices of the pool's oracle, by market. */
 type OraclePrices = ReadonlyMap<Hex, { readonly units: bigint; readonly oracle: Hex }>;
 
 /** Third trip: the metadata of the underlying tokens, and the prices of those without a feed of their own. */

@@ -21,7 +21,7 @@ const getPrice = defineRead("function getPrice(address)", decodeWord);
 /** An asset of a market, and the feed by which the market prices it; null when it could not be read. */
 export type PricedToken = { readonly asset: Hex; readonly feed: Hex | null };
 type FeedPrice = { readonly units: bigint; readonly feed: Hex; readonly timestamp: number | null };
-/** By market and asset; prices in whatever the market counts in. */
+/** Prices by market and asset, in the unit of the market. */
 export type FeedPrices = ReadonlyMap<string, FeedPrice>;
 
 /** A market's base asset, alone or with a collateral that is priced in it. */
@@ -66,7 +66,7 @@ export function priceBase(
   return { marketPrice: { ...quotePrice(usd, { contract: feed, timestamp }), source: PROTOCOL } };
 }
 
-/** What a collateral costs in the base asset: right in whatever the market counts. */
+/** The price of a collateral in the base asset: right in any unit. */
 export function priceCollateral(
   { comet }: CompoundV3Market,
   collateral: Hex,

@@ -55,7 +55,7 @@ type AccountAssets = {
 };
 type CollateralBalance = Collateral & { readonly balance: bigint };
 
-/** What every step of one read needs. */
+/** The input of every step of one read. */
 type ReadContext = {
   readonly query: PositionQuery;
   readonly signal: AbortSignal;

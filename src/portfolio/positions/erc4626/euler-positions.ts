@@ -9,7 +9,9 @@ import { resolveShares, type Shares, type SharesOutcome, type VaultContext } fro
 import { shareOutPots } from "./share-out-pots.ts";
 
 const PROTOCOL = "euler";
-/** Four loans with as much collateral as Euler allows. Only the owner can pledge shares, so that no stranger uses it up. */
+/**
+ * Four loans with as much collateral as Euler allows. Only the owner can pledge shares, so that no one else uses it up.
+ */
 const COLLATERAL_MAX = 40;
 
 type Pledge = {
@@ -30,7 +32,7 @@ export async function readEulerPositions(
   signal: AbortSignal,
 ): Promise<EulerPositions> {
   const { at, wallet } = context.query;
-  // What the wallet itself holds without owing anything is an ordinary vault.
+  // Shares that the wallet itself holds without owing anything are those of an ordinary vault.
   const shown = accounts.filter(({ account, loan }) => loan !== null || account !== wallet);
   const pledges = shown.flatMap((owner) => owner.collateral.map((shares) => ({ owner, shares })));
   const asked = pledges.slice(0, COLLATERAL_MAX);

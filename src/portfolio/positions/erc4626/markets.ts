@@ -1,4 +1,4 @@
-// By chain id: the contracts that know their protocol's vaults, and vaults that are known by address.
+// For each chain id: the contracts that know their protocol's vaults, and vaults that are known by address.
 import { readChainData } from "../../../chain/chain-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { shape } from "../../../lib/json-shape.ts";

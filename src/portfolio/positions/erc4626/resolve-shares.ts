@@ -19,7 +19,7 @@ const CONVERT_GAS_MAX = 3_000_000;
 const PAYABLE_GAS_MAX = 5_000_000;
 /** A staked wrapper of a lending receipt has two; each level is a round trip more. */
 const LEVELS_MAX = 3;
-/** What rounding can take; more is said in a warning. */
+/** The loss that rounding explains; more is said in a warning. */
 const ROUNDING_PER_MILLION = 100n;
 
 const vaultAsset = defineRead("function asset()", (data) => data, ASSET_GAS_MAX);
@@ -27,7 +27,7 @@ const vaultAsset = defineRead("function asset()", (data) => data, ASSET_GAS_MAX)
 const convertToAssets = defineRead("function convertToAssets(uint256)", decodeTokenAmount, CONVERT_GAS_MAX);
 const maxWithdraw = defineRead("function maxWithdraw(address)", decodeTokenAmount, PAYABLE_GAS_MAX);
 const maxRedeem = defineRead("function maxRedeem(address)", decodeTokenAmount, PAYABLE_GAS_MAX);
-// Of Euler's vaults: the assets that are not borrowed, and which operations pass a hook or are disabled.
+// Figures of Euler's vaults: the assets that are not borrowed, and which operations pass a hook or are disabled.
 const cash = defineRead("function cash()", decodeTokenAmount, ASSET_GAS_MAX);
 const hookConfig = defineRead("function hookConfig()", toWords(2), ASSET_GAS_MAX);
 /** Withdrawing and redeeming, among the operations of Euler's vaults. */
@@ -47,14 +47,14 @@ export type VaultContext = {
 };
 
 export type SharesOutcome = {
-  /** Null for a token that is no vault, or a vault that no list or registry vouches for. */
+  /** Null for a token that is not a vault, or a vault that no list or registry vouches for. */
   readonly belief: Belief | null;
   readonly isVaultOfListedAsset: boolean;
   /** Null when the shares have no value or an unknown one. */
   readonly asset: Holding | null;
   /** Only a token list vouches for this vault, or for one that it holds. */
   readonly isSelfReported: boolean;
-  /** What each vault whose coins are known must pay for it, from the wallet's own vault inwards. */
+  /** The amount that each vault whose coins are known must pay for it, from the wallet's own vault inwards. */
   readonly draws: readonly Draw[];
   readonly warnings: readonly string[];
 };
@@ -63,7 +63,7 @@ export type SharesOutcome = {
 type Claim = { readonly vault: Hex; readonly owner: Hex; readonly shares: bigint; readonly asset: Hex };
 type Conversion = {
   readonly holding: Holding;
-  /** Of the asset when that is a vault itself. */
+  /** The vault of the asset when that is a vault itself. */
   readonly nextAsset: Hex | null;
   readonly isSelfReported: boolean;
   readonly draws: readonly Draw[];
@@ -122,7 +122,7 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): R
       warnings.push(conversion);
       break;
     }
-    // The outer vault may keep those shares elsewhere, where a listed vault that it asks cannot see them.
+    // The outer vault may keep those shares in another account, which the listed vault cannot see.
     if (belief === "listed" && conversion.warnings.length > 0) break;
     warnings.push(...conversion.warnings);
     owner = vault;
@@ -182,19 +182,19 @@ function* convertShares(
 
 type Payout = {
   readonly payable: bigint;
-  /** The coins of the vault, where it is believed for them alone; null for one that pays out of its markets. */
+  /** The coins of the vault, if it is believed for them alone; null for one that pays out of its markets. */
   readonly held: bigint | null;
 };
 
-/** What limits the amount that a vault reports; null when the results make no sense. */
+/** The limit of the amount that a vault reports; null when the results make no sense. */
 type PayoutReads = Reads<(amount: bigint, isDebtor: boolean) => Payout | null>;
 
-/** By how far the vault is believed. */
+/** Depends on how far the vault is believed. */
 const PAYOUTS: Readonly<Record<Exclude<Belief, "named">, (claim: Claim) => PayoutReads>> = {
   full: () => new Reads([], () => (amount) => ({ payable: amount, held: null })),
   /**
-   * What the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they do not know
-   * what its lender allows; what they could pay is then what they have.
+   * The amount that the vault could pay the owner now. Euler's vaults say nothing to one that may borrow, because they
+   * do not know what its lender allows; what they could pay is then what they have.
    */
   payable: ({ vault, owner }) =>
     joinReads({

@@ -1,4 +1,5 @@
-// What is left of the coins that vaults hold: shares in many vaults, or of many accounts, may rest on the same coins.
+// Tracks what is left of the coins that vaults hold: shares in many vaults, or of many accounts, may rest on the same
+// coins.
 
 import type { Hex } from "../../../lib/hex.ts";
 

@@ -16,7 +16,7 @@ import { LIDO_PROTOCOL, type LidoMarket } from "./markets.ts";
 
 /** A wallet has a handful. Anyone can make requests for it, of next to nothing: the largest are read. */
 const REQUESTS_MAX = 200;
-/** Each as a position; the others are summed up, so that strangers do not fill a response. */
+/** Each as a position; the others are summed up, so that requests sent by others do not fill a response. */
 const SHOWN_MAX = 20;
 /** The list is copied from storage: enough for two thousand. */
 const LIST_GAS_MAX = 5_000_000;
@@ -70,8 +70,8 @@ function declareStatuses(queue: Hex, ids: readonly bigint[]): Reads<readonly Req
 export type LidoOutcome = Pick<PositionResult, "positions" | "incompleteContracts" | "warnings">;
 
 /**
- * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests, one
- * more for one with, and a third when some are final; another one where there are very many.
+ * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests,
+ * one more for one with, and a third when some are final; another one if there are very many.
  */
 export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket): ReadRoutine<LidoOutcome> {
   const { withdrawalQueue, stEth } = market;
@@ -122,7 +122,7 @@ export function* readWithdrawalRequests(query: PositionQuery, market: LidoMarket
   };
 }
 
-/** In ascending order, as the search for hints requires. One step more where there are too many; null if that fails. */
+/** In ascending order, as the search for hints requires. One step more if there are too many; null if that fails. */
 function* chooseRequests(
   withdrawalQueue: Hex,
   listed: readonly bigint[],
@@ -150,7 +150,7 @@ function* readClaimable(
 }
 
 /**
- * Staked ether of each request that is not final: what was requested, or what its shares stand for where a slashing made
+ * Staked ether of each request that is not final: what was requested, or what its shares stand for if a slashing made
  * that less.
  */
 function listWaiting(statuses: readonly RequestStatus[], rate: bigint): readonly bigint[] {

@@ -1,6 +1,6 @@
 // Morpho Blue's interest and share arithmetic, with the rounding of its contracts.
 
-/** Of `market(id)`, in the order in which the contract returns it. */
+/** The fields of `market(id)`, in the order in which the contract returns them. */
 export type MarketState = {
   readonly supplyAssets: bigint;
   readonly supplyShares: bigint;
@@ -13,7 +13,9 @@ export type MarketState = {
 };
 
 const WAD = 10n ** 18n;
-/** What the contract adds to shares and assets, so that the first depositor cannot set the price of a share. */
+/**
+ * The amounts that the contract adds to shares and assets, so that the first depositor cannot set the price of a share.
+ */
 const VIRTUAL_SHARES = 1_000_000n;
 const VIRTUAL_ASSETS = 1n;
 
@@ -46,12 +48,12 @@ function toSharesDown(assets: bigint, totalAssets: bigint, totalShares: bigint):
   return (assets * (totalShares + VIRTUAL_SHARES)) / (totalAssets + VIRTUAL_ASSETS);
 }
 
-/** What supplied shares are worth, rounded down. */
+/** The value of supplied shares, rounded down. */
 export function toSuppliedAssets(shares: bigint, { supplyAssets, supplyShares }: MarketState): bigint {
   return (shares * (supplyAssets + VIRTUAL_ASSETS)) / (supplyShares + VIRTUAL_SHARES);
 }
 
-/** What must be repaid, rounded up. */
+/** The amount that must be repaid, rounded up. */
 export function toBorrowedAssets(shares: bigint, { borrowAssets, borrowShares }: MarketState): bigint {
   const divisor = borrowShares + VIRTUAL_SHARES;
   return (shares * (borrowAssets + VIRTUAL_ASSETS) + divisor - 1n) / divisor;

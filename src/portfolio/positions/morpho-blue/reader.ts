@@ -185,7 +185,7 @@ function buildPositions(
     kind,
     name: `Morpho Blue ${pair} ${ratio} %: ${role}`,
     contract: account.morpho,
-    // What is supplied secures nothing: only collateral and debt are one account.
+    // A supply secures nothing: only collateral and debt are one account.
     market: role === "supply" ? null : `${PROTOCOL}:${account.id}`,
     assets: [asset],
     receiptTokens: [],

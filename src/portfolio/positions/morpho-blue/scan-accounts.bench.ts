@@ -1,4 +1,4 @@
-// The scan of Ethereum's markets for a wallet without positions, beside encoding and decoding every call.
+// The scan of Ethereum's markets for a wallet without positions, compared with encoding and decoding every call.
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { encodeFunctionResult } from "viem";
 import { bench } from "vitest";

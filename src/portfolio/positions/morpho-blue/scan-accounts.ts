@@ -34,9 +34,9 @@ const PLACEHOLDER: Hex = `0x${"5ca9".repeat(10)}`;
 type Chunk = {
   readonly morpho: Hex;
   readonly ids: readonly Hex[];
-  /** The encoded multicall, split where the wallet belongs. */
+  /** The encoded multicall, split at the positions of the wallet. */
   readonly parts: readonly string[];
-  /** What the multicall returns when the wallet has nothing in any of the markets. */
+  /** The result of the multicall when the wallet has nothing in any of the markets. */
   readonly emptyResult: string;
 };
 

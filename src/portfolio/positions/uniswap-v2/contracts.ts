@@ -46,7 +46,7 @@ const INDEX_UNIT = 10n ** 18n;
 
 type Amounts = { readonly amount0: bigint; readonly amount1: bigint };
 
-/** What the pair holds, and what of it belongs to the wallet. */
+/** The holdings of the pair, and the wallet's part of them. */
 export type PairState = {
   readonly reserve0: bigint;
   readonly reserve1: bigint;

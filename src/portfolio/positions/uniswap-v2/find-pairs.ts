@@ -1,4 +1,5 @@
-// Which held tokens are liquidity of a pair, by the word of its factory, and which pairs the wallet has staked in a gauge.
+// Finds held tokens that are liquidity of a pair, as its factory confirms, and pairs that the wallet has staked in a
+// gauge.
 import { decodeAddress, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
@@ -72,7 +73,7 @@ export async function findPairs(
   let unclear = 0;
   const byFactory = new Map(markets.map((market) => [market.factory, market]));
   const claims = probes.flatMap(([{ contract, rawBalance }, { factory, tokens }]): Claim[] => {
-    // A revert, or the empty result of a fallback function: the contract is no pair.
+    // A revert, or the empty result of a fallback function: the contract is not a pair.
     if (factory === null || factory === "0x") return [];
     const address = decodeAddress(factory);
     const market = byFactory.get(address ?? "0x");
@@ -179,7 +180,7 @@ function namesPair(result: bigint | null, pair: Hex): boolean | null {
   return address === null ? null : address === pair;
 }
 
-/** Those that the factory has deployed. Its word counts, never that of the contract. */
+/** The pairs that the factory has deployed. The factory decides, never the contract itself. */
 async function confirmClaims(
   { at }: PositionQuery,
   claims: readonly Claim[],

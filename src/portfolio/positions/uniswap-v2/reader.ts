@@ -61,7 +61,7 @@ export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly Pair
   });
 }
 
-/** Those with a listed token first: anyone may send the wallet liquidity of worthless tokens. */
+/** Pairs with a listed token first: anyone may send the wallet liquidity of worthless tokens. */
 function selectPairs({ at }: PositionQuery, pairs: readonly Pair[], warnings: string[]): readonly Pair[] {
   if (pairs.length <= PAIRS_MAX) return pairs;
   warnings.push(

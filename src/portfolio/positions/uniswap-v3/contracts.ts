@@ -39,7 +39,7 @@ const POOL_KEY_BITS = 24n;
 export type NftPosition = {
   readonly token0: Hex;
   readonly token1: Hex;
-  /** What distinguishes the pools of two tokens: the fee in millionths, or the tick spacing of Slipstream. */
+  /** The key that distinguishes the pools of two tokens: the fee in millionths, or the tick spacing of Slipstream. */
   readonly poolKey: number;
   readonly tickLower: number;
   readonly tickUpper: number;
@@ -76,7 +76,7 @@ function decodeNftPosition(returnData: Hex | null): NftPosition | null {
   };
 }
 
-/** What a pool says about a range of ticks; null what it could not return. */
+/** A pool's figures about a range of ticks; null for those that it could not return. */
 export type RangeState = {
   readonly price: { readonly sqrtPrice: bigint; readonly tick: number } | null;
   readonly global0: bigint | null;

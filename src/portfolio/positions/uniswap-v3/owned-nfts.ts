@@ -1,4 +1,4 @@
-// Which liquidity NFTs a wallet owns: in the wallet itself, in farms that list them, and in gauges.
+// Finds the liquidity NFTs that a wallet owns: in the wallet itself, in farms that list them, and in gauges.
 import type { Hex } from "../../../lib/hex.ts";
 import { readGroups } from "../../contract-reads/read-groups.ts";
 import { joinEach } from "../../contract-reads/reads.ts";
@@ -165,7 +165,10 @@ async function findGauges(
   return gauges.flat();
 }
 
-/** Where the wallet has sent NFTs of a market with gauges: it shows a gauge where no node can search them. */
+/**
+ * The accounts to which the wallet has sent NFTs of a market with gauges: they show a gauge if no node can search for
+ * it.
+ */
 function findGaugeCandidates(
   { wallet, transfers = [] }: PositionQuery,
   markets: readonly LiquidityNftMarket[],

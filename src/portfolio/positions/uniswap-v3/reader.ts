@@ -28,7 +28,7 @@ import {
 const OPEN_MAX = 200;
 
 type OpenNft = OwnedNft & NftPosition & { readonly pool: Hex };
-/** What could be read, and the market of each NFT that could not. */
+/** The NFTs that could be read, and the market of each NFT that could not. */
 type PartialResult<T> = { readonly items: readonly T[]; readonly missing: readonly LiquidityNftMarket[] };
 
 /**
@@ -89,7 +89,7 @@ function isEmpty({ liquidity, tokensOwed0, tokensOwed1 }: NftPosition): boolean 
 }
 
 /**
- * Of one market, in the order of ownership. Beyond the limit those with a listed token come first: anyone may mint
+ * NFTs of one market, in the order of ownership. Beyond the limit, NFTs with a listed token come first: anyone may mint
  * positions in worthless tokens into the wallet, and those must not push the others out.
  */
 function selectOpenNfts(

@@ -55,7 +55,7 @@ export function getSqrtPriceAtTick(tick: number): bigint {
 type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number };
 export type PairAmounts = { readonly amount0: bigint; readonly amount1: bigint };
 
-/** What burning the liquidity would pay out at this price, rounded down as the pools do. */
+/** The amounts that burning the liquidity would pay out at this price, rounded down as the pools do. */
 export function getAmountsForLiquidity(
   liquidity: bigint,
   sqrtPrice: bigint,

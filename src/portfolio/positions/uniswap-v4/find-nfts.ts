@@ -1,4 +1,5 @@
-// Which Uniswap v4 NFTs a wallet owns: the manager does not list them, so their ids come from its Transfer logs.
+// Finds the Uniswap v4 NFTs that a wallet owns: the manager does not list them, so their ids come from its Transfer
+// logs.
 import { Fault } from "../../../lib/fault.ts";
 import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
 import type { PinnedChain, PositionQuery } from "../../types.ts";
@@ -13,7 +14,7 @@ const GROW_BY = 2;
 const TIME_MS_MAX = 3_000;
 /** A block time is an average. */
 const AGE_MARGIN_PERCENT = 110;
-/** Ids that are checked for their owner; a stranger may have sent any number of NFTs. */
+/** Ids that are checked for their owner; anyone may have sent any number of NFTs. */
 const IDS_MAX = 1_000;
 
 type FoundNfts = {

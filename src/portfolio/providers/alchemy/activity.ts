@@ -63,7 +63,10 @@ export async function readAlchemyActivity(
   return keepNewest(query.wallet, newestFirst);
 }
 
-/** What the wallet signed, and amounts that moved: of the native coin, or of a listed token. These cannot be forged. */
+/**
+ * Transactions that the wallet signed, and amounts of the native coin or of a listed token that moved. These cannot be
+ * forged.
+ */
 function isShownActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Transfer): boolean {
   const { external, from, contract, amount } = transfer;
   if (external && from === wallet) return true;

@@ -18,7 +18,7 @@ export type AlchemyOptions = {
   /** Base URL of the JSON-RPC nodes with `{network}` for the chain; `/v2/` and the key are appended. */
   readonly rpcUrl?: string;
   readonly timeoutMs?: number;
-  /** Of recent activity in all. */
+  /** The most entries of recent activity in all. */
   readonly activityMsMax?: number;
   readonly clock?: Clock;
 };

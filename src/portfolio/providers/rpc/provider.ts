@@ -66,7 +66,7 @@ async function readHoldings(
     activity: recent.activity,
     transfers: logs,
     warnings: [
-      // Of a vault that is known by address only its shares matter: one that returns none is gone.
+      // Only the shares of a vault that is known by address matter: a vault that returns none is gone.
       ...describeFailedTokens(
         chain,
         listedBalances.failed.filter((contract) => chain.tokens.has(contract)),
@@ -100,9 +100,9 @@ function listKnownTokens({ chainId, tokens }: ChainConfig): ReadonlySet<Hex> {
 }
 
 /**
- * Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. Those that
- * moved in a transaction in which it paid come before all others: a stranger can send any number of tokens, but not make
- * the wallet pay.
+ * Unlisted tokens that the wallet received or sent recently, newest first: of what it sent, some may be left. Those
+ * that moved in a transaction in which it paid come before all others: a third party can send any number of tokens, but
+ * not make the wallet pay.
  */
 function findUnlistedTokens(
   chain: ChainConfig,
