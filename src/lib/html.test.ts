@@ -72,6 +72,7 @@ describe("a template", () => {
 it("an element has the given name and attributes, whose values are escaped", () => {
   const built = htmlElement("a", { href: '/x"y', "data-id": "<" }, ["a & b", html`<b>c</b>`]);
   expect(renderHtml(built)).toBe('<a href="/x&quot;y" data-id="&lt;">a &amp; b<b>c</b></a>');
+  expect(renderHtml(htmlElement("svg", { viewBox: "0 0 1 1" }, null))).toBe('<svg viewBox="0 0 1 1"></svg>');
 });
 
 it.each(["script", "style", "p onclick", "P", ""])("rejects %j as the name of an element", (tag) => {

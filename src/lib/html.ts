@@ -44,7 +44,7 @@ export function htmlElement(
   children: HtmlValue,
 ): Html {
   const names = [tag, ...Object.keys(attributes)];
-  if (!names.every((name) => /^[a-z][a-z0-9-]*$/.test(name) && !/^on|^(script|style)$/.test(name))) {
+  if (!names.every((name) => /^[a-z][A-Za-z0-9-]*$/.test(name) && !/^on|^(script|style)$/.test(name))) {
     throw new TypeError(`Not a name of an element or attribute: ${names.join(", ")}.`);
   }
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${toText(value)}"`);
