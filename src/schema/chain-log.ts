@@ -24,6 +24,26 @@ export type ChainLog = {
   readonly logIndex: number;
 };
 
+/** A stored log with the hash and the time of its block; bytes are hex without a prefix. */
+export type LogRow = Readonly<
+  Record<"address" | "topics" | "data" | "block_number" | "hash" | "timestamp" | "tx_hash", string> &
+    Record<"tx_index" | "log_index", number>
+>;
+
+export function decodeLogRow(row: LogRow): ChainLog {
+  return {
+    address: `0x${row.address}`,
+    topics: (row.topics.match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
+    data: `0x${row.data}`,
+    blockNumber: Number(row.block_number),
+    blockHash: `0x${row.hash}`,
+    blockTimestamp: Number(row.timestamp),
+    transactionHash: `0x${row.tx_hash}`,
+    transactionIndex: row.tx_index,
+    logIndex: row.log_index,
+  };
+}
+
 /** Identifies a block: the hash, and the number to find it by. */
 export type BlockId = Pick<BlockHeader, "number" | "hash">;
 

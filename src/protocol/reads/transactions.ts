@@ -1,10 +1,10 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
 
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
+import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
 import { closedObject, listOf, titledRecord } from "../../schema/json-schema.ts";
 import { hashParameter, requireText } from "../../schema/parameter.ts";
-import { type AsOf, type Read, type ResultRow, toRecords } from "../../schema/reads/read.ts";
+import { type AsOf, type Read, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
@@ -30,19 +30,7 @@ function statement(hash: Hex, asOf: AsOf): SqlText {
   return asOf === null ? selectLogsNow(digits) : selectLogs(digits, asOf);
 }
 
-function logOf(row: ResultRow, transactionHash: Hex): ChainLog {
-  return {
-    address: `0x${String(row.address)}`,
-    topics: (String(row.topics).match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
-    data: `0x${String(row.data)}`,
-    blockNumber: Number(row.block_number),
-    blockHash: `0x${String(row.hash)}`,
-    blockTimestamp: Number(row.timestamp),
-    transactionHash,
-    transactionIndex: Number(row.tx_index),
-    logIndex: Number(row.log_index),
-  };
-}
+type SelectedLog = Omit<LogRow, "tx_hash"> & { readonly contracts: string; readonly log_count: string };
 
 // A database holds one deployment, so one decoder is enough.
 let cached: { readonly contracts: string; readonly decoder: LogDecoder } | null = null;
@@ -88,16 +76,11 @@ const explainTransaction: Read = {
       // Uses an index; the gas of a transaction bounds its number of logs.
       cost: "quick",
       assemble: (resultRows) => {
-        const rows = toRecords(resultRows);
+        const rows = toRecords<SelectedLog>(resultRows);
         const [first] = rows;
         if (!first) return null;
-        const decoder = decoderFor(String(first.contracts));
-        return explainLogs(
-          hash,
-          rows.map((row) => logOf(row, hash)),
-          decoder,
-          Number(first.log_count),
-        );
+        const logs = rows.map((row) => decodeLogRow({ ...row, tx_hash: hash.slice(2) }));
+        return explainLogs(hash, logs, decoderFor(first.contracts), Number(first.log_count));
       },
     };
   },

@@ -162,15 +162,18 @@ export type ResultRows = {
 /** A record, made from a row here and nowhere else. */
 export type ResultRow = Readonly<Record<string, unknown>>;
 
-/** The rows as objects, or the first few of them. */
-export function toRecords({ columns, rows }: ResultRows, countMax = rows.length): ResultRow[] {
+/** The rows as objects, or the first few of them; the caller knows what its statement selects. */
+export function toRecords<Row extends object = ResultRow>(
+  { columns, rows }: ResultRows,
+  countMax = rows.length,
+): Row[] {
   const visible = visibleColumnsOf(columns);
-  const records: ResultRow[] = [];
+  const records: Row[] = [];
   for (const cells of rows) {
     if (records.length >= countMax) break;
     const record: Record<string, unknown> = {};
     for (const { name, at } of visible) record[name] = cells[at];
-    records.push(record);
+    records.push(record as Row);
   }
   return records;
 }
@@ -189,8 +192,8 @@ function visibleColumnsOf(columns: readonly string[]): readonly VisibleColumn[] 
 }
 
 /** The first record; null if there is no row. */
-export function toFirstRecord(rows: ResultRows): ResultRow | null {
-  return toRecords(rows, 1)[0] ?? null;
+export function toFirstRecord<Row extends object = ResultRow>(rows: ResultRows): Row | null {
+  return toRecords<Row>(rows, 1)[0] ?? null;
 }
 
 /** The cell of a column that records do not show. */

@@ -1,12 +1,11 @@
 // Reads what it takes to fold blocks once more: their logs with details, and rows as they were before each block.
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockId, LogWithDetails } from "../../schema/chain-log.ts";
+import { type BlockId, decodeLogRow, type LogRow, type LogWithDetails } from "../../schema/chain-log.ts";
 import type { Column } from "../../schema/column.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
-import { type ResultRow, type ResultRows, toRecords } from "../../schema/reads/read.ts";
+import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { compileSql, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Row, Table } from "../../schema/table.ts";
-import { decodeChainLog } from "./event-logs.ts";
 import { arrayType, requireColumn } from "./table-sql.ts";
 import { keyColumns } from "./versioned-rows.ts";
 
@@ -47,23 +46,24 @@ export function selectBlockLogs(blocks: readonly BlockId[], limits: BlockReadLim
     from (${measured}) m order by m.place, m.log_index`;
 }
 
+type BlockLogRow =
+  | (LogRow & { readonly is_whole: true; readonly details: string | null })
+  | { readonly is_whole: false | null; readonly block_number: string; readonly hash: string | null };
+
 /** The rows of `selectBlockLogs`: one entry for each block. */
 export function decodeBlockLogs(rows: ResultRows): readonly BlockLogs[] {
   const blocks = new Map<number, { number: number; hash: Hex | null; logs: LogWithDetails[] | null }>();
-  for (const row of toRecords(rows)) {
+  for (const row of toRecords<BlockLogRow>(rows)) {
     const number = Number(row.block_number);
-    const hash: Hex | null = row.hash === null ? null : `0x${String(row.hash)}`;
+    const hash: Hex | null = row.hash === null ? null : `0x${row.hash}`;
     const block = blocks.get(number) ?? { number, hash, logs: [] };
     blocks.set(number, block);
     // A block beyond the number of logs has one row without a log.
-    if (row.is_whole !== true) block.logs = null;
-    else block.logs?.push({ log: decodeChainLog(row), details: detailsOf(row) });
+    if (!row.is_whole) block.logs = null;
+    else
+      block.logs?.push({ log: decodeLogRow(row), details: row.details === null ? null : `0x${row.details}` });
   }
   return [...blocks.values()];
-}
-
-function detailsOf({ details }: ResultRow): Hex | null {
-  return details === null ? null : `0x${String(details)}`;
 }
 
 /** A row as it was before a block. */

@@ -1,7 +1,7 @@
 // Logs from a position on, in chain order or backwards, with what shows whether that position is still on the chain.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog } from "../../schema/chain-log.ts";
-import { type ResultRow, type ResultRows, toRecords } from "../../schema/reads/read.ts";
+import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
+import { type ResultRows, toFirstRecord, toRecords } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
 
@@ -145,13 +145,14 @@ function formatTopics(topics: readonly Hex[]): string {
   return `{${topics.map((topic) => topic.slice(2)).join(",")}}`;
 }
 
+type SelectedLog = LogRow & { readonly is_wanted: boolean };
+
 /** The rows of `selectEventLogs`; there is always one. */
 export function decodeEventLogs(rows: ResultRows, { logsMax }: Pick<EventLogsQuery, "logsMax">): EventLogs {
-  const records = toRecords(rows);
-  const [first] = records;
+  const first = toFirstRecord(rows);
   if (!first) throw new Error("the position of a reader has no row");
   const newest = hexOrNull(first.newest_hash);
-  const logs = first.block_number === null ? [] : records.map(decodeLog);
+  const logs = first.block_number === null ? [] : toRecords<SelectedLog>(rows).map(decodeLog);
   return {
     deploymentFingerprint: String(first.fingerprint),
     upTo: {
@@ -169,26 +170,9 @@ export function decodeEventLogs(rows: ResultRows, { logsMax }: Pick<EventLogsQue
   };
 }
 
-function decodeLog(row: ResultRow): PositionedLog {
-  const block = Number(row.block_number);
-  const logIndex = Number(row.log_index);
-  const hash: Hex = `0x${String(row.hash)}`;
-  return { block, hash, logIndex, log: row.is_wanted === true ? decodeChainLog(row) : null };
-}
-
-/** A log with the hash and the time of its block; bytes are hex without a prefix. */
-export function decodeChainLog(row: ResultRow): ChainLog {
-  return {
-    address: `0x${String(row.address)}`,
-    topics: (String(row.topics).match(/.{64}/g) ?? []).map((topic): Hex => `0x${topic}`),
-    data: `0x${String(row.data)}`,
-    blockNumber: Number(row.block_number),
-    blockHash: `0x${String(row.hash)}`,
-    blockTimestamp: Number(row.timestamp),
-    transactionHash: `0x${String(row.tx_hash)}`,
-    transactionIndex: Number(row.tx_index),
-    logIndex: Number(row.log_index),
-  };
+function decodeLog(row: SelectedLog): PositionedLog {
+  const log = row.is_wanted ? decodeLogRow(row) : null;
+  return { block: Number(row.block_number), hash: `0x${row.hash}`, logIndex: row.log_index, log };
 }
 
 function hexOrNull(value: unknown): Hex | null {
