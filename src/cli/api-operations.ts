@@ -14,7 +14,7 @@ import { API_OPERATIONS } from "./generated/api-description.ts";
 
 type OptionTable = Readonly<Record<string, CommandOption>>;
 
-export type ApiCall = {
+export type OperationCall = {
   readonly operation: ApiOperation;
   /** The values of path, query and body, by the names of the API. */
   readonly parameters: Readonly<Record<string, string>>;
@@ -44,7 +44,7 @@ export function operationsFor(command: "get" | "list"): readonly ApiOperation[] 
 }
 
 /** The operation whose path the operand is, such as `intents/15/bids`. */
-export function matchPath(command: "get" | "list", operand: string | undefined): ApiCall {
+export function matchPath(command: "get" | "list", operand: string | undefined): OperationCall {
   const hint = `run \`${PROGRAM} ${command} --help\` to list what there is.`;
   if (operand === undefined) throw new Fault("USAGE_INVALID", `Name what to ${command}; ${hint}`);
   if (/[?#]/.test(operand)) {
@@ -61,13 +61,13 @@ export function matchPath(command: "get" | "list", operand: string | undefined):
 }
 
 /** Chooses the path with the fewest parameters if several match: `attestations/schemas` is not an attestation. */
-function bestMatch(operations: readonly ApiOperation[], operand: string): ApiCall | null {
+function bestMatch(operations: readonly ApiOperation[], operand: string): OperationCall | null {
   const given = operand.replace(/^\/+|\/+$/g, "").split("/");
   const matches = operations.flatMap((operation) => {
     const parameters = matchSegments(segmentsOf(operation), given);
     return parameters === null ? [] : [{ operation, parameters }];
   });
-  const count = ({ parameters }: ApiCall) => Object.keys(parameters).length;
+  const count = ({ parameters }: OperationCall) => Object.keys(parameters).length;
   return matches.sort((a, b) => count(a) - count(b))[0] ?? null;
 }
 

@@ -1,7 +1,7 @@
 // Runs an operation of the API through the client: its parameters, as of a block, or after one.
 import type { List, Sextant } from "@sextant/client/sextant";
 import { Fault } from "../lib/fault.ts";
-import type { ApiCall } from "./api-operations.ts";
+import type { OperationCall } from "./api-operations.ts";
 import type { ApiOptions } from "./command.ts";
 
 type ReadControl = {
@@ -14,20 +14,24 @@ type AnyAction = (...given: readonly unknown[]) => unknown;
 
 const BLOCK = /^(0|[1-9][0-9]{0,18})$/;
 
-export async function runRead(sextant: Sextant, call: ApiCall, control: ReadControl): Promise<unknown> {
+export async function runRead(sextant: Sextant, call: OperationCall, control: ReadControl): Promise<unknown> {
   return callAction(sextant, call, control);
 }
 
 export function openList(
   sextant: Sextant,
-  call: ApiCall,
+  call: OperationCall,
   control: ReadControl,
 ): List<Readonly<Record<string, unknown>>> {
   return callAction(sextant, call, control) as List<Readonly<Record<string, unknown>>>;
 }
 
 /** The description and the actions are generated from the same documents: an operation has its action. */
-function callAction(sextant: Sextant, { operation, parameters }: ApiCall, control: ReadControl): unknown {
+function callAction(
+  sextant: Sextant,
+  { operation, parameters }: OperationCall,
+  control: ReadControl,
+): unknown {
   const block = readBlock(control.filters, "block");
   const minBlock = readBlock(control.filters, "min-block");
   const actions = (block === null ? sextant : sextant.at(block)) as unknown as Record<string, AnyAction>;

@@ -1,5 +1,5 @@
 // `sextant list intents --status open`: shows a list of the indexing API, page by page as it is read.
-import { type ApiCall, matchPath, readParameters } from "../api-operations.ts";
+import { matchPath, type OperationCall, readParameters } from "../api-operations.ts";
 import { openList } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
@@ -18,7 +18,7 @@ export const listCommand: RunClientCommand = async (context) => {
   const found = matchPath("list", operands[0]);
   const max =
     options.all === true ? Number.POSITIVE_INFINITY : (readIntegerOption(options, "limit", 1) ?? LIMIT);
-  const parameters: ApiCall["parameters"] = {
+  const parameters: OperationCall["parameters"] = {
     ...found.parameters,
     ...readParameters(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
@@ -65,7 +65,7 @@ class RecordTable {
   readonly #available: number | null;
   #layout: TableLayout | null = null;
 
-  constructor({ operation }: ApiCall, { display, options }: ClientContext) {
+  constructor({ operation }: OperationCall, { display, options }: ClientContext) {
     const [key, ...others] = operation.columns;
     // Identifying fields first, then states, then the rest: a narrow terminal leaves out what is at the end.
     this.#names = [

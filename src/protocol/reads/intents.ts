@@ -3,7 +3,7 @@
 import { address, bytes32, uint256 } from "../../schema/column.ts";
 import { closedObject, eachKey, type JsonSchema, nullable, type TypeOf } from "../../schema/json-schema.ts";
 import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";
-import { defineList, equalsFilter, type PageRequest, withOwner } from "../../schema/reads/list.ts";
+import { defineList, equalsFilter, type ListRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
   blockTimeAt,
@@ -132,7 +132,7 @@ const FEW_OPEN_MAX = 1_000;
  * deadline. If many are open, walking from the newest one finds a page, and collecting all of them would cost more. A
  * count that stops early decides; only that branch is executed.
  */
-function openNow({ rowCount, after }: PageRequest): SqlText {
+function openNow({ rowCount, after }: ListRequest): SqlText {
   const isFew = sql`(select count(*) from (select from intents o where ${OPEN_NOW} limit ${FEW_OPEN_MAX + 1}) c) <= ${FEW_OPEN_MAX}`;
   const beyond = after === null ? sql`true` : sql`o.intent_id < ${after[0] ?? ""}::numeric`;
   const few = sql`select o.intent_id from intents o where ${OPEN_NOW} and ${isFew}`;
@@ -140,7 +140,7 @@ function openNow({ rowCount, after }: PageRequest): SqlText {
   return sql`t.intent_id = any(array((${few}) union all (${newest})))`;
 }
 
-type Condition = (asOf: AsOf, page: PageRequest) => SqlText;
+type Condition = (asOf: AsOf, page: ListRequest) => SqlText;
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   open: (asOf, page) =>

@@ -63,11 +63,11 @@ type ListFilter = {
   readonly column?: string;
   /** Whether this value alone may exclude most of what an index finds; absent if no value does. */
   readonly isSlow?: (value: SqlValue) => boolean;
-  readonly where: (value: SqlValue, asOf: AsOf, page: PageRequest) => SqlText;
+  readonly where: (value: SqlValue, asOf: AsOf, page: ListRequest) => SqlText;
 };
 
 /** The requested page, for a filter that finds its first rows by itself. */
-export type PageRequest = {
+export type ListRequest = {
   /** How many rows after the cursor decide the page. */
   readonly rowCount: number;
   /** The validated keys of the record that the page starts after; null for the first page. */
