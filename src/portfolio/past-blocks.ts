@@ -3,14 +3,14 @@
 import { MULTICALL3 } from "../chain/aggregate3.ts";
 import { findOldestState, findPastState, type StateProof } from "../chain/past-state.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
+import { createSignatureCodec } from "../lib/abi/codec.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import { createCallEncoder } from "./multicall.ts";
 import type { ChainConfig } from "./types.ts";
 
-const getCurrentBlockTimestamp = createCallEncoder(
+const getCurrentBlockTimestamp = createSignatureCodec(
   "function getCurrentBlockTimestamp() view returns (uint256 timestamp)",
 );
 
@@ -52,7 +52,7 @@ class RememberedBlocks implements PastBlocks {
   readonly #chain: ChainConfig;
   readonly #clock: Clock;
   // Readers need Multicall3, so that a state before its deployment is of no use to them.
-  readonly #proof: StateProof = getCurrentBlockTimestamp(MULTICALL3);
+  readonly #proof: StateProof = { to: MULTICALL3, data: getCurrentBlockTimestamp.encodeCall([]) };
   #dropped: DroppedState | null = null;
   #readable: ReadableBlocks | null = null;
   #searching: Promise<void> | null = null;

@@ -1,10 +1,12 @@
-// What transactions cost on a chain at the pinned block: base fee, an assumed tip, and the fee for data on the parent chain.
+// Computes the cost of transactions on a chain at the pinned block: base fee, an assumed tip, and the fee for data on
+// the parent chain.
 import { findChainById } from "../../chain/chains/chains.ts";
 import { decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead } from "../contract-reads/reads.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
-import type { ContractRead, PinnedChain } from "../types.ts";
+import type { PinnedChain } from "../types.ts";
 
 /** In wei. */
 export type GasCosts = {
@@ -22,36 +24,44 @@ const TOKEN_TRANSFER = { gas: 65_000n, dataBytes: 190n } as const;
 const TIP_ELSEWHERE = 1_000_000n;
 
 const OP_GAS_PRICE_ORACLE: Hex = "0x420000000000000000000000000000000000000f";
-const getL1FeeUpperBound = createCallEncoder("function getL1FeeUpperBound(uint256) view returns (uint256)");
 const ARBITRUM_NODE_INTERFACE: Hex = "0x00000000000000000000000000000000000000c8";
-const gasEstimateL1Component = createCallEncoder("function gasEstimateL1Component(address, bool, bytes)");
-const L1_COMPONENT_WORDS = 3;
 /** Any address with digits that do not compress well. */
 const SAMPLE_ADDRESS: Hex = "0x5e87a9705ca99e12c0de1e97b3d5a4f9c1c0de37";
 const SAMPLE_TOKEN_TRANSFER: Hex = `0xa9059cbb${SAMPLE_ADDRESS.slice(2).padStart(64, "0")}${"9a7c".padStart(64, "0")}`;
 
-/** Calls for both kinds of transfers, and the fee in wei from the result of one; null for a chain without such a fee. */
-type DataFee = {
-  readonly calls: readonly [ContractRead, ContractRead];
-  decode(result: Hex | null | undefined, baseFee: bigint): bigint | null;
-};
+/** More than calls may use that are bundled: the interface of Arbitrum exists for calls from outside only. */
+const SINGLE_CALL_GAS = 10_000_000;
 
-const OP_STACK: DataFee = {
-  calls: [
-    getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TRANSFER.dataBytes]),
-    getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TOKEN_TRANSFER.dataBytes]),
-  ],
-  decode: decodeWord,
-};
-const ARBITRUM: DataFee = {
-  calls: [
-    gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [SAMPLE_ADDRESS, false, "0x"]),
-    gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [SAMPLE_ADDRESS, false, SAMPLE_TOKEN_TRANSFER]),
-  ],
-  decode(result, baseFee) {
-    const [gas] = decodeWords(result, L1_COMPONENT_WORDS) ?? [];
+/** Declares a view that tells the fee in wei, if need be by the base fee. */
+function defineFee(signature: string, toFee: (data: Hex | null, baseFee: bigint) => bigint | null) {
+  return defineRead(
+    signature,
+    // Without any code there it is a copy of the chain that has no parent, such as a local one.
+    (data) => (baseFee: bigint) => (data === "0x" ? 0n : toFee(data, baseFee)),
+    SINGLE_CALL_GAS,
+  );
+}
+
+const getL1FeeUpperBound = defineFee("function getL1FeeUpperBound(uint256)", decodeWord);
+const gasEstimateL1Component = defineFee(
+  "function gasEstimateL1Component(address, bool, bytes)",
+  (data, baseFee) => {
+    const [gas] = decodeWords(data, 3) ?? [];
     return gas === undefined ? null : gas * baseFee;
   },
+);
+
+const OP_STACK = {
+  transfer: getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TRANSFER.dataBytes]),
+  tokenTransfer: getL1FeeUpperBound(OP_GAS_PRICE_ORACLE, [TOKEN_TRANSFER.dataBytes]),
+};
+const ARBITRUM: typeof OP_STACK = {
+  transfer: gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [SAMPLE_ADDRESS, false, "0x"]),
+  tokenTransfer: gasEstimateL1Component(ARBITRUM_NODE_INTERFACE, [
+    SAMPLE_ADDRESS,
+    false,
+    SAMPLE_TOKEN_TRANSFER,
+  ]),
 };
 const DATA_FEES = { "op-stack": OP_STACK, arbitrum: ARBITRUM };
 
@@ -69,18 +79,14 @@ export async function readGas(
 
 async function readCosts(at: PinnedChain, signal: AbortSignal): Promise<GasCosts | null> {
   const info = findChainById(at.chain.chainId);
-  const dataFee = info?.dataFee && DATA_FEES[info.dataFee];
   const [baseFee, fees] = await Promise.all([
     at.baseFee(signal),
-    // By single calls: the interface of Arbitrum exists for calls from outside only.
-    dataFee ? at.read(dataFee.calls, signal) : [],
+    readGroups(at, signal, info?.dataFee ? DATA_FEES[info.dataFee] : null),
   ]);
   if (baseFee === null) return null;
-  const [transferFee, tokenTransferFee] = [0, 1].map((index) =>
-    // Without any code there it is a copy of the chain that has no parent, such as a local one.
-    dataFee && fees[index] !== "0x" ? dataFee.decode(fees[index], baseFee) : 0n,
-  );
-  if (typeof transferFee !== "bigint" || typeof tokenTransferFee !== "bigint") return null;
+  const transferFee = fees === null ? 0n : fees.transfer(baseFee);
+  const tokenTransferFee = fees === null ? 0n : fees.tokenTransfer(baseFee);
+  if (transferFee === null || tokenTransferFee === null) return null;
   const gasPrice = baseFee + (info?.usualTip ?? TIP_ELSEWHERE);
   return {
     gasPrice,

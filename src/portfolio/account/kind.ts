@@ -1,13 +1,10 @@
-// What kind of account a wallet is on one chain: by its code where that proves it, else by what the contract says.
-import {
-  decodeAddress,
-  decodeAddressArray,
-  decodeByteString,
-  decodeWord,
-} from "../../lib/abi/return-data.ts";
+// Finds the kind of account that a wallet is on one chain: by its code if that proves it, else by what the contract
+// says.
+import { decodeAddress, decodeByteString, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PortfolioAccount } from "../../schema/portfolio/snapshot.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, joinReads, type Reads, toAddressArray } from "../contract-reads/reads.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
 import { readImplementation } from "./implementation.ts";
@@ -41,11 +38,11 @@ const OWNERS_MAX = 60;
 const VERSION_BYTES_MAX = 32;
 
 const views = {
-  masterCopy: createCallEncoder("function masterCopy() view returns (address)"),
-  version: createCallEncoder("function VERSION() view returns (string)"),
-  threshold: createCallEncoder("function getThreshold() view returns (uint256)"),
-  owners: createCallEncoder("function getOwners() view returns (address[])"),
-  entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
+  masterCopy: defineRead("function masterCopy()", decodeAddress, VIEW_GAS_MAX),
+  version: defineRead("function VERSION()", decodeVersion, VIEW_GAS_MAX),
+  threshold: defineRead("function getThreshold()", decodeWord, VIEW_GAS_MAX),
+  owners: defineRead("function getOwners()", (data) => data, VIEW_GAS_MAX),
+  entryPoint: defineRead("function entryPoint()", decodeAddress, VIEW_GAS_MAX),
 };
 
 /**
@@ -66,23 +63,16 @@ export async function readAccount(
 async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Account> {
   const code = await at.code(wallet, signal);
   if (code === "0x") return { ...UNKNOWN, kind: "eoa", proven: true };
-  const [[masterCopy, version, threshold, owners, entryPoint], implementation] = await Promise.all([
-    at.read(
-      [views.masterCopy, views.version, views.threshold, views.owners, views.entryPoint].map((encode) =>
-        encode(wallet, [], VIEW_GAS_MAX),
-      ),
-      signal,
-    ),
+  const [{ safe, named }, implementation] = await Promise.all([
+    readGroups(at, signal, { safe: declareSafe(wallet, code), named: views.entryPoint(wallet) }),
     code === COINBASE_PROXY_CODE ? readImplementation({ at, wallet }, signal) : null,
   ]);
-  const named = decodeAddress(entryPoint);
   const known = { ...UNKNOWN, entryPoint: named && findEntryPointVersion(named) ? named : null };
   const delegate = findDelegate(code);
   if (delegate !== null) return { ...known, kind: "delegated", proven: true, delegate };
   if (implementation !== null && COINBASE_IMPLEMENTATIONS.includes(implementation)) {
     return { ...known, kind: "smart-account", proven: true, implementation };
   }
-  const safe = describeSafe(code, { masterCopy, version, threshold, owners });
   if (safe !== null) return { ...known, ...safe };
   // Any contract can name an entry point; what it does with a user operation is its own affair.
   return known.entryPoint === null
@@ -97,30 +87,33 @@ export function findDelegate(code: Hex): Hex | null {
   return DELEGATION.test(code) ? `0x${code.slice(-40)}` : null;
 }
 
-type SafeViews = Readonly<Record<"masterCopy" | "version" | "threshold" | "owners", Hex | null | undefined>>;
-
 /** Null for what does not respond like a Safe. */
-function describeSafe(code: Hex, views: SafeViews): Partial<Account> | null {
-  const threshold = decodeWord(views.threshold);
-  const owners = decodeAddressArray(views.owners, OWNERS_MAX);
-  if (threshold === null || threshold === 0n || threshold > BigInt(Number.MAX_SAFE_INTEGER)) return null;
-  if (owners !== null && BigInt(owners.length) < threshold) return null;
-  const isProxy = isSafeProxy(code);
-  // The proxy itself responds to this, from where it takes the code that it runs.
-  const implementation = isProxy ? decodeAddress(views.masterCopy) : null;
-  const published = implementation && findSafeVersion(implementation);
-  const claimed = readVersion(views.version);
-  if (!published && claimed === null) return null;
-  // A Safe of hundreds of owners cannot list them within the gas of a view, and is still one.
-  if (!published && !views.owners) return null;
-  return {
-    kind: "safe",
-    proven: Boolean(published),
-    implementation,
-    version: published || claimed,
-    owners,
-    threshold: Number(threshold),
+function declareSafe(wallet: Hex, code: Hex): Reads<Partial<Account> | null> {
+  const group = {
+    masterCopy: views.masterCopy(wallet),
+    claimed: views.version(wallet),
+    threshold: views.threshold(wallet),
+    ownersData: views.owners(wallet),
   };
+  return joinReads(group).map(({ masterCopy, claimed, threshold, ownersData }) => {
+    const owners = toAddressArray(OWNERS_MAX)(ownersData);
+    if (threshold === null || threshold === 0n || threshold > BigInt(Number.MAX_SAFE_INTEGER)) return null;
+    if (owners !== null && BigInt(owners.length) < threshold) return null;
+    // The proxy itself responds to this, with the address of the code that it runs.
+    const implementation = isSafeProxy(code) ? masterCopy : null;
+    const published = implementation && findSafeVersion(implementation);
+    if (!published && claimed === null) return null;
+    // A Safe of hundreds of owners cannot list them within the gas of a view, and is still one.
+    if (!published && !ownersData) return null;
+    return {
+      kind: "safe",
+      proven: Boolean(published),
+      implementation,
+      version: published || claimed,
+      owners,
+      threshold: Number(threshold),
+    };
+  });
 }
 
 /** Behind the code that runs, a proxy has only the compiler's metadata. */
@@ -129,7 +122,7 @@ function isSafeProxy(code: Hex): boolean {
 }
 
 /** A number such as 1.4.1: the text is the contract's own, and any other is not repeated. */
-function readVersion(returnData: Hex | null | undefined): string | null {
+function decodeVersion(returnData: Hex | null): string | null {
   const text = decodeByteString(returnData, VERSION_BYTES_MAX)?.toString("latin1") ?? "";
   return /^[0-9]{1,3}(\.[0-9]{1,3}){2}(\+L2)?$/.test(text) ? text : null;
 }

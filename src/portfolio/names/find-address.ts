@@ -1,17 +1,21 @@
 // The address that a name leads to, read from the registry and its resolver on the chain; no server is ever asked.
 import { namehash } from "viem";
-import { decodeAddress, decodeWord } from "../../lib/abi/return-data.ts";
+import { decodeBoolean } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead } from "../contract-reads/reads.ts";
 import type { PinnedChain } from "../types.ts";
 import { addressOf, type NameService, RESOLVER_GAS_MAX, resolverOf } from "./name-services.ts";
 
-/** Why a name leads to no address: `offchain` may have one, which only a stranger's server or a wildcard knows. */
+/**
+ * The reason why a name leads to no address: `offchain` may have one, which only someone else's server or a wildcard
+ * knows.
+ */
 type NoAddress = "unregistered" | "empty" | "offchain";
 
 export type FoundAddress = { readonly address: Hex } | { readonly missing: NoAddress };
 
-const supportsInterface = createCallEncoder("function supportsInterface(bytes4) view returns (bool)");
+const supportsInterface = defineRead("function supportsInterface(bytes4)", decodeBoolean, RESOLVER_GAS_MAX);
 // ENSIP-10: resolve(bytes,bytes), by which resolvers handle subnames and point to servers (EIP-3668).
 const EXTENDED_RESOLVER = "0x9061b923";
 
@@ -23,28 +27,25 @@ export async function findAddress(
   signal: AbortSignal,
 ): Promise<FoundAddress> {
   const nodes = listNodes(name);
-  const found = await at.read(
-    nodes.map((node) => resolverOf(registry, [node])),
+  const resolvers = await readGroups(
+    at,
     signal,
+    nodes.map((node) => resolverOf(registry, [node])),
   );
-  const resolvers = found.map(decodeAddress);
   const nearest = resolvers.find((resolver) => resolver !== null) ?? null;
   if (nearest === null) return { missing: "unregistered" };
-  const [record, extended] = await at.read(
-    [
-      addressOf(nearest, [nodes[0]], RESOLVER_GAS_MAX),
-      supportsInterface(nearest, [EXTENDED_RESOLVER], RESOLVER_GAS_MAX),
-    ],
-    signal,
-  );
+  const { record, isExtended } = await readGroups(at, signal, {
+    record: addressOf(nearest, [nodes[0]]),
+    isExtended: supportsInterface(nearest, [EXTENDED_RESOLVER]),
+  });
   // The resolver of a parent speaks for the name only as a wildcard, whatever it returns here.
-  const address = resolvers[0] === null ? null : decodeAddress(record);
+  const address = resolvers[0] === null ? null : record;
   if (address !== null) return { address };
-  if (decodeWord(extended) === 1n) return { missing: "offchain" };
+  if (isExtended) return { missing: "offchain" };
   return { missing: resolvers[0] === null ? "unregistered" : "empty" };
 }
 
-/** Of the name and of each parent, the name first. */
+/** The hashes of the name and of each parent, the name first. */
 function listNodes(name: string): readonly Hex[] {
   const labels = name.split(".");
   return labels.map((_, index) => namehash(labels.slice(index).join(".")));

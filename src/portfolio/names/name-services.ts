@@ -1,8 +1,11 @@
-// Where chains keep names: the registries of ENS and Basenames, and the spelling in which a name is looked up.
+// The services that keep names of chains: the registries of ENS and Basenames, and the spelling in which a name is
+// looked up.
+
 import type { ChainInfo } from "../../chain/chains/chain-info.ts";
 import { CHAINS } from "../../chain/chains/chains.ts";
+import { decodeAddress } from "../../lib/abi/return-data.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { defineRead } from "../contract-reads/reads.ts";
 
 export type NameService = NonNullable<ChainInfo["nameService"]> & { readonly chainId: number };
 
@@ -22,18 +25,21 @@ export function selectNameService(name: string): NameService {
   return assertDefined(own ?? rest, "the service of names");
 }
 
-export const resolverOf = createCallEncoder("function resolver(bytes32) view returns (address)");
-export const addressOf = createCallEncoder("function addr(bytes32) view returns (address)");
-
 // Anyone may set a resolver of their own.
 export const RESOLVER_GAS_MAX = 300_000;
+
+export const resolverOf = defineRead("function resolver(bytes32)", decodeAddress);
+export const addressOf = defineRead("function addr(bytes32)", decodeAddress, RESOLVER_GAS_MAX);
+
 // As long as DNS allows; each label costs a hash.
 export const NAME_BYTES_MAX = 255;
 
 /** Lower-case letters, digits and hyphens, without the mark of an encoded label (`xn--`): always normalized. */
 const PLAIN = /^(?!..--)[a-z0-9-]+(\.(?!..--)[a-z0-9-]+)*$/;
 
-/** By ENSIP-15; null for what is no name: any other spelling could look like someone else's name. */
+/**
+ * Normalizes by ENSIP-15; null for a text that is not a name: any other spelling could look like someone else's name.
+ */
 export async function normalizeName(text: string): Promise<string | null> {
   if (Buffer.byteLength(text) > NAME_BYTES_MAX) return null;
   if (PLAIN.test(text)) return text;

@@ -1,8 +1,9 @@
 // The name of a wallet: its reverse record in ENS or Basenames, shown only when the name leads back to the wallet.
 import { namehash } from "viem";
-import { decodeAddress, decodeByteString } from "../../lib/abi/return-data.ts";
+import { decodeByteString } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { type ContractFunction, defineRead } from "../contract-reads/reads.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { PinnedChain, WalletQuery } from "../types.ts";
 import {
@@ -15,13 +16,13 @@ import {
   resolverOf,
 } from "./name-services.ts";
 
-const name = createCallEncoder("function name(bytes32) view returns (string)");
-const nameForAddr = createCallEncoder("function nameForAddr(address) view returns (string)");
+const name = defineRead("function name(bytes32)", decodeName, RESOLVER_GAS_MAX);
+const nameForAddr = defineRead("function nameForAddr(address)", decodeName, RESOLVER_GAS_MAX);
 
 type NameResult = { readonly name: string | null; readonly warnings: readonly string[] };
 
 /**
- * At most four requests one after another, alongside the balances, and two more where the newer of two records does not
+ * At most four requests one after another, alongside the balances, and two more if the newer of two records does not
  * lead back; a name that cannot be verified is null.
  */
 export async function readName(
@@ -47,16 +48,12 @@ async function readVerified(
   const { at, wallet } = query;
   const { registry, reverse, reverseRegistrar } = service;
   const node = namehash(`${wallet.slice(2)}.${reverse}`);
-  const [resolver, newer] = await at.read(
-    [
-      resolverOf(registry, [node]),
-      ...(reverseRegistrar === undefined ? [] : [nameForAddr(reverseRegistrar, [wallet], RESOLVER_GAS_MAX)]),
-    ],
-    signal,
-  );
-  const claimed = decodeName(newer ?? null);
+  const { resolver, claimed } = await readGroups(at, signal, {
+    resolver: resolverOf(registry, [node]),
+    claimed: reverseRegistrar === undefined ? null : nameForAddr(reverseRegistrar, [wallet]),
+  });
   if (claimed !== null && (await leadsBack(query, registry, claimed, signal))) return claimed;
-  const older = decodeName(await callRecord(at, decodeAddress(resolver), name, node, signal));
+  const older = await readRecord(at, resolver, name, node, signal);
   // The newer record has been checked already.
   if (older === null || older === claimed) return null;
   return (await leadsBack(query, registry, older, signal)) ? older : null;
@@ -70,21 +67,19 @@ async function leadsBack(
 ): Promise<boolean> {
   if ((await normalizeName(claimed)) !== claimed) return false;
   const node = namehash(claimed);
-  const [resolver] = await at.read([resolverOf(registry, [node])], signal);
-  return decodeAddress(await callRecord(at, decodeAddress(resolver), addressOf, node, signal)) === wallet;
+  const resolver = await readGroups(at, signal, resolverOf(registry, [node]));
+  return (await readRecord(at, resolver, addressOf, node, signal)) === wallet;
 }
 
 /** Null without a resolver, and when that reverts: a lookup outside of the chain (CCIP-Read) is never followed. */
-async function callRecord(
+async function readRecord<T>(
   at: PinnedChain,
   target: Hex | null,
-  record: typeof name,
+  record: ContractFunction<T>,
   node: Hex,
   signal: AbortSignal,
-): Promise<Hex | null> {
-  if (target === null) return null;
-  const [result] = await at.read([record(target, [node], RESOLVER_GAS_MAX)], signal);
-  return result ?? null;
+): Promise<T | null> {
+  return target === null ? null : readGroups(at, signal, record(target, [node]));
 }
 
 function decodeName(result: Hex | null): string | null {

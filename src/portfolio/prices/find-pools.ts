@@ -1,11 +1,12 @@
-// Finds the pools of tokens by asking the known factories: all in one call where the node places our code into it.
+// Finds the pools of tokens by asking the known factories: all in one call if the node supports state overrides.
 import { poolFinderRuntimeBytecode as code, poolFinderAbi } from "@sextant/contracts/generated/pool-finder";
-import { createFunctionCodec, createSignatureCodec, type FunctionCodec } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWordArray, wordToAddress } from "../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { readByMulticall } from "../multicall.ts";
-import type { AssetKey, ContractRead, PinnedChain } from "../types.ts";
+import { readGroups } from "../contract-reads/read-groups.ts";
+import { Reads } from "../contract-reads/reads.ts";
+import type { AssetKey, PinnedChain } from "../types.ts";
 import type { PoolFactory, QuoteToken, SpotMarket } from "./spot-markets.ts";
 import { findPoolKind, type PoolKind } from "./spot-pools.ts";
 
@@ -100,18 +101,10 @@ const LOOKUP_SIGNATURES: Readonly<Record<PoolFactory["kind"], string>> = {
   slipstream: "function getPool(address, address, int24) view returns (address)",
 };
 
-const ZERO_ADDRESS: Hex = `0x${"0".repeat(40)}`;
-const SELECTOR_LENGTH = 10;
 const selectors = new Map<PoolFactory["kind"], Hex>();
 
 function selectorOf(kind: PoolFactory["kind"]): Hex {
-  const known = selectors.get(kind);
-  if (known !== undefined) return known;
-  const codec = createSignatureCodec(LOOKUP_SIGNATURES[kind]) as FunctionCodec;
-  const variant = { "uniswap-v2": [], solidly: [false], "uniswap-v3": [0], slipstream: [0] }[kind];
-  const selector = codec
-    .encodeCall([ZERO_ADDRESS, ZERO_ADDRESS, ...variant])
-    .slice(0, SELECTOR_LENGTH) as Hex;
+  const selector = selectors.get(kind) ?? createSignatureCodec(LOOKUP_SIGNATURES[kind]).selector;
   selectors.set(kind, selector);
   return selector;
 }
@@ -165,18 +158,16 @@ async function readOneByOne(
   tokens: readonly PoolToken[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Hex>> {
-  const calls = tokens.flatMap((token) => lookups.map((lookup) => encodeLookup(lookup, token.contract)));
-  const results = await readByMulticall(at, calls, signal);
+  const reads = tokens.flatMap((token) => lookups.map((lookup) => declareLookup(lookup, token.contract)));
+  const addresses = await readGroups(at, signal, reads);
   return new Map(
-    results.flatMap((result, position) => {
-      const address = decodeAddress(result);
-      return address === null ? [] : [[position, address] as const];
-    }),
+    addresses.flatMap((address, position) => (address === null ? [] : [[position, address] as const])),
   );
 }
 
 /** A function without a variant ignores the third word. */
-function encodeLookup({ factory, selector, quote, variant }: Lookup, token: Hex): ContractRead {
+function declareLookup({ factory, selector, quote, variant }: Lookup, token: Hex): Reads<Hex | null> {
   const words = [token.slice(2), quote.token.slice(2), variant.toString(16)];
-  return { to: factory, data: `${selector}${words.map((word) => word.padStart(64, "0")).join("")}` };
+  const data: Hex = `${selector}${words.map((word) => word.padStart(64, "0")).join("")}`;
+  return new Reads([{ to: factory, data }], ([found]) => decodeAddress(found));
 }

@@ -1,7 +1,7 @@
 // Reads pools as they are and as they were half an hour ago, and keeps what stood all the time.
 import type { Hex } from "../../lib/hex.ts";
-import { type CallResults, readByMulticall } from "../multicall.ts";
-import type { ContractRead, PinnedChain } from "../types.ts";
+import { readEach } from "../contract-reads/read-groups.ts";
+import type { PinnedChain } from "../types.ts";
 import type { Pool } from "./find-pools.ts";
 import { type PoolState, type Ratio, STOOD_SECONDS } from "./spot-pools.ts";
 
@@ -10,11 +10,11 @@ const EARLIER_MS_MAX = 2_500;
 // A token may move this much in half an hour; a price that moved more was perhaps moved for us.
 const TIME_DIFFERENCE_PERCENT_MAX = 25n;
 
-/** What stood, at today's rate; null when nothing did, undefined when that cannot be known. */
+/** The coins that stood, at today's rate; null when nothing did, undefined when that cannot be known. */
 export type PoolReading = Pool & { readonly standing: PoolState | null | undefined };
 
 /**
- * Two round trips at most: the pools as they are with what they remember, then as they were where that is too little. A
+ * Two round trips at most: the pools as they are with what they remember, then as they were if that is too little. A
  * pool of concentrated liquidity forgets how many coins stood: a sliver of them around the price counts there like a
  * fortune. So its earlier state counts too; without one its memory suffices for listed tokens only.
  */
@@ -23,57 +23,28 @@ export async function readPools(
   pools: readonly Pool[],
   signal: AbortSignal,
 ): Promise<readonly PoolReading[]> {
-  const callsOf = pools.map(({ address, kind, quote }) => ({
-    state: kind.stateCalls(address, quote.token),
-    memory: kind.memoryCalls(address),
+  const known = await readEach(at, signal, pools, (pool) => ({
+    now: declareState(pool),
+    remembered: pool.kind.declareMemory(pool.address, sideOf(pool), at.block.timestamp),
   }));
-  const results = new ResultCursor(
-    await readByMulticall(
-      at,
-      callsOf.flatMap(({ state, memory }) => [...state, ...memory]),
-      signal,
-    ),
+  const open = known.flatMap(([pool, { now, remembered }]) =>
+    now !== null && (remembered === null || pool.kind.forgetsCoins) ? [pool] : [],
   );
-  const known = pools.map((pool, index) => {
-    const state = results.take(callsOf[index]?.state.length ?? 0);
-    const memory = results.take(callsOf[index]?.memory.length ?? 0);
-    const side = sideOf(pool);
-    const now = pool.kind.decodeState(state, side);
-    const remembered = now && pool.kind.decodeMemory({ state, memory }, side, at.block.timestamp);
-    const isOpen = now !== null && (remembered === null || pool.kind.forgetsCoins);
-    return { pool, now, remembered, earlierCalls: isOpen ? (callsOf[index]?.state ?? []) : [] };
-  });
-  const earlier = await readEarlierStates(
-    at,
-    known.flatMap(({ earlierCalls }) => earlierCalls),
-    signal,
-  );
-  const earlierResults = new ResultCursor(earlier ?? []);
-  return known.map(({ pool, now, remembered, earlierCalls }) => {
+  const earlier = await readEarlierStates(at, open, signal);
+  return known.map(([pool, { now, remembered }]) => {
     if (now === null) return { ...pool, standing: null };
     const stood = remembered === null ? now : findStanding(now, remembered);
-    if (earlierCalls.length === 0) return { ...pool, standing: stood };
+    if (!open.includes(pool)) return { ...pool, standing: stood };
     if (earlier === null) {
       return { ...pool, standing: remembered !== null && pool.token.isListed ? stood : undefined };
     }
-    const was = pool.kind.decodeState(earlierResults.take(earlierCalls.length), sideOf(pool));
-    return { ...pool, standing: stood && was && findStanding(stood, was) };
+    const was = earlier.get(pool);
+    return { ...pool, standing: stood && was ? findStanding(stood, was) : null };
   });
 }
 
-/** Hands out results in the order of their calls. */
-class ResultCursor {
-  readonly #results: CallResults;
-  #next = 0;
-
-  constructor(results: CallResults) {
-    this.#results = results;
-  }
-
-  take(count: number): CallResults {
-    this.#next += count;
-    return this.#results.slice(this.#next - count, this.#next);
-  }
+function declareState(pool: Pool) {
+  return pool.kind.declareState(pool.address, sideOf(pool));
 }
 
 function sideOf({ token, quote }: Pool): { quote: Hex; isTokenFirst: boolean } {
@@ -83,10 +54,10 @@ function sideOf({ token, quote }: Pool): { quote: Hex; isTokenFirst: boolean } {
 /** Null if no node has the state of that time. */
 async function readEarlierStates(
   at: PinnedChain,
-  calls: readonly ContractRead[],
+  pools: readonly Pool[],
   signal: AbortSignal,
-): Promise<CallResults | null> {
-  if (calls.length === 0) return [];
+): Promise<ReadonlyMap<Pool, PoolState | null> | null> {
+  if (pools.length === 0) return new Map();
   if (at.readEarlier === undefined) return null;
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(EARLIER_MS_MAX)]);
   let isMissing = false;
@@ -96,8 +67,8 @@ async function readEarlierStates(
     return results ?? group.map(() => null);
   };
   try {
-    const results = await readByMulticall({ ...at, read }, calls, deadline);
-    return isMissing ? null : results;
+    const states = await readEach({ read }, deadline, pools, declareState);
+    return isMissing ? null : new Map(states);
   } catch (error) {
     // Too slow is as good as missing; what the caller aborts stays aborted.
     if (signal.aborted || !deadline.aborted) throw error;

@@ -4,11 +4,10 @@ import {
   saleSimulatorRuntimeBytecode as code,
 } from "@sextant/contracts/generated/sale-simulator";
 import type { ContractCallResult } from "../../chain/contract-calls.ts";
-import { createFunctionCodec } from "../../lib/abi/codec.ts";
+import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeWord, decodeWordArray } from "../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN } from "../positions/uniswap-v3/tick-math.ts";
 import type { ContractRead, PinnedChain } from "../types.ts";
 import type { Pool } from "./find-pools.ts";
@@ -17,7 +16,7 @@ import type { PoolState } from "./spot-pools.ts";
 /** A swap over a few ranges takes 200,000 gas; tokens that take a fee and sell it themselves take several times that. */
 const SALE_GAS_MAX = 1_500_000;
 /**
- * With a plain transfer of each, a batch that nearly every node accepts. About 25 million gas with ordinary tokens; where
+ * With a plain transfer of each, a batch that nearly every node accepts. About 25 million gas with ordinary tokens; if
  * some burn all that they get, the rest goes into another call.
  */
 const SALES_PER_CALL_MAX = 99;
@@ -39,19 +38,19 @@ export type Sale<Claim> = {
 
 export type Sales<Claim> = {
   readonly sellable: readonly Sale<Claim>[];
-  /** Of unlisted tokens, which no node could try to sell. */
+  /** Unlisted tokens that no node could try to sell. */
   readonly untried: readonly Claim[];
 };
 
 type SalesQuery<Claim> = { readonly claims: readonly Claim[]; readonly wallet: Hex | undefined };
 
 const simulate = createFunctionCodec(abi, "simulate");
-const transfer = createCallEncoder("function transfer(address,uint256)");
+const transfer = createSignatureCodec("function transfer(address,uint256)");
 
 /**
- * Of an unlisted token the wallet itself sells all that it has: the token may reject the sale. Of a listed one the pool
- * is asked what it would pay for what is held; its coins may lie where no sale gets to. Pools of reserves pay by what
- * they hold. One request for 99 tokens, and none without such claims.
+ * The wallet itself sells all that it has of an unlisted token: the token may reject the sale. For a listed one the
+ * pool quotes what is held; the coins may be where no sale can use them. Pools of reserves pay by what they hold. One
+ * request for 99 tokens, and none without such claims.
  */
 export async function findSellable<Claim extends SaleClaim>(
   at: PinnedChain,
@@ -98,7 +97,10 @@ function expectPayment(claim: SaleClaim): bigint {
   return (saleAmount(claim) * numerator) / denominator;
 }
 
-/** What each pool paid; nothing for a token that a plain account cannot move, null when the node could not try. */
+/**
+ * The amount that each pool paid; nothing for a token that a plain account cannot move, null when the node could not
+ * try.
+ */
 async function sellAll(
   at: PinnedChain,
   account: Hex,
@@ -129,7 +131,8 @@ async function sellAll(
 
 /** A token sees that the simulation has placed code at the wallet: the wallet as it is must be able to pay the pool, too. */
 function encodeTransfer(claim: SaleClaim): ContractRead {
-  return transfer(claim.pool.token.contract, [claim.pool.address, saleAmount(claim)], SALE_GAS_MAX);
+  const data = transfer.encodeCall([claim.pool.address, saleAmount(claim)]);
+  return { to: claim.pool.token.contract, data, gasMax: SALE_GAS_MAX };
 }
 
 /** Tokens return true, or nothing as the oldest do. */

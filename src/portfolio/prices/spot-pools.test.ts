@@ -7,6 +7,7 @@ import { findPoolKind } from "./spot-pools.ts";
 
 const FACTORY: Hex = `0x${"fa".repeat(20)}`;
 const quote: Hex = `0x${"01".repeat(20)}`;
+const POOL: Hex = `0x${"02".repeat(20)}`;
 
 function words(...values: readonly bigint[]): Hex {
   return `0x${values.map((value) => value.toString(16).padStart(64, "0")).join("")}`;
@@ -42,7 +43,7 @@ describe("a stable pool", () => {
         (x, y, decimals0, decimals1, isTokenFirst) => {
           const [unit0, unit1] = [10n ** decimals0, 10n ** decimals1];
           const metadata = words(unit0, unit1, x * unit0, y * unit1, 1n, 1n, 2n);
-          const state = kind.decodeState([metadata], { quote, isTokenFirst });
+          const state = kind.declareState(POOL, { quote, isTokenFirst }).decode([metadata]);
           if (state === null) throw new Error("the pool has a state");
           const [own, other] = isTokenFirst ? [x, y] : [y, x];
           const [ownUnit, otherUnit] = isTokenFirst ? [unit0, unit1] : [unit1, unit0];
@@ -60,8 +61,8 @@ describe("a stable pool", () => {
 
   it("a stable pool without reserves has no rate", () => {
     const empty = words(10n ** 18n, 10n ** 6n, 0n, 5n, 1n, 1n, 2n);
-    expect(kind.decodeState([empty], { quote, isTokenFirst: true })).toBeNull();
-    expect(kind.decodeState([null], { quote, isTokenFirst: true })).toBeNull();
+    expect(kind.declareState(POOL, { quote, isTokenFirst: true }).decode([empty])).toBeNull();
+    expect(kind.declareState(POOL, { quote, isTokenFirst: true }).decode([null])).toBeNull();
   });
 });
 
@@ -84,7 +85,7 @@ describe("the pools of Aerodrome's own contracts", () => {
 
   it.each(pools)("the pool of Aerodrome pays what the rate says, less the fee: $metadata", (pool) => {
     const metadata = words(...pool.metadata.map(BigInt), 1n, 2n);
-    const state = kind.decodeState([metadata], { quote, isTokenFirst: pool.tokenFirst });
+    const state = kind.declareState(POOL, { quote, isTokenFirst: pool.tokenFirst }).decode([metadata]);
     const [numerator, denominator] = state?.rate ?? [0n, 1n];
     const beforeFee = Number(numerator * BigInt(pool.sold)) / Number(denominator);
     const expected = beforeFee * (1 - Number(pool.fee) / 10_000);
@@ -105,7 +106,9 @@ describe.each([
 
   it("a pool pays no more than it holds, and no more than stands around the price", () => {
     const depth = (liquidity: bigint, held: bigint) =>
-      kind.decodeState([atPrice(Q96), words(liquidity), words(held)], { quote, isTokenFirst: true })?.depth;
+      kind
+        .declareState(POOL, { quote, isTokenFirst: true })
+        .decode([atPrice(Q96), words(liquidity), words(held)])?.depth;
     expect(depth(1_000_000n, 50n)).toBe(50n);
     // Held far away from the price, if there is no trade.
     expect(depth(3n, 1_000_000n)).toBe(3n);
@@ -114,17 +117,19 @@ describe.each([
 
   it("a pool has the inverse rate on the other side", () => {
     const state = [atPrice(2n * Q96), words(1_000n), words(10_000n)];
-    expect(kind.decodeState(state, { quote, isTokenFirst: true })?.rate).toEqual([4n * Q96 * Q96, Q96 * Q96]);
-    expect(kind.decodeState(state, { quote, isTokenFirst: false })?.rate).toEqual([
+    expect(kind.declareState(POOL, { quote, isTokenFirst: true }).decode(state)?.rate).toEqual([
+      4n * Q96 * Q96,
+      Q96 * Q96,
+    ]);
+    expect(kind.declareState(POOL, { quote, isTokenFirst: false }).decode(state)?.rate).toEqual([
       Q96 * Q96,
       4n * Q96 * Q96,
     ]);
   });
 
   it("remembers nothing when it reverts or returns something else", () => {
-    const state = [atPrice(Q96), words(1n), words(1n)];
     const recall = (memory: Hex | null) =>
-      kind.decodeMemory({ state, memory: [memory] }, { quote, isTokenFirst: true }, 10_000);
+      kind.declareMemory(POOL, { quote, isTokenFirst: true }, 10_000).decode([atPrice(Q96), memory]);
     expect(recall(null)).toBeNull();
     expect(recall(words(1n, 2n))).toBeNull();
     // No seconds per liquidity, and an average tick beyond all ticks.
