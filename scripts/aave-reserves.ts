@@ -11,7 +11,7 @@ type Market = {
   >;
 };
 
-/** By slug of the chain; the main market comes first. */
+/** Markets by slug of the chain; the main market comes first. */
 const V3_MARKETS: Readonly<Record<string, Readonly<Record<string, Market>>>> = {
   ethereum: {
     Ethereum: book.AaveV3Ethereum,

@@ -51,7 +51,7 @@ export interface Sextant extends IndexedActions, OtherActions {
    */
   at(block: bigint | number): IndexedActions;
   /**
-   * What a snapshot would cost, and whether the guard would allow it. Signs and pays nothing, and needs no payer.
+   * Returns the price of a snapshot, and whether the guard would allow it. Signs and pays nothing, and needs no payer.
    *
    * @example
    * ```ts

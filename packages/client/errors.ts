@@ -33,7 +33,7 @@ export type ErrorCode = ServiceCode | keyof typeof CLIENT_CODES;
 export type Charged = "no" | "once" | "unknown";
 
 /**
- * What to do next. `same-signature`: call again; the client sends the same signature, or the same free request.
+ * The next step. `same-signature`: call again; the client sends the same signature, or the same free request.
  * `sign-again`: call again; the old signature is over and the client makes a new one. `never`: change the request.
  */
 export type Retry = "same-signature" | "sign-again" | "never";

@@ -1,5 +1,4 @@
 // The operations that the client offers, read from the OpenAPI documents of both services.
-
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
 

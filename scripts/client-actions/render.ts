@@ -1,5 +1,4 @@
 // Renders the generated files of packages/client: records, the table of operations, and the typed actions.
-
 import { formatType } from "../../src/http/openapi/schema-types.ts";
 import type { FAULTS } from "../../src/lib/fault.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";

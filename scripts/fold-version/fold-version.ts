@@ -4,7 +4,7 @@ import { type DeclarationHash, hashDeclarations, type ReadSource } from "./hash-
 
 export const FOLD_VERSION_FILE = "src/protocol/fold-version.ts";
 
-// What turns stored logs into rows: the folds with the decoder and the declarations they use, and the code that applies
+// The code that turns stored logs into rows: the folds with the decoder and the declarations they use, and the code that applies
 // their changes. `explain` of a rule is part of a response and never of a row.
 const ROOTS = [
   { file: "src/protocol/fold.ts", names: ["createStoredLogsFold"] },

@@ -9,7 +9,7 @@ export type ApiCall = {
   readonly route: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** Of POST; absent for GET. */
+  /** The body of POST; absent for GET. */
   readonly body?: Readonly<Record<string, string>>;
 };
 

@@ -21,12 +21,12 @@ type CallValues = {
 };
 type Attempt<T> = ApiResult<T> | { readonly problem: string };
 
-/** What pages read from. */
+/** The source that pages read from. */
 export type PageApi = {
   readonly app: FastifyInstance;
   /** Every route of the API, as it is described. */
   readonly routes: readonly RouteDescription[];
-  /** Those that read the index, which can run together. */
+  /** Requests that read the index, which can run together. */
   readonly reads: readonly Read[];
   readonly run: RunRead;
 };
@@ -43,7 +43,7 @@ type WaitingRead = RequestedRead & {
   readonly reject: (error: unknown) => void;
 };
 
-// What a page may request of the API, in a row or at once: each request is at least one statement.
+// The most requests of a page, in a row or at once: each request is at least one statement.
 const PAGE_REQUESTS = 5;
 // Files of a list take some ten, and a moving head some more: neither may become a way to multiply requests.
 const REQUESTS_MAX = 16;
@@ -194,7 +194,7 @@ export class ApiReader {
     return results;
   }
 
-  /** Of a later block than the page, only what cannot be read as of the page's block: events, which pages cut there. */
+  /** Only events may be of a later block than the page: they cannot be read as of a block, and pages cut them there. */
   async #callEndpoint(call: ApiCall): Promise<EndpointResponse> {
     const { operationId, parameters } = findRoute(this.#api.routes, call.route, methodOf(call));
     let { query } = call;

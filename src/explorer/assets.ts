@@ -18,7 +18,7 @@ type Asset = {
   readonly path: string;
   readonly type: string;
   readonly text: string;
-  /** By encoding: compressing everything at once would take longer than the page that asks for it. */
+  /** Responses by encoding: compressing everything at once would take longer than the page that asks for it. */
   readonly responses: Map<string, SerializedResponse>;
 };
 

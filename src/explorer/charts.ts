@@ -52,7 +52,7 @@ export type ChartBar = {
 };
 
 type ChartParts = {
-  /** What the bars show, for those who do not see them. */
+  /** The meaning of the bars, for those who do not see them. */
   readonly sentence: string;
   /** The heads of the table: the first is that of the names, the others are those of numbers. */
   readonly columns: readonly string[];
@@ -107,7 +107,7 @@ function drawBars(shown: readonly ChartBar[], top: bigint): Html[] {
   const place = 100 / shown.length;
   return shown.map(({ value, title }, index) => {
     const share = shareOf(value, top) / 10_000;
-    // What is there is seen, however small alongside the largest.
+    // Minimum bar width: a value that is not zero is always visible.
     const height = value > 0n ? Math.max(1.5, share * PLOT_HEIGHT) : 0;
     const x = index * place + (place * (1 - BAR_SHARE)) / 2;
     return html`<g class="chart-bar"><title>${title}</title><rect class="chart-place" x="${(index * place).toFixed(2)}%" y="0" width="${place.toFixed(2)}%" height="${PLOT_HEIGHT}"/><rect class="chart-value" x="${x.toFixed(2)}%" y="${(PLOT_HEIGHT - height).toFixed(1)}" width="${(place * BAR_SHARE).toFixed(2)}%" height="${height.toFixed(1)}"/></g>`;

@@ -1,4 +1,4 @@
-// What a page knows when it is rendered: what was requested, where the index is, and the site around it; and its links.
+// The context in which a page is rendered: the request, the position of the index, the site around it, and its links.
 
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { Fault } from "../lib/fault.ts";
@@ -25,7 +25,7 @@ export type ExplorerChain = {
 
 export type Head = TypeOf<typeof headSchema>;
 
-/** What was requested: parameters of the path, and those keys of the query that the page knows. */
+/** The request: parameters of the path, and those keys of the query that the page knows. */
 export type PageRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export type PageRequest = {
   readonly base: string;
 };
 
-/** What every link needs: it stays at the block and within the deployment. */
+/** The context of every link: it stays at the block and within the deployment. */
 export type Place = Pick<PageRequest, "block" | "base">;
 
 export type PageContext = PageRequest & {
@@ -45,7 +45,7 @@ export type PageContext = PageRequest & {
   readonly site: Site;
 };
 
-/** What is the same for every page of this process. */
+/** The part that is the same for every page of this process. */
 export type Site = {
   readonly chain: ExplorerChain;
   /** Origin for requests that are shown for copying. */
@@ -62,7 +62,7 @@ export type Site = {
 
 type ServedDeployment = {
   readonly name: string;
-  /** Where it is served; empty at the root. */
+  /** The path at which it is served; empty at the root. */
   readonly base: string;
 };
 

@@ -29,7 +29,7 @@ describe("a cell that a spreadsheet may run", () => {
   it.each([
     // Full-width and small forms, which spreadsheets of some languages read as the plain ones; and the minus sign.
     ...["＝1+1", "＋1", "－1", "＠SUM(A1)", "｜calc", "％1", "﹦1", "﹢1", "﹣1", "﹫A1", "⁼1", "−1"],
-    // What spreadsheets leave out before a formula, or do not show.
+    // Characters that spreadsheets leave out before a formula, or do not show.
     ...[" =1", "\u00a0=1", "\u3000＝1", "\ufeff=1", "\u200b=1", "\u202e=1", "\0=1", "\n=1"],
     `${"\u200b".repeat(999)}=1`,
   ])("is text although it begins with %j", (text) => {

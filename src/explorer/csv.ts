@@ -8,7 +8,7 @@ type FieldPath = readonly string[];
 
 // Spreadsheets run cells that begin like this (OWASP, "CSV injection").
 const FORMULA = /^[=+\-\u2212@|%]/;
-// What spreadsheets leave out, or do not show, before it.
+// Characters that spreadsheets leave out, or do not show, before it.
 const BLANK = /^[\p{Z}\p{C}]+/u;
 
 /** The first line: the names of the fields. */
@@ -42,7 +42,7 @@ function readField(record: ApiRecord, path: FieldPath): unknown {
   return path.reduce<unknown>((value, key) => (isJsonObject(value) ? value[key] : null), record);
 }
 
-/** What is not there is an empty cell. */
+/** A missing value is an empty cell. */
 function toText(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
@@ -59,7 +59,7 @@ export function fieldsOf(response: JsonSchema, key: string): readonly FieldPath[
   });
 }
 
-/** Of an object, or of all the forms that it may have. */
+/** The fields of an object, or of all the forms that it may have. */
 function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
   const forms = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)];
   return Object.assign({}, ...forms.map(({ properties }) => properties ?? {}));

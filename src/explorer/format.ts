@@ -1,7 +1,7 @@
 // Numbers, amounts, times and identifiers as people read them: exact, and short where the whole is a click away.
 import { formatAmount } from "../lib/decimal.ts";
 
-// What stays legible in a column; the rest is in the title.
+// The length that stays legible in a column; the rest is in the title.
 const FRACTION_DIGITS_MAX = 6;
 const WHOLE_DIGITS_MAX = 24;
 const EDGE_DIGITS = 9;

@@ -22,7 +22,7 @@ export type CsvSource = {
   readonly key: string;
   /** If the rows are as CSV, below /explorer: with the parameters of the route. */
   readonly csv: string;
-  /** What is always asked for alongside what the visitor chooses. */
+  /** Filters that are always set, besides those that the visitor chooses. */
   readonly query?: Readonly<Record<string, string>>;
   /** For a route whose pages follow each other otherwise than by `cursor`: its parameter, and what the next page has in it. */
   readonly paging?: {
@@ -53,7 +53,7 @@ export type RecordPage = {
 /** A page of a list. */
 export type ListData = RecordPage & { readonly list: List };
 
-/** What a list page takes alongside its filters. `trail` has the cursors of the pages before. */
+/** The parameters of a list page besides its filters. `trail` has the cursors of the pages before. */
 const PAGING_KEYS = ["limit", "cursor", "trail"] as const;
 
 const NO_FILTERS = ["limit", "offset", "cursor", "block", "include", "min_block"];
@@ -103,7 +103,7 @@ type ListCardOptions = {
     readonly query?: Readonly<Record<string, string>>;
     readonly label: string;
   };
-  /** What stands above the table. */
+  /** The content above the table. */
   readonly note?: HtmlValue;
   readonly id?: string;
 };

@@ -1,4 +1,4 @@
-// What a page of the explorer is: the API requests it needs, and how it shows their responses.
+// Defines a page of the explorer: the API requests it needs, and how it shows their responses.
 import type { Html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
 import type { AssetName } from "./assets.ts";
@@ -9,7 +9,7 @@ export type PageView = {
   readonly title: string;
   /** A short line above the title: where the page belongs. */
   readonly kicker?: HtmlLine;
-  /** What stands alongside the title, such as a status. */
+  /** The content next to the title, such as a status. */
   readonly beside?: Html;
   readonly lead?: HtmlLine;
   readonly main: Html;

@@ -281,7 +281,7 @@ async function readCsvRows(
   }
 }
 
-/** Those that the shown block has; the API has no others where its route takes the block. */
+/** The records up to the shown block; the API has no others if its route takes the block. */
 function recordsUpTo(
   records: readonly ApiRecord[],
   block: string | null,

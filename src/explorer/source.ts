@@ -1,4 +1,4 @@
-// Where the rows of a page came from: the API request to open, to copy as curl and as client code, and the CSV.
+// The source of a page's rows: the API request to open, to copy as curl and as client code, and the CSV.
 import { type Html, html } from "../lib/html.ts";
 import { type ApiCall, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { PageContext } from "./context.ts";

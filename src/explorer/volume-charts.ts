@@ -17,7 +17,7 @@ type Interval = Volumes["interval"];
 /** The volumes, or the sentence of the API where it does not know them at the shown block. */
 export type VolumesResult = ApiResult<Volumes> | { readonly problem: string };
 
-/** What a page with such a card takes in its query. */
+/** The query of a page with such a card. */
 export const VOLUME_KEYS = ["interval"] as const;
 
 export function readVolumes(
@@ -95,7 +95,7 @@ function intervalLinks({ interval }: Volumes, page: PageContext): Html {
   return html`<span class="choices">${link("day", "Days")} ${link("hour", "Hours")}</span>`;
 }
 
-/** Those with the most receipts first. */
+/** Tokens with the most receipts first. */
 function tokensOf({ volumes }: Volumes): readonly string[] {
   const counts = new Map<string, bigint>();
   for (const { token: of, receipts } of volumes) counts.set(of, (counts.get(of) ?? 0n) + BigInt(receipts));

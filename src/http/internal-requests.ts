@@ -8,7 +8,7 @@ import type { EndpointResponse, StreamedResponse } from "../schema/endpoint.ts";
 import { describeFault, type LogRequestError } from "./error-responses.ts";
 import type { RequestGuard } from "./security/request-guard.ts";
 
-/** What routes read of a request, whether it came over a connection or from this process. */
+/** The part of a request that routes read, whether it came over a connection or from this process. */
 export type RouteRequest = Pick<FastifyRequest, "url" | "params" | "headers" | "client" | "body"> & {
   readonly raw: { readonly socket: ClientSocket };
 };

@@ -1,4 +1,4 @@
-// What a lookup and an insertion cost, including the order of use.
+// Measures a lookup and an insertion, including the order of use.
 import { bench, describe } from "vitest";
 import type { SerializedResponse } from "./response.ts";
 import { ResponseCache } from "./response-cache.ts";

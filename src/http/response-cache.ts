@@ -25,7 +25,7 @@ interface Entry extends Linked<Entry> {
   readonly lifetime: RouteLifetime;
   /** Aliases, oldest first. */
   readonly urls: string[];
-  /** What the entry and its aliases count towards the limit. */
+  /** The bytes of the entry and its aliases that count towards the limit. */
   bytes: number;
 }
 
@@ -38,7 +38,7 @@ const URLS_PER_ENTRY_MAX = 8;
 
 export class ResponseCache {
   readonly #bytesMax: number;
-  /** By canonical key. */
+  /** Entries by canonical key. */
   #entries = new Map<string, Entry>();
   #byUrl = new Map<string, Entry>();
   #lifetimes = new Map<string, RouteLifetime>();

@@ -12,7 +12,7 @@ const MCP_PATH = "/mcp";
 
 // Far above any tool call with a payment in it.
 const BODY_BYTES_MAX = 64 * 1024;
-// What the protocol reads; anything else a client sends is its own business.
+// The headers that the protocol reads; others are ignored.
 const HEADERS = ["content-type", "mcp-protocol-version", "mcp-method", "mcp-name"];
 // The old transport wants both, although one message needs no stream; the response is JSON in any case.
 const ACCEPT: [string, string] = ["accept", "application/json, text/event-stream"];

@@ -1,5 +1,4 @@
 // Coalescing: equal requests share one read within a block, and a caller that aborts does not affect the others.
-
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createFastClock } from "../../tests/support/fast-clock.ts";

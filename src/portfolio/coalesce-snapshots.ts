@@ -1,5 +1,4 @@
 // Single flight for snapshots: equal requests share one running read, and its result until the next block.
-
 import type { Clock } from "../lib/clock.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";

@@ -1,5 +1,4 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all do unless allowed.
-
 import type { Clock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";

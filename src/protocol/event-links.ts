@@ -16,7 +16,7 @@ export type FilteredEvent = {
   readonly linked?: LinkedNames;
 };
 
-/** What linked rows say: names of subjects, and the tokens of an intent, which the amounts of bids and fills are of. */
+/** Values from linked rows: names of subjects, and the tokens of an intent, in which bids and fills count. */
 export type LinkedSubject = EventSubject | "input_token" | "output_token";
 
 type Link = {

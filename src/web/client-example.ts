@@ -8,7 +8,7 @@ type ClientExampleTerms = {
   readonly amount: string;
 };
 
-/** What the example imports, in the versions that the tests run it with. */
+/** The packages that the example imports, in the versions that the tests run it with. */
 export const CLIENT_PACKAGES = { "@x402/evm": "2.27.0", "@x402/fetch": "2.27.0", viem: "2.57.1" } as const;
 
 /** For people without a TypeScript setup: tsx runs the program, the types are Node's. */

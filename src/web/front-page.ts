@@ -63,7 +63,7 @@ function renderPrices(offering: Offering): readonly Html[] {
   });
 }
 
-/** By the code that the pay page runs in the browser, so that the example looks like what is sold. */
+/** Rendered by the code that the pay page runs in the browser, so that the example looks like what is sold. */
 function renderExample(): readonly (Html | string)[] {
   const chains = exampleSnapshot.chains.map((slug) => ({
     slug,

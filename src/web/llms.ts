@@ -1,5 +1,4 @@
 // Renders /llms.txt (llmstxt.org) and /llms-full.txt, everything a program needs to pay for and read a response.
-
 import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
@@ -20,7 +19,7 @@ type RouteTexts = {
   /** A valid query string, without the leading `?`. */
   readonly exampleQuery: string;
   readonly exampleResponse: unknown;
-  /** Those that no route before it has. */
+  /** The parameters that no route before it has. */
   readonly records: readonly RecordFields[];
   /** Sentences that explain the response. */
   readonly notes: readonly string[];

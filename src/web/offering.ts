@@ -18,7 +18,7 @@ export type PaymentTerms = {
 export type PaidRoute = {
   readonly method: "GET";
   readonly path: string;
-  /** What it returns, in a few words. */
+  /** A short name of what it returns. */
   readonly summary: string;
   /** A few sentences of plain text. */
   readonly description: string;
@@ -26,7 +26,7 @@ export type PaidRoute = {
   readonly priceUsd: string;
   readonly tags: readonly string[];
   readonly mimeType: string;
-  /** What its query takes: an example by the name of each parameter. */
+  /** Examples for its query, by the name of each parameter. */
   readonly query: Readonly<Record<string, string>>;
   readonly terms: PaymentTerms;
   /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
@@ -43,7 +43,7 @@ export type Offering = {
   readonly termsSinceMs: number;
 };
 
-/** What all routes have in common: the token, its network and the payee. */
+/** The terms that all routes share: the token, its network and the payee. */
 export function commonTermsOf({
   routes,
 }: Offering): Pick<PaymentTerms, "network" | "asset" | "payTo" | "extra"> {

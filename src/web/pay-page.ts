@@ -13,7 +13,7 @@ export type PayPageChain = {
 };
 
 export type PaymentPageChain = PayPageChain & {
-  /** What a wallet needs to add the chain (EIP-3085); null if it has to know the chain by itself. */
+  /** The parameters with which a wallet adds the chain (EIP-3085); null if it has to know the chain by itself. */
   readonly wallet: {
     readonly nativeCurrency: { readonly symbol: string; readonly name: string; readonly decimals: number };
     readonly rpcUrl: string;
@@ -29,10 +29,10 @@ type PayPageInput = {
   readonly paymentChain: PaymentPageChain;
 };
 
-// Of a link to the page: they change what is read. Others shape the response, which the page needs whole.
+// Parameters of a link to the page that change what is read. Others shape the response, which the page needs whole.
 const LINKED_OPTIONS = ["spam", "partial"];
 
-/** Of a route that has a pay page. */
+/** The path of a route that has a pay page. */
 export function renderPayPage(input: PayPageInput): HtmlPage {
   const { offering, route, chains, paymentChain } = input;
   const { priceUsd, path, terms, query } = route;
@@ -89,7 +89,7 @@ function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[
   return html`<label><input type="checkbox" name="chains" value="${slug}"${checked}> ${name}</label>`;
 }
 
-/** What a payer agrees to, as a list. */
+/** The terms that a payer agrees to, as a list. */
 export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): Html {
   return html`<ul class="plain">
 <li>You sign one transfer of exactly $${priceUsd}; we send it and pay its gas</li>
@@ -98,7 +98,7 @@ export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): Html {
 </ul>`;
 }
 
-/** What else is sold, with its price; nothing if there is one route. */
+/** The other routes that are sold, with their prices; nothing if there is one route. */
 export function renderOtherRoutes({ routes }: Offering, shown: PaidRoute): Html | null {
   const others = routes.filter(({ path }) => path !== shown.path);
   if (others.length === 0) return null;

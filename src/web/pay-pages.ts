@@ -9,19 +9,19 @@ export type PayPageField = {
 };
 
 export type PayPage = {
-  /** Of the paid route that browsers get the page of. */
+  /** The paid route whose page browsers get. */
   readonly path: string;
   /** In the navigation. */
   readonly label: string;
   readonly heading: string;
   /** On the button that leads to it. */
   readonly choice: string;
-  /** What is bought. */
+  /** The name of what is bought. */
   readonly noun: string;
   readonly gets: readonly string[];
   /** Whether the visitor chooses chains; otherwise the blocks name them. */
   readonly hasChains: boolean;
-  /** What is asked for as text, besides the wallet. */
+  /** The text fields of the form, besides the wallet. */
   readonly fields: readonly PayPageField[];
   /** The module that the browser runs. */
   readonly script: URL;
@@ -89,7 +89,7 @@ export function findPayPage(path: string): PayPage | null {
   return PAY_PAGES.find((page) => page.path === path) ?? null;
 }
 
-/** Those of the routes on offer. */
+/** The pages of the routes on offer. */
 export function listPayPages({ routes }: Offering): readonly PayPage[] {
   return PAY_PAGES.filter(({ path }) => routes.some((route) => route.path === path));
 }

@@ -22,7 +22,7 @@ const TYPES = {
   ],
 };
 
-/** What a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data. */
+/** The typed data that a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data. */
 export function buildTransferTypedData(terms: PaymentTerms, message: TransferAuthorization) {
   return {
     domain: {

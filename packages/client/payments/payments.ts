@@ -54,7 +54,7 @@ export interface Payments {
    */
   list(): Promise<readonly Payment[]>;
   /**
-   * What was spent or is reserved, and the limits of the guard.
+   * Returns what was spent or is reserved, and the limits of the guard.
    *
    * @example
    * ```ts

@@ -7,7 +7,7 @@ import type { RequestOptions } from "../operation.ts";
 import { MessageParser } from "./message-parser.ts";
 import { readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
 
-/** Which events; several filters must all match. */
+/** Selects events; several filters must all match. */
 export interface WatchFilter {
   /** Names of events. */
   readonly type?: string | readonly string[];

@@ -1,5 +1,4 @@
 // The three kinds of hosted documents: their paths, JSON keys and labels, and the checks of their text.
-
 import { type Hex, keccak256 } from "viem";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";

@@ -1,5 +1,4 @@
 // GET /events: the events of the protocol as they happen (Server-Sent Events), or as pages of JSON.
-
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";

@@ -1,5 +1,4 @@
 // The rows that an event has changed, as clients get them: the columns of the tables, with values as in other responses.
-
 import { tables } from "../../protocol/domains.ts";
 import type { RowChange } from "../../protocol/row-changes.ts";
 import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";

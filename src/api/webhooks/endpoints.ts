@@ -1,5 +1,4 @@
 // Webhooks over HTTP: an owner registers, lists and manages them with signed writes; a receiver reads its public keys.
-
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";

@@ -90,7 +90,7 @@ export function toWebhook(row: WebhookRow): Webhook {
 export type Claim = {
   readonly webhook: Webhook;
   readonly lease: string;
-  /** By performance.now(): a request that begins until then is over before the lease is. */
+  /** The end of the lease by performance.now(): a request that begins until then is over before the lease is. */
   readonly sendUntilMs: number;
 };
 
@@ -340,7 +340,7 @@ export type WebhookCounts = {
 export type WebhookLag = {
   readonly webhook: string;
   readonly blocks: number;
-  /** Of the chain's time: from the first block that it does not have to the newest that it may have. */
+  /** A span of the chain's time: from the first block that it does not have to the newest that it may have. */
   readonly seconds: number;
 };
 

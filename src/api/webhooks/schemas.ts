@@ -1,5 +1,4 @@
 // JSON Schemas of webhooks in requests and responses, and the parser of their filters.
-
 import {
   EVENT_SUBJECTS,
   EVENT_TYPES,

@@ -1,5 +1,4 @@
 // Attestation schemas: what attestations under a schema hash mean. The first publisher of a hash owns it.
-
 import { type Hex, keccak256, stringToBytes } from "viem";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { Fault } from "../../lib/fault.ts";

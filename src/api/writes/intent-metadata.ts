@@ -1,5 +1,4 @@
 // Execution metadata of intents: stored by the owner of an indexed intent, or reserved by hash before it is indexed.
-
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";

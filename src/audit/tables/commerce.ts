@@ -23,7 +23,7 @@ import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.
 const registry = { contract: "CommerceRegistry", abi: commerceRegistryAbi } as const;
 const adapter = { contract: "SettlementAdapter", abi: settlementAdapterAbi } as const;
 
-/** What rollups of receipts sum up. */
+/** The columns that rollups of receipts sum up. */
 export const VOLUME =
   "count(*) as receipts, sum(amount) as settled_volume, sum(protocol_fee_amount) as protocol_fees";
 const DISPUTES = `count(*) as disputes,

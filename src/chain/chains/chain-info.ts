@@ -55,7 +55,7 @@ export const chainInfo = shape.object({
       decimals: shape.integer,
     }),
   ),
-  /** Where the chain keeps names. */
+  /** The chain's registries of names. */
   nameService: shape.optional(
     shape.object({
       /** As people call it. */

@@ -26,7 +26,7 @@ export function findChainById(chainId: number): ChainInfo | null {
 /** The embedded chain of a local run. */
 export const localChain: ChainInfo = assertDefined(findChainBySlug("local") ?? undefined, "the local chain");
 
-/** What is assumed of a chain that is not among them. */
+/** The assumptions about a chain that is not among them. */
 export const UNKNOWN_CHAIN_DEFAULTS = {
   finalityDepth: 64,
   finalityDepthMin: 8,

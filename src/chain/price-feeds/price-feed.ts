@@ -1,4 +1,4 @@
-// What is known of one chain's price feeds: which feed prices which asset, and how often it must speak.
+// Describes one chain's price feeds: which feed prices which asset, and how often it must speak.
 import type { Hex } from "../../lib/hex.ts";
 
 export type ChainlinkFeed = {
@@ -15,6 +15,6 @@ export type ChainPriceFeeds = {
   readonly wrappedNative?: Hex;
   /** Says whether the chain's sequencer runs; null where there is no sequencer. */
   readonly sequencer: Hex | null;
-  /** By lower-case token address. */
+  /** Feeds by lower-case token address. */
   readonly tokens: Readonly<Record<Hex, ChainlinkFeed>>;
 };

@@ -1,4 +1,4 @@
-// What every page gains with JavaScript: local times, copying, and a slider for the block.
+// Additions of JavaScript to every page: local times, copying, and a slider for the block.
 import { addCopyButtons, showLocalTimes } from "./elements.ts";
 
 const AGE_MS = 1_000;

@@ -107,7 +107,7 @@ const COUNTED: readonly (readonly [key: keyof Account["counts"], label: string])
   ["session_keys", "Session keys"],
 ];
 
-// Of these, an earlier block has no number where there are many versions, however few there were of them.
+// For these tables the API returns null at old blocks once there are too many versions to count.
 const VERSIONED: ReadonlySet<string> = new Set(["policies", "session_keys"]);
 
 function countOf({ counts }: Account, key: keyof Account["counts"], page: PageContext): HtmlValue {

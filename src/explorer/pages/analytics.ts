@@ -32,7 +32,7 @@ type OfToken = {
   readonly token: string;
   readonly volumes: VolumesResult;
   readonly flows: ApiResult<Flows> | { readonly problem: string };
-  /** By the number of the rail. */
+  /** Names by the number of the rail. */
   readonly rails: readonly VolumesResult[];
 };
 
@@ -186,7 +186,7 @@ function railCard({ token: of, rails }: OfToken, page: PageContext): Html | null
   );
 }
 
-/** Which token the page is about: a form, so that it works without JavaScript. */
+/** The choice of the token is a form, so that it works without JavaScript. */
 function tokenForm(commerce: Commerce, chosen: string, page: PageContext): Html {
   const known = commerce.volume_by_token.map((each) => each.token);
   const all = known.includes(chosen) ? known : [chosen, ...known];

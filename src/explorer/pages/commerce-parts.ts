@@ -18,7 +18,7 @@ export function changesWithin(data: EventsData, page: PageContext): { readonly c
   return data.isCut ? {} : { changes: changesOf(data.events, page) };
 }
 
-/** Where reading stopped before the last block: there may be more events, or none. */
+/** The block at which reading stopped before the last one: there may be more events, or none. */
 export function unreadNotice({ isCut }: EventsData): Html | null {
   return isCut
     ? notice(
@@ -30,7 +30,7 @@ export function unreadNotice({ isCut }: EventsData): Html | null {
 
 const EVENTS_SHOWN = 8;
 
-/** What happened to a record up to the shown block, newest first. */
+/** The history of a record up to the shown block, newest first. */
 export function historyCard(data: EventsData, page: PageContext): Html {
   const events = eventsUpTo(data.events, page);
   const shown = events.slice(-EVENTS_SHOWN).toReversed();

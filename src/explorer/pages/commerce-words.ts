@@ -1,4 +1,4 @@
-// What the numbers of commerce mean: payment rails, and the subjects and kinds of trust signals.
+// Names for the numbers of commerce: payment rails, and the subjects and kinds of trust signals.
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import { badge, type RecordKind, recordLink } from "../components.ts";
@@ -26,7 +26,7 @@ export function kindBadge(kind: unknown): Html {
   return badge(kindName(kind), tone);
 }
 
-/** Whom a signal is about, as a link where it has a page. */
+/** The subject of a signal, as a link if it has a page. */
 export function subjectLink({ subject_type, subject_id }: ApiRecord, page: PageContext): Html {
   const word = SUBJECT_WORDS[Number(subject_type)];
   const id = String(subject_id);

@@ -35,7 +35,7 @@ type FacilitatorData = {
   readonly volumes: VolumesResult;
 };
 
-// Of its own record. What it settles are events of its receipts, which the page lists.
+// Events of its own record. Settlements are events of its receipts, which the page lists.
 const OWN_EVENTS = "FacilitatorRegistered,FacilitatorUpdated";
 
 async function load(api: ApiReader, request: PageRequest): Promise<FacilitatorData> {

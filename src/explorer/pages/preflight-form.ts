@@ -2,7 +2,7 @@
 import { type Html, html } from "../../lib/html.ts";
 import { type PageContext, pagePath } from "../context.ts";
 
-/** What a visitor has entered, and what the API says against it. */
+/** The visitor's input, and the API's objections to it. */
 type FormState = {
   readonly account: string;
   readonly problem?: string | null;

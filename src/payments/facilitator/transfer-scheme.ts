@@ -24,7 +24,7 @@ import { findStateRejection, readPayerState } from "./payer-state.ts";
 type TransferScheme = {
   /** Decides what one call to a node can decide; costs a second one only if a contract account must be called. */
   checkPayer(payload: PaymentPayload, terms: PaymentRequirements): Promise<PayerCheck>;
-  /** With the payer's code as it was read just before; null if it was not. */
+  /** Uses the payer's code as it was read just before; null if it was not. */
   verify(
     payload: PaymentPayload,
     terms: PaymentRequirements,
@@ -188,7 +188,7 @@ function signerOf(
   return toFacilitatorEvmSigner(
     {
       address,
-      // With the gas that a transfer may take: the code of a payer must not keep a node busy.
+      // Limits the gas to what a transfer may take: the code of a payer must not keep a node busy.
       readContract: (args) => {
         const call = args as Parameters<PublicClient["readContract"]>[0];
         const bounded: object = { ...call, gas: TRANSFER_GAS_LIMIT_MAX };

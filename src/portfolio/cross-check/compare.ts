@@ -1,5 +1,4 @@
 // Compares what we read with what a second source says: every difference is reported, none is resolved.
-
 import {
   addDecimals,
   compareDecimals,

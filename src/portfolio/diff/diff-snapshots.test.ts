@@ -1,5 +1,4 @@
 // The difference of snapshots: it leads from one to the other, and its parts add up to the last digit.
-
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary } from "../../../tests/support/portfolio/arbitrary-wallet.ts";

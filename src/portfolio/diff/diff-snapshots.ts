@@ -1,5 +1,4 @@
 // The difference of two snapshots of a wallet: what changed, and how much of it by quantity and how much by price.
-
 import {
   addDecimals,
   compareDecimals,

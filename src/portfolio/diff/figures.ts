@@ -1,5 +1,4 @@
 // The figures of a snapshot that a difference needs, each under one key and in one order, without names and descriptions.
-
 import { addDecimals, formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { AssetFigures, PositionChange, TokenChange, TokenFigures } from "../../schema/portfolio/diff.ts";

@@ -1,5 +1,4 @@
 // Reads a wallet at two times and compares the two: both by the same sources, so that only the chain differs.
-
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { DiffSide, PortfolioDiff } from "../../schema/portfolio/diff.ts";

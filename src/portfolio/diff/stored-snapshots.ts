@@ -1,5 +1,4 @@
 // Stored snapshots: figures and blocks under the hash of their text, from which a difference can start without an archive node.
-
 import { createHash } from "node:crypto";
 import { deflateSync, inflateSync } from "node:zlib";
 import { Fault } from "../../lib/fault.ts";

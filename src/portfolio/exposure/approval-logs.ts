@@ -1,5 +1,4 @@
 // Approvals of a wallet in recent logs. A log only names a pair to read: what is live, the contracts themselves say.
-
 import type { NodeLog } from "../../chain/logs/log.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";

@@ -1,5 +1,4 @@
 // Permissions over a wallet on a real chain: every live one in scope, none that is zero, each revoked by its own call.
-
 import { allowanceScannerRuntimeBytecode as scannerCode } from "@sextant/contracts/generated/allowance-scanner";
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { HOSTILE_CODE, numberedAddress, returningCode } from "@sextant/contracts/test/hostile-token-code";
@@ -439,7 +438,7 @@ describe("the response", () => {
     const silent = await operatorsOf(code);
     expect(silent.summary.partial).toBe(true);
     expect(silent.summary.warnings.join()).toContain("operators of ERC-777 tokens could not be read in full");
-    // Of very many the newest are read: each round names its number.
+    // The newest of very many are read: each round names its number.
     const flood = `5b73${wallet.slice(2)}817f${event.slice(2)}5f5fa3600190038060035700`;
     await chain.setCode(token, `0x61${numberToHex(510, { size: 2 }).slice(2)}${flood}`);
     await send(token, "0x");

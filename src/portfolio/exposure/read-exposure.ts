@@ -1,5 +1,4 @@
 // Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all do unless allowed.
-
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";

@@ -1,5 +1,4 @@
 // The calldata that ends each kind of permission; the wallet itself must send it.
-
 import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Revocation } from "../../schema/portfolio/exposure.ts";

@@ -1,4 +1,5 @@
-// What can be taken through Permit2: never more than Permit2 itself may take, and unknown where that is unknown.
+// The value that can be taken through Permit2 is never more than Permit2 itself may take, and unknown if that is
+// unknown.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
@@ -71,7 +72,7 @@ describe("the total of what could not be read in full", () => {
     expect(total()).toEqual(UNKNOWN_RISK);
     expect(total(direct(0n))).toEqual(UNKNOWN_RISK);
     expect(valuate([]).valueTotal()).toMatchObject({ value: { units: 0n }, isPartial: false });
-    // Of several chains too.
+    // The same holds for several chains.
     expect(sumRisks([NO_RISK, UNKNOWN_RISK])).toEqual(UNKNOWN_RISK);
   });
 });
@@ -85,7 +86,7 @@ describe("owners of a delegated account", () => {
     const total = (...permissions: LivePermission[]) => valuate(permissions).valueTotal().value;
     expect(total(delegate, owner(spender))).toMatchObject({ units: 100_000_000n });
     expect(total(delegate, owner(wallet))).toMatchObject({ units: 0n });
-    // Of a Safe or another account, owners are the wallet.
+    // The owners of a Safe or another account are the wallet.
     expect(total(owner(spender))).toMatchObject({ units: 0n });
     // Unless one acts for others, within limits that are not known.
     expect(total({ ...owner(spender), controlsAll: null })).toBeNull();

@@ -48,7 +48,7 @@ describe("a loan", () => {
         const { distanceToLiquidation, healthFactor, liquidatable } = describeRatios(loan);
         const lost = parseDecimal(distanceToLiquidation ?? "NaN", "distance");
         const share = lost.units * 10n ** BigInt(18 - lost.scale);
-        /** What is left of the limit after that fall, against the debt, in units of 10^-36. */
+        /** The rest of the limit after that fall, against the debt, in units of 10^-36. */
         const isCovered = (fallen: bigint) => limit.units * (WAD - fallen) >= debt * WAD * WAD;
         const isSafe = limit.units >= debt * WAD;
         expect(liquidatable).toBe(!isSafe);

@@ -1,5 +1,4 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
-
 import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";

@@ -1,5 +1,4 @@
 // The documents of the portfolio service: consistent with each other and independent of request headers.
-
 import type { PaymentRequired } from "@x402/core/types";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -69,7 +69,7 @@ describe("collectPositions", () => {
       ["A", 1],
       ["B", 0],
     ]);
-    // What is not shown may be a debt.
+    // A hidden position may be a debt.
     expect([...unreadDebts]).toEqual(["B"]);
     expect(warnings).toContain(
       "A token on Base represents positions in both A and B: only the former is shown.",

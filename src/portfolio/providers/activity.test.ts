@@ -1,5 +1,4 @@
 // Lookalikes of counterparties, and which entries are shown.
-
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";

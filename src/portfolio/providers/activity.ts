@@ -1,5 +1,4 @@
 // A wallet's activity from any provider: which counterparties look like others, who sent what, which entries are shown.
-
 import type { Hex } from "../../lib/hex.ts";
 import { ACTIVITY_MAX } from "../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";

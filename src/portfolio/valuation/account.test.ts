@@ -1,5 +1,4 @@
 // Accounts with debt, partial positions, prices of markets, and values limited by pools: what counts in which total.
-
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,
@@ -71,7 +70,7 @@ describe("an account with debt", () => {
   it("makes the totals unknown when a part of it could not be read", () => {
     const { summary } = onBase({ positions: [{ ...debt, incomplete: true }], prices: dollar });
     expect(summary.totalValueUsd).toBeNull();
-    // What could not be read may be a debt.
+    // A failed read may hide a debt.
     const collateral = supplied(makeHolding(usdc, million));
     expect(onBase({ positions: [collateral], prices: dollar }).summary.totalValueUsd).toBe("1000000");
     const part = onBase({ positions: [{ ...collateral, incomplete: true }], prices: dollar });

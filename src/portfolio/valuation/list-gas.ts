@@ -1,5 +1,4 @@
 // Gas readiness as the response shows it: how many transfers the native balance pays for at the fees of the block.
-
 import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import type { GasReadiness } from "../../schema/portfolio/snapshot.ts";

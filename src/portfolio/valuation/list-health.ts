@@ -1,5 +1,4 @@
 // The health of lending accounts as the response shows it: ratios by the market, dollars if its unit has a price.
-
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";

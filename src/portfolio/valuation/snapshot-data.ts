@@ -1,5 +1,4 @@
 // The data of a snapshot, per chain, before valuation.
-
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainCrossCheck } from "../../schema/portfolio/snapshot.ts";
 import type { GasCosts } from "../account/gas.ts";

@@ -1,5 +1,4 @@
 // US dollar values: balance × price, rounded once. Sums add the rounded values, so that clients can verify them.
-
 import {
   addDecimals,
   compareDecimals,

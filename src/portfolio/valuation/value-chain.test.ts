@@ -1,5 +1,4 @@
 // Valued positions: they replace their receipt tokens, and debt is negative.
-
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,

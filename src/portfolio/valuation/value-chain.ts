@@ -1,5 +1,4 @@
 // Values one chain: its tokens without the receipt tokens of positions, and its positions with debt as negative values.
-
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Decimal } from "../../lib/decimal.ts";
 import type { PortfolioAsset, PortfolioPosition, PortfolioToken } from "../../schema/portfolio/snapshot.ts";

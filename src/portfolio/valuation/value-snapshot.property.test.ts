@@ -1,5 +1,4 @@
 // Any wallet: values match an exact model with fractions, totals and counts add up, and the order is stable.
-
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { walletArbitrary as wallet } from "../../../tests/support/portfolio/arbitrary-wallet.ts";
@@ -153,7 +152,7 @@ describe("any wallet", () => {
               );
             });
           const unknown = shown.some((debt) => {
-            // What was not read of an account may be a debt.
+            // The unread part of an account may be a debt.
             if (debt.kind !== "borrowed" && accountOf(debt.name)?.incomplete === false) return false;
             const market = accountOf(debt.name)?.market;
             const account = shown.filter(

@@ -1,5 +1,4 @@
 // The rules of the response, one test each.
-
 import { describe, expect, it } from "vitest";
 import {
   ETHER_ASSET,

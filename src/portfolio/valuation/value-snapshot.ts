@@ -1,5 +1,4 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
-
 import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import type {

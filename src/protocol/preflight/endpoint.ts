@@ -1,5 +1,4 @@
 // POST /preflight: reads the account's indexed rules for one planned transaction in one statement and evaluates them.
-
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";

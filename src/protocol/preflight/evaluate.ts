@@ -154,7 +154,7 @@ function spendCheck(
 function findSpendViolations(checks: readonly SpendCheck[], to: Hex): PolicyViolation[] {
   const failed = checks.filter(({ ok }) => !ok);
   return failed.map(({ token, attempted, spent, max_per_day, remaining }) => {
-    // With the zero address as target, both spends check the native limit separately: one new limit must fit both.
+    // If the target is the zero address, both spends check the native limit separately: one new limit must fit both.
     const needed = failed
       .filter((other) => other.token === token)
       .map((other) => BigInt(other.spent) + BigInt(other.attempted))

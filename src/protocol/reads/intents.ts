@@ -1,5 +1,4 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
-
 import { address, bytes32, uint256 } from "../../schema/column.ts";
 import { closedObject, eachKey, type JsonSchema, nullable, type TypeOf } from "../../schema/json-schema.ts";
 import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";

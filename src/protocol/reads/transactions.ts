@@ -1,5 +1,4 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
-
 import type { Hex } from "../../lib/hex.ts";
 import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
 import { closedObject, listOf, titledRecord } from "../../schema/json-schema.ts";

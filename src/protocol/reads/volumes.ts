@@ -1,5 +1,4 @@
 // Reads: GET /analytics/volumes, settled volume, fees and receipts of each token by hour or day.
-
 import { Fault } from "../../lib/fault.ts";
 import { address } from "../../schema/column.ts";
 import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";

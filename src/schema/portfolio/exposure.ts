@@ -167,7 +167,9 @@ export const exposureSchema = titledRecord(
   { failedChains },
 );
 
-/** What ends a permission: a call that the wallet must make, or an authorization (EIP-7702) that it must sign. */
+/**
+ * The act that ends a permission: a call that the wallet must make, or an authorization (EIP-7702) that it must sign.
+ */
 export type Revocation = TypeOf<typeof revokingCall> | TypeOf<typeof revokingAuthorization>;
 export type ExposurePermission = TypeOf<typeof permission>;
 export type PermissionKind = ExposurePermission["kind"];

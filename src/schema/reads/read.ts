@@ -1,5 +1,4 @@
 // A read of the index: a path, its parameters, one statement, and how its rows become the response body.
-
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import type { Parameter, ParameterValues } from "../parameter.ts";

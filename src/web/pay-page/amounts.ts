@@ -24,7 +24,7 @@ export function formatPrice(text: string | null): string {
   return /^0\.0/.test(text) ? `$${formatSignificant(text)}` : formatUsd(text);
 }
 
-// Of a billion and more, no one reads the decimals.
+// No one reads the decimals of a billion and more.
 const LARGE_DIGITS = 9;
 
 export function formatQuantity(text: string | null): string {

@@ -2,7 +2,7 @@
 
 const LANE_MASK = (1n << 64n) - 1n;
 
-/** What is wrong with an address in mixed case; empty for any other text. */
+/** The problem with an address in mixed case; empty for any other text. */
 export function findChecksumProblem(text: string): string {
   const address = text.trim();
   const digits = address.slice(2);

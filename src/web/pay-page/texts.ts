@@ -8,7 +8,7 @@ const MARKS = /(\p{M}{2})\p{M}+/gu;
 // Controls, characters that change the direction of text or take no space, and letters that are blank.
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u2800\u3164\uffa0]/gu;
 
-/** What is not seen becomes its number, so that no name can pass for another. */
+/** Shows an invisible character as its number, so that no name can pass for another. */
 export function revealName(text: string) {
   const reveal = (character: string) =>
     `⟨${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`;

@@ -44,7 +44,7 @@ function breakable(path: string): readonly Html[] {
   return path.split("/").map((part, index) => (index === 0 ? html`${part}` : html`<wbr>/${part}`));
 }
 
-/** What a request must carry, with its price where it has one. */
+/** The credentials of a request, with its price if it has one. */
 function renderNeeds(path: string, operation: OpenApiOperation, components: Components): readonly Html[] {
   return schemesOf(operation, components).map(({ name, scheme }) => {
     const text = renderProse(scheme.description ?? "");

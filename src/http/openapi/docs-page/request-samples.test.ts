@@ -25,7 +25,7 @@ const parameter = (name: string, place: string, value: string, type = "string"):
 
 const HOSTILE = ["$(id)", "`id`", "'; id; '", '"', "\\", "a\nb", "@/etc/passwd", "../..", "a&b=c#d?e,f+g"];
 
-/** What a shell passes to curl. */
+/** The arguments that a shell passes to curl. */
 function readArguments(command: string, environment: Readonly<Record<string, string>> = {}): string[] {
   const script = `curl() { printf '%s\\0' "$@"; }\n${command}\n`;
   const output = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8", env: environment });

@@ -128,7 +128,7 @@ function formatAction({ action, takesParameters }: ClientCall, { parameters, bod
   const minBlock = find("x-min-block") ?? find("min_block");
   const passed = parameters.filter((each) => each.in !== "header" && !OTHERWISE.includes(each.name));
   const given = Object.fromEntries(passed.map(({ name, type, value }) => [name, readValue(type, value)]));
-  // What comes later in the list of arguments needs everything before it.
+  // Later arguments need all arguments before them.
   const needsParameters = takesParameters && (passed.length > 0 || body !== null || minBlock !== undefined);
   const inputs = [
     ...(needsParameters ? [formatObject(given)] : []),

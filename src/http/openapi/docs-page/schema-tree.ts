@@ -18,7 +18,7 @@ export function renderProse(text: unknown): Html {
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`;
 }
 
-/** What a value looks like inside: its fields, or its type where it has none. */
+/** The inside of a value: its fields, or its type if it has none. */
 export function renderSchema(schema: JsonSchema): Html {
   const fields = Object.entries(propertiesOf(schema));
   if (fields.length > 0) {
@@ -54,7 +54,7 @@ function renderReference(name: string): Html {
   return html`<details class="more" data-record="${id}"><summary>${name}</summary><p class="soft">The record <a href="#${id}">${name}</a>.</p></details>`;
 }
 
-/** What a value may be, without null and without the arrays around it. */
+/** The schema of a value, without null and without the arrays around it. */
 function alternativesOf(schema: JsonSchema): readonly JsonSchema[] {
   const choices = schema.anyOf ?? schema.oneOf;
   if (Array.isArray(choices)) return choices.flatMap((each: JsonSchema) => alternativesOf(each));
@@ -88,7 +88,7 @@ function withoutFields(schema: JsonSchema): JsonSchema {
   return { ...(properties === undefined ? {} : { type: "object" }), ...Object.fromEntries(mapped) };
 }
 
-/** What the type leaves out: the form of a text, limits, the default and an example. */
+/** Details besides the type: the form of a text, limits, the default and an example. */
 export function renderNotes(schema: JsonSchema): readonly Html[] {
   const [first = schema] = alternativesOf(schema);
   const [example] = Array.isArray(schema.examples) ? schema.examples : [];

@@ -1,5 +1,4 @@
 // Budgets: every cut is a cut of the full snapshot, a summary has at most 2 kB, and hostile parameters are rejected.
-
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

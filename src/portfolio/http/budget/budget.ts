@@ -1,5 +1,4 @@
 // Budgets of readers: `detail`, `min_usd` and `fields` cut a response after it was read; the price stays the same.
-
 import { type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";

@@ -1,5 +1,4 @@
 // The forms of a difference: in full, or an overview of at most 2 kB with the total and the largest changes.
-
 import { compareDecimals, parseDecimal } from "../../../lib/decimal.ts";
 import { type TypeOf, titledRecord } from "../../../schema/json-schema.ts";
 import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfolio/diff.ts";

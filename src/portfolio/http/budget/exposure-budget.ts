@@ -1,5 +1,4 @@
 // The forms of an exposure: in full, or an overview of at most 2 kB with what is most at risk.
-
 import { listOf, type TypeOf, titledRecord } from "../../../schema/json-schema.ts";
 import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposure.ts";
 import { count, text } from "../../../schema/portfolio/values.ts";

@@ -1,5 +1,4 @@
 // Selects fields of a response by name: the schema knows which there are, the selection is cut out of the value.
-
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 

@@ -1,5 +1,4 @@
 // Overviews of exposures and differences: at most 2 kB with hostile names and the largest numbers, and valid by schema.
-
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { PortfolioDiff } from "../../../schema/portfolio/diff.ts";

@@ -1,5 +1,4 @@
 // Declares a paid route; terms, endpoint, tool and every description are derived from it.
-
 import type { Config } from "../../../config/read-config.ts";
 import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";

@@ -4,7 +4,7 @@ import { EXAMPLE_BLOCKS } from "../../query.ts";
 import { PAID_ROUTES, showExamples } from "./paid-routes.ts";
 
 const SERVED = ["base", "ethereum"];
-/** Where Multicall3 was deployed: before it nothing can be read. */
+/** The block in which Multicall3 was deployed: before it nothing can be read. */
 const FIRST_BLOCKS: Readonly<Record<string, number>> = { base: 5_022, ethereum: 14_353_601 };
 
 const examplesOf = (routes: typeof PAID_ROUTES) =>

@@ -181,7 +181,7 @@ describe("Euler", () => {
 
   it("counts the cash of a vault of anyone's making once, however many accounts of the wallet have shares", async () => {
     const ether = 10n ** 18n;
-    // Of the four that it owes, one was borrowed.
+    // One of the four that it owes was borrowed.
     const cash = toFunctionSelector("cash()");
     const { positions, warnings } = await read(
       euler,

@@ -20,7 +20,7 @@ const { rewarded, slashed } = recording.cases;
 const ether = { contract: null, symbol: "ETH", name: "Ether", decimals: 18, logo: null };
 const wrapped = { contract: weEth, symbol: "weETH", name: "Wrapped eETH", decimals: 18, logo: null };
 
-/** What an asset is worth by its rate, and how much the rounding of that rate can take. */
+/** The value of an asset by its rate, and how much the rounding of that rate can take. */
 function convert({ rawBalance, marketRate }: PositionAsset): { amount: bigint; rounding: bigint } {
   const { units, scale } = marketRate?.rate ?? { units: 0n, scale: 0 };
   const one = 10n ** BigInt(scale);

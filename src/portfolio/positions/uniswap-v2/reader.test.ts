@@ -92,7 +92,7 @@ describe("Uniswap v2 and its forks", () => {
   });
 
   it("finds what is staked without a receipt by the transfer to the gauge", async () => {
-    // What is left of the wallet's own tokens are the fees that it may claim.
+    // The rest of the wallet's own tokens are the fees that it may claim.
     const claimable = {
       ...held,
       assets: [

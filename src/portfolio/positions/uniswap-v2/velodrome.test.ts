@@ -29,7 +29,7 @@ function read(moment: Moment, more: Partial<ChainRecord> = {}, withTransfers = f
   return reader.read({ at, wallet, holdings, transfers: withTransfers ? transfers : [] }, signal);
 }
 
-/** By the name of the position and its pool, for both what is held and what is staked. */
+/** Keyed by the name of the position and its pool, for both what is held and what is staked. */
 function listPayouts({ views }: Moment): Readonly<Record<string, readonly bigint[]>> {
   const kinds = ["volatile", "stable"];
   const entries = views.payouts.flatMap(({ held, staked }, index) => [

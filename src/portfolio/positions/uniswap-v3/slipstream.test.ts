@@ -30,7 +30,10 @@ function momentOf(name: string): Moment {
   return moment;
 }
 
-/** What the manager, and before it the gauge, paid for each NFT, in the order in which the reader lists them. */
+/**
+ * The amounts that the manager, and before it the gauge, paid for each NFT, in the order in which the reader lists
+ * them.
+ */
 function expectedPositions(moment: Moment, staked: readonly string[]): ProtocolPosition[] {
   const { chain } = openRecordedMoment(moment);
   const ids = Object.keys(moment.views.payouts).sort((a, b) => Number(b) - Number(a));

@@ -119,7 +119,7 @@ describe("fees", () => {
     );
     fc.assert(
       fc.property(rangeAndTick, counter, counter, grown, ([between, at], below, above, inside) => {
-        // By definition of the counters: all of it is what was earned below, inside and above together.
+        // The definition of the counters: all of it is what was earned below, inside and above together.
         const global = BigInt.asUintN(256, below + inside + above);
         const outside = (boundary: number, under: bigint) =>
           at >= boundary ? BigInt.asUintN(256, under) : BigInt.asUintN(256, global - under);

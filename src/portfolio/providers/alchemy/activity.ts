@@ -1,5 +1,4 @@
 // A wallet's newest transactions from Alchemy: what it sent and what it received merged, one entry per transaction.
-
 import type { Hex } from "../../../lib/hex.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";

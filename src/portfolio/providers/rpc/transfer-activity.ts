@@ -1,5 +1,4 @@
 // The activity that transfer logs show: amounts of listed tokens that moved, one entry per transaction.
-
 import type { Hex } from "../../../lib/hex.ts";
 import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";

@@ -1,4 +1,4 @@
-// Which session holds a lock, and until when it counts as alive.
+// Records which session holds a lock, and until when it counts as alive.
 import type { Migration } from "../migrate.ts";
 
 export const lockHolders: Migration = {

@@ -1,4 +1,4 @@
-// What readers of events need: the blocks that a reorg removed, and the newest block that nodes call safe.
+// Adds what readers of events need: the blocks that a reorg removed, and the newest block that nodes call safe.
 import type { Migration } from "../migrate.ts";
 
 export const eventReading: Migration = {

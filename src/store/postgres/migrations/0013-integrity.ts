@@ -1,4 +1,4 @@
-// What shows whether the index can be trusted: the reorgs that it met, and the results of its audits.
+// Stores the evidence for trust in the index: the reorgs that it met, and the results of its audits.
 import type { Migration } from "../migrate.ts";
 
 export const integrity: Migration = {

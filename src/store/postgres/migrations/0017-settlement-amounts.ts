@@ -1,4 +1,4 @@
-// What the payments in flight of a payer need of its balance, for all facilitators that share the database.
+// Stores how much of a payer's balance its payments in flight need, for all facilitators that share the database.
 import type { Migration } from "../migrate.ts";
 
 export const settlementAmounts: Migration = {

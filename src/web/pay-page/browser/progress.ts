@@ -23,7 +23,7 @@ export function showDone(text: string) {
   showStatus("good", text);
 }
 
-// What the visitor can do about a response, where its sentence does not say.
+// Advice for the visitor about a response whose sentence gives none.
 const ADVICE = new Map([
   [400, "Correct the form and try again."],
   [402, "Check that the paying account holds enough of the token, then pay again."],
@@ -56,7 +56,7 @@ function showStatus(look: "busy" | "good" | "bad", ...parts: (ViewElement | stri
   status.replaceChildren(...parts.flatMap((part) => [buildNode(part), " "]));
 }
 
-/** Where the result will be, while it is read. */
+/** The placeholder of the result while it is read. */
 export function renderPlaceholder() {
   const card = (lines: number) =>
     createElement(

@@ -1,4 +1,4 @@
-// What the page does beyond showing itself: deep links, search, samples, copying, records inside records, requests.
+// Makes the page interactive: deep links, search, samples, copying, records inside records, requests.
 import { startSearch } from "./search.ts";
 import { sendRequest, updateSamples } from "./try-it.ts";
 

@@ -8,7 +8,7 @@ const READ_BYTES_MAX = 1_000_000;
 // Longer than the service itself lets a request take.
 const WAIT_MS_MAX = 60_000;
 
-/** Where the service is: this page without its last segment. */
+/** The URL of the service: this page without its last segment. */
 const origin = location.origin + location.pathname.replace(/\/[^/]*$/, "");
 
 function readRequest(form: HTMLFormElement): SampleRequest {
