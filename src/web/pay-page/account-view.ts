@@ -1,12 +1,12 @@
-// What a wallet is: its name, the kind of account on each chain, and whether it has gas there.
+// Shows what a wallet is: its name, the kind of account on each chain, and whether it has gas there.
+import type { PortfolioAccount } from "../../schema/portfolio/snapshot.ts";
 import { formatQuantity } from "./amounts.ts";
 import { createElement, type ViewElement } from "./elements.ts";
-import type { Account, Snapshot } from "./responses.d.ts";
-import type { ViewContext } from "./result-view.ts";
+import type { KeptSnapshot, ViewContext } from "./result-view.ts";
 import { renderName, shortenHex } from "./texts.ts";
 
 /** Beside the address. */
-export function describeWallet({ name, accounts }: Snapshot, { nameOf }: ViewContext): ViewElement[] {
+export function describeWallet({ name, accounts }: KeptSnapshot, { nameOf }: ViewContext): ViewElement[] {
   const kinds: Map<string, string[]> = new Map();
   for (const account of accounts ?? []) {
     const kind = describeAccount(account);
@@ -21,7 +21,7 @@ export function describeWallet({ name, accounts }: Snapshot, { nameOf }: ViewCon
   return [...shown, ...tags];
 }
 
-function describeAccount({ kind, proven, delegate, owners, threshold }: Account) {
+function describeAccount({ kind, proven, delegate, owners, threshold }: PortfolioAccount) {
   // Any contract can say that it is a Safe.
   const claim = proven ? "" : "says it is a ";
   if (kind === "eoa") return "Account with a key (EOA)";
@@ -35,7 +35,7 @@ function describeAccount({ kind, proven, delegate, owners, threshold }: Account)
 }
 
 /** For how many transfers the coin of a chain lasts; null where it is unknown. */
-export function renderGas({ gas }: Snapshot, chain: string) {
+export function renderGas({ gas }: KeptSnapshot, chain: string) {
   const found = (gas ?? []).find((entry) => entry.chain === chain);
   if (!found || found.ready === null || found.transfers === null) return null;
   const { ready, transfers, symbol } = found;

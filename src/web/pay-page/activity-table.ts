@@ -1,4 +1,5 @@
 // Renders recent activity: what left and what came, from or to whom, and who signed it.
+import type { RecentActivity } from "../../schema/portfolio/snapshot.ts";
 import { formatQuantity } from "./amounts.ts";
 import {
   createElement,
@@ -8,7 +9,6 @@ import {
   renderNumberCell,
   type ViewElement,
 } from "./elements.ts";
-import type { Activity } from "./responses.d.ts";
 import type { ViewContext } from "./result-view.ts";
 import { renderChain, renderHex, renderName, renderTime, renderTransaction, shortenHex } from "./texts.ts";
 
@@ -30,7 +30,7 @@ const ACTIVITY_COLUMNS = [
   { name: "Amount", look: "number" },
 ];
 
-export function renderActivity(activity: readonly Activity[], wallet: string, context: ViewContext) {
+export function renderActivity(activity: readonly RecentActivity[], wallet: string, context: ViewContext) {
   if (activity.length === 0) {
     const text = "No transfer of a listed token was found in the searched blocks.";
     return renderCard("Recent activity", createElement("p", { class: "soft" }, text));
@@ -40,7 +40,7 @@ export function renderActivity(activity: readonly Activity[], wallet: string, co
   return renderCard("Recent activity", ...renderFoldedTable(head, rows, ENTRIES_SHOWN));
 }
 
-function renderEntry(entry: Activity, wallet: string, context: ViewContext) {
+function renderEntry(entry: RecentActivity, wallet: string, context: ViewContext) {
   const { chain, hash, timestamp } = entry;
   const chainName = chain === null ? null : renderChain(context.nameOf(chain));
   const transaction =
@@ -66,7 +66,7 @@ function renderEntry(entry: Activity, wallet: string, context: ViewContext) {
 }
 
 function renderAmountCell(
-  { transfer }: Activity,
+  { transfer }: RecentActivity,
   { look, sign }: Pick<Direction, "look" | "sign">,
   below: ViewElement,
 ) {
@@ -82,7 +82,7 @@ function renderAmountCell(
   return renderNumberCell(shown, amount ?? `${rawAmount} of the smallest unit`, "", below);
 }
 
-function findDirection({ from, to }: Activity, wallet: string): Direction {
+function findDirection({ from, to }: RecentActivity, wallet: string): Direction {
   if (from === wallet && to === wallet) {
     return { label: "To itself", look: "", sign: "", arrow: "M2 6h8", preposition: "", other: null };
   }
@@ -117,7 +117,7 @@ function renderArrow(path: string) {
   );
 }
 
-function listRemarks({ from, sender, lookalike }: Activity, wallet: string): ViewElement[] {
+function listRemarks({ from, sender, lookalike }: RecentActivity, wallet: string): ViewElement[] {
   return [
     // People copy counterparties from such lists, which is what a poisoner waits for.
     lookalike

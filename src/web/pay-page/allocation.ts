@@ -1,7 +1,7 @@
 // Renders the allocation: a ring chart of the largest parts, with a legend.
 import { computeShare, formatShare, formatUsd, fromMillionths, toMillionths } from "./amounts.ts";
 import { createElement, renderAmount, type ViewElement } from "./elements.ts";
-import type { Snapshot } from "./responses.d.ts";
+import type { KeptSnapshot } from "./result-view.ts";
 import { renderChain, renderName, truncateName } from "./texts.ts";
 
 // More slices are hard to distinguish; the rest becomes one slice.
@@ -13,7 +13,7 @@ type Part = { name: string; chain: string; units: bigint };
 type Slice = Part & { share: number; look: string };
 
 /** Parts with a positive value, largest first; debts are not part of the whole. */
-export function listParts({ tokens, positions }: Snapshot): Part[] {
+export function listParts({ tokens, positions }: KeptSnapshot): Part[] {
   const held = tokens
     .filter((token) => !token.spam)
     .map(({ symbol, name, chain, valueUsd }) => ({ name: symbol ?? name ?? "?", chain, valueUsd }));

@@ -1,4 +1,5 @@
 // Renders a difference: the change at a glance, before and after, and each change split into quantity and price.
+import type { PortfolioDiff, ValueChange } from "../../schema/portfolio/diff.ts";
 import { formatUsd, toMillionths } from "./amounts.ts";
 import {
   createElement,
@@ -10,7 +11,6 @@ import {
   type ViewElement,
 } from "./elements.ts";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.ts";
-import type { Difference, ValueChange } from "./responses.d.ts";
 import { renderTotalAmount, type ViewContext } from "./result-view.ts";
 import { renderChain, renderName, renderTime, shortenHex } from "./texts.ts";
 
@@ -25,7 +25,7 @@ const CHANGE_COLUMNS = [
   { name: "Change", look: "number" },
 ];
 
-export function renderDifference(difference: Difference, context: ViewContext): ViewElement[] {
+export function renderDifference(difference: PortfolioDiff, context: ViewContext): ViewElement[] {
   const { from, to, tokens, positions } = difference;
   const { notes, warnings } = sortNotes([...new Set([...from.warnings, ...to.warnings])]);
   const parts = [
@@ -56,7 +56,7 @@ function renderChangeAmount(text: string | null) {
   return renderAmount(formatChange(text));
 }
 
-function renderChange({ total, unknownCount }: Difference) {
+function renderChange({ total, unknownCount }: PortfolioDiff) {
   const { changeUsd, quantityUsd, priceUsd, otherUsd } = total;
   return renderCard(
     "Change in value",
@@ -72,8 +72,8 @@ function renderChange({ total, unknownCount }: Difference) {
   );
 }
 
-function renderSides({ total, from, to, chains }: Difference, { nameOf, timeZone }: ViewContext) {
-  const blocks = (side: Difference["from"]) =>
+function renderSides({ total, from, to, chains }: PortfolioDiff, { nameOf, timeZone }: ViewContext) {
+  const blocks = (side: PortfolioDiff["from"]) =>
     side.blocks.map(({ chain, number }) => `${nameOf(chain)} ${number}`).join(", ");
   const side = (value: string | null) => renderAmount(value === null ? "unknown" : formatUsd(value));
   return renderCard(
@@ -94,17 +94,17 @@ function renderSides({ total, from, to, chains }: Difference, { nameOf, timeZone
 
 type Row = ValueChange & { chain: string; name: string; before: string | null; after: string | null };
 
-function describeToken({ contract, before, after, ...change }: Difference["tokens"][number]): Row {
+function describeToken({ contract, before, after, ...change }: PortfolioDiff["tokens"][number]): Row {
   const name = after?.symbol ?? before?.symbol ?? (contract === null ? "?" : shortenHex(contract));
   return { ...change, name, before: sideValue(before), after: sideValue(after) };
 }
 
-/** What is not there is worth nothing. */
+/** A missing holding is worth nothing. */
 function sideValue(side: { valueUsd: string | null } | null) {
   return side === null ? "0" : side.valueUsd;
 }
 
-function describePosition({ assets, ...change }: Difference["positions"][number]): Row {
+function describePosition({ assets, ...change }: PortfolioDiff["positions"][number]): Row {
   const [only] = assets;
   const isOne = assets.length === 1 && only !== undefined;
   return {

@@ -1,4 +1,5 @@
 // Renders an exposure: what can be taken at a glance, control of the account, permissions by asset, and how it was read.
+import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
 import { computeShare, formatQuantity, formatUsd, toMillionths } from "./amounts.ts";
 import {
   createElement,
@@ -10,7 +11,6 @@ import {
 } from "./elements.ts";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.ts";
 import { groupByAsset, isControl, REASONS, renderAssets, renderControls } from "./permission-list.ts";
-import type { Exposure, Permission } from "./responses.d.ts";
 import { renderTotalAmount, type ViewContext } from "./result-view.ts";
 import { renderChain, renderName, shortenHex } from "./texts.ts";
 
@@ -32,13 +32,13 @@ export function renderExposure(exposure: Exposure, context: ViewContext): ViewEl
   return parts.filter((part) => part !== null);
 }
 
-function sortPermissions(permissions: readonly Permission[]) {
+function sortPermissions(permissions: readonly ExposurePermission[]) {
   const controls = permissions.filter(isControl);
   const others = permissions.filter((permission) => !isControl(permission));
-  const isSpam = ({ reasons }: Permission) => reasons.includes("spam token");
-  const isIdle = ({ rawBalance }: Permission) => rawBalance !== null && /^0+$/.test(rawBalance);
-  const isItem = ({ kind }: Permission) => kind.startsWith("nft-");
-  const isPosition = ({ protocol }: Permission) => protocol !== null;
+  const isSpam = ({ reasons }: ExposurePermission) => reasons.includes("spam token");
+  const isIdle = ({ rawBalance }: ExposurePermission) => rawBalance !== null && /^0+$/.test(rawBalance);
+  const isItem = ({ kind }: ExposurePermission) => kind.startsWith("nft-");
+  const isPosition = ({ protocol }: ExposurePermission) => protocol !== null;
   const counted = others.filter((permission) => !isSpam(permission));
   const live = counted.filter((permission) => !isIdle(permission));
   return {
@@ -95,7 +95,7 @@ function describeCounts({ summary, permissions }: Exposure) {
 }
 
 /** The permission with the most at risk; those of unknown value come before it. */
-function renderWorst(permissions: readonly Permission[]) {
+function renderWorst(permissions: readonly ExposurePermission[]) {
   const worst = permissions.find(({ valueAtRiskUsd }) => valueAtRiskUsd !== null);
   if (!worst || toMillionths(worst.valueAtRiskUsd) === 0n) return null;
   const { spenderName, spender, valueAtRiskUsd, symbol, contract, unlimited, allowance, balance } = worst;
@@ -152,15 +152,15 @@ function renderChains({ summary }: Exposure, { nameOf }: ViewContext) {
   );
 }
 
-function renderAssetCard(title: string, permissions: readonly Permission[], context: ViewContext) {
+function renderAssetCard(title: string, permissions: readonly ExposurePermission[], context: ViewContext) {
   if (permissions.length === 0) return null;
   return renderCard(title, ...renderAssets(groupByAsset(permissions), context));
 }
 
 function renderFolded(
   title: string,
-  idle: readonly Permission[],
-  spam: readonly Permission[],
+  idle: readonly ExposurePermission[],
+  spam: readonly ExposurePermission[],
   context: ViewContext,
 ) {
   if (idle.length === 0 && spam.length === 0) return null;
@@ -199,7 +199,7 @@ function renderFolded(
   );
 }
 
-function renderMeanings(permissions: readonly Permission[]) {
+function renderMeanings(permissions: readonly ExposurePermission[]) {
   const used: ReadonlySet<string> = new Set(permissions.flatMap(({ reasons }) => reasons));
   const rows = [...REASONS]
     .filter(([reason]) => used.has(reason))

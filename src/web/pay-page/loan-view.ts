@@ -1,7 +1,7 @@
 // Renders loans: for each lending account what is owed of what is held, and how far that is from liquidation.
+import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
 import { formatUsd, toMillionths } from "./amounts.ts";
 import { createElement, renderAmount, renderCard, renderFacts } from "./elements.ts";
-import type { Loan } from "./responses.d.ts";
 import type { ViewContext } from "./result-view.ts";
 import { renderChain, renderName } from "./texts.ts";
 
@@ -10,7 +10,7 @@ const CLOSE = 100_000n;
 const NEAR = 250_000n;
 
 /** Null without a debt. */
-export function renderLoans(health: readonly Loan[], context: ViewContext) {
+export function renderLoans(health: readonly LendingHealth[], context: ViewContext) {
   const loans = health.filter(({ debtUsd, loanToValue }) => !(debtUsd === "0" || loanToValue === "0"));
   if (loans.length === 0) return null;
   return renderCard(
@@ -19,7 +19,7 @@ export function renderLoans(health: readonly Loan[], context: ViewContext) {
   );
 }
 
-function renderLoan(loan: Loan, { nameOf }: ViewContext) {
+function renderLoan(loan: LendingHealth, { nameOf }: ViewContext) {
   const { name, chain, healthFactor, distanceToLiquidation, collateralUsd, debtUsd } = loan;
   const { words, look } = judge(loan);
   return createElement(
@@ -37,7 +37,7 @@ function renderLoan(loan: Loan, { nameOf }: ViewContext) {
   );
 }
 
-function judge({ liquidatable, distanceToLiquidation }: Loan) {
+function judge({ liquidatable, distanceToLiquidation }: LendingHealth) {
   if (liquidatable === true) return { words: "Can be liquidated now", look: "bad" };
   if (distanceToLiquidation === null)
     return { words: "Its health is unknown: see the warnings", look: "warn" };
@@ -47,8 +47,8 @@ function judge({ liquidatable, distanceToLiquidation }: Loan) {
   return { words: "Far from liquidation", look: "good" };
 }
 
-/** What is owed as a part of the collateral, with a mark where liquidation begins. */
-function renderGauge({ loanToValue, liquidationThreshold }: Loan, look: string) {
+/** The debt as a part of the collateral, with a mark at the begin of liquidation. */
+function renderGauge({ loanToValue, liquidationThreshold }: LendingHealth, look: string) {
   if (loanToValue === null || liquidationThreshold === null) return null;
   const place = (text: string) => String(Math.min(Number(toMillionths(text)) / 10_000, 100));
   const words = `Owes ${formatPart(loanToValue)} of its collateral; liquidation begins at ${formatPart(liquidationThreshold)}`;

@@ -1,17 +1,17 @@
 // Renders permissions: what can be taken, who can take it, how much of it, and what ends the permission.
+import type { ExposurePermission } from "../../schema/portfolio/exposure.ts";
 import { formatQuantity, formatUsd } from "./amounts.ts";
 import { createElement, renderAmount, type ViewElement } from "./elements.ts";
-import type { Permission } from "./responses.d.ts";
 import type { ViewContext } from "./result-view.ts";
 import { renderRevocation } from "./revocation-view.ts";
 import { renderChain, renderHex, renderName, renderTime, revealName, shortenHex } from "./texts.ts";
 
-type Asset = { key: string; permissions: readonly Permission[] };
+type Asset = { key: string; permissions: readonly ExposurePermission[] };
 
 // More would hide what follows; the first are those with the most at risk.
 const ASSETS_SHOWN = 12;
 
-/** What each reason means, by the word of the response. */
+/** The meaning of each reason in the response. */
 export const REASONS = new Map([
   [
     "unlimited",
@@ -47,7 +47,7 @@ export const REASONS = new Map([
   ],
 ]);
 
-// What the holder of a kind can do, for permissions over the account itself.
+// The power of each kind's holder, for permissions over the account itself.
 const CONTROLS = new Map([
   ["delegate", ["Delegate", "The account runs the code of this contract (EIP-7702)."]],
   ["owner", ["Owner", "Signs for the account, alone or together with other owners."]],
@@ -61,13 +61,13 @@ const CONTROLS = new Map([
 ]);
 
 /** Whether a permission is over the account, rather than over one asset. */
-export function isControl({ kind }: Permission) {
+export function isControl({ kind }: ExposurePermission) {
   return CONTROLS.has(kind);
 }
 
 /** Permissions by what they are over, in the order of the response. */
-export function groupByAsset(permissions: readonly Permission[]): Asset[] {
-  const assets: Map<string, Permission[]> = new Map();
+export function groupByAsset(permissions: readonly ExposurePermission[]): Asset[] {
+  const assets: Map<string, ExposurePermission[]> = new Map();
   for (const permission of permissions) {
     const key = `${permission.chain} ${permission.contract}`;
     assets.set(key, [...(assets.get(key) ?? []), permission]);
@@ -113,14 +113,14 @@ function renderAsset({ permissions }: Asset, context: ViewContext) {
   );
 }
 
-function describeHeld({ kind, balance, rawBalance }: Permission) {
+function describeHeld({ kind, balance, rawBalance }: ExposurePermission) {
   if (rawBalance === null) return "";
   if (/^0+$/.test(rawBalance)) return "none held now";
   if (kind.startsWith("nft-")) return `${formatQuantity(rawBalance)} held`;
   return balance === null ? "some held" : `${formatQuantity(balance)} held`;
 }
 
-function renderPermission(permission: Permission, shown: string, context: ViewContext) {
+function renderPermission(permission: ExposurePermission, shown: string, context: ViewContext) {
   const { kind, spender, spenderName, spenderProtocol, via, expiresAt, reasons, valueAtRiskUsd } = permission;
   const remarks = [
     spenderName !== null && spenderProtocol !== null ? revealName(spenderProtocol) : null,
@@ -142,12 +142,12 @@ function renderPermission(permission: Permission, shown: string, context: ViewCo
   );
 }
 
-function renderSpender({ spenderName }: Permission) {
+function renderSpender({ spenderName }: ExposurePermission) {
   if (spenderName !== null) return createElement("strong", {}, renderName(spenderName));
   return createElement("strong", { class: "stranger" }, "Unknown");
 }
 
-function nameSpender({ spenderName, spender }: Permission) {
+function nameSpender({ spenderName, spender }: ExposurePermission) {
   return spenderName === null ? shortenHex(spender) : revealName(spenderName);
 }
 
@@ -164,7 +164,7 @@ function renderAmountLabels({
   symbol,
   tokenId,
   reasons,
-}: Permission) {
+}: ExposurePermission) {
   if (kind === "position-operator" || kind === "token-operator") return [renderTag("All of it", "bad")];
   if (unlimited) return reasons.includes("unlimited") ? [] : [renderTag("Unlimited", "bad")];
   if (kind === "nft-operator") return [renderTag("All items", "bad")];
@@ -198,7 +198,7 @@ function renderTag(text: string, look: string, title = "") {
   return createElement("span", { class: `tag ${look}`.trim(), ...(title === "" ? {} : { title }) }, text);
 }
 
-function describeRisk({ valueAtRiskUsd, partial }: Permission) {
+function describeRisk({ valueAtRiskUsd, partial }: ExposurePermission) {
   if (valueAtRiskUsd === null) return [createElement("span", { class: "soft" }, "no price")];
   return [
     renderAmount(formatUsd(valueAtRiskUsd)),
@@ -206,7 +206,7 @@ function describeRisk({ valueAtRiskUsd, partial }: Permission) {
   ];
 }
 
-export function renderControls(controls: readonly Permission[], context: ViewContext) {
+export function renderControls(controls: readonly ExposurePermission[], context: ViewContext) {
   return createElement(
     "ul",
     { class: "permissions" },
@@ -214,7 +214,7 @@ export function renderControls(controls: readonly Permission[], context: ViewCon
   );
 }
 
-function renderControl(permission: Permission, context: ViewContext) {
+function renderControl(permission: ExposurePermission, context: ViewContext) {
   const { kind, spender, chain, expiresAt, reasons, valueAtRiskUsd } = permission;
   const [label = kind, meaning = ""] = CONTROLS.get(kind) ?? [];
   return createElement(

@@ -1,4 +1,5 @@
 // Renders the positions: grouped by protocol and chain, each group with its net value and what is owed of it.
+import type { PortfolioPosition } from "../../schema/portfolio/snapshot.ts";
 import {
   computeShare,
   formatQuantity,
@@ -15,7 +16,6 @@ import {
   renderShareBar,
   renderTable,
 } from "./elements.ts";
-import type { Position } from "./responses.d.ts";
 import type { ViewContext } from "./result-view.ts";
 import { renderChain, renderName, revealName } from "./texts.ts";
 
@@ -25,7 +25,7 @@ const POSITION_COLUMNS = [
   { name: "Value", look: "number" },
 ];
 
-export function renderPositions(positions: readonly Position[], context: ViewContext) {
+export function renderPositions(positions: readonly PortfolioPosition[], context: ViewContext) {
   if (positions.length === 0) {
     const text = "None in the lending, vault, staking and liquidity protocols that are read.";
     return renderCard("Positions", createElement("p", { class: "soft" }, text));
@@ -43,7 +43,7 @@ export function renderPositions(positions: readonly Position[], context: ViewCon
 }
 
 /** The group has at least one, all of the same protocol and chain. */
-function renderGroup(group: readonly Position[], { nameOf }: ViewContext) {
+function renderGroup(group: readonly PortfolioPosition[], { nameOf }: ViewContext) {
   const [first] = group;
   const values = group.map(({ valueUsd }) => valueUsd);
   const net = values.includes(null) ? null : sumMillionths(values);
@@ -89,7 +89,7 @@ function renderDebt(values: (string | null)[]) {
   );
 }
 
-function renderPosition({ name, kind, assets, valueUsd, partial }: Position) {
+function renderPosition({ name, kind, assets, valueUsd, partial }: PortfolioPosition) {
   const quantities = (look: string) =>
     assets.map((asset) =>
       createElement(

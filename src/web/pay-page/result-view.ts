@@ -1,8 +1,15 @@
 // Renders what every bought result has: its title, its receipt and the figure that sums it up; and what views know about chains.
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import { createElement, renderAmount, renderFacts, type ViewElement } from "./elements.ts";
 import type { Receipt } from "./payment.ts";
-import type { PaidBody } from "./responses.d.ts";
 import { renderHex, renderTime, renderTransaction } from "./texts.ts";
+
+/** The fields of every paid response; each side of a difference has a time of its own. */
+export type PaidBody = { readonly address: string; readonly timestamp?: string };
+
+type AddedKey = "name" | "accounts" | "health" | "gas";
+/** A snapshot that the tab may have kept from an older service, which did not sell these keys. */
+export type KeptSnapshot = Omit<PortfolioSnapshot, AddedKey> & Partial<Pick<PortfolioSnapshot, AddedKey>>;
 
 export type KnownChain = { slug: string; name: string; explorerTxUrl: string | null };
 export type ViewContext = {

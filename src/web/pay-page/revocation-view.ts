@@ -1,13 +1,13 @@
 // Renders the call that ends a permission, to read, to copy and to send from the visitor's wallet.
+import type { ExposurePermission, Revocation } from "../../schema/portfolio/exposure.ts";
 import { createElement, renderFacts, type ViewElement } from "./elements.ts";
 import { parseChainId } from "./payment.ts";
-import type { Permission, Revocation } from "./responses.d.ts";
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const CALLDATA = /^0x(?:[0-9a-f]{2})*$/;
 
 /** `of` says for screen readers whose permission it is, and over what. */
-export function renderRevocation(permission: Permission, of: string): ViewElement {
+export function renderRevocation(permission: ExposurePermission, of: string): ViewElement {
   const { revoke, chain, chainId } = permission;
   if (revoke === null)
     return createElement("p", { class: "revoke soft" }, "No call of the wallet ends this by itself.");
@@ -60,7 +60,7 @@ function renderButton(label: string, look: string, data: Record<string, string>)
 }
 
 /** The command for a shell; null where no key of the visitor can send it, as for calls of an account to itself. */
-function buildCommand({ chainId, contract }: Permission, revoke: Revocation) {
+function buildCommand({ chainId, contract }: ExposurePermission, revoke: Revocation) {
   const chain = `--chain ${parseChainId(chainId)} --rpc-url "$RPC_URL"`;
   if (revoke.type === "authorization") {
     const { address } = revoke.authorization;

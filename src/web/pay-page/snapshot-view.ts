@@ -1,4 +1,5 @@
 // Renders a snapshot: total, allocation, loans, warnings, tokens, positions, activity, and how it was read.
+import type { ChainSummary } from "../../schema/portfolio/snapshot.ts";
 import { renderGas } from "./account-view.ts";
 import { renderActivity } from "./activity-table.ts";
 import { listParts, renderAllocation } from "./allocation.ts";
@@ -14,12 +15,12 @@ import {
 import { renderLoans } from "./loan-view.ts";
 import { renderNotes, renderWarnings, sortNotes } from "./notes.ts";
 import { renderPositions } from "./position-table.ts";
-import type { ChainSummary, Snapshot } from "./responses.d.ts";
+import type { KeptSnapshot } from "./result-view.ts";
 import { renderTotalAmount, type ViewContext } from "./result-view.ts";
 import { renderChain } from "./texts.ts";
 import { renderTokens } from "./token-table.ts";
 
-export function renderSnapshot(snapshot: Snapshot, context: ViewContext): ViewElement[] {
+export function renderSnapshot(snapshot: KeptSnapshot, context: ViewContext): ViewElement[] {
   const { address, summary, tokens, positions, recentActivity } = snapshot;
   const { notes, warnings } = sortNotes(summary.warnings);
   const isEmpty = tokens.length === 0 && positions.length === 0;
@@ -35,7 +36,7 @@ export function renderSnapshot(snapshot: Snapshot, context: ViewContext): ViewEl
   return parts.filter((part) => part !== null);
 }
 
-function renderTotal(snapshot: Snapshot, context: ViewContext) {
+function renderTotal(snapshot: KeptSnapshot, context: ViewContext) {
   const { summary } = snapshot;
   const total = summary.totalValueUsd;
   return renderCard(
@@ -56,8 +57,8 @@ function renderTotal(snapshot: Snapshot, context: ViewContext) {
   );
 }
 
-/** What the total is the sum of. */
-function renderParts({ summary, tokens, positions }: Snapshot) {
+/** The parts of the total. */
+function renderParts({ summary, tokens, positions }: KeptSnapshot) {
   const held = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) > 0n);
   const owed = positions.map(({ valueUsd }) => valueUsd).filter((value) => toMillionths(value) < 0n);
   const inTokens = tokens.filter(({ spam }) => !spam).map(({ valueUsd }) => valueUsd);
@@ -77,7 +78,7 @@ function renderParts({ summary, tokens, positions }: Snapshot) {
 
 function renderChainShare(
   { chain, totalValueUsd }: ChainSummary,
-  snapshot: Snapshot,
+  snapshot: KeptSnapshot,
   { nameOf }: ViewContext,
 ) {
   const { summary } = snapshot;
@@ -102,7 +103,7 @@ function positive(value: string | null) {
   return units > 0n ? units : 0n;
 }
 
-function renderNothing({ chains }: Snapshot, { nameOf }: ViewContext) {
+function renderNothing({ chains }: KeptSnapshot, { nameOf }: ViewContext) {
   return renderCard(
     "Nothing found",
     createElement("p", {}, `No known token and no position on ${chains.map(nameOf).join(", ")}.`),
@@ -114,7 +115,7 @@ function renderNothing({ chains }: Snapshot, { nameOf }: ViewContext) {
   );
 }
 
-function renderAllocationCard(snapshot: Snapshot, context: ViewContext) {
+function renderAllocationCard(snapshot: KeptSnapshot, context: ViewContext) {
   const picture = renderAllocation(listParts(snapshot), context.nameOf);
   return renderCard(
     "Allocation",

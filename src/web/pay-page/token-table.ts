@@ -1,4 +1,5 @@
 // Renders the tokens: those that count first, spam folded away.
+import type { PortfolioToken } from "../../schema/portfolio/snapshot.ts";
 import { formatPrice, formatQuantity, formatUsd } from "./amounts.ts";
 import {
   createElement,
@@ -8,11 +9,10 @@ import {
   renderNumberCell,
   type ViewElement,
 } from "./elements.ts";
-import type { Token } from "./responses.d.ts";
 import type { ViewContext } from "./result-view.ts";
 import { renderChain, renderName, renderTime, revealName, shortenHex } from "./texts.ts";
 
-// What fits a screen or two; most wallets have fewer that are worth something.
+// Rows that fit a screen or two; most wallets have fewer that are worth something.
 const TOKENS_SHOWN = 20;
 
 const TOKEN_COLUMNS = [
@@ -22,11 +22,11 @@ const TOKEN_COLUMNS = [
   { name: "Value", look: "number" },
 ];
 
-export function renderTokens(tokens: readonly Token[], context: ViewContext) {
+export function renderTokens(tokens: readonly PortfolioToken[], context: ViewContext) {
   const counted = tokens.filter(({ spam }) => !spam);
   const spam = tokens.filter((token) => token.spam);
   const head = { look: "tokens", caption: "Tokens, largest value first", columns: TOKEN_COLUMNS };
-  const renderRows = (part: Token[]) => part.map((token) => renderToken(token, context));
+  const renderRows = (part: PortfolioToken[]) => part.map((token) => renderToken(token, context));
   const table =
     counted.length === 0
       ? [createElement("p", { class: "soft" }, "The wallet holds no token that counts on these chains.")]
@@ -49,7 +49,7 @@ function renderSpam(head: Parameters<typeof renderFoldedTable>[0], rows: ViewEle
   );
 }
 
-function renderToken(token: Token, context: ViewContext) {
+function renderToken(token: PortfolioToken, context: ViewContext) {
   const { symbol, name, contract, balance, rawBalance, priceUsd, valueUsd } = token;
   const shown = symbol ?? name ?? (contract === null ? "?" : shortenHex(contract));
   const quantity = balance === null ? "unknown decimals" : formatQuantity(balance);
@@ -84,7 +84,7 @@ function renderToken(token: Token, context: ViewContext) {
   );
 }
 
-function renderPriceSource({ priceSource, priceTimestamp }: Token, { timeZone }: ViewContext) {
+function renderPriceSource({ priceSource, priceTimestamp }: PortfolioToken, { timeZone }: ViewContext) {
   if (priceSource === null) return null;
   if (priceTimestamp === null) return createElement("small", {}, priceSource);
   const { attributes } = renderTime(priceTimestamp, timeZone);

@@ -8,7 +8,7 @@ import {
   type Receipt,
   type Terms,
 } from "../payment.ts";
-import type { PaidBody } from "../responses.d.ts";
+import type { PaidBody } from "../result-view.ts";
 
 export type PaidResult<Body extends PaidBody> = { body: Body; receipt: Receipt | null };
 export type Step = "price" | "wallet" | "signature" | "result";

@@ -2,7 +2,7 @@
 import { findChecksumProblem } from "../checksum.ts";
 import { createElement, type ViewElement } from "../elements.ts";
 import type { Terms } from "../payment.ts";
-import type { PaidBody } from "../responses.d.ts";
+import type { PaidBody } from "../result-view.ts";
 import {
   createViewContext,
   type KnownChain,
@@ -96,7 +96,7 @@ async function run<Body extends PaidBody>(view: ResultView<Body>) {
   const url = await findUrl();
   if (url === null) return setRunning(false);
   history.replaceState(null, "", url);
-  // What was bought for the same request stays until the new one is there.
+  // An earlier result of the same request stays until the new one is there.
   if (shownUrl !== url) result.replaceChildren(buildNode(renderPlaceholder()));
   try {
     showPaid(view, url, await requestPaidResult<Body>(url, offer.terms, createPayer(), showProgress));
@@ -155,7 +155,7 @@ function showPaid<Body extends PaidBody>(
   shownUrl = url;
 }
 
-/** What a visitor can do with a result. */
+/** The actions of a visitor with a result. */
 function createTools(body: PaidBody) {
   const look = "button quiet";
   const query = readFormQuery();
