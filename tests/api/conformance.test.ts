@@ -1,5 +1,4 @@
 // The API matches the specification, table by table, and its own OpenAPI document.
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";

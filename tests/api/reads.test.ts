@@ -1,5 +1,4 @@
 // Every list and record of the index over HTTP: exact keys, filters, pages, provenance, errors and validators.
-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";

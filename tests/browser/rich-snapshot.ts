@@ -1,5 +1,4 @@
 // A demanding snapshot: many tokens and transfers, debts, unknown prices, and hostile names.
-
 import { addDecimals, formatDecimal, parseDecimal } from "../../src/lib/decimal.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";

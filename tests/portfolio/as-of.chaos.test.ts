@@ -1,5 +1,4 @@
 // The same bytes as of the same blocks from two processes of the service, of which one has read more before.
-
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";

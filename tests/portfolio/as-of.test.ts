@@ -1,5 +1,4 @@
 // Paid snapshots as of blocks, and differences between them, on real chains: the same from any process at any time.
-
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Ajv2020 } from "ajv/dist/2020.js";

@@ -1,5 +1,4 @@
 // The portfolio service conforms to its specification, table by table, and to its own /openapi.json.
-
 import { readFileSync } from "node:fs";
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

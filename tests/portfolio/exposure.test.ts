@@ -1,5 +1,4 @@
 // GET /exposure, bought with a real x402 client: what can be taken is shown, and its own calldata ends it.
-
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { namedAccounts } from "@sextant/local-chain/accounts";

@@ -1,5 +1,4 @@
 // A portfolio service whose nodes and database fail, and checks of what its payers were charged.
-
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import type { PrivateKeyAccount } from "viem";
 import { expect } from "vitest";

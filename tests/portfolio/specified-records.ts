@@ -1,5 +1,4 @@
 // Compares the records in the specification's tables with the described schemas and with actual responses.
-
 import { expect } from "vitest";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import type { Specification } from "../api/specification.ts";

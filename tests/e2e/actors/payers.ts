@@ -1,5 +1,4 @@
 // Payers buy snapshots, retry with the same signature while the outcome is open, and check what they get.
-
 import type { Hex } from "viem";
 import type { PortfolioSnapshot } from "../../../src/schema/portfolio/snapshot.ts";
 import type { ServiceResponse } from "../clients/connection.ts";

@@ -1,5 +1,4 @@
 // Who may act on positions inside protocols, on the protocols' own code: Aave, Morpho, Uniswap v3 and v4.
-
 import { readFileSync } from "node:fs";
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, parseAbiParameters } from "viem";
 import { privateKeyToAccount } from "viem/accounts";

@@ -1,5 +1,4 @@
 // Permissions on the code of others: Permit2, tokens and collections of solmate and OpenZeppelin, Safe, SimpleAccount.
-
 import { permit2RuntimeBytecode } from "@sextant/contracts/published/permit2";
 import {
   decodeFunctionData,

@@ -1,5 +1,4 @@
 // Aave v2 by its own bytecode: debt at variable and stable rates, priced in ether, compared with the pool's own account.
-
 import { decodeFunctionData } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";

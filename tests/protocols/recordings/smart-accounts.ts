@@ -1,5 +1,4 @@
 // Accounts that others may act for: a Safe with its Allowance Module, and a wallet that runs Calibur by EIP-7702.
-
 import {
   createWalletClient,
   defineChain,

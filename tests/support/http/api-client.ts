@@ -1,5 +1,4 @@
 // A client that validates every response against /openapi.json: its status, its headers and every field of its body.
-
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import type {

@@ -1,5 +1,4 @@
 // The schemas of an OpenAPI document, with references resolved.
-
 import type { OpenApiDocument } from "../../../src/http/openapi/document.ts";
 import type { JsonSchema } from "../../../src/schema/json-schema.ts";
 

@@ -1,5 +1,4 @@
 // In-memory chains, holdings and positions for portfolio tests.
-
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Account } from "../../../src/portfolio/account/kind.ts";

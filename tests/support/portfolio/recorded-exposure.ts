@@ -1,5 +1,4 @@
 // Who may act on a wallet, as its chain says to a recorder and as a recording repeats it: both ask in the same way.
-
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
