@@ -14,6 +14,7 @@ import type { WritableTable } from "../schema/record-store.ts";
 import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
+import { documentReads } from "./documents/reads.ts";
 import { createWebhookEndpoints } from "./webhooks/endpoints.ts";
 import type { WebhookService } from "./webhooks/service.ts";
 import { attestationSchemaReads, createSchemaEndpoint } from "./writes/attestation-schemas.ts";
@@ -120,7 +121,7 @@ export function createWriteEndpoints(
 }
 
 /** The reads of what these endpoints store. */
-export const writeReads: readonly Read[] = [reservationRead, ...attestationSchemaReads];
+export const writeReads: readonly Read[] = [reservationRead, ...attestationSchemaReads, ...documentReads];
 
 /** Decided at startup, and never open by accident. */
 export function resolveWriteMode(

@@ -4,31 +4,30 @@ import type { ApiReader } from "./api-reader.ts";
 import { badge, hash } from "./components.ts";
 import type { PageContext } from "./context.ts";
 
-const DOCUMENT_ROUTES = [
-  "/catalogs/:hash/metadata",
-  "/quote-requests/:hash/metadata",
-  "/quote-responses/:hash/metadata",
-] as const;
+/** As GET /documents has them. */
+export type HostedDocuments = {
+  readonly documents: readonly {
+    readonly hash: string;
+    readonly kind: "catalog" | "quote_request" | "quote_response";
+    readonly request_hash: string | null;
+    readonly request_id: string | null;
+    readonly merchant_id: string | null;
+    readonly service_numeric_id: string | null;
+    readonly agent: string | null;
+    readonly size_bytes: number;
+    readonly created_at: string;
+  }[];
+};
 
-// A page asks for each hash in every kind: three requests each, of the forty that it may send.
-const HASHES_MAX = 4;
-
-/** Those of the hashes under which a document is published. */
+/** The hashes under which a document is published. */
 export async function findPublished(
   api: ApiReader,
   hashes: readonly (string | null)[],
 ): Promise<ReadonlySet<string>> {
   const given = hashes.filter((each): each is string => each !== null && !/^0x0*$/.test(each));
-  const distinct = [...new Set(given)].slice(0, HASHES_MAX);
-  const found = await Promise.all(
-    distinct.map(async (each) => {
-      const kinds = await Promise.all(
-        DOCUMENT_ROUTES.map((route) => api.find(route, { params: { hash: each } })),
-      );
-      return kinds.some((kind) => kind !== null) ? [each] : [];
-    }),
-  );
-  return new Set(found.flat());
+  if (given.length === 0) return new Set();
+  const { body } = await api.get<HostedDocuments>("/documents", { query: { hash: given.join(",") } });
+  return new Set(body.documents.map(({ hash: found }) => found));
 }
 
 /** A hash, with the document behind it where that is published. */

@@ -8,6 +8,7 @@ export type StatementRunner = {
 /** The client-written tables that other processes want to know about: cached responses depend on them, or deliveries. */
 export type WritableTable =
   | "attestation_schemas"
+  | "documents"
   | "intent_metadata"
   | "intent_reservations"
   | "offchain_bids"

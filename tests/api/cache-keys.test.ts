@@ -15,6 +15,7 @@ import { silentLog } from "../support/quiet-log.ts";
 
 const reads = [...protocolReads, ...writeReads];
 const OWNER = `0x${"ab".repeat(20)}`;
+const HASH = `0x${"1".repeat(64)}`;
 
 let emptyIndex: EmptyIndex;
 let readers: { quick: ReturnType<typeof openPipelinedReader>; slow: ReturnType<typeof openSlowReader> };
@@ -59,7 +60,9 @@ afterAll(async () => {
 const lists = reads
   .filter(({ path, notFoundMessage: missing }) => !path.includes(":") && missing === null)
   .map(({ path, parameters }) => {
-    const required = parameters.filter((each) => each.required).map(({ name }) => `&${name}=${OWNER}`);
+    const required = parameters
+      .filter((each) => each.required)
+      .map(({ name }) => `&${name}=${name === "hash" ? HASH : OWNER}`);
     return [path, `${path}?${required.join("")}`] as const;
   });
 

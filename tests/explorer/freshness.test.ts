@@ -83,19 +83,71 @@ describe("the first page", () => {
 });
 
 describe("the limit of requests", () => {
-  it("counts a page and its reads, and a cached page as one", async () => {
-    const limited = await startTestApi(index.database, { requestsPerMinuteMax: 20 });
+  const LIMIT = 6;
+  const openLimited = async () => {
+    const limited = await startTestApi(index.database, {
+      ...{ requestsPerMinuteMax: LIMIT, trustedProxies: 1, cacheBytesMax: 0 },
+    });
     onTestFinished(() => limited.close());
-    const status = async (path: string) => (await fetch(limited.url + path)).status;
-    // The page, the head, the intent, its bids and its events.
+    return async (visitor: string, path: string) =>
+      (await fetch(limited.url + path, { headers: { "x-forwarded-for": visitor } })).status;
+  };
+
+  it("counts a page once, however many reads it takes, for the visitor behind a proxy", async () => {
+    const visit = await openLimited();
     const path = `/explorer/intents/${newestIntent()}`;
-    expect(await status(path)).toBe(200);
-    // Cached once the database has reported that it is connected, which the first request may precede.
-    const rest: number[] = [];
-    for (let sent = 0; sent < 20; sent += 1) rest.push(await status(path));
-    const allowed = rest.filter((each) => each === 200).length;
-    expect(allowed).toBeGreaterThanOrEqual(3);
-    expect(allowed).toBeLessThanOrEqual(15);
-    expect(rest.at(-1)).toBe(429);
+    const statuses: number[] = [];
+    for (let sent = 0; sent <= LIMIT; sent += 1) statuses.push(await visit("10.0.0.1", path));
+    expect(statuses).toEqual([...Array<number>(LIMIT).fill(200), 429]);
+    expect(await visit("10.0.0.2", path)).toBe(200);
+  });
+
+  it("lets no visitor run slow pages at once beyond its share, and no other wait for them", async () => {
+    const served = await startTestApi(index.database, { trustedProxies: 1, cacheBytesMax: 0 });
+    onTestFinished(() => served.close());
+    const visit = (visitor: string, limit: number) =>
+      fetch(`${served.url}/explorer/intents?block=1&limit=${limit}`, {
+        headers: { "x-forwarded-for": visitor },
+      });
+    // A list as of an earlier block is a slow read: one runs, ten wait, and the rest is rejected at once.
+    const many = Promise.all(Array.from({ length: 60 }, (_, sent) => visit("10.0.1.1", sent + 1)));
+    const other = await visit("10.0.1.2", 5);
+    const statuses = (await many).map(({ status }) => status);
+    expect(other.status).toBe(200);
+    expect(statuses.filter((status) => status === 503).length).toBeGreaterThan(10);
+    expect(statuses).toContain(200);
+  });
+});
+
+describe("a chain that moves while a page is read", () => {
+  it("leaves every page at one block, and none unavailable", async () => {
+    const served = await startTestApi(index.database, { cacheBytesMax: 0 });
+    onTestFinished(() => served.close());
+    const before = index.head;
+    let isDone = false;
+    const moving = (async () => {
+      while (!isDone) await index.extend([2], 50);
+    })();
+    try {
+      for (let visit = 0; visit < 30; visit += 1) {
+        const response = await fetch(`${served.url}/explorer`);
+        const text = await response.text();
+        expect(response.status, text.slice(0, 500)).toBe(200);
+        const shown = Number(
+          /block ([0-9,]+) · final to/.exec(text.replace(/<[^>]*>/g, ""))?.[1]?.replaceAll(",", ""),
+        );
+        expect(shown).toBeGreaterThanOrEqual(before);
+        // The newest intent of the list and the newest event of the feed are those of the block.
+        const newest = index.events(shown).at(-1);
+        const listed =
+          /data-label="Intent"><div class="cell"><a class="record" href="[^"]*\/intents\/(\d+)/.exec(text);
+        expect(listed?.[1]).toBe(newest?.intent);
+        expect(/<li data-block="(\d+)"/.exec(text)?.[1]).toBe(String(newest?.block));
+      }
+      expect(index.head).toBeGreaterThan(before + 10);
+    } finally {
+      isDone = true;
+      await moving;
+    }
   });
 });

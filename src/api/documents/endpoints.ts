@@ -188,8 +188,7 @@ async function publishDocument(
   assertExpectedHash(body.expected_hash, document.hash);
   const existing = await findDocument(store, kind, document.hash);
   if (existing && !existing.is_due) return existing;
-  // No cached response contains documents, so no table is invalidated.
-  return store.write({ client: request.client, tables: [] }, async (rows) => {
+  return store.write({ client: request.client, tables: ["documents"] }, async (rows) => {
     // Writes are serialized, so no other request can store the document after this check.
     const current = await findDocument(rows, kind, document.hash);
     if (current && !current.is_due) return current;

@@ -28,7 +28,7 @@ type HashedTable = {
 };
 
 const HASHED_TABLES: readonly HashedTable[] = [
-  { table: "documents", hash: "hash", where: "true", invalidates: [] },
+  { table: "documents", hash: "hash", where: "true", invalidates: ["documents"] },
   {
     table: "attestation_schemas",
     hash: "schema_hash",

@@ -17,6 +17,7 @@ import {
   recordLink,
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
+import type { HostedDocuments } from "../documents.ts";
 import { foreignText } from "../foreign-text.ts";
 import { shorten } from "../format.ts";
 import { jsonView } from "../json-view.ts";
@@ -27,22 +28,13 @@ import { attestationList } from "./attestations.ts";
 import { findFirst } from "./intents.ts";
 import type { Schema } from "./schemas.ts";
 
-type Labels = {
-  readonly request_hash?: string | null;
-  readonly request_id?: string | null;
-  readonly merchant_id?: string | null;
-  readonly service_numeric_id?: string | null;
-  readonly service_id?: string | null;
-  readonly agent?: string | null;
-  readonly size_bytes: number;
-  readonly created_at: string;
-};
+type Labels = HostedDocuments["documents"][number];
 
-const KINDS = [
-  { label: "Catalog", route: "/catalogs/:hash" },
-  { label: "Quote request", route: "/quote-requests/:hash" },
-  { label: "Quote response", route: "/quote-responses/:hash" },
-] as const;
+const KINDS = {
+  catalog: { label: "Catalog", route: "/catalogs/:hash" },
+  quote_request: { label: "Quote request", route: "/quote-requests/:hash" },
+  quote_response: { label: "Quote response", route: "/quote-responses/:hash" },
+} as const;
 
 type HostedDocument = {
   readonly label: string;
@@ -64,15 +56,18 @@ type Use = { readonly kind: RecordKind; readonly id: string; readonly as: string
 async function load(api: ApiReader, request: PageRequest): Promise<DocumentData> {
   const given = requireParam(request, "id");
   const [documents, schema, quote, attestations] = await Promise.all([
-    Promise.all(KINDS.map((kind) => findDocument(api, given, kind))),
+    api.get<HostedDocuments>("/documents", { query: { hash: given } }),
     api.find<Schema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
     api.find<Record<string, unknown>>("/quotes/:quoteHash", { params: { quoteHash: given } }),
     api.list(attestationList, { query: { subject: given, limit: "10" } }),
   ]);
-  const hosted = documents.flat();
-  if (hosted.length === 0 && schema === null)
+  const found = documents.body.documents;
+  if (found.length === 0 && schema === null)
     throw new Fault("NOT_FOUND", "No document is hosted here under this hash.");
-  const named = await Promise.all(hosted.map(({ labels }) => findUses(api, given.toLowerCase(), labels)));
+  const [hosted, ...named] = await Promise.all([
+    readTexts(api, found),
+    ...found.map((labels) => findUses(api, given.toLowerCase(), labels)),
+  ]);
   const uses = [
     ...(quote === null ? [] : [{ kind: "quote", id: given.toLowerCase(), as: "is its hash" } as const]),
     ...named.flat(),
@@ -80,18 +75,18 @@ async function load(api: ApiReader, request: PageRequest): Promise<DocumentData>
   return { hash: given.toLowerCase(), documents: hosted, schema, uses, attestations };
 }
 
-async function findDocument(
-  api: ApiReader,
-  given: string,
-  { label, route }: (typeof KINDS)[number],
-): Promise<readonly HostedDocument[]> {
-  const params = { hash: given };
-  const metadata = await api.find<Labels>(`${route}/metadata`, { params });
-  if (metadata === null) return [];
-  return [{ label, text: await api.getText(route, { params }), labels: metadata.body }];
+/** Under one hash all kinds of documents have the same text. */
+async function readTexts(api: ApiReader, found: readonly Labels[]): Promise<readonly HostedDocument[]> {
+  const [first] = found;
+  if (first === undefined) return [];
+  const { body, call } = await api.getText(KINDS[first.kind].route, { params: { hash: first.hash } });
+  return found.map((labels) => {
+    const { label, route } = KINDS[labels.kind];
+    return { label, text: { body, call: { ...call, route } }, labels };
+  });
 }
 
-/** What the publisher says is only said; what a record has on the chain counts. */
+/** The publisher's statements are only claims; the record on the chain counts. */
 async function findUses(api: ApiReader, given: string, labels: Labels): Promise<readonly Use[]> {
   const named = [
     { kind: "merchant", route: "/merchants/:id", id: labels.merchant_id },
@@ -99,7 +94,7 @@ async function findUses(api: ApiReader, given: string, labels: Labels): Promise<
   ] as const;
   const found = await Promise.all(
     named.map(async ({ kind, route, id }) => {
-      if (id === null || id === undefined) return [];
+      if (id === null) return [];
       const record = await api.find<Readonly<Record<string, unknown>>>(route, { params: { id } });
       const fields = Object.entries(record?.body ?? {}).filter(([, value]) => value === given);
       return fields.map(([field]) => ({ kind, id, as: `as ${field.replaceAll("_", " ")}` }));

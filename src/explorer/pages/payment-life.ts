@@ -6,7 +6,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { block, recordLink, type TimelineStep, time, transaction } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { type EventPage, type EventRecord, type EventsData, readEvents } from "../events.ts";
+import { type EventRecord, type EventsData, readEvents } from "../events.ts";
 
 const EVENTS = [
   ...["QuoteCommitted", "SettlementExecuted", "ReceiptRecorded"],
@@ -15,7 +15,7 @@ const EVENTS = [
 
 export type Quote = RecordOf<typeof quote, "provenance">;
 
-/** What a page is about: a quote with all of its receipts, or one receipt. */
+/** The subject of a page: a quote with all of its receipts, or one receipt. */
 type Payment = {
   readonly quote: Quote;
   /** The only receipt whose events count; null for every one of the quote. */
@@ -27,64 +27,47 @@ type Payment = {
 /** Events of the payment from its quote on, those after the shown block too. */
 export async function readPaymentEvents(api: ApiReader, payment: Payment): Promise<EventsData> {
   const { quote, receiptBlocks } = payment;
-  const committed = await findCommitment(api, quote);
   // A quote can be committed again after it was paid, and has the place of its last commitment.
-  const blocks = [committed, ...receiptBlocks].map(BigInt);
+  const blocks = [quote.block_number, ...receiptBlocks].map(BigInt);
   const first = blocks.reduce((least, each) => (each < least ? each : least)).toString();
+  const filter = {
+    type: EVENTS.join(","),
+    merchant: quote.merchant_id,
+    service: quote.service_numeric_id,
+  };
   const [data, earlier] = await Promise.all([
-    readEvents(api, first, filterOf(quote, EVENTS)),
-    readEarlierCommitments(api, quote, committed),
+    readEvents(api, first, filter, 1),
+    readEarlierCommitments(api, quote),
   ]);
-  const known = new Set(data.events.map(({ id }) => id));
-  const events = [...earlier.filter(({ id }) => !known.has(id)), ...data.events];
-  return { ...data, events: selectEvents(events, payment) };
+  const unread = earlier.filter(({ block_number }) => BigInt(block_number) < BigInt(first));
+  return { ...data, events: selectEvents([...unread, ...data.events], payment) };
 }
 
-const filterOf = (quote: Quote, types: readonly string[]) => ({
-  type: types.join(","),
-  merchant: quote.merchant_id,
-  service: quote.service_numeric_id,
-});
-
-/** The block in which the quote was committed as it is. */
-async function findCommitment(api: ApiReader, { tx_hash }: Quote): Promise<string> {
-  const { body } = await api.get<{ readonly block_number: string }>("/tx/:hash/explain", {
-    params: { hash: tx_hash },
-  });
-  return body.block_number;
-}
-
-// Each takes three requests, of forty that a page may make.
-const EARLIER_COMMITMENTS_MAX = 4;
-
-/**
- * In order, as the quote was just before each later one: the nearest ones, if there are many. They are read one by one,
- * because what happened between them can be more than is read.
- */
-async function readEarlierCommitments(
-  api: ApiReader,
-  quote: Quote,
-  committed: string,
-): Promise<readonly EventRecord[]> {
+/** In order, as the quote was just before each later one: the nearest ones, as many as the page has requests left. */
+async function readEarlierCommitments(api: ApiReader, quote: Quote): Promise<readonly EventRecord[]> {
   const { start_block } = await api.head();
   const found: EventRecord[] = [];
-  let at = committed;
-  for (let count = 0; count < EARLIER_COMMITMENTS_MAX && BigInt(at) > BigInt(start_block); count += 1) {
+  for (let at = quote; BigInt(at.block_number) > BigInt(start_block); ) {
     const before = await api.find<Quote>("/quotes/:quoteHash", {
       params: { quoteHash: quote.quote_hash },
-      query: { include: "provenance", block: (BigInt(at) - 1n).toString() },
+      query: { include: "provenance", block: (BigInt(at.block_number) - 1n).toString() },
     });
     if (before === null) break;
-    at = await findCommitment(api, before.body);
-    const { body } = await api.get<EventPage>("/events", {
-      query: { ...filterOf(quote, ["QuoteCommitted"]), from: at, limit: "200" },
-    });
-    const own = body.events.filter(
-      ({ args, block_number }) => args.quoteHash === quote.quote_hash && block_number === at,
-    );
-    found.unshift(...own);
+    at = before.body;
+    found.unshift(toCommitment(at));
+    if (api.requestsLeft <= 0) break;
   }
   return found;
+}
+
+/** The event of a commitment, as far as the quote has it. */
+function toCommitment({ quote_hash, ...quote }: Quote): EventRecord {
+  const { tx_hash, log_index, block_number, block_timestamp } = quote;
+  const args = { quoteHash: quote_hash };
+  return {
+    ...{ id: tx_hash, type: "QuoteCommitted", args, description: "", parts: [] },
+    ...{ tx_hash, log_index, block_number, block_timestamp },
+  };
 }
 
 /** In order: a dispute is known by its receipt, and a receipt by its quote. */

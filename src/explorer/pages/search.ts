@@ -28,9 +28,6 @@ const BY_HASH: readonly Target[] = [
   { kind: "transaction", route: "/tx/:hash/explain", parameter: "hash" },
   { kind: "quote", route: "/quotes/:quoteHash", parameter: "quoteHash" },
   { kind: "schema", route: "/attestations/schemas/:schemaHash", parameter: "schemaHash" },
-  { kind: "document", route: "/catalogs/:hash/metadata", parameter: "hash" },
-  { kind: "document", route: "/quote-requests/:hash/metadata", parameter: "hash" },
-  { kind: "document", route: "/quote-responses/:hash/metadata", parameter: "hash" },
 ];
 
 /** A list that a filter narrows to the records of an address or a hash. */
@@ -40,8 +37,8 @@ type Role = {
   readonly filter: string;
   readonly key: string;
   readonly idKey: string;
-  /** What the address or hash is to the record. */
-  readonly as: string;
+  /** The role of the address or hash in the record; absent if it names the record itself. */
+  readonly as?: string;
 };
 
 const BY_ADDRESS: readonly Role[] = [
@@ -81,6 +78,7 @@ const BY_ADDRESS: readonly Role[] = [
 ];
 
 const NAMED_BY_HASH: readonly Role[] = [
+  { kind: "document", route: "/documents", filter: "hash", key: "documents", idKey: "hash" },
   {
     kind: "attestation",
     route: "/attestations",
@@ -115,7 +113,7 @@ type Found = {
 /** Words that people use alongside the names of the kinds. */
 const ALIASES: Readonly<Record<string, RecordKind>> = { tx: "transaction", wallet: "account" };
 const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
-  ...[...BY_ID, ...BY_HASH].map(({ kind }) => kind),
+  ...[...BY_ID, ...BY_HASH, ...NAMED_BY_HASH].map(({ kind }) => kind),
   "account",
   "block",
 ]);
@@ -149,7 +147,7 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
       findRecords(api, BY_HASH.filter(isWanted), hex),
       findByRole(api, NAMED_BY_HASH.filter(isWanted), hex),
     ]);
-    return { text: hex, kind: "hash", records: [...withoutRepetition(records), ...naming] };
+    return { text: hex, kind: "hash", records: withoutRepetition([...records, ...naming]) };
   }
   return { text, kind: "other", records: [] };
 }
@@ -177,7 +175,11 @@ async function findByRole(
     roles.map(async ({ kind, route, filter, key, idKey, as }) => {
       const query = { [filter]: value, limit: String(RECORDS_PER_ROLE) };
       const { body } = await api.get<Readonly<Record<string, readonly ApiRecord[]>>>(route, { query });
-      return (body[key] ?? []).map((record) => ({ kind, id: String(record[idKey]), as }));
+      return (body[key] ?? []).map((record) => ({
+        kind,
+        id: String(record[idKey]),
+        ...(as !== undefined && { as }),
+      }));
     }),
   );
   return found.flat();
@@ -192,7 +194,8 @@ async function findBlock(api: ApiReader, text: string): Promise<readonly FoundRe
 
 /** The same text may be hosted as several kinds of documents, which have one page. */
 function withoutRepetition(records: readonly FoundRecord[]): readonly FoundRecord[] {
-  return records.filter((each, index) => records.findIndex(({ kind }) => kind === each.kind) === index);
+  const isSame = (a: FoundRecord, b: FoundRecord) => a.kind === b.kind && a.id === b.id;
+  return records.filter((each, index) => records.findIndex((other) => isSame(each, other)) === index);
 }
 
 function resultItem({ kind, id, as }: FoundRecord, { text }: Found, page: PageContext): Html {

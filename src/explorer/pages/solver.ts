@@ -39,16 +39,16 @@ type Intent = RecordOf<typeof intent>;
 type SolverData = {
   readonly solver: ApiResult<Solver>;
   readonly events: EventsData;
-  /** Of the last blocks, where the solver has more events than a page reads. */
+  /** The range of the last blocks, if the solver has more events than a page reads. */
   readonly recent: EventsData | null;
   /** The intents behind the newest fills and bids, by id. */
   readonly intents: ReadonlyMap<string, Intent>;
-  /** Those of the newest bids that are selected at the shown block, as the API names them. */
+  /** The newest bids that are selected at the shown block, as the API names them. */
   readonly selected: ReadonlySet<string>;
 };
 
 const ROWS_SHOWN = 8;
-// Where there is too much to read it all: some twenty minutes of a chain with a block every two seconds.
+// The range if there is too much to read all: some twenty minutes of a chain with a block every two seconds.
 const RECENT_BLOCKS = 600n;
 
 const ofType = (events: readonly EventRecord[], type: string) =>
@@ -83,12 +83,13 @@ async function findSelected(api: ApiReader, events: readonly EventRecord[]): Pro
 async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
   const solver = await api.get<Solver>("/solvers/:id", { params: { id: requireParam(request, "id") } });
   const { solver_id, block_number } = solver.body;
-  const events = await readEvents(api, block_number, { solver: solver_id });
+  // Two requests are for the last blocks and the intents.
+  const events = await readEvents(api, block_number, { solver: solver_id }, 2);
   const head = await api.head();
   const from = BigInt(head.block_number) - RECENT_BLOCKS;
   const recent =
     events.isCut && from > BigInt(block_number)
-      ? await readEvents(api, from.toString(), { solver: solver_id })
+      ? await readEvents(api, from.toString(), { solver: solver_id }, 1)
       : null;
   const shown = eventsUpTo((recent ?? events).events, { head });
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
@@ -130,7 +131,7 @@ function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Ht
 
 type Change = { readonly event: EventRecord; readonly bond: bigint };
 
-/** What the registry held after each change, in order. */
+/** The registry's state after each change, in order. */
 function bondChanges(events: readonly EventRecord[]): readonly Change[] {
   return events
     .filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged")
@@ -190,7 +191,7 @@ function amountsOf(intents: Intents): Parameters<typeof table<EventRecord>>[0] {
   ];
 }
 
-/** What the owner of an intent gained over the minimum; null if the intent is not known. */
+/** The owner's gain over the minimum of the intent; null if the intent is not known. */
 function surplusOf(event: EventRecord, intents: Intents, page: PageContext): HtmlValue {
   const intent = intents.get(idOf(event));
   if (intent === undefined) return amount(page, null, null);

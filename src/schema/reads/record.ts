@@ -163,11 +163,18 @@ export function blockTimeAt(asOf: AsOf): SqlText {
 }
 
 const PROVENANCE_FIELDS = {
+  block_number: computedField("t.block_number", { type: "string" }),
   tx_hash: computedField("t.tx_hash", { type: "string" }),
   log_index: computedField("t.log_index", { type: "integer" }),
   block_hash: computedField("'0x' || encode(p.hash, 'hex')", { type: "string" }),
   block_timestamp: computedField("p.timestamp", { type: "string" }),
 };
+
+/** Most records have their block without it. */
+function provenanceOf({ fields }: Pick<RecordShape, "fields">): Readonly<Record<string, Field>> {
+  const { block_number, ...others } = PROVENANCE_FIELDS;
+  return "block_number" in fields ? others : { block_number, ...others };
+}
 
 type Provenance = typeof PROVENANCE_FIELDS extends FieldsOf<infer Row> ? Row : never;
 
@@ -191,7 +198,7 @@ function selectParts(shape: RecordShape, { asOf, provenance, requirements }: Rec
   const fields = {
     ...shape.fields,
     ...extension?.fields,
-    ...(provenance ? PROVENANCE_FIELDS : {}),
+    ...(provenance ? provenanceOf(shape) : {}),
   };
   const selected = Object.entries(fields).map(
     ([key, field]) => sql`${field.sql(asOf)} as ${rawSql(`"${key}"`)}`,
@@ -285,7 +292,7 @@ export function recordJsonSchema<Row, Extension>(shape: RecordShape<Row, Extensi
   const { name, fields, requirements, hasProvenance }: RecordShape = shape;
   const properties = Object.fromEntries([
     ...Object.entries({ ...fields, ...requirements?.fields }).map(([key, { json }]) => [key, json]),
-    ...Object.entries(PROVENANCE_FIELDS).map(([key, { json }]) => [
+    ...Object.entries(provenanceOf(shape)).map(([key, { json }]) => [
       key,
       { ...(hasProvenance ? json : nullable(json)), description: "With include=provenance." },
     ]),
