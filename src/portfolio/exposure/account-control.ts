@@ -1,7 +1,7 @@
 // Who controls the wallet's account itself, as it says at the pinned block: delegate, owners, modules and session keys.
 
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
-import { createFunctionCodec, findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
+import { findAbiEvent, hashEvent } from "../../lib/abi/codec.ts";
 import {
   decodeAddress,
   decodeByteString,
@@ -15,7 +15,8 @@ import type { PermissionKind, Revocation } from "../../schema/portfolio/exposure
 import { readImplementation, toStoredAddress } from "../account/implementation.ts";
 import type { Account } from "../account/kind.ts";
 import { findEntryPointVersion } from "../account/known-accounts.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readEach, readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, toWords } from "../contract-reads/reads.ts";
 import { searchRecentLogs } from "../recent-logs.ts";
 import type { WalletQuery } from "../types.ts";
 import { readModuleAllowances } from "./allowance-module.ts";
@@ -26,28 +27,37 @@ import type { LivePermission } from "./types.ts";
 
 // Each view takes a few thousand; a proxy in front and a page of modules stay below this.
 const VIEW_GAS_MAX = 200_000;
-// Of a Safe's modules, of the owners of an account, and of its session keys: more is unheard of.
+// Most modules of a Safe, owners of an account, and session keys: more is unheard of.
 const LIST_MAX = 50;
 
 const SENTINEL: Hex = "0x0000000000000000000000000000000000000001";
-/** keccak256 of guard_manager.guard.address and of fallback_manager.handler.address, where a Safe stores them. */
+/**
+ * keccak256 of guard_manager.guard.address and of fallback_manager.handler.address, the slots in which a Safe stores
+ * them.
+ */
 const GUARD_SLOT = 0x4a204f620c8c5ccdca3fd54d003badd85ba500436a431f0cbda4f558c93c34c8n;
 const HANDLER_SLOT = 0x6c9a6c4a39284e37ed1cf53d337577d14212a4870fb976a4366c693b939918d5n;
 
+/** An owner that is a passkey has no address. */
+const PASSKEY_BYTES = 64;
+
 const views = {
-  modules: createCallEncoder(
-    "function getModulesPaginated(address, uint256) view returns (address[], address)",
+  modules: defineRead("function getModulesPaginated(address, uint256)", decodeModules, VIEW_GAS_MAX),
+  keyCount: defineRead("function keyCount()", decodeWord, VIEW_GAS_MAX),
+  entryPoint: defineRead("function entryPoint()", decodeAddress, VIEW_GAS_MAX),
+  owner: defineRead("function owner()", decodeAddress, VIEW_GAS_MAX),
+  signer: defineRead("function signer()", decodeAddress, VIEW_GAS_MAX),
+  policyModule: defineRead("function policyModule()", decodeAddress, VIEW_GAS_MAX),
+  guardianOf: defineRead("function guardianOf(address)", decodeAddress, VIEW_GAS_MAX),
+  nextOwnerIndex: defineRead("function nextOwnerIndex()", decodeWord, VIEW_GAS_MAX),
+  ownerAtIndex: defineRead(
+    "function ownerAtIndex(uint256)",
+    (data) => data && { bytes: decodeByteString(data, PASSKEY_BYTES) },
+    VIEW_GAS_MAX,
   ),
-  keyCount: createCallEncoder("function keyCount() view returns (uint256)"),
-  entryPoint: createCallEncoder("function entryPoint() view returns (address)"),
-  owner: createCallEncoder("function owner() view returns (address)"),
-  signer: createCallEncoder("function signer() view returns (address)"),
-  policyModule: createCallEncoder("function policyModule() view returns (address)"),
-  guardianOf: createCallEncoder("function guardianOf(address) view returns (address)"),
-  nextOwnerIndex: createCallEncoder("function nextOwnerIndex() view returns (uint256)"),
-  ownerAtIndex: createCallEncoder("function ownerAtIndex(uint256) view returns (bytes)"),
+  /** Its last second, and whether it is active. */
+  sessionKeys: defineRead("function sessionKeys(address)", toWords(2), VIEW_GAS_MAX),
 };
-const sessionKeys = createFunctionCodec(policyAccountAbi, "sessionKeys");
 
 type AccountControl = {
   readonly permissions: readonly LivePermission[];
@@ -74,7 +84,7 @@ export async function readAccountControl(
       : joinControl(
           await Promise.all([readOwners(query, account, spenders, signal), readPolicyAccount(query, signal)]),
         );
-  // A contract that is no known account is proven to be just that, which says nothing about its code.
+  // A contract that is not a known account is proven to be just that, which says nothing about its code.
   const isKnown = kind !== "contract" && account.proven;
   return isKnown ? found : addUnknownCode(query, implementation, found);
 }
@@ -139,8 +149,7 @@ async function hasFurtherKeys(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (known?.furtherKeys !== "counted") return known?.furtherKeys !== undefined;
-  const [count] = await at.read([views.keyCount(wallet, [], VIEW_GAS_MAX)], signal);
-  return decodeWord(count) !== 0n;
+  return (await readGroups(at, signal, views.keyCount(wallet))) !== 0n;
 }
 
 /** A known one acts only on what the owner has signed, or holders of further keys, if it has such. */
@@ -182,13 +191,12 @@ async function readSafe(
   signal: AbortSignal,
 ): Promise<AccountControl> {
   const { at, wallet } = query;
-  const [[page], guard, handler] = await Promise.all([
-    at.read([views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)], VIEW_GAS_MAX)], signal),
+  const [modules, guard, handler] = await Promise.all([
+    readGroups(at, signal, views.modules(wallet, [SENTINEL, BigInt(LIST_MAX)])),
     // Not by a view, which a Safe has since 1.3.0.
     at.storage(wallet, GUARD_SLOT, signal),
     at.storage(wallet, HANDLER_SLOT, signal),
   ]);
-  const modules = decodeModules(page);
   const kindOf = (address: Hex) => spenders.byAddress.get(address)?.kind;
   const limits = new Map(
     await Promise.all(
@@ -254,7 +262,7 @@ function listSafeOwners(
 }
 
 /** The page, the sentinel behind it, and the list: offset, next, length, items. */
-function decodeModules(data: Hex | null | undefined): readonly Hex[] | null {
+function decodeModules(data: Hex | null): readonly Hex[] | null {
   const count = data ? (data.length - 2) / 64 - 3 : -1;
   if (!Number.isInteger(count) || count < 0 || count > LIST_MAX) return null;
   const [offset, , length, ...items] = decodeWords(data, count + 3) ?? [];
@@ -269,23 +277,22 @@ async function readOwners(
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
-  const [owner, signer, next, named] = await at.read(
-    [views.owner, views.signer, views.nextOwnerIndex, views.entryPoint].map((view) =>
-      view(wallet, [], VIEW_GAS_MAX),
-    ),
-    signal,
-  );
-  // The owner of a contract that is no account may do what its code says, which is often nothing to its tokens.
+  const { owner, signer, next, entryPoint } = await readGroups(at, signal, {
+    owner: views.owner(wallet),
+    signer: views.signer(wallet),
+    next: views.nextOwnerIndex(wallet),
+    entryPoint: views.entryPoint(wallet),
+  });
+  // The owner of a contract that is not an account may do what its code says, which is often nothing to its tokens.
   const ownerControls = kind === "contract" ? null : true;
   const single = new Map<Hex, true | null>();
   for (const [address, controls] of [
-    [decodeAddress(owner), ownerControls],
-    [decodeAddress(signer), true],
+    [owner, ownerControls],
+    [signer, true],
   ] as const) {
     if (address !== null) single.set(address, controls);
   }
-  const indexed = await readIndexedOwners({ at, wallet }, decodeWord(next) ?? 0n, spenders, signal);
-  const entryPoint = decodeAddress(named);
+  const indexed = await readIndexedOwners({ at, wallet }, next ?? 0n, spenders, signal);
   // The published ones act only on what the owner has signed; another one may do as it likes.
   const isStrange = entryPoint !== null && findEntryPointVersion(entryPoint) === null;
   return {
@@ -298,9 +305,7 @@ async function readOwners(
   };
 }
 
-const PASSKEY_BYTES = 64;
-
-/** An owner that is a passkey has no address, and is only counted. */
+/** An owner that is a passkey is only counted. */
 async function readIndexedOwners(
   { at, wallet }: WalletQuery,
   count: bigint,
@@ -308,10 +313,13 @@ async function readIndexedOwners(
   signal: AbortSignal,
 ): Promise<AccountControl> {
   const size = count < BigInt(LIST_MAX) ? Number(count) : LIST_MAX;
-  const calls = Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)], VIEW_GAS_MAX));
-  const results = calls.length === 0 ? [] : await at.read(calls, signal);
+  const results = await readGroups(
+    at,
+    signal,
+    Array.from({ length: size }, (_, i) => views.ownerAtIndex(wallet, [BigInt(i)])),
+  );
   const isComplete = count === BigInt(size) && !results.includes(null);
-  const stored = results.map((result) => decodeByteString(result, PASSKEY_BYTES));
+  const stored = results.map((result) => result?.bytes ?? null);
   const passkeys = stored.filter((bytes) => bytes?.length === PASSKEY_BYTES).length;
   const owners = stored.flatMap((bytes, index) => {
     const encoded: Hex = `0x${bytes?.toString("hex") ?? ""}`;
@@ -352,14 +360,12 @@ const SESSION_KEY_UPDATED = hashEvent(findAbiEvent(policyAccountAbi, "SessionKey
 /** Our own smart account: its session keys are found by its logs, and read live. */
 async function readPolicyAccount(query: WalletQuery, signal: AbortSignal): Promise<AccountControl> {
   const { at, wallet } = query;
-  const [policyModule] = await at.read([views.policyModule(wallet, [], VIEW_GAS_MAX)], signal);
-  const module = decodeAddress(policyModule);
+  const module = await readGroups(at, signal, views.policyModule(wallet));
   if (module === null) return NOTHING;
-  const [keys, [guardianWord]] = await Promise.all([
+  const [keys, guardian] = await Promise.all([
     readSessionKeys(query, signal),
-    at.read([views.guardianOf(module, [wallet], VIEW_GAS_MAX)], signal),
+    readGroups(at, signal, views.guardianOf(module, [wallet])),
   ]);
-  const guardian = decodeAddress(guardianWord);
   return {
     ...keys,
     permissions: [
@@ -380,12 +386,9 @@ async function readSessionKeys({ at, wallet }: WalletQuery, signal: AbortSignal)
     );
     const found = [...new Set(logs.toReversed().flatMap((log) => topicToAddress(log.topics[1]) ?? []))];
     const keys = found.slice(0, LIST_MAX);
-    const results = await at.read(
-      keys.map((key) => ({ to: wallet, data: sessionKeys.encodeCall([key]), gasMax: VIEW_GAS_MAX })),
-      signal,
-    );
-    const live = keys.flatMap((key, i) => {
-      const [expiresAt, active] = decodeWords(results[i], 2) ?? [];
+    const read = await readEach(at, signal, keys, (key) => views.sessionKeys(wallet, [key]));
+    const live = read.flatMap(([key, words]) => {
+      const [expiresAt, active] = words ?? [];
       const isLive = active === 1n && expiresAt !== undefined && expiresAt >= BigInt(at.block.timestamp);
       return isLive
         ? [control(wallet, "session-key", key, revocations.sessionKey(wallet, key), false, expiresAt)]

@@ -1,12 +1,8 @@
-// What the delegates of a Safe's Allowance Module may still take, as the module says at the pinned block.
-import {
-  decodeAddressArray,
-  decodeWordArray,
-  decodeWords,
-  wordToAddress,
-} from "../../lib/abi/return-data.ts";
+// Reads what the delegates of a Safe's Allowance Module may still take, as the module says at the pinned block.
+import { decodeAddressArray, decodeWordArray, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readEach, readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, toWords } from "../contract-reads/reads.ts";
 import type { WalletQuery } from "../types.ts";
 import { revocations } from "./revocations.ts";
 import type { LivePermission } from "./types.ts";
@@ -14,15 +10,13 @@ import { NATIVE_COIN } from "./value-at-risk.ts";
 
 // Each view takes a few thousand for every entry of its list.
 const VIEW_GAS_MAX = 500_000;
-// Of delegates of one module, and of tokens of one delegate: more is unheard of.
+// Most delegates of one module, and tokens of one delegate: more is unheard of.
 const LIST_MAX = 50;
-/** Amount and what is spent of it, after a reset that is due; then the times of resets, and a nonce. */
-const LIMIT_WORDS = 5;
-
 const views = {
-  delegates: createCallEncoder("function getDelegates(address, uint48, uint8)"),
-  tokens: createCallEncoder("function getTokens(address, address)"),
-  limit: createCallEncoder("function getTokenAllowance(address, address, address)"),
+  delegates: defineRead("function getDelegates(address, uint48, uint8)", decodeDelegates, VIEW_GAS_MAX),
+  tokens: defineRead("function getTokens(address, address)", decodeTokens, VIEW_GAS_MAX),
+  /** Amount and what is spent of it, after a reset that is due; then the times of resets, and a nonce. */
+  limit: defineRead("function getTokenAllowance(address, address, address)", toWords(5), VIEW_GAS_MAX),
 };
 
 /** Null when the limits could not be read in full. The zero address stands for the native coin. */
@@ -31,24 +25,17 @@ export async function readModuleAllowances(
   module: Hex,
   signal: AbortSignal,
 ): Promise<readonly LivePermission[] | null> {
-  const [page] = await at.read([views.delegates(module, [wallet, 0, LIST_MAX], VIEW_GAS_MAX)], signal);
-  const delegates = decodeDelegates(page);
+  const delegates = await readGroups(at, signal, views.delegates(module, [wallet, 0, LIST_MAX]));
   if (delegates === null || delegates.length === LIST_MAX) return null;
-  const lists = await at.read(
-    delegates.map((delegate) => views.tokens(module, [wallet, delegate], VIEW_GAS_MAX)),
-    signal,
+  const lists = await readEach(at, signal, delegates, (delegate) => views.tokens(module, [wallet, delegate]));
+  if (lists.some(([, tokens]) => tokens === null)) return null;
+  const pairs = lists.flatMap(([delegate, tokens]) => (tokens ?? []).map((token) => ({ delegate, token })));
+  const limits = await readEach(at, signal, pairs, ({ delegate, token }) =>
+    views.limit(module, [wallet, delegate, token]),
   );
-  const tokens = lists.map((list) => decodeTokens(list));
-  if (tokens.includes(null)) return null;
-  const pairs = delegates.flatMap((delegate, i) => (tokens[i] ?? []).map((token) => ({ delegate, token })));
-  const limits = await at.read(
-    pairs.map(({ delegate, token }) => views.limit(module, [wallet, delegate, token], VIEW_GAS_MAX)),
-    signal,
-  );
-  const words = limits.map((limit) => decodeWords(limit, LIMIT_WORDS));
-  if (words.includes(null)) return null;
-  return pairs.flatMap(({ delegate, token }, i): readonly LivePermission[] => {
-    const [amount = 0n, spent = 0n] = words[i] ?? [];
+  if (limits.some(([, words]) => words === null)) return null;
+  return limits.flatMap(([{ delegate, token }, words]): readonly LivePermission[] => {
+    const [amount = 0n, spent = 0n] = words ?? [];
     if (amount <= spent) return [];
     return [
       {
@@ -63,7 +50,7 @@ export async function readModuleAllowances(
 const HEAD_DIGITS = 2 + 64 * 2;
 
 /** The list begins after its offset and the place of the next page. */
-function decodeDelegates(data: Hex | null | undefined): readonly Hex[] | null {
+function decodeDelegates(data: Hex | null): readonly Hex[] | null {
   const offset = "20".padStart(64, "0");
   return data && data.length > HEAD_DIGITS
     ? decodeAddressArray(`0x${offset}${data.slice(HEAD_DIGITS)}`, LIST_MAX)
@@ -71,7 +58,7 @@ function decodeDelegates(data: Hex | null | undefined): readonly Hex[] | null {
 }
 
 /** Unlike a list of accounts it may contain the zero address. */
-function decodeTokens(data: Hex | null | undefined): readonly Hex[] | null {
+function decodeTokens(data: Hex | null): readonly Hex[] | null {
   const items = decodeWordArray(data, LIST_MAX);
   const tokens = items?.map((item) => (item === 0n ? NATIVE_COIN : wordToAddress(item)));
   const known = tokens?.filter((token) => token !== null) ?? [];

@@ -1,7 +1,8 @@
 // Who may act on a wallet's positions inside protocols: which pairs are read, first and for protocols that it uses.
-import { decodeAddressArray, decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
+import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readEach } from "../contract-reads/read-groups.ts";
+import { defineRead, toAddressArray } from "../contract-reads/reads.ts";
 import type { Delegation, PositionReader, WalletQuery } from "../types.ts";
 import { type ApprovedPair, readSignedAuthorizations } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
@@ -15,7 +16,7 @@ import {
 import type { ChainSpenders } from "./spenders/spender-list.ts";
 import type { LivePermission } from "./types.ts";
 
-/** What the readers of positions say about one chain. */
+/** The results of the position readers for one chain. */
 export function listDelegations(readers: readonly PositionReader[], chainId: number): readonly Delegation[] {
   return readers.flatMap((reader) => reader.delegations?.(chainId) ?? []);
 }
@@ -23,7 +24,10 @@ export function listDelegations(readers: readonly PositionReader[], chainId: num
 // In debt tokens that our data lacks and that a pool names: only the wallet makes such logs, and it makes few.
 const ADDED_DELEGATES_MAX = 500;
 
-/** What says whether the wallet uses a protocol, so that a wallet without positions costs one pair and no request. */
+/**
+ * The read that shows whether the wallet uses a protocol, so that a wallet without positions costs one pair and no
+ * request.
+ */
 const ACCOUNT_READS = { aave: "aave-account", nft: "nft-balance", euler: "euler-owner" } as const;
 
 /**
@@ -118,7 +122,7 @@ export async function scanUsedProtocols(
     spender,
     trusted: true,
   });
-  // First what is genuine, then the limit: logs of strangers take no place.
+  // Checks that logs are genuine before the limit applies: logs of others take no slot.
   const added = unknown.filter(({ contract }) => confirmed.has(contract));
   const debtTokens = [...pools.flatMap(({ underlyingOf }) => [...underlyingOf.keys()]), ...confirmed.keys()];
   const reads = [
@@ -157,17 +161,17 @@ function distinctReads(reads: readonly PermissionRead[]): readonly PermissionRea
   return [...new Map(reads.map((read) => [keyOf(read), read])).values()];
 }
 
-const getReservesList = createCallEncoder("function getReservesList() view returns (address[])");
-const getReserveData = createCallEncoder("function getReserveData(address)");
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
 const RESERVES_MAX = 128;
+const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
+const getReserveData = defineRead("function getReserveData(address)", (data) => data);
 
 type AavePool = Extract<Delegation, { form: "aave" }>;
 
 /**
  * A debt token is genuine if the pool names it for one of its reserves. Pools are asked about their own reserves among
- * the assets of the logs: however many contracts claim to lend, the work is that of the reserves. Those with a second
- * debt token, at a stable rate, which our data lacks, are asked about all reserves of our data.
+ * the assets of the logs: however many contracts claim to lend, the work is that of the reserves. Reserves with a
+ * second debt token, at a stable rate, which our data lacks, are asked about all reserves of our data.
  */
 async function confirmDebtTokens(
   { at }: WalletQuery,
@@ -179,25 +183,24 @@ async function confirmDebtTokens(
   const silent = new Set<Hex>();
   const logged = new Set(unknown.map(({ asset }) => asset));
   const listing = unknown.length === 0 ? [] : pools;
-  const lists = await readByMulticall(
-    at,
-    listing.map(({ contract }) => getReservesList(contract)),
-    signal,
+  const lists = await readEach(at, signal, listing, ({ contract }) => getReservesList(contract));
+  const named = new Map(
+    lists.map(([pool, reserves]) => {
+      if (reserves === null) silent.add(pool.contract);
+      return [pool, (reserves ?? []).filter((asset) => logged.has(asset))];
+    }),
   );
-  const named = listing.map(({ contract }, index) => {
-    const reserves = decodeAddressArray(lists[index], RESERVES_MAX);
-    if (reserves === null) silent.add(contract);
-    return (reserves ?? []).filter((asset) => logged.has(asset));
-  });
-  const asked = pools.flatMap((delegation, index) => {
+  const asked = pools.flatMap((delegation) => {
     const { debtWords, underlyingOf } = delegation;
     const known = debtWords.length > 1 ? [...underlyingOf.values()] : [];
-    return [...new Set([...known, ...(named[index] ?? [])])].map((asset) => ({ delegation, asset }));
+    const assets = new Set([...known, ...(named.get(delegation) ?? [])]);
+    return [...assets].map((asset) => ({ delegation, asset }));
   });
-  const calls = asked.map(({ delegation, asset }) => getReserveData(delegation.contract, [asset]));
-  const results = await readByMulticall(at, calls, signal);
-  for (const [index, { delegation, asset }] of asked.entries()) {
-    const words = decodeWords(results[index], delegation.words);
+  const read = await readEach(at, signal, asked, ({ delegation, asset }) =>
+    getReserveData(delegation.contract, [asset]),
+  );
+  for (const [{ delegation, asset }, data] of read) {
+    const words = decodeWords(data, delegation.words);
     if (words === null) silent.add(delegation.contract);
     for (const word of delegation.debtWords) {
       const debtToken = wordToAddress(words?.[word]);

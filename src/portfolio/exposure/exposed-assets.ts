@@ -1,8 +1,9 @@
 // The tokens and positions that permissions are about, with their prices. Positions are read only if something needs them.
-import { decodeAddress, decodeFirstWord, decodeWords } from "../../lib/abi/return-data.ts";
+import { decodeAddress, decodeFirstWord, type Words } from "../../lib/abi/return-data.ts";
 import { multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readEach, readGroups } from "../contract-reads/read-groups.ts";
+import { defineRead, joinEach, toWords } from "../contract-reads/reads.ts";
 import { collectPositions } from "../positions/collect-positions.ts";
 import {
   collectPrices,
@@ -10,7 +11,6 @@ import {
   type PriceSourceGroups,
 } from "../prices/collect-prices.ts";
 import { BUDGET_MS } from "../time-budgets.ts";
-import { erc20 } from "../tokens/erc20.ts";
 import { readTokenMetadata } from "../tokens/metadata.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import {
@@ -48,7 +48,7 @@ type AssetInput = {
 };
 
 export type ExposedAssets = {
-  /** Of the permissions and, where something controls all, of everything that the wallet holds. */
+  /** The assets of the permissions and, if something controls all, everything that the wallet holds. */
   readonly tokens: readonly ExposedToken[];
   readonly positions: ExposedPositions;
   readonly warnings: readonly string[];
@@ -176,7 +176,7 @@ function isAmount({ kind }: LivePermission): boolean {
   return AMOUNT_KINDS.has(kind);
 }
 
-/** Of the allowances, or all that the wallet holds. */
+/** The tokens of the allowances, or all that the wallet holds. */
 async function readApprovedTokens(
   sources: AssetSources,
   { at, wallet }: WalletQuery,
@@ -247,17 +247,15 @@ type PositionInput = {
   readonly found: Positions;
   readonly permissions: readonly LivePermission[];
   readonly priced: PricedTokens;
-  /** That were asked. */
+  /** The pools that were read. */
   readonly readers: readonly PositionReader[];
 };
 
-const getUserAccountData = createCallEncoder("function getUserAccountData(address)");
-const connectorOf = createCallEncoder("function EVC() view returns (address)");
 /** A view without arguments, of a vault that anyone can have created. */
 const CONNECTOR_GAS_MAX = 100_000;
-const ACCOUNT_WORDS = 6;
-/** After collateral and debt. */
-const BORROWABLE_WORD = 2;
+/** Collateral, debt, what can still be borrowed, threshold, loan to value, health factor. */
+const getUserAccountData = defineRead("function getUserAccountData(address)", toWords(6));
+const connectorOf = defineRead("function EVC()", decodeAddress, CONNECTOR_GAS_MAX);
 const USD_DECIMALS = 8;
 const QUOTE_DECIMALS = 18;
 const VALUE_DECIMALS = 6;
@@ -284,16 +282,12 @@ async function valuePositions(
     ...pools.flatMap(({ quote }) => quote ?? []),
   ];
   const described = [...new Set(borrowed)].map((contract) => describeListed(at.chain, contract, 0n));
-  const [metadata, results] = await Promise.all([
+  const [metadata, read] = await Promise.all([
     described.length === 0 ? { holdings: [], warnings: [] } : readTokenMetadata(at, described, signal),
-    readByMulticall(
-      at,
-      [
-        ...pools.map(({ contract }) => getUserAccountData(contract, [wallet])),
-        ...shares.map((contract) => connectorOf(contract, [], CONNECTOR_GAS_MAX)),
-      ],
-      signal,
-    ),
+    readGroups(at, signal, {
+      pools: joinEach(pools, ({ contract }) => getUserAccountData(contract, [wallet])),
+      shares: joinEach(shares, (contract) => connectorOf(contract)),
+    }),
   ]);
   const assets = [...listPositionAssets(found), ...metadata.holdings].filter(
     (asset) => !priced.prices.has(getAssetKey(asset)),
@@ -302,7 +296,7 @@ async function valuePositions(
   const more = await collectPrices(sources.priceSources, query, signal, POSITION_PRICES_MS);
   const prices = new Map([...priced.prices, ...more.prices]);
   const borrowable = new Map(
-    pools.map((pool, index) => [pool.contract, decodeBorrowable(pool, results[index], prices)]),
+    read.pools.map(([pool, data]) => [pool.contract, data && valueBorrowable(pool, data, prices)]),
   );
   return {
     exposed: {
@@ -321,10 +315,9 @@ async function valuePositions(
         metadata.holdings.flatMap((asset) => (asset.contract ? [[asset.contract, asset]] : [])),
       ),
       connectorShares: new Set(
-        shares.filter((_, index) => {
-          const connector = decodeAddress(results[pools.length + index]);
-          return connector !== null && connectors.has(connector);
-        }),
+        read.shares.flatMap(([contract, connector]) =>
+          connector !== null && connectors.has(connector) ? [contract] : [],
+        ),
       ),
     },
     warnings: [...metadata.warnings, ...more.warnings],
@@ -341,19 +334,18 @@ function listPositionAssets({ positions }: Positions) {
   return [...assets, ...assets.flatMap(({ marketRate }) => (marketRate ? [marketRate.per] : []))];
 }
 
-function decodeBorrowable(
+function valueBorrowable(
   { quote }: Extract<Delegation, { form: "aave" }>,
-  data: Hex | null | undefined,
+  [, , units]: Words<6>,
   prices: ReadonlyMap<AssetKey, AssetPrice>,
 ): UsdValue {
-  const units = decodeWords(data, ACCOUNT_WORDS)?.[BORROWABLE_WORD];
-  if (units === undefined) return null;
   const usd = quote === undefined ? { units: 1n, scale: 0 } : prices.get(quote)?.usd;
   const scale = quote === undefined ? USD_DECIMALS : QUOTE_DECIMALS;
   return usd ? roundDecimal(multiplyDecimals({ units, scale }, usd), VALUE_DECIMALS, "half-up") : null;
 }
 
 const BALANCE_GAS_MAX = 100_000;
+const balanceOf = defineRead("function balanceOf(address)", decodeFirstWord, BALANCE_GAS_MAX);
 
 /** A token that returns none is missing. */
 async function readBalances(
@@ -362,10 +354,7 @@ async function readBalances(
   tokens: readonly Hex[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<Hex, bigint>> {
-  if (tokens.length === 0) return new Map();
-  const calls = tokens.map((token) => erc20.balanceOf(token, [wallet], BALANCE_GAS_MAX));
-  const results = await at.read(calls, signal);
-  const read = tokens.map((token, i) => [token, decodeFirstWord(results[i])] as const);
+  const read = await readEach(at, signal, tokens, (token) => balanceOf(token, [wallet]));
   return new Map(read.flatMap(([token, balance]) => (balance === null ? [] : [[token, balance]])));
 }
 

@@ -2,7 +2,8 @@
 import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readAccount } from "../account/kind.ts";
-import { createCallEncoder, readByMulticall } from "../multicall.ts";
+import { readEach } from "../contract-reads/read-groups.ts";
+import { defineRead } from "../contract-reads/reads.ts";
 import type { ChainConfig, Holding, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
@@ -27,7 +28,7 @@ export type ChainPermissions = Omit<ExposedAssets, "warnings"> & {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   readonly permissions: readonly LivePermission[];
-  /** What could not be read, and may be a permission. */
+  /** Reads that failed, and may be a permission. */
   readonly failed: readonly PermissionRead[];
   /** Nothing that may matter was left out, or could not be read or searched. */
   readonly isComplete: boolean;
@@ -128,7 +129,7 @@ async function scanAll(context: ScanContext, reads: readonly PermissionRead[], s
       ),
       ...operators.permissions,
     ],
-    // A token without the view is no ERC-777.
+    // A token without the view is not an ERC-777.
     failed: [
       ...dropAbsent(reads, first.failed, context).filter(({ kind }) => kind !== "erc777"),
       ...second.failed,
@@ -172,25 +173,20 @@ function toPermission(found: FoundPermission, { at, wallet }: WalletQuery): read
 
 // An ERC-721 takes a few thousand for either view.
 const NFT_GAS_MAX = 100_000;
-const getApproved = createCallEncoder("function getApproved(uint256) view returns (address)");
-const ownerOf = createCallEncoder("function ownerOf(uint256) view returns (address)");
+const getApproved = defineRead("function getApproved(uint256)", decodeAddress);
+const ownerOf = defineRead("function ownerOf(uint256)", decodeAddress);
 
-/** Live where the wallet still owns the NFT, and the collection still names the approved account. */
+/** Live if the wallet still owns the NFT, and the collection still names the approved account. */
 async function readNftApprovals(
   { query: { at, wallet }, delegations }: ScanContext,
   nfts: Candidates["nfts"],
   signal: AbortSignal,
 ): Promise<readonly LivePermission[]> {
-  if (nfts.length === 0) return [];
-  const results = await at.read(
-    nfts.flatMap(({ contract, tokenId }) => [
-      getApproved(contract, [tokenId], NFT_GAS_MAX),
-      ownerOf(contract, [tokenId], NFT_GAS_MAX),
-    ]),
-    signal,
-  );
-  return nfts.flatMap(({ contract, spender, tokenId }, i): readonly LivePermission[] => {
-    const [approved, owner] = [decodeAddress(results[2 * i]), decodeAddress(results[2 * i + 1])];
+  const read = await readEach(at, signal, nfts, ({ contract, tokenId }) => ({
+    approved: getApproved(contract, [tokenId], NFT_GAS_MAX),
+    owner: ownerOf(contract, [tokenId], NFT_GAS_MAX),
+  }));
+  return read.flatMap(([{ contract, spender, tokenId }, { approved, owner }]): readonly LivePermission[] => {
     if (approved !== spender || owner !== wallet) return [];
     return [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
   });
@@ -222,10 +218,8 @@ async function readPositionApprovals(
     .flatMap(({ contract, tokenId }) =>
       contract !== null && tokenId !== undefined && managers.has(contract) ? [{ contract, tokenId }] : [],
     );
-  const calls = nfts.map(({ contract, tokenId }) => getApproved(contract, [tokenId]));
-  const results = await readByMulticall(at, calls, signal);
-  return nfts.flatMap(({ contract, tokenId }, index): readonly LivePermission[] => {
-    const spender = decodeAddress(results[index]);
+  const read = await readEach(at, signal, nfts, ({ contract, tokenId }) => getApproved(contract, [tokenId]));
+  return read.flatMap(([{ contract, tokenId }, spender]): readonly LivePermission[] => {
     return spender === null ? [] : [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
   });
 }

@@ -1,9 +1,10 @@
 // Operators of ERC-777 tokens: each can move all that the wallet holds of the token, without an allowance.
 import { hashEvent } from "../../lib/abi/codec.ts";
-import { decodeAddressArray, decodeWord } from "../../lib/abi/return-data.ts";
+import { decodeWord } from "../../lib/abi/return-data.ts";
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createCallEncoder } from "../multicall.ts";
+import { readEach } from "../contract-reads/read-groups.ts";
+import { defineRead, toAddressArray } from "../contract-reads/reads.ts";
 import type { WalletQuery } from "../types.ts";
 import { readLogsNamingSecond } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
@@ -12,16 +13,23 @@ import type { LivePermission } from "./types.ts";
 
 /** The operator comes first and the holder second, so that the search for approvals does not find it. */
 const AUTHORIZED_OPERATOR = hashEvent("AuthorizedOperator(address,address)");
-const views = {
-  defaultOperators: createCallEncoder("function defaultOperators() view returns (address[])"),
-  isOperatorFor: createCallEncoder("function isOperatorFor(address, address) view returns (bool)"),
-};
 const VIEW_GAS_MAX = 200_000;
 // A dozen such tokens are listed on all chains together.
 const TOKENS_MAX = 20;
-// Of one token: real ones have a handful.
+// Most operators of one token: real ones have a handful.
 const DEFAULT_OPERATORS_MAX = 50;
-// Of all tokens, the newest: only the wallet itself makes such logs of a listed token.
+const defaultOperators = defineRead(
+  "function defaultOperators()",
+  toAddressArray(DEFAULT_OPERATORS_MAX),
+  VIEW_GAS_MAX,
+);
+/** Null if the call failed. */
+const isOperatorFor = defineRead(
+  "function isOperatorFor(address, address)",
+  (data) => data && decodeWord(data) === 1n,
+  VIEW_GAS_MAX,
+);
+// Most operators of all tokens, the newest first: only the wallet itself makes such logs of a listed token.
 const LOGGED_MAX = 500;
 /** No amount limits an operator. */
 const UNLIMITED = 2n ** 256n - 1n;
@@ -32,7 +40,7 @@ type TokenOperators = {
   readonly warnings: readonly string[];
 };
 
-/** Of tokens that are known to be ERC-777; no request without one. */
+/** Reads tokens that are known to be ERC-777; no request without one. */
 export async function readTokenOperators(
   query: WalletQuery,
   tokens: readonly Hex[],
@@ -43,31 +51,25 @@ export async function readTokenOperators(
   const { at, wallet } = query;
   const read = tokens.slice(0, TOKENS_MAX);
   const [defaults, logged] = await Promise.all([
-    at.read(
-      read.map((token) => views.defaultOperators(token, [], VIEW_GAS_MAX)),
-      signal,
-    ),
+    readEach(at, signal, read, (token) => defaultOperators(token)),
     findAuthorized(query, read, signal),
   ]);
-  const byDefault = defaults.map((result) => decodeAddressArray(result, DEFAULT_OPERATORS_MAX));
-  const pairs = read.flatMap((token, i) => {
+  const pairs = defaults.flatMap(([token, byDefault]) => {
     const authorized = logged.pairs.flatMap((one) => (one.token === token ? [one.operator] : []));
-    const operators = new Set([...(byDefault[i] ?? []), ...authorized, ...ofTokens]);
+    const operators = new Set([...(byDefault ?? []), ...authorized, ...ofTokens]);
     return [...operators].map((operator) => ({ token, operator }));
   });
-  const results = await at.read(
-    pairs.map(({ token, operator }) => views.isOperatorFor(token, [operator, wallet], VIEW_GAS_MAX)),
-    signal,
+  const results = await readEach(at, signal, pairs, ({ token, operator }) =>
+    isOperatorFor(token, [operator, wallet]),
   );
   const isComplete =
     read.length === tokens.length &&
     logged.isComplete &&
-    !byDefault.includes(null) &&
-    !results.includes(null);
+    [...defaults, ...results].every(([, result]) => result !== null);
   return {
-    permissions: pairs
-      .filter(({ operator }, i) => operator !== wallet && decodeWord(results[i]) === 1n)
-      .map(({ token, operator }) => describeOperator(wallet, token, operator)),
+    permissions: results.flatMap(([{ token, operator }, isOperator]) =>
+      isOperator && operator !== wallet ? [describeOperator(wallet, token, operator)] : [],
+    ),
     isComplete,
     warnings: isComplete ? [] : [`${at.chain.name}: operators of ERC-777 tokens could not be read in full.`],
   };
