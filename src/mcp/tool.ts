@@ -6,8 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { isJsonObject } from "../lib/json.ts";
-import type { JsonSchema } from "../schema/column.ts";
-import { FOREIGN_TEXT } from "../schema/json-schema.ts";
+import { FOREIGN_TEXT, type JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 
 export type ToolDeclaration = {

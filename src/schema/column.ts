@@ -1,8 +1,6 @@
 // Column types, each with its form in SQL, in memory and in JSON.
 import { FOREIGN_TEXT, type JsonSchema, nullable, type Schema, schemaOf } from "./json-schema.ts";
 
-export type { JsonSchema } from "./json-schema.ts";
-
 /** The form in a response of a value in memory: integers are decimal text. */
 export type JsonForm<T> = T extends bigint ? string : T;
 

@@ -80,4 +80,3 @@ export function integerEnumParameter(numbers: readonly number[]): ParameterKind<
   const { parse } = enumParameter(numbers.map(String));
   return { json: { type: "integer", enum: numbers }, parse };
 }
-export { closedObject, nullable } from "./json-schema.ts";

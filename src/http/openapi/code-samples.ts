@@ -1,5 +1,5 @@
 // Requests of an operation as code: a curl command and a call of the client, which readers of OpenAPI show.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import {
   type ClientCall,
   formatClientCall,

@@ -1,7 +1,7 @@
 // Builds the OpenAPI 3.1 document from the declarations that validate requests and produce responses.
 import { assertDefined } from "../../lib/assert-defined.ts";
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Security } from "../../schema/endpoint.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { describeSamples, type SampleService } from "./code-samples.ts";
 import type { ApiExamples } from "./examples.ts";

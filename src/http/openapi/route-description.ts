@@ -1,7 +1,7 @@
 // Describes routes for OpenAPI: reads, endpoints and the routes of the service itself, in one form.
-import type { JsonSchema } from "../../schema/column.ts";
 import type { Endpoint, Security } from "../../schema/endpoint.ts";
-import { closedObject, enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
+import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
 import { minBlockParameters } from "../routes/min-block.ts";
 

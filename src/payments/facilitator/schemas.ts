@@ -1,5 +1,5 @@
 // The bodies of the facilitator's endpoints, as x402 version 2 has them.
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 
 const ADDRESS = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
 

@@ -1,5 +1,6 @@
 // Describes a paid resource for directories: the Bazaar extension of x402, declared in the 402 and sent to
 // facilitators.
+
 import type { PaymentPayload } from "@x402/core/types";
 import {
   BAZAAR,
@@ -7,7 +8,7 @@ import {
   type DiscoveryExtension,
   declareDiscoveryExtension,
 } from "@x402/extensions/bazaar";
-import type { JsonSchema } from "../../schema/column.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 
 export type ResourceListing = {
