@@ -3,7 +3,7 @@
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
-import { type KnownToken, linkHere, linkTo, type PageContext } from "./context.ts";
+import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
 import { foreignText } from "./foreign-text.ts";
 import {
   formatIsoTime,
@@ -48,7 +48,7 @@ export function notice(kind: "info" | "warn", content: HtmlValue): Html {
   return html`<p class="notice ${kind}">${content}</p>`;
 }
 
-/** What the API does not know at the shown block, or does not take, in its own words. */
+/** The API's message about what it does not know at the shown block, or does not accept. */
 export function unavailable(what: string, problem: string): Html {
   return notice(
     "info",
@@ -83,7 +83,7 @@ export function badge(text: string, tone: Tone = "plain"): Html {
   return html`<span class="badge ${tone}">${text}</span>`;
 }
 
-/** Where each kind of record has its page. */
+/** The page of each kind of record. */
 const RECORD_PAGES = {
   account: "/accounts/:id",
   agent: "/agents/:id",
@@ -114,6 +114,12 @@ export function recordPath(
   const pattern = RECORD_PAGES[kind];
   if (!page.site.pagePaths.has(pattern)) return null;
   return linkTo(page, pattern.replace(":id", encodeURIComponent(id)));
+}
+
+/** The patterns of all pages of records, for links that the browser makes. */
+export function listRecordPaths(page: Pick<PageContext, "site" | "base">): Record<string, string> {
+  const known = Object.entries(RECORD_PAGES).filter(([, pattern]) => page.site.pagePaths.has(pattern));
+  return Object.fromEntries(known.map(([kind, pattern]) => [kind, pagePath(page, pattern)]));
 }
 
 /** A record by its name, as a link where it has a page. */
@@ -228,7 +234,7 @@ type GaugeParts = {
   readonly label: string;
   readonly used: bigint;
   readonly limit: bigint;
-  /** What is used and what is allowed, as people read it. */
+  /** The used part and the limit, as people read them. */
   readonly text: HtmlValue;
 };
 
@@ -246,7 +252,7 @@ export type TimelineStep = {
   readonly state: "done" | "current" | "open" | "failed";
 };
 
-/** What happened in order, and what may happen next. */
+/** Steps that happened, in order, and what may happen next. */
 export function timeline(steps: readonly TimelineStep[]): Html {
   return html`<ol class="timeline">${steps.map(({ title, at, detail, state }) => html`<li class="${state}"><div class="step-title">${title}</div>${at !== undefined && html`<div class="step-time">${at}</div>`}${detail !== undefined && html`<div class="step-detail">${detail}</div>`}</li>`)}</ol>`;
 }

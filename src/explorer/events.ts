@@ -1,13 +1,14 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import { type Html, html } from "../lib/html.ts";
+import type { Sentence } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
-import type { ApiReader } from "./api-reader.ts";
-import { block, number, recordLink, time, transaction } from "./components.ts";
+import type { ApiReader, ApiResult } from "./api-reader.ts";
+import { block, listRecordPaths, number, recordLink, time, transaction } from "./components.ts";
 import { type Changes, linkTo, type PageContext } from "./context.ts";
 import { toWords } from "./format.ts";
 import { type CsvSource, table } from "./list.ts";
-import { type IntentTokens, QUOTING_EVENTS, sentence } from "./sentences.ts";
+import { sentence } from "./sentences.ts";
 import { sourceLinks } from "./source.ts";
 
 /** As GET /events has it. */
@@ -15,7 +16,8 @@ export type EventRecord = {
   readonly id: string;
   readonly type: string;
   readonly args: Readonly<Record<string, string | boolean>>;
-  readonly description: string;
+  /** The sentence about it. */
+  readonly parts: Sentence;
   readonly tx_hash: string;
   readonly log_index: number;
   readonly block_number: string;
@@ -45,7 +47,7 @@ export type EventsData = {
 export type NewestEvents = {
   readonly call: ApiCall;
   readonly events: readonly EventRecord[];
-  /** Where a stream goes on. */
+  /** The cursor at which a stream goes on. */
   readonly cursor: string;
   /** The cursor of what is older; null at the end. */
   readonly next: string | null;
@@ -66,11 +68,17 @@ export const eventCsv: CsvSource = {
   blockOf: ({ block_number }) => String(block_number),
 };
 
-/** Where events came from, and the same as a file: up to the shown block, or to a given one. */
+/** The source of the events, and the same as a file: up to the shown block, or to a given one. */
 export function eventSource(page: PageContext, call: ApiCall, upTo: string | null = page.block): Html {
   const { limit: _limit, include: _include, ...filters } = call.query;
   const csv = linkTo(page, eventCsv.csv, { ...filters, block: upTo });
   return sourceLinks(page, call, { csv, isList: false });
+}
+
+type EventsQuery = Readonly<Record<string, string | null | undefined>>;
+
+export function getEvents(api: ApiReader, query: EventsQuery): Promise<ApiResult<EventPage>> {
+  return api.get<EventPage>("/events", { query: { ...query, include: "parts" } });
 }
 
 const PAGE_EVENTS = "1000";
@@ -86,27 +94,24 @@ export async function readEvents(
   reserved = 0,
 ): Promise<EventsData> {
   const query = { ...filter, limit: PAGE_EVENTS };
-  const first = await api.get<EventPage>("/events", { query: { ...query, from: fromBlock } });
+  const first = await getEvents(api, { ...query, from: fromBlock });
   const events = [...first.body.events];
   let last = first.body;
   while (last.has_more && api.requestsLeft > reserved) {
-    last = (await api.get<EventPage>("/events", { query: { ...query, from: last.progress.cursor } })).body;
+    last = (await getEvents(api, { ...query, from: last.progress.cursor })).body;
     events.push(...last.events);
   }
   return { call: first.call, events, isCut: last.has_more };
 }
 
 /** The newest events up to the shown block, newest first. */
-export async function readNewestEvents(
-  api: ApiReader,
-  { query }: { readonly query: Readonly<Record<string, string | null | undefined>> },
-): Promise<NewestEvents> {
-  const { body, call } = await api.get<EventPage>("/events", { query: { ...query, order: "desc" } });
+export async function readNewestEvents(api: ApiReader, query: EventsQuery): Promise<NewestEvents> {
+  const { body, call } = await getEvents(api, { ...query, order: "desc" });
   const { events, progress, has_more } = body;
   return { call, events, cursor: progress.forward_cursor ?? "", next: has_more ? progress.cursor : null };
 }
 
-/** Those that the shown block has. */
+/** The events up to the shown block. */
 export function eventsUpTo(
   events: readonly EventRecord[],
   { head }: Pick<PageContext, "head">,
@@ -125,8 +130,6 @@ export function changesOf(events: readonly EventRecord[], { head }: Pick<PageCon
 }
 
 type EventTableOptions = {
-  /** Tokens of the intents that the sentences name. */
-  readonly intents?: IntentTokens;
   /** For a page of events alone: with their types, and links to their blocks instead of this page as of them. */
   readonly isOwnPage?: boolean;
 };
@@ -135,7 +138,7 @@ type EventTableOptions = {
 export function eventTable(
   events: readonly EventRecord[],
   page: PageContext,
-  { intents, isOwnPage = false }: EventTableOptions = {},
+  { isOwnPage = false }: EventTableOptions = {},
 ): Html {
   const columns: Parameters<typeof table<EventRecord>>[0] = [
     {
@@ -146,22 +149,20 @@ export function eventTable(
     },
     { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
     ...(isOwnPage ? [{ label: "Event", cell: ({ type }: EventRecord) => toWords(type) }] : []),
-    { label: "What happened", kind: "sentence", cell: (event) => sentence(page, event, intents) },
+    { label: "What happened", kind: "sentence", cell: ({ parts }) => sentence(page, parts) },
     { label: "Transaction", cell: ({ tx_hash }) => transaction(page, tx_hash) },
   ];
   return table(columns, events, page);
 }
 
-type Feed = Pick<NewestEvents, "events" | "cursor"> & { readonly intents: IntentTokens };
-
-/** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens. */
-export function eventFeed({ events, cursor, intents }: Feed, page: PageContext): Html {
+/** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens and pages. */
+export function eventFeed({ events, cursor }: NewestEvents, page: PageContext): Html {
   const { native, tokens } = page.site.chain;
   const known = JSON.stringify({ [ZERO_ADDRESS]: native, ...tokens });
-  return html`<ol class="feed" data-feed="${cursor}" data-quoting="${QUOTING_EVENTS.join(" ")}" data-tokens="${known}">${events.map((each) => eventItem(each, intents, page))}</ol>`;
+  return html`<ol class="feed" data-feed="${cursor}" data-tokens="${known}" data-pages="${JSON.stringify(listRecordPaths(page))}">${events.map((each) => eventItem(each, page))}</ol>`;
 }
 
-function eventItem(event: EventRecord, intents: IntentTokens, page: PageContext): Html {
-  const { type, tx_hash, block_number, block_timestamp } = event;
-  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, event, intents)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
+function eventItem(event: EventRecord, page: PageContext): Html {
+  const { type, parts, tx_hash, block_number, block_timestamp } = event;
+  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, parts)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
 }

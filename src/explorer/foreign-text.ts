@@ -44,12 +44,12 @@ function codeOf(character: string): string {
 const TITLE_LENGTH_MAX = 80;
 
 /** Text of a stranger where markup cannot be, such as in a title. */
-export function visibleText(value: string): string {
-  const characters = [...value.slice(0, 2 * TITLE_LENGTH_MAX)];
+export function visibleText(value: string, lengthMax = TITLE_LENGTH_MAX): string {
+  const characters = [...value.slice(0, 2 * lengthMax)];
   const shown = characters
-    .slice(0, TITLE_LENGTH_MAX)
+    .slice(0, lengthMax)
     .map((each) => (HIDDEN.test(each) ? `\\u{${codeOf(each)}}` : each));
-  return `${shown.join("")}${characters.length > TITLE_LENGTH_MAX || value.length > 2 * TITLE_LENGTH_MAX ? "…" : ""}`;
+  return `${shown.join("")}${characters.length > lengthMax || value.length > 2 * lengthMax ? "…" : ""}`;
 }
 
 /** A longer text of a stranger, or a part of one: without isolation, for what stands alone in a block of its own. */

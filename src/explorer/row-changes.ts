@@ -4,7 +4,6 @@ import { badge, notice } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { fieldValue } from "./fields.ts";
 import { toWords } from "./format.ts";
-import type { IntentTokens } from "./sentences.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -20,22 +19,17 @@ export type RowChange = {
 const OWN_PLACE = new Set(["block_number", "tx_hash", "log_index"]);
 
 /** Every row of an event. Null is a block that is too large to be folded for readers. */
-export function rowChanges(
-  changes: readonly RowChange[] | null,
-  page: PageContext,
-  intents: IntentTokens,
-): Html {
+export function rowChanges(changes: readonly RowChange[] | null, page: PageContext, tokens: Row): Html {
   if (changes === null)
     return notice(
       "info",
       "The block is too large to show the rows of its events; the API reads any of them.",
     );
   if (changes.length === 0) return html`<p class="soft note">It has changed no row.</p>`;
-  return html`<div class="row-changes">${changes.map((each) => rowChange(each, page, intents))}</div>`;
+  return html`<div class="row-changes">${changes.map((each) => rowChange(each, page, tokens))}</div>`;
 }
 
-function rowChange({ table, key, before, after }: RowChange, page: PageContext, intents: IntentTokens): Html {
-  const tokens = intents.get(String(key.intent_id ?? after.intent_id));
+function rowChange({ table, key, before, after }: RowChange, page: PageContext, tokens: Row): Html {
   const names = Object.keys(after).filter((name) =>
     before === null ? !(name in key) && !OWN_PLACE.has(name) : before[name] !== after[name],
   );

@@ -1,24 +1,14 @@
 // The live feed: events as they happen, over one connection that exists only while the page is seen.
-import {
-  findOfferedIntent,
-  type SentencePart,
-  splitSentence,
-  type TokensOfIntent,
-} from "../sentence-parts.ts";
+import type { Sentence, SentencePart } from "../../schema/sentence.ts";
+import { visibleText } from "../foreign-text.ts";
+import { formatNumber, formatSeconds, formatUnits, shorten, toWords } from "../format.ts";
 import { addCopyButtons, showLocalTimes } from "./elements.ts";
 
 const SHOWN_MAX = 30;
-const TEXT_LENGTH_MAX = 400;
-// As in format.ts.
-const FRACTION_DIGITS_MAX = 6;
+const QUOTED_LENGTH_MAX = 400;
 // As in components.ts: of so little of the coin only zeros would be seen.
 const FEW_WEI = /^[1-9][0-9]{0,11}$/;
 const NATIVE = `0x${"0".repeat(40)}`;
-// Intents whose tokens are being read. A burst of bids must not become a burst of requests.
-const READS_MAX = 4;
-// As in foreign-text.ts.
-const HIDDEN =
-  /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Variation_Selector}\u115f\u1160\u2800\u3164\uffa0\u{1d159}]/gu;
 
 // The API is beside the explorer, also where both are below a path.
 const base = location.pathname.replace(/\/explorer(?:\/.*)?$/, "");
@@ -28,38 +18,22 @@ let source: EventSource | null = null;
 const list = document.querySelector("[data-feed]");
 const state = document.querySelector("[data-feed-state]");
 const indexed = document.querySelector("[data-live=indexed]");
-/** Where the page is: it misses nothing between two connections, and learns what a reorg undid meanwhile. */
+/** The position of the page: it misses nothing between two connections, and learns what a reorg undid meanwhile. */
 let cursor = list?.getAttribute("data-feed") ?? "";
-/** Types of events whose sentences quote strangers. */
-const quoting = (list?.getAttribute("data-quoting") ?? "").split(" ");
 
 /** Tokens with symbol and decimals, as the server knows them. */
-const tokens: Readonly<Record<string, { symbol: string; decimals: number }>> = JSON.parse(
-  list?.getAttribute("data-tokens") ?? "{}",
-);
-let reads = 0;
+const tokens = readMap<{ symbol: string; decimals: number }>("data-tokens");
+/** The page of each kind of record. */
+const pages = readMap<string>("data-pages");
+
+function readMap<T>(name: string): ReadonlyMap<string, T> {
+  return new Map(Object.entries(JSON.parse(list?.getAttribute(name) ?? "{}")));
+}
 
 function setState(text: string, tone: string) {
   if (state === null) return;
   state.textContent = text;
   state.className = `badge ${tone}`;
-}
-
-function toWords(text: string) {
-  const words = text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-function groupDigits(digits: string) {
-  return digits.replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
-}
-
-function shorten(hex: string) {
-  return `${hex.slice(0, 8)}…${hex.slice(-6)}`;
-}
-
-function escapeHidden(character: string) {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }
 
 /** Text only: nothing of an event becomes markup. */
@@ -70,84 +44,93 @@ function element(tag: string, className: string, text: string) {
   return made;
 }
 
-function showHidden(text: string) {
-  return text.replace(HIDDEN, escapeHidden);
+/** A link to the page of a record, if it has one. */
+function link(kind: string, id: string, label: HTMLElement | string) {
+  const pattern = pages.get(kind);
+  const made = element(pattern === undefined ? "span" : "a", "record", "");
+  if (pattern !== undefined) made.setAttribute("href", pattern.replace(":id", encodeURIComponent(id)));
+  made.append(label);
+  return made;
 }
 
-/** Symbol and decimals where the token is known; null where it is not. */
-function formatAmount(units: string, token: string) {
-  const known = Object.hasOwn(tokens, token) ? tokens[token] : undefined;
-  if (known === undefined) return null;
-  if (token === NATIVE && FEW_WEI.test(units)) return `${groupDigits(units)} wei`;
-  const digits = units.padStart(known.decimals + 1, "0");
-  const whole = digits.slice(0, digits.length - known.decimals).replace(/^0+(?=[0-9])/, "");
-  const fraction = digits.slice(digits.length - known.decimals).replace(/0+$/, "");
-  const shown = fraction.slice(0, FRACTION_DIGITS_MAX);
-  const more = fraction.length > shown.length ? "…" : "";
-  return `${groupDigits(whole)}${shown && `.${shown}`}${more} ${known.symbol}`;
+/** An address or hash by its ends; zero is none. */
+function identifier(value: string) {
+  if (/^0x0*$/.test(value)) return element("span", "soft", "none");
+  const made = element("code", "id", shorten(value));
+  made.dataset.copy = value;
+  return made;
 }
 
-function toPartText(part: SentencePart) {
-  if (part.kind === "text") return showHidden(part.text);
-  if (part.kind === "amount") {
-    const named = part.named ? ` of ${shorten(part.token)}` : "";
-    return formatAmount(part.units, part.token) ?? `${part.units}${named}`;
+function address(value: string) {
+  return value === NATIVE ? identifier(value) : link("account", value, identifier(value));
+}
+
+function token(value: string) {
+  const known = tokens.get(value);
+  return known === undefined ? address(value) : element("span", "symbol", known.symbol);
+}
+
+function time(seconds: string) {
+  const shown = formatSeconds(seconds);
+  if (shown === null) return element("span", "", seconds);
+  const made = element("time", "", shown.text);
+  made.setAttribute("datetime", shown.iso);
+  made.title = shown.text;
+  return made;
+}
+
+/** With symbol and decimals if the token is known, otherwise in the smallest unit. */
+function amount({ text, amount: units, token: of }: SentencePart & { readonly kind: "amount" }) {
+  const known = tokens.get(of ?? "");
+  const made = element("span", "amount", "");
+  if (known !== undefined) {
+    const isFew = of === NATIVE && FEW_WEI.test(units);
+    const shown = formatUnits(units, isFew ? 0 : known.decimals).text;
+    made.append(`${shown} ${isFew ? "wei" : known.symbol}`);
+  } else made.append(units, ...(of === null || text === units ? [] : [" of ", address(of)]));
+  return made;
+}
+
+/** As the server shows it. */
+function toNode(part: SentencePart): Node | string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "quoted":
+      return element("bdi", "foreign", visibleText(part.text, QUOTED_LENGTH_MAX));
+    case "address":
+      return address(part.text);
+    case "token":
+      return token(part.text);
+    case "hash":
+      return identifier(part.text);
+    case "time":
+      return time(part.text);
+    case "record":
+      return link(part.record, part.id, part.text === part.id ? identifier(part.id) : part.text);
+    case "amount":
+      return amount(part);
   }
-  if (part.id === NATIVE && !part.isToken) return "none";
-  return (Object.hasOwn(tokens, part.id) ? tokens[part.id]?.symbol : undefined) ?? shorten(part.id);
 }
 
-/**
- * As the server shows it: of limited length, hidden characters visible, amounts as people read them, addresses and
- * hashes by their ends; nothing of it where the sentence quotes a stranger.
- */
-function toText({ type, description }: { type: string; description: string }, intent: TokensOfIntent | null) {
-  const characters = [...description.slice(0, 2 * TEXT_LENGTH_MAX)];
-  const isCut = characters.length > TEXT_LENGTH_MAX || description.length > 2 * TEXT_LENGTH_MAX;
-  const text = `${characters.slice(0, TEXT_LENGTH_MAX).join("")}${isCut ? "…" : ""}`;
-  if (quoting.includes(type)) return showHidden(text);
-  return splitSentence(text, intent).map(toPartText).join("");
-}
+type FeedEvent = {
+  readonly type: string;
+  readonly parts: Sentence;
+  readonly tx_hash: string;
+  readonly block_number: string;
+  readonly block_timestamp: string;
+};
 
-/** Bids and fills name the intent alone: its tokens are read, and the sentence is written again with them. */
-async function addTokens(text: Element, event: { type: string; description: string }) {
-  const id = findOfferedIntent(event);
-  if (id === null || reads >= READS_MAX) return;
-  reads += 1;
-  try {
-    const response = await fetch(`${base}/intents/${encodeURIComponent(id)}`);
-    if (response.ok) text.textContent = toText(event, await response.json());
-  } catch {
-    // The sentence stays as it is, in the smallest unit.
-  } finally {
-    reads -= 1;
-  }
-}
-
-function toItem(event: {
-  type: string;
-  description: string;
-  tx_hash: string;
-  block_number: string;
-  block_timestamp: string;
-}) {
+function toItem({ type, parts, tx_hash, block_number, block_timestamp }: FeedEvent) {
   const item = element("li", "new", "");
-  item.dataset.block = event.block_number;
+  item.dataset.block = block_number;
   const text = element("span", "feed-text", "");
-  const shown = element("bdi", "foreign", toText(event, null));
-  text.append(shown);
-  void addTokens(shown, event);
+  text.append(...parts.map(toNode));
   const place = element("span", "feed-place", "");
-  const block = element("a", "block", groupDigits(event.block_number));
-  block.setAttribute("href", `?block=${encodeURIComponent(event.block_number)}`);
-  const hash = element("code", "id", shorten(event.tx_hash));
-  hash.dataset.copy = event.tx_hash;
-  const time = document.createElement("time");
-  const date = new Date(Number(event.block_timestamp) * 1_000);
-  time.dateTime = date.toISOString();
-  time.title = `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-  place.append(block, " · ", hash, " · ", time);
-  item.append(element("span", "feed-type", toWords(event.type)), " ", text, " ", place);
+  const block = element("a", "block", formatNumber(block_number).text);
+  block.setAttribute("href", `?block=${encodeURIComponent(block_number)}`);
+  place.append(block, " · ", link("transaction", tx_hash, identifier(tx_hash)), " · ", time(block_timestamp));
+  item.append(element("span", "feed-type", toWords(type)), " ", text, " ", place);
   showLocalTimes(item);
   addCopyButtons(item);
   return item;
@@ -174,12 +157,12 @@ function onUndo(message: MessageEvent<string>) {
 function onProgress(message: MessageEvent<string>) {
   cursor = message.lastEventId;
   const { indexed_block } = JSON.parse(message.data);
-  if (indexed !== null) indexed.textContent = groupDigits(String(indexed_block));
+  if (indexed !== null) indexed.textContent = formatNumber(String(indexed_block)).text;
 }
 
 function open() {
   if (source !== null || list === null) return;
-  source = new EventSource(`${base}/events${cursor && `?from=${encodeURIComponent(cursor)}`}`);
+  source = new EventSource(`${base}/events?include=parts${cursor && `&from=${encodeURIComponent(cursor)}`}`);
   source.addEventListener("open", () => setState("Live", "good"));
   source.addEventListener("error", () => setState("Connecting", "warn"));
   source.addEventListener("message", onEvent);

@@ -21,16 +21,14 @@ import {
   eventSource,
   eventsUpTo,
   eventTable,
+  getEvents,
   readNewestEvents,
 } from "../events.ts";
 import { toWords } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
-import { type IntentTokens, readIntentTokens } from "../sentences.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
 const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
-
-type EventsData = FoundEvents & { readonly intents: IntentTokens };
 
 type FoundEvents = {
   readonly call: ApiCall;
@@ -43,23 +41,17 @@ type FoundEvents = {
 const PAGE_EVENTS = "100";
 const SHOWN_EVENTS_MAX = 100;
 
-async function load(api: ApiReader, request: PageRequest): Promise<EventsData> {
-  const found = await findEvents(api, request);
-  return { ...found, intents: await readIntentTokens(api, found.events) };
-}
-
 /** The newest first, or in the order of the chain those that a filter finds. */
-async function findEvents(api: ApiReader, { query, block }: PageRequest): Promise<FoundEvents> {
+async function load(api: ApiReader, { query, block }: PageRequest): Promise<FoundEvents> {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isFiltered = FILTERS.some((name) => query[name] !== undefined) || query.from !== undefined;
   if (query.order === "desc" || !isFiltered) {
     const given = { ...filter, from: query.from ?? block, limit: PAGE_EVENTS };
-    const { call, events, next } = await readNewestEvents(api, { query: given });
+    const { call, events, next } = await readNewestEvents(api, given);
     return { call, events, next: next === null ? null : { from: next, order: "desc" }, isNewestFirst: true };
   }
-  const { body, call } = await api.get<EventPage>("/events", {
-    query: { ...filter, from: query.from ?? "genesis", limit: PAGE_EVENTS },
-  });
+  const from = query.from ?? "genesis";
+  const { body, call } = await getEvents(api, { ...filter, from, limit: PAGE_EVENTS });
   const next = body.has_more ? { from: body.progress.cursor } : null;
   return { call, events: body.events, next, isNewestFirst: false };
 }
@@ -94,7 +86,7 @@ function eventFilters(page: PageContext): Html {
   return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${parameters.map((each) => filterField(each, page))}${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
 }
 
-function pageLinks({ events, next, isNewestFirst }: EventsData, page: PageContext): Html | null {
+function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageContext): Html | null {
   const isBeyond =
     !isNewestFirst && BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
   if (next === null || isBeyond) return null;
@@ -108,12 +100,12 @@ const allOfBlock = (page: PageContext, given: string) =>
     html`Block ${number(given)} has more events of the protocol than are listed here. <a href="${linkTo(page, "/events", { from: given })}">All of them, in the order of the chain</a>.`,
   );
 
-function render(data: EventsData, page: PageContext): PageView {
+function render(data: FoundEvents, page: PageContext): PageView {
   const events = eventsUpTo(data.events, page);
   const rows =
     events.length === 0
       ? html`<p class="empty">${data.next !== null ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
-      : eventTable(events, page, { intents: data.intents, isOwnPage: true });
+      : eventTable(events, page, { isOwnPage: true });
   const title = data.isNewestFirst ? "Newest first" : "In the order of the chain";
   return {
     title: "Events",
@@ -139,19 +131,16 @@ type BlockData = {
   readonly number: string;
   readonly head: Head;
   readonly found: ApiResult<EventPage>;
-  readonly intents: IntentTokens;
 };
 
 async function loadBlock(api: ApiReader, request: PageRequest): Promise<BlockData> {
   const number = requireParam(request, "id");
   // The API's own sentence for what is no block, or none that is indexed.
   const { body: head } = await api.get<Head>("/head", { query: { block: number } });
-  const found = await api.get<EventPage>("/events", { query: { from: number, limit: BLOCK_EVENTS } });
-  const own = found.body.events.filter(({ block_number }) => block_number === number);
-  return { number, head, found, intents: await readIntentTokens(api, own) };
+  return { number, head, found: await getEvents(api, { from: number, limit: BLOCK_EVENTS }) };
 }
 
-function renderBlock({ number: given, head, found, intents }: BlockData, page: PageContext): PageView {
+function renderBlock({ number: given, head, found }: BlockData, page: PageContext): PageView {
   const { events: read, has_more, progress } = found.body;
   const inBlock = eventsUpTo(read, page).filter(({ block_number }) => block_number === given);
   const events = inBlock.slice(0, SHOWN_EVENTS_MAX);
@@ -168,7 +157,7 @@ function renderBlock({ number: given, head, found, intents }: BlockData, page: P
   const rows =
     events.length === 0
       ? html`<p class="empty">${isLater ? "It comes after the block that this page shows." : "No event of the protocol is in this block."}</p>`
-      : eventTable(events, page, { intents, isOwnPage: true });
+      : eventTable(events, page, { isOwnPage: true });
   return {
     kicker: "Block",
     title: `Block ${given}`,

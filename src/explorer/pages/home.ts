@@ -10,7 +10,6 @@ import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard } from "../list.ts";
 import { definePage } from "../page.ts";
-import { type IntentTokens, readIntentTokens } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { disputeList, receiptList } from "./commerce-lists.ts";
 import { intentList } from "./intents.ts";
@@ -19,7 +18,7 @@ type Totals = TypeOf<typeof totalsSchema>;
 
 type HomeData = {
   readonly totals: ApiResult<Totals> | { readonly problem: string };
-  readonly feed: NewestEvents & { readonly intents: IntentTokens };
+  readonly feed: NewestEvents;
   readonly intents: ListData;
   readonly receipts: ListData;
   readonly disputes: ListData;
@@ -43,7 +42,7 @@ function withoutBeginning(series: Totals["series"]): Totals["series"] {
   return first < 0 ? series : series.slice(Math.max(0, Math.min(first - 1, series.length - POINTS_MIN)));
 }
 
-/** By day, or by hour if everything happened within the last days. */
+/** Grouped by day, or by hour if everything happened within the last days. */
 async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
   const [days, hours] = await Promise.all([
     api.attempt<Totals>("/totals"),
@@ -54,14 +53,10 @@ async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
 }
 
 async function load(api: ApiReader, { block }: PageRequest): Promise<HomeData> {
-  const readFeed = async () => {
-    const found = await readNewestEvents(api, { query: { from: block, limit: String(FEED_SHOWN) } });
-    return { ...found, intents: await readIntentTokens(api, found.events) };
-  };
   const newest = { query: { limit: String(ROWS_SHOWN) } };
   const [found, feed, intents, receipts, disputes] = await Promise.all([
     readTotals(api),
-    readFeed(),
+    readNewestEvents(api, { from: block, limit: String(FEED_SHOWN) }),
     api.list(intentList, newest),
     api.list(receiptList, newest),
     api.list(disputeList, newest),

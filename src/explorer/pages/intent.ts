@@ -55,7 +55,7 @@ export const bidList: List = {
   route: "/intents/:id/bids",
   key: "bids",
   csv: "/intents/:id/bids.csv",
-  // Those that depend on the intent are added when it is known.
+  // Requests that depend on the intent are added when it is known.
   columns: [],
   empty: "There is no such bid at this block.",
 };
@@ -187,7 +187,7 @@ function lastStep({ status: state, deadline }: Intent): readonly TimelineStep[] 
   return [];
 }
 
-/** With the token itself where its symbol does not say it. */
+/** Shows the token itself if its symbol does not say it. */
 function amountOf(units: string, of: string, page: PageContext): Html {
   const isKnown = findToken(page, of) !== null;
   return html`${amount(page, units, of)}${!isKnown && html` <span class="soft">of</span> ${token(page, of)}`}`;
@@ -252,10 +252,9 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
   return html`${facts(required)}<h3>Metadata from its owner</h3>${facts(stored)}`;
 }
 
-function transactionRows({ intent, events }: IntentData, page: PageContext): Html {
-  const { body } = intent;
+function transactionRows({ events }: IntentData, page: PageContext): Html {
   const shown = eventsUpTo(events.events, page);
-  return html`${eventTable(shown, page, { intents: new Map([[body.intent_id, body]]) })}
+  return html`${eventTable(shown, page)}
 ${unreadNotice(events)}${eventSource(page, events.call)}`;
 }
 

@@ -22,7 +22,6 @@ import { type PageContext, type PageRequest, requireParam } from "../context.ts"
 import { shorten } from "../format.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
-import { ownSentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { type Account, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
@@ -76,7 +75,7 @@ function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: 
   })}<p class="under">Already spent in the current window: ${amount(page, spent, token)}. This adds ${amount(page, attempted, token)}.</p></div>`;
 }
 
-/** What the call changes, in words. */
+/** A sentence about what the call changes. */
 function updateTitle(
   { policy_type, target, selector, token, suggested_value }: PolicyUpdate,
   page: PageContext,
@@ -131,6 +130,14 @@ function updatesCard(verdict: Verdict, account: string, page: PageContext): Html
     html`${isPartial && notice("warn", "There are more reasons than calls: one call may remove several, but no policy makes a session key valid or its forbidden target allowed.")}<p class="note soft">Ready to sign. The account itself must send ${them}; the owner of a PolicyAccount calls the function of the same name on the account instead.</p><ol class="updates">${updates.map((each) => updateItem(each, account, page))}</ol>`,
     { id: "fix" },
   );
+}
+
+const ADDRESS = /(0x[0-9a-f]{40})(?![0-9a-f])/;
+
+/** A sentence of the API, with its addresses by their ends. */
+function ownSentence(page: PageContext, text: string): Html {
+  const shown = text.split(ADDRESS).map((each, at) => (at % 2 === 0 ? each : tokenLabel(page, each)));
+  return html`<span class="sentence">${shown}</span>`;
 }
 
 /** The reasons of the API. It writes one for each failed check, in the smallest unit; here with the decimals of the token. */

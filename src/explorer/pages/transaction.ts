@@ -11,7 +11,7 @@ import { fieldValue, toFieldName } from "../fields.ts";
 import { shorten, toWords } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
 import { type RowChange, rowChanges } from "../row-changes.ts";
-import { type IntentTokens, readIntentTokens, sentence } from "../sentences.ts";
+import { intentTokens, sentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
 
@@ -29,14 +29,12 @@ type ChangedEventPage = Omit<EventPage, "events"> & { readonly events: readonly 
 type TransactionData = {
   readonly explanation: ApiResult<Explanation>;
   readonly events: ApiResult<readonly ChangedEvent[]>;
-  readonly intents: IntentTokens;
 };
 
 // Each event costs a part of the folding of its block, and most blocks have few: more are read only if a block has
 // more.
 const EVENTS_READ_MIN = 4;
 const EVENTS_READ_MAX = 100;
-const PAGES_MAX = 8;
 // Beyond this a page is too long to read; the API has the rest.
 const EVENTS_SHOWN_MAX = 30;
 
@@ -44,12 +42,7 @@ async function load(api: ApiReader, request: PageRequest): Promise<TransactionDa
   const explanation = await api.get<Explanation>("/tx/:hash/explain", {
     params: { hash: requireParam(request, "id") },
   });
-  const events = await readEventsOf(api, explanation.body);
-  return {
-    explanation,
-    events,
-    intents: await readIntentTokens(api, events.body.slice(0, EVENTS_SHOWN_MAX)),
-  };
+  return { explanation, events: await readEventsOf(api, explanation.body) };
 }
 
 /** Events are read by block; a transaction is a part of one. */
@@ -59,31 +52,32 @@ async function readEventsOf(
 ): Promise<ApiResult<readonly ChangedEvent[]>> {
   const found: ChangedEvent[] = [];
   const limit = Math.min(EVENTS_READ_MAX, Math.max(EVENTS_READ_MIN, events.length));
-  const query = { include: "rows", limit: String(limit) };
+  const query = { include: "rows,parts", limit: String(limit) };
   const first = await api.get<ChangedEventPage>("/events", { query: { ...query, from: block_number } });
-  for (let { body } = first, page = 1; ; page += 1) {
+  for (let { body } = first; ; ) {
     found.push(...body.events.filter((each) => each.tx_hash === tx_hash));
     const last = body.events.at(-1);
     const isPast = last !== undefined && BigInt(last.block_number) > BigInt(block_number);
     const isComplete = found.length >= events.length;
-    if (isComplete || isPast || !body.has_more || page >= PAGES_MAX) return { body: found, call: first.call };
+    if (isComplete || isPast || !body.has_more || api.requestsLeft <= 0)
+      return { body: found, call: first.call };
     ({ body } = await api.get<ChangedEventPage>("/events", {
       query: { ...query, from: body.progress.cursor },
     }));
   }
 }
 
-function eventCard(event: ChangedEvent, index: number, intents: IntentTokens, page: PageContext): Html {
+function eventCard(event: ChangedEvent, index: number, page: PageContext): Html {
   const fields = Object.fromEntries(
     Object.entries(event.args).map(([name, value]) => [toFieldName(name), value]),
   );
-  const tokens = intents.get(String(fields.intent_id));
+  const tokens = intentTokens(event);
   const args = Object.keys(fields).map(
     (name) => [toWords(name), fieldValue(page, { ...tokens, ...fields }, name)] as const,
   );
-  const content = html`<p>${sentence(page, event, intents)}.</p>
+  const content = html`<p>${sentence(page, event.parts)}.</p>
 <details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
-<h3>Rows before and after</h3>${rowChanges(event.rows, page, intents)}`;
+<h3>Rows before and after</h3>${rowChanges(event.rows, page, tokens)}`;
   return card(`${index + 1}. ${toWords(event.type)}`, content, {
     id: `event-${event.log_index}`,
     aside: html`<span class="soft">${event.contract} · log ${number(event.log_index)}</span>`,
@@ -110,11 +104,11 @@ function summary({ explanation, events }: TransactionData, page: PageContext): H
 }
 
 /** The first sentence; each event has its own below. */
-function leadOf({ explanation, intents }: TransactionData, page: PageContext): Html {
-  const [first, ...others] = explanation.body.events;
-  const more =
-    others.length === 0 ? "." : `, and ${others.length} more event${others.length === 1 ? "" : "s"}.`;
-  return html`${first !== undefined && sentence(page, { type: first.eventName, description: first.description }, intents)}${more}`;
+function leadOf({ explanation, events }: TransactionData, page: PageContext): Html {
+  const others = explanation.body.events.length - 1;
+  const more = others === 0 ? "." : `, and ${others} more event${others === 1 ? "" : "s"}.`;
+  const [first] = events.body;
+  return html`${first !== undefined && sentence(page, first.parts)}${more}`;
 }
 
 function render(data: TransactionData, page: PageContext): PageView {
@@ -124,7 +118,7 @@ function render(data: TransactionData, page: PageContext): PageView {
   const isCut = shown.length < sentences.length;
   const main = html`${card("Transaction", summary(data, page))}
 <div class="changes-head"><h2>What it changed</h2>${sourceLinks(page, events.call)}</div>
-${shown.map((each, index) => eventCard(each, index, data.intents, page))}
+${shown.map((each, index) => eventCard(each, index, page))}
 ${isCut && notice("info", `This page shows ${shown.length} of ${sentences.length} events; the API has all of them.`)}`;
   return {
     kicker: "Transaction",
