@@ -91,7 +91,7 @@ function segmentsOf({ path }: ApiOperation): readonly string[] {
 }
 
 /** Query and body of the operation from the filters of a command, which may be those of another operation. */
-export function readParameters(
+export function readArguments(
   operation: ApiOperation,
   filters: ApiOptions,
 ): Readonly<Record<string, string>> {

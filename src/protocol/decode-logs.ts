@@ -4,12 +4,12 @@ import { createEventCodec, type EventCodec } from "../lib/abi/codec.ts";
 import { MalformedAbiError } from "../lib/abi/words.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { ChainLog, EventRecord, LogWithDetails } from "../schema/chain-log.ts";
+import type { ChainLog, EmittedEvent, LogWithDetails } from "../schema/chain-log.ts";
 import type { EventRule } from "../schema/domain.ts";
 import type { Deployment } from "./deployment.ts";
 import { domains } from "./domains.ts";
 
-export type DecodedEvent = EventRecord<never> & {
+export type DecodedEvent = EmittedEvent<never> & {
   readonly contract: string;
   readonly name: string;
   readonly rule: EventRule<never>;

@@ -54,7 +54,7 @@ export type BlockSummary = Pick<BlockHeader, "number" | "hash" | "timestamp">;
 export type LogWithDetails = { readonly log: ChainLog; readonly details: Hex | null };
 
 /** A decoded event of the protocol, the input of folds and explanations, with its arguments, emitter and position in the chain. */
-export type EventRecord<Args> = {
+export type EmittedEvent<Args> = {
   readonly args: Args;
   /** The emitting contract, in lower case like every address. */
   readonly address: Hex;

@@ -1,14 +1,14 @@
 // Declares domains: for each event of a contract, the changes to rows and an explanation in plain English.
 
 import type { Abi, ContractEventArgsFromTopics, ContractEventName } from "viem";
-import type { EventRecord } from "./chain-log.ts";
+import type { EmittedEvent } from "./chain-log.ts";
 import type { Change } from "./change.ts";
 import type { DetailsReader } from "./event-details.ts";
 import type { Sentence } from "./sentence.ts";
 import { type Columns, formatKey, type Row, type RowOf, type Table } from "./table.ts";
 
 /** The input of a fold: the event, its details from the call, and the rows that the rule requires. */
-export type FoldInput<Args> = EventRecord<Args> & {
+export type FoldInput<Args> = EmittedEvent<Args> & {
   readonly details: <T>(reader: DetailsReader<T>) => T;
   /** The row before this event; null if it does not exist. It must be one of the rule's required rows. */
   readonly find: <C extends Columns, K extends keyof C & string>(
@@ -21,12 +21,12 @@ export type FoldInput<Args> = EventRecord<Args> & {
 export type RequiredRow = { readonly table: Table; readonly keyText: string; readonly key: Row };
 
 export type EventRule<Args> = {
-  readonly requiredRows?: (event: EventRecord<Args>) => readonly RequiredRow[];
+  readonly requiredRows?: (event: EmittedEvent<Args>) => readonly RequiredRow[];
   readonly details?: DetailsReader<unknown>;
   /** Pure: the same event and rows give the same changes, which makes a rebuild possible. */
   readonly fold: (event: FoldInput<Args>) => readonly Change[];
   /** The tokens are those of the intent that the event names, as far as they are known. */
-  readonly explain: (event: EventRecord<Args>, tokens: IntentTokens) => Sentence;
+  readonly explain: (event: EmittedEvent<Args>, tokens: IntentTokens) => Sentence;
 };
 
 export type IntentTokens = { readonly input_token: string | null; readonly output_token: string | null };

@@ -2,7 +2,7 @@
 import { encodeEventTopics, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
-import type { EventRecord } from "./chain-log.ts";
+import type { EmittedEvent } from "./chain-log.ts";
 import { defineDetails } from "./event-details.ts";
 
 const abi = parseAbi([
@@ -23,7 +23,7 @@ const naming = defineDetails({
   asEmitted: ([chosen]) => [chosen, 0n] as const,
   mutable: { fields: ["amount"], eventName: "Renamed", key: "id" },
 });
-const event = { args: { id: 3n, chosen: "Ada" } } as unknown as EventRecord<never>;
+const event = { args: { id: 3n, chosen: "Ada" } } as unknown as EmittedEvent<never>;
 const outputOf = (chosen: string, amount: bigint) =>
   encodeFunctionResult({ abi, functionName: "named", result: [chosen, amount] });
 

@@ -8,7 +8,7 @@ import {
   findAbiFunction,
 } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
-import type { EventRecord } from "./chain-log.ts";
+import type { EmittedEvent } from "./chain-log.ts";
 
 export type DetailsReader<T> = {
   /** The selector of the call that causes the event. */
@@ -16,18 +16,18 @@ export type DetailsReader<T> = {
   /** Details from the input of a call to the contract; null for another call. */
   readonly decodeCall: (input: Hex) => T | null;
   /** Whether the call agrees with the event; input that the contract could not decode never does. */
-  readonly callMatches: (input: Hex, event: EventRecord<never>) => boolean;
+  readonly callMatches: (input: Hex, event: EmittedEvent<never>) => boolean;
   /** The view call that returns the record of the event. */
-  readonly encodeStateCall: (event: EventRecord<never>) => Hex;
+  readonly encodeStateCall: (event: EmittedEvent<never>) => Hex;
   readonly decodeState: (output: Hex) => T;
   /** The record as stored with the log; null if the output is not the record of this event. */
-  readonly normalizeRecord: (output: Hex, event: EventRecord<never>) => Hex | null;
+  readonly normalizeRecord: (output: Hex, event: EmittedEvent<never>) => Hex | null;
   /** Details that may change after the event; null if none do, so that any later block has them. */
   readonly mutable: {
     /** The event that reports a change. */
     readonly eventName: string;
     /** The topics of that event for the record of this one. */
-    readonly encodeTopics: (event: EventRecord<never>) => readonly (Hex | null)[];
+    readonly encodeTopics: (event: EmittedEvent<never>) => readonly (Hex | null)[];
     /** Whether call and record agree: in all details, or in those that never change. */
     readonly agrees: (input: Hex, record: Hex, scope: "all" | "lasting") => boolean;
   } | null;

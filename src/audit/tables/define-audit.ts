@@ -10,7 +10,7 @@ import type {
 import { createFunctionCodec, findAbiEvent, findAbiFunction, hashEvent } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ContractName } from "../../protocol/deployment.ts";
-import type { EventRecord } from "../../schema/chain-log.ts";
+import type { EmittedEvent } from "../../schema/chain-log.ts";
 import { type Columns, listValueColumns, type Row, type RowOf, type Table } from "../../schema/table.ts";
 
 type ViewName<A extends Abi> = ContractFunctionName<A, "view" | "pure">;
@@ -52,7 +52,7 @@ export type CreationEvent = {
   /** The indexed arguments (the first ones) and data words that identify a row; null: each event creates a row. */
   readonly distinctBy: { readonly topics: number; readonly words: readonly number[] } | null;
   /** The columns that follow from the event and never change afterwards. */
-  readonly columns: (event: EventRecord<never>) => Row;
+  readonly columns: (event: EmittedEvent<never>) => Row;
 };
 
 /** The expected rows, computed from other tables: plain SQL in which a table name stands for its rows as of the block. */
@@ -89,7 +89,7 @@ type SharedColumn<C extends Columns, T> = {
 /** The arguments that a row keeps under their names, or the columns that follow from the event. */
 type EventColumns<C extends Columns, Args> =
   | readonly SharedColumn<C, Args>[]
-  | ((event: EventRecord<Args>) => Partial<RowOf<C>>);
+  | ((event: EmittedEvent<Args>) => Partial<RowOf<C>>);
 
 /** The columns; with `topics` and `words` if a later event of the same subject replaces the row. */
 type EventDeclaration<C extends Columns, Args> =

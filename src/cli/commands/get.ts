@@ -1,6 +1,6 @@
 // `sextant get agents/1`: shows one record or document of the indexing API.
 import type { PublishedDocument } from "@sextant/client/sextant";
-import { matchPath, readParameters } from "../api-operations.ts";
+import { matchPath, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import type { RunClientCommand } from "../command.ts";
@@ -11,7 +11,7 @@ export const getCommand: RunClientCommand = async (context) => {
   const { environment, operands, options, filters, display, print, stop } = context;
   const found = matchPath("get", operands[0]);
   const { operation } = found;
-  const parameters = { ...found.parameters, ...readParameters(operation, filters) };
+  const parameters = { ...found.parameters, ...readArguments(operation, filters) };
   const sextant = openReader(environment);
   const done = display.progress(`Reading ${operands[0]}`);
   const result = await runRead(sextant, { operation, parameters }, { filters, signal: stop }).finally(done);

@@ -1,5 +1,5 @@
 // `sextant list intents --status open`: shows a list of the indexing API, page by page as it is read.
-import { matchPath, type OperationCall, readParameters } from "../api-operations.ts";
+import { matchPath, type OperationCall, readArguments } from "../api-operations.ts";
 import { openList } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
@@ -20,7 +20,7 @@ export const listCommand: RunClientCommand = async (context) => {
     options.all === true ? Number.POSITIVE_INFINITY : (readIntegerOption(options, "limit", 1) ?? LIMIT);
   const parameters: OperationCall["parameters"] = {
     ...found.parameters,
-    ...readParameters(found.operation, filters),
+    ...readArguments(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
   };
   const sextant = openReader(environment);

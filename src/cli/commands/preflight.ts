@@ -1,6 +1,6 @@
 // `sextant preflight`: what the policies of an account say about a transaction before it is sent.
 import type { Preflight } from "@sextant/client/sextant";
-import { findOperation, readParameters } from "../api-operations.ts";
+import { findOperation, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import type { RunClientCommand } from "../command.ts";
@@ -10,7 +10,7 @@ import { formatRecord } from "../display/record.ts";
 export const preflightCommand: RunClientCommand = async (context) => {
   const { environment, options, filters, display, print, stop } = context;
   const operation = findOperation("preflight");
-  const parameters = readParameters(operation, filters);
+  const parameters = readArguments(operation, filters);
   const sextant = openReader(environment);
   const done = display.progress("Checking");
   const call = { operation, parameters };

@@ -12,7 +12,7 @@ import { usdAmount } from "../../config/setting-kinds.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
-import { findOperation, readParameters } from "../api-operations.ts";
+import { findOperation, readArguments } from "../api-operations.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, PROGRAM, type RunClientCommand, readStringOption } from "../command.ts";
 import { formatDiff } from "../display/diff.ts";
@@ -136,7 +136,7 @@ function readPaidParameters(
   const wallet = address.includes(".") ? address : parseAddress(address, "The wallet");
   assertChecksum(address);
   // Lower case: calls that are written differently are the same purchase.
-  return readParameters(findOperation(operation), { ...filters, address: wallet });
+  return readArguments(findOperation(operation), { ...filters, address: wallet });
 }
 
 function readMax(options: ClientContext["options"]): string | null {

@@ -1,6 +1,6 @@
 // `sextant watch --type IntentSubmitted`: prints events as they happen, and continues from where it stopped.
 import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
-import { findOperation, readParameters } from "../api-operations.ts";
+import { findOperation, readArguments } from "../api-operations.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import { openCursorFile } from "../cursor-file.ts";
@@ -43,7 +43,7 @@ export function readWatchOptions({ filters, display, stop }: ClientContext): {
   readonly filter: WatchFilter;
   readonly watching: WatchOptions;
 } {
-  const { from, finality, include, ...filter } = readParameters(findOperation("readEvents"), filters);
+  const { from, finality, include, ...filter } = readArguments(findOperation("readEvents"), filters);
   const onRetry = ({ message }: SextantError, waitMs: number) => {
     display.report(`${toPlainText(message)} Connecting again in ${(waitMs / 1_000).toFixed(1)} s.`);
   };

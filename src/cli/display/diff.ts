@@ -1,7 +1,7 @@
 // A difference for people: the total, then each change split into quantity and price.
 import type { PortfolioDiff } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
-import { formatLabel, formatUsd, formatWarnings } from "./receipt.ts";
+import { formatDollars, formatLabel, formatWarnings } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection, type TableColumn } from "./table.ts";
 
@@ -14,12 +14,12 @@ const CHANGE = [money("change"), money("by quantity"), money("by price")];
 export function formatDiff(diff: PortfolioDiff, display: Display): readonly string[] {
   const { address, from, to, total, unknownCount } = diff;
   const label = (name: string) => formatLabel(name, display);
-  const change = display.style("bold", formatUsd(total.changeUsd));
+  const change = display.style("bold", formatDollars(total.changeUsd));
   const unknown = unknownCount === 0 ? "" : `   ${unknownCount} changes of unknown value`;
   return [
     `${label("Wallet")}  ${formatValue(address)}`,
-    `${label("From")}  ${formatSide(from)}   ${formatUsd(total.beforeUsd)}`,
-    `${label("To")}  ${formatSide(to)}   ${formatUsd(total.afterUsd)}`,
+    `${label("From")}  ${formatSide(from)}   ${formatDollars(total.beforeUsd)}`,
+    `${label("To")}  ${formatSide(to)}   ${formatDollars(total.afterUsd)}`,
     `${label("Change")}  ${change}${unknown}`,
     ...formatChains(diff, display),
     ...formatTokens(diff, display),
@@ -34,16 +34,16 @@ function formatSide({ timestamp, blocks }: PortfolioDiff["from"]): string {
 }
 
 const changeOf = ({ changeUsd, quantityUsd, priceUsd }: ValueChange): readonly string[] =>
-  [changeUsd, quantityUsd, priceUsd].map(formatUsd);
+  [changeUsd, quantityUsd, priceUsd].map(formatDollars);
 
 function formatChains({ chains }: PortfolioDiff, display: Display): string[] {
   const columns = [text("chain"), money("before"), money("after"), ...CHANGE, money("other")];
   const rows = chains.map((each) => [
     each.chain,
-    formatUsd(each.beforeUsd),
-    formatUsd(each.afterUsd),
+    formatDollars(each.beforeUsd),
+    formatDollars(each.afterUsd),
     ...changeOf(each),
-    formatUsd(each.otherUsd),
+    formatDollars(each.otherUsd),
   ]);
   return formatSection("Chains", columns, rows, display);
 }

@@ -1,7 +1,7 @@
 // An exposure for people: what is at risk, then each permission with its holder, limit and reasons.
 import type { Exposure } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
-import { formatLabel, formatUsd, formatWarnings } from "./receipt.ts";
+import { formatDollars, formatLabel, formatWarnings } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection } from "./table.ts";
 
@@ -37,7 +37,7 @@ function formatRisk({
   valueAtRiskUsd,
   partial,
 }: Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">): string {
-  const risk = formatUsd(valueAtRiskUsd);
+  const risk = formatDollars(valueAtRiskUsd);
   return partial && valueAtRiskUsd !== null ? `at least ${risk}` : risk;
 }
 

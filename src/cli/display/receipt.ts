@@ -16,7 +16,7 @@ export function formatReceipt(receipt: PaymentReceipt | null): string {
 }
 
 /** A dash if it is unknown. */
-export function formatUsd(value: string | null): string {
+export function formatDollars(value: string | null): string {
   if (value === null) return "–";
   return toPlainText(value.startsWith("-") ? `-$${value.slice(1)}` : `$${value}`);
 }

@@ -1,7 +1,7 @@
 // A snapshot for people: sums first, then tables, then what to know.
 import type { PortfolioSnapshot } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
-import { formatLabel, formatUsd, formatWarnings } from "./receipt.ts";
+import { formatDollars, formatLabel, formatWarnings } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection, type TableColumn } from "./table.ts";
 
@@ -26,17 +26,17 @@ function formatTotals(
   display: Display,
 ): string[] {
   const label = (name: string) => formatLabel(name, display);
-  const worth = display.style("bold", formatUsd(summary.totalValueUsd));
+  const worth = display.style("bold", formatDollars(summary.totalValueUsd));
   return [
     `${label("Wallet")}  ${formatValue(address)}`,
-    `${label("Worth")}  ${worth}   stablecoins ${formatUsd(summary.stablecoinValueUsd)}`,
+    `${label("Worth")}  ${worth}   stablecoins ${formatDollars(summary.stablecoinValueUsd)}`,
     `${label("Taken")}  ${formatValue(timestamp)} by ${formatValue(provider)}`,
   ];
 }
 
 function formatChains({ summary }: PortfolioSnapshot, display: Display): string[] {
   const rows = summary.chains.map(({ chain, tokenCount, pricedTokenCount, totalValueUsd }) => [
-    ...[chain, String(tokenCount), String(pricedTokenCount), formatUsd(totalValueUsd)],
+    ...[chain, String(tokenCount), String(pricedTokenCount), formatDollars(totalValueUsd)],
   ]);
   return formatSection(
     "Chains",
@@ -59,8 +59,8 @@ function formatTokens({ tokens }: PortfolioSnapshot, display: Display): string[]
     token.symbol ?? token.contract ?? "?",
     token.chain,
     token.balance ?? `${token.rawBalance} units`,
-    formatUsd(token.priceUsd),
-    formatUsd(token.valueUsd),
+    formatDollars(token.priceUsd),
+    formatDollars(token.valueUsd),
     token.spam ? "spam" : "",
   ]);
   return formatSection("Tokens", columns, rows, display);
@@ -73,7 +73,7 @@ function formatPositions({ positions }: PortfolioSnapshot, display: Display): st
     position.chain,
     position.kind,
     position.assets.map(({ balance, symbol }) => `${balance ?? "?"} ${symbol ?? "?"}`).join(", "),
-    formatUsd(position.valueUsd),
+    formatDollars(position.valueUsd),
   ]);
   return formatSection("Positions", columns, rows, display);
 }
@@ -87,7 +87,7 @@ function formatLoans({ health }: PortfolioSnapshot, display: Display): string[] 
   const rows = health
     .filter(({ debtUsd, loanToValue }) => debtUsd !== "0" && loanToValue !== "0")
     .map((loan) => [
-      ...[loan.name, loan.chain, formatUsd(loan.collateralUsd), formatUsd(loan.debtUsd)],
+      ...[loan.name, loan.chain, formatDollars(loan.collateralUsd), formatDollars(loan.debtUsd)],
       loan.healthFactor === null ? "–" : cutFactor(loan.healthFactor),
       loan.distanceToLiquidation === null ? "–" : cutPercent(loan.distanceToLiquidation),
       loan.liquidatable ? "can be liquidated now" : "",

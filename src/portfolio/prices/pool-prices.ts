@@ -16,7 +16,7 @@ import {
 import { collectPrices } from "./collect-prices.ts";
 import { findPools, type PoolToken as Token } from "./find-pools.ts";
 import { type PoolReading, readPools } from "./read-pools.ts";
-import { findSellable, type Sale, type SaleClaim, type Sales } from "./simulate-sales.ts";
+import { findSellable, type SaleClaim, type Sales, type SimulatedSale } from "./simulate-sales.ts";
 import { type QuoteToken, SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import type { Ratio } from "./spot-pools.ts";
 
@@ -173,7 +173,7 @@ function priceTokens(
 }
 
 /** The value of an unlisted token follows from a sale, and not from the depth of its pool: its code may be anything. */
-function limitToSale({ claim, paid }: Sale<PriceClaim>, quotePrices: QuotePrices): QuotedPrice {
+function limitToSale({ claim, paid }: SimulatedSale<PriceClaim>, quotePrices: QuotePrices): QuotedPrice {
   const { pool, price } = claim;
   const quoteUsd = quotePrices.get(pool.quote.token);
   if (paid === null || quoteUsd === undefined || price.payableUsdMax === null) return price;

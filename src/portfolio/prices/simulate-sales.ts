@@ -30,14 +30,14 @@ const SQRT_PRICE_FALL_MAX = 4n;
 /** The pool that sets a price, and what it claims. */
 export type SaleClaim = { readonly pool: Pool; readonly standing: PoolState };
 
-export type Sale<Claim> = {
+export type SimulatedSale<Claim> = {
   readonly claim: Claim;
   /** Units of the quote token that the wallet got for all that it holds; null for a listed token. */
   readonly paid: bigint | null;
 };
 
 export type Sales<Claim> = {
-  readonly sellable: readonly Sale<Claim>[];
+  readonly sellable: readonly SimulatedSale<Claim>[];
   /** Unlisted tokens that no node could try to sell. */
   readonly untried: readonly Claim[];
 };

@@ -8,7 +8,7 @@ import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi, entryPoint09Abi } fr
 import { describe, expect, it } from "vitest";
 import { repeatAddressByte, repeatHashByte } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { EventRecord } from "../../schema/chain-log.ts";
+import type { EmittedEvent } from "../../schema/chain-log.ts";
 import { agentsDomain } from "../domains/agents.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 
@@ -26,7 +26,7 @@ const callOf = ({ uri, pubkey, capabilities }: Profile): Hex =>
     args: [uri, pubkey, capabilities],
   });
 const eventOf = ({ uri }: Profile) =>
-  ({ args: { agentId: 1n, owner: SENDER, metadataURI: uri } }) as unknown as EventRecord<never>;
+  ({ args: { agentId: 1n, owner: SENDER, metadataURI: uri } }) as unknown as EmittedEvent<never>;
 
 const manyAbi = parseAbi([
   "function multicall(bytes[] data)",
