@@ -1,5 +1,4 @@
-// Measures what replicas take off the primary: reads without one, over one and over two, and the writer's rate under
-// these reads.
+// Measures what replicas take off the primary: reads without one, over one and over two, and the writer's rate under these reads.
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ReplicatedPostgres } from "../tests/support/database/replicated-postgres.ts";
 import { tableSizes } from "./api/row-generators.ts";

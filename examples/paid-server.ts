@@ -1,5 +1,4 @@
-// A paid server alongside a local run: `npm start -- --payee $PAY_TO`, then `PAY_TO=0x… npx tsx
-// examples/paid-server.ts`.
+// A paid server alongside a local run: `npm start -- --payee $PAY_TO`, then `PAY_TO=0x… npx tsx examples/paid-server.ts`.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import {
   decodePaymentSignatureHeader,

@@ -1,5 +1,4 @@
-// Reports what several processes of the portfolio service gain and lose: ratios to one process, and to one request at a
-// time.
+// Reports what several processes of the portfolio service gain and lose: ratios to one process, and to one request at a time.
 import {
   type BenchReport,
   formatGrouped,

@@ -1,5 +1,4 @@
-// Reads what the paid routes read, as the service does it, and the same HTTP exchanges with nothing of ours between, in
-// turns.
+// Reads what the paid routes read, as the service does it, and the same HTTP exchanges with nothing of ours between, in turns.
 import { findChainById } from "../../src/chain/chains/chains.ts";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";

@@ -1,5 +1,4 @@
-// The local-chain command as a process that has to end. Fast tests of the same rules: local-chain.test.ts (stopping
-// with open sockets), main.test.ts (arguments).
+// The local-chain command as a process that has to end. Fast tests of the same rules: local-chain.test.ts (stopping with open sockets), main.test.ts (arguments).
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";

@@ -1,5 +1,4 @@
-// Audits more random histories. src/cli/commands/audit.integration.test.ts and table.test.ts audit everything of one
-// history.
+// Audits more random histories. src/cli/commands/audit.integration.test.ts and table.test.ts audit everything of one history.
 import { afterEach, describe, expect, inject, it } from "vitest";
 import { openAuditedIndex } from "../../tests/support/index/audited-index.ts";
 import { simulateHistory } from "../../tests/support/index/simulated-history.ts";

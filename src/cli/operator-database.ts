@@ -1,5 +1,4 @@
-// The database that a command of the operator works on: that of the running service, or the configured one. It says
-// which.
+// The database that a command of the operator works on: that of the running service, or the configured one. It says which.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { splitPostgresUrl } from "../config/postgres-url.ts";

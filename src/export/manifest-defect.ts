@@ -1,5 +1,4 @@
-// Finds what in a manifest cannot be as an export wrote it: files are trusted by it, and written and deleted next to
-// it.
+// Finds what in a manifest cannot be as an export wrote it: files are trusted by it, and written and deleted next to it.
 import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import type { ExportedRange } from "./export-table.ts";
 

@@ -1,5 +1,4 @@
-// Measures the cost of counting one request, compared with prom-client's own histograms without and with the route
-// label.
+// Measures the cost of counting one request, compared with prom-client's own histograms without and with the route label.
 import { Histogram, Registry } from "prom-client";
 import { bench, describe } from "vitest";
 import { createRequestMetrics } from "./metrics.ts";

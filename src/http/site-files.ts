@@ -1,5 +1,4 @@
-// Small files that clients request from every site: robots.txt and the icons. They are not part of an API's
-// description.
+// Small files that clients request from every site: robots.txt and the icons. They are not part of an API's description.
 
 import { FAVICON_PATH, renderIcoIcon, renderSvgIcon } from "./icon.ts";
 import type { StaticDocument } from "./routes/documents.ts";

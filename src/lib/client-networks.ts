@@ -1,5 +1,4 @@
-// Lists the networks for which a client's use counts: itself and, for IPv6, the /56 and /48 around it. Every limit per
-// client asks here.
+// Lists the networks for which a client's use counts: itself and, for IPv6, the /56 and /48 around it. Every limit per client asks here.
 
 type ClientNetwork = {
   readonly id: string;

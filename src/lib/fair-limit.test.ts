@@ -1,5 +1,4 @@
-// A limit shared out by key: no key takes all slots, keys take turns, and a caller that would wait too long is
-// rejected.
+// A limit shared out by key: no key takes all slots, keys take turns, and a caller that would wait too long is rejected.
 import { describe, expect, it } from "vitest";
 import { createFairLimit } from "./concurrency-limit.ts";
 

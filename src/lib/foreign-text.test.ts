@@ -1,5 +1,4 @@
-// Invisible characters: visible in JSON without a change of its value, noted for a model, and kept if they join visible
-// characters.
+// Invisible characters: visible in JSON without a change of its value, noted for a model, and kept if they join visible characters.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCharacter } from "../../tests/support/any-character.ts";

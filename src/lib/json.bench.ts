@@ -1,5 +1,4 @@
-// How long strict JSON takes for bodies of the largest size, compared with JSON.parse: `npx vitest bench --run
-// src/lib`.
+// How long strict JSON takes for bodies of the largest size, compared with JSON.parse: `npx vitest bench --run src/lib`.
 import { bench, describe } from "vitest";
 import { parseStrictJson } from "./json.ts";
 

@@ -1,5 +1,4 @@
-// Finds what each event of a block changes: its folds run once more in memory, on the rows as they were before the
-// block.
+// Finds what each event of a block changes: its folds run once more in memory, on the rows as they were before the block.
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { RequiredRow } from "../schema/domain.ts";
 import type { Row, Table } from "../schema/table.ts";

@@ -141,6 +141,13 @@ describe("checkRepository", () => {
     ]);
   });
 
+  it("finds a comment that begins as a fragment, and not a line that continues one", () => {
+    const text =
+      "// A.\n\n// What it costs.\nconst a = 1;\n// The sum of\n// What is left.\n/** Of one. */\nfoo(a);\n";
+    const found = violationsInFiles({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": text });
+    expect(found.map((line) => line.split(" ")[0])).toEqual(["src/lib/a.ts:3", "src/lib/a.ts:7"]);
+  });
+
   it("finds a file without a purpose, and one that nothing runs", () => {
     expect(
       violationsInFiles({ ...commandUsing("../lib/a.ts"), "src/lib/a.ts": "export const a = 1;\n" }),

@@ -2,6 +2,7 @@
 
 import type { Repository, RepositoryRule } from "./repository.ts";
 import { abiFunctions } from "./rules/abi-functions.ts";
+import { commentStarts } from "./rules/comment-starts.ts";
 import { dataInCode } from "./rules/data-in-code.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { documentClaims } from "./rules/document-claims.ts";
@@ -38,6 +39,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   faults: documentedErrors,
   logLines,
   words,
+  commentStarts,
   testTitles,
   ownCommand,
 };

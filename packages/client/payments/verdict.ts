@@ -1,5 +1,4 @@
-// Decides what a response to a signature means for its payment. The service may lie: only the chain, or time, ends a
-// signature.
+// Decides what a response to a signature means for its payment. The service may lie: only the chain, or time, ends a signature.
 import { type Charged, SextantError } from "../errors.ts";
 import {
   type HttpResponse,

@@ -1,5 +1,4 @@
-// The state of a deployment of this installation: its index, the chain as its indexer last saw it, and whether it is
-// ready.
+// The state of a deployment of this installation: its index, the chain as its indexer last saw it, and whether it is ready.
 import type { Readiness } from "../../http/status-routes.ts";
 import type { IndexerReport } from "../../indexer/status.ts";
 import {

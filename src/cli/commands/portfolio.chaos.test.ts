@@ -1,5 +1,4 @@
-// `sextant portfolio` shuts down in time alongside a frozen node; the deadline itself is tested in
-// src/lib/shutdown.test.ts.
+// `sextant portfolio` shuts down in time alongside a frozen node; the deadline itself is tested in src/lib/shutdown.test.ts.
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { expect, it, onTestFinished } from "vitest";
 import { startFaultyNode } from "../../../tests/support/nodes/faulty-node.ts";

@@ -1,5 +1,4 @@
-// `sextant webhooks`: delivers events to webhooks, alongside other processes; or shows and manages them for the
-// operator.
+// `sextant webhooks`: delivers events to webhooks, alongside other processes; or shows and manages them for the operator.
 import { Registry } from "prom-client";
 import { openEvents } from "../../api/events/open.ts";
 import { openSourceReaders } from "../../api/source-readers.ts";

@@ -1,5 +1,4 @@
-// Shows results on a terminal: its width, colours, progress and notes. Only the result itself goes to a file or
-// program.
+// Shows results on a terminal: its width, colours, progress and notes. Only the result itself goes to a file or program.
 
 export type Display = {
   /** The width of the terminal that the result goes to; null if it goes to a file or a program. */

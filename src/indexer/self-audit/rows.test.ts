@@ -1,5 +1,4 @@
-// Chooses the blocks at which a sample of rows is compared; comparing through pruned nodes is in
-// tests/indexer/self-audit-nodes.integration.test.ts.
+// Chooses the blocks at which a sample of rows is compared; comparing through pruned nodes is in tests/indexer/self-audit-nodes.integration.test.ts.
 import { describe, expect, it } from "vitest";
 import { sampledBlocks } from "./rows.ts";
 

@@ -1,5 +1,4 @@
-// Reads what the chain knows about a payment before it is simulated: one call to a node, whatever the payment is
-// worth.
+// Reads what the chain knows about a payment before it is simulated: one call to a node, whatever the payment is worth.
 import type { PublicClient } from "viem";
 import { createParametersCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";

@@ -1,5 +1,4 @@
-// Payments that were interrupted between response and money are found on the chain and finished once by the next
-// process.
+// Payments that were interrupted between response and money are found on the chain and finished once by the next process.
 
 import { MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";

@@ -1,5 +1,4 @@
-// A ledger is opened only if a planned fail-over keeps every payment, or if an operator accepted the loss. Runs with
-// a real standby. A fast test of the same rules: replication.test.ts.
+// A ledger is opened only if a planned fail-over keeps every payment, or if an operator accepted the loss. Runs with a real standby. A fast test of the same rules: replication.test.ts.
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import {
   type ReplicatedPostgres,

@@ -1,5 +1,4 @@
-// A ledger is opened only if a planned fail-over keeps every payment, or if an operator accepted the loss. The rules
-// by the state of replication; replication.integration.test.ts has a real standby.
+// A ledger is opened only if a planned fail-over keeps every payment, or if an operator accepted the loss. The rules by the state of replication; replication.integration.test.ts has a real standby.
 import { expect, it, onTestFinished } from "vitest";
 import { createTestDatabase } from "../../../tests/support/database/test-database.ts";
 import { silentLog } from "../../../tests/support/quiet-log.ts";

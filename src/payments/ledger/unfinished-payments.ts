@@ -1,5 +1,4 @@
-// The part of the ledger that reconciliation reads and writes: the payments of one network and asset that are not
-// final.
+// The part of the ledger that reconciliation reads and writes: the payments of one network and asset that are not final.
 
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId } from "../../schema/chain-log.ts";

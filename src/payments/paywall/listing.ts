@@ -1,5 +1,4 @@
-// Describes a paid resource for directories: the Bazaar extension of x402, declared in the 402 and sent to
-// facilitators.
+// Describes a paid resource for directories: the Bazaar extension of x402, declared in the 402 and sent to facilitators.
 
 import type { PaymentPayload } from "@x402/core/types";
 import {

@@ -1,5 +1,4 @@
-// Limits what clients may cost us without paying, per client and in all: rejected payments, and runs for payers who
-// never paid.
+// Limits what clients may cost us without paying, per client and in all: rejected payments, and runs for payers who never paid.
 import { createRateLimiter } from "../../http/security/request-guard.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { FairShares } from "../../lib/fair-shares.ts";

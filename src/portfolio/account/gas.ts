@@ -1,5 +1,4 @@
-// Computes the cost of transactions on a chain at the pinned block: base fee, an assumed tip, and the fee for data on
-// the parent chain.
+// Computes the cost of transactions on a chain at the pinned block: base fee, an assumed tip, and the fee for data on the parent chain.
 import { findChainById } from "../../chain/chains/chains.ts";
 import { decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";

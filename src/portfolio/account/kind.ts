@@ -1,5 +1,4 @@
-// Finds the kind of account that a wallet is on one chain: by its code if that proves it, else by what the contract
-// says.
+// Finds the kind of account that a wallet is on one chain: by its code if that proves it, else by what the contract says.
 import { decodeAddress, decodeByteString, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PortfolioAccount } from "../../schema/portfolio/snapshot.ts";

@@ -1,5 +1,4 @@
-// Reads the second source alongside the snapshot, within a budget: it can add a report, never delay or change a
-// balance.
+// Reads the second source alongside the snapshot, within a budget: it can add a report, never delay or change a balance.
 import type { ChainCrossCheck } from "../../schema/portfolio/snapshot.ts";
 import { runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";

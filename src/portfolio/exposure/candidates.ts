@@ -1,5 +1,4 @@
-// Chooses the pairs of a contract and a spender to read: what the wallet holds with every known spender, and what logs
-// name.
+// Chooses the pairs of a contract and a spender to read: what the wallet holds with every known spender, and what logs name.
 import type { Hex } from "../../lib/hex.ts";
 import {
   type ChainConfig,

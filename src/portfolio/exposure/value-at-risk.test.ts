@@ -1,5 +1,4 @@
-// The value that can be taken through Permit2 is never more than Permit2 itself may take, and unknown if that is
-// unknown.
+// The value that can be taken through Permit2 is never more than Permit2 itself may take, and unknown if that is unknown.
 import { describe, expect, it } from "vitest";
 import {
   makeChainConfig,

@@ -1,5 +1,4 @@
-// Computes what can be taken: the smaller of allowance and balance, times the price; never more of an asset than is
-// there.
+// Computes what can be taken: the smaller of allowance and balance, times the price; never more of an asset than is there.
 import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { AssetPrice, Holding } from "../types.ts";

@@ -1,5 +1,4 @@
-// Lists what the portfolio service sells: the offer of each paid route, and the offering from which descriptions are
-// derived.
+// Lists what the portfolio service sells: the offer of each paid route, and the offering from which descriptions are derived.
 
 import { FAVICON_PATH } from "../../http/icon.ts";
 import { formatAmount } from "../../lib/decimal.ts";

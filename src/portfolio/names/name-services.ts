@@ -1,5 +1,4 @@
-// The services that keep names of chains: the registries of ENS and Basenames, and the spelling in which a name is
-// looked up.
+// The services that keep names of chains: the registries of ENS and Basenames, and the spelling in which a name is looked up.
 
 import type { ChainInfo } from "../../chain/chains/chain-info.ts";
 import { CHAINS } from "../../chain/chains/chains.ts";

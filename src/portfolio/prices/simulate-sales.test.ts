@@ -1,5 +1,4 @@
-// Prices that survive a simulated sale, on a node that returns what a test says; the sales themselves run in
-// tests/protocols.
+// Prices that survive a simulated sale, on a node that returns what a test says; the sales themselves run in tests/protocols.
 
 import { saleSimulatorAbi as abi } from "@sextant/contracts/generated/sale-simulator";
 import { decodeFunctionData, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";

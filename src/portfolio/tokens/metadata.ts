@@ -1,5 +1,4 @@
-// Reads decimals of held tokens from the contracts, with the token lists as fallback, and symbol and name the other way
-// round.
+// Reads decimals of held tokens from the contracts, with the token lists as fallback, and symbol and name the other way round.
 import type { Hex } from "../../lib/hex.ts";
 import { readGroups } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";

@@ -1,5 +1,4 @@
-// Statements whose columns are described once: the same rows the second time, and errors that are thrown to their
-// caller.
+// Statements whose columns are described once: the same rows the second time, and errors that are thrown to their caller.
 import type { Client } from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";

@@ -1,5 +1,4 @@
-// Records the position of the primary's write-ahead log over time: it shows for how long a replica has been missing
-// something.
+// Records the position of the primary's write-ahead log over time: it shows for how long a replica has been missing something.
 
 type Sample = { readonly position: bigint; readonly atMs: number };
 

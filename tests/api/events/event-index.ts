@@ -1,5 +1,4 @@
-// A chain of events written by the real store into a real database, alongside the plain list that readers must end
-// with.
+// A chain of events written by the real store into a real database, alongside the plain list that readers must end with.
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { Hex } from "../../../src/lib/hex.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 
 type Part = { readonly text: string; readonly isKey: boolean };
-// By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
+// Imported by URL: the compiler of the tests does not include the modules of the page.
 const { indentJson } = (await import(new URL("./json-text.ts", import.meta.url).href)) as {
   indentJson(text: string): readonly Part[];
 };

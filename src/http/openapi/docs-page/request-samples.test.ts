@@ -13,7 +13,7 @@ type Samples = {
   formatClientCall(base: { origin: string }, call: object, request: Request): string;
 };
 
-// By URL: the page's modules are plain JavaScript, which the compiler of the tests does not include.
+// Imported by URL: the compiler of the tests does not include the modules of the page.
 const { buildTarget, formatCurl, formatClientCall } = (await import(
   new URL("./request-samples.ts", import.meta.url).href
 )) as Samples;

@@ -1,5 +1,4 @@
-// Limits what a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar
-// price.
+// Limits what a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar price.
 
 import type { PublicClient } from "viem";
 import { createSignatureCodec } from "../../../lib/abi/codec.ts";

@@ -1,5 +1,4 @@
-// Reads what a wallet staked in Aave's Safety Module and in Umbrella, as the assets that it would get back after the
-// cooldown.
+// Reads what a wallet staked in Aave's Safety Module and in Umbrella, as the assets that it would get back after the cooldown.
 
 import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";

@@ -1,5 +1,4 @@
-// Tracks what is left of the coins that vaults hold: shares in many vaults, or of many accounts, may rest on the same
-// coins.
+// Tracks what is left of the coins that vaults hold: shares in many vaults, or of many accounts, may rest on the same coins.
 
 import type { Hex } from "../../../lib/hex.ts";
 

@@ -1,5 +1,4 @@
-// Finds held tokens that are liquidity of a pair, as its factory confirms, and pairs that the wallet has staked in a
-// gauge.
+// Finds held tokens that are liquidity of a pair, as its factory confirms, and pairs that the wallet has staked in a gauge.
 import { decodeAddress, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { readEach, readGroups } from "../../contract-reads/read-groups.ts";

@@ -1,5 +1,4 @@
-// Finds the Uniswap v4 NFTs that a wallet owns: the manager does not list them, so their ids come from its Transfer
-// logs.
+// Finds the Uniswap v4 NFTs that a wallet owns: the manager does not list them, so their ids come from its Transfer logs.
 import { Fault } from "../../../lib/fault.ts";
 import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
 import type { PinnedChain, PositionQuery } from "../../types.ts";
