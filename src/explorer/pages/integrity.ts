@@ -1,5 +1,7 @@
 // Integrity: where the index is against its chain, the reorgs that it met, its audits, and how to check it yourself.
 import { type Html, html } from "../../lib/html.ts";
+import type { integritySchema } from "../../schema/integrity.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -22,71 +24,14 @@ import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 
-type Audit = {
-  readonly source: string;
-  readonly kind: string;
-  readonly block_number: string | null;
-  readonly checked: string;
-  readonly checked_total: string;
-  readonly differences: string;
-  readonly first_difference: string | null;
-  readonly version: string;
-  readonly at: string;
-};
-
-type Reorg = {
-  readonly ancestor_block: string;
-  readonly ancestor_hash: string;
-  readonly abandoned_block: string;
-  readonly abandoned_hash: string;
-  readonly depth: string;
-  readonly at: string;
-};
-
-type Integrity = {
-  readonly version: string;
-  readonly deployment: {
-    readonly chain_id: string;
-    readonly start_block: string;
-    readonly contracts: Readonly<Record<string, string>>;
-    readonly fingerprint: string;
-  };
-  readonly rows: {
-    readonly fold_version: string;
-    readonly declaration_hash: string | null;
-    readonly is_current: boolean;
-  };
-  readonly indexed: { readonly block_number: string; readonly block_hash: string };
-  readonly finalized_block: string;
-  readonly safe_block: string | null;
-  readonly chain: {
-    readonly block_number: string;
-    readonly block_timestamp: string;
-    readonly seen_at: string | null;
-  } | null;
-  readonly lag: { readonly blocks: string | null; readonly seconds: string | null };
-  readonly indexer: {
-    readonly phase: string;
-    readonly reason: string | null;
-    readonly reported_at: string;
-    readonly is_reporting: boolean;
-  } | null;
-  readonly reorgs: {
-    readonly count: string;
-    readonly deepest: string | null;
-    readonly last: readonly Reorg[];
-  };
-  readonly audits: {
-    readonly unconfirmed_blocks: string | null;
-    readonly latest: readonly Audit[];
-    readonly last: readonly Audit[];
-  };
-};
+type Integrity = TypeOf<typeof integritySchema>;
+type Audit = Integrity["audits"]["last"][number];
+type Reorg = Integrity["reorgs"]["last"][number];
 
 const countOf = ({ differences }: Pick<Audit, "differences">) =>
   `${differences} difference${differences === "1" ? "" : "s"}`;
 
-/** What to look at first: whether anything is wrong. */
+/** The summary comes first: whether anything is wrong. */
 function verdict({ indexer, rows, audits }: Integrity): Html {
   const wrong = audits.latest.filter(({ differences }) => differences !== "0");
   const [first] = wrong;

@@ -80,6 +80,18 @@ const AUDITS_READ = 20;
 
 const hexOf = (column: string) => `'0x' || encode(${column}, 'hex')`;
 
+/** The row of `selectIntegrity`; an indexer that never reported has no status. */
+export type IntegrityRow = Readonly<
+  Record<"indexed_block" | "indexed_hash" | "indexed_timestamp" | "finalized_block", string> &
+    Record<"chain_id" | "start_block" | "contracts" | "fingerprint", string> &
+    Record<"safe_block" | "declaration_hash" | "reorg_totals" | "reorgs", string | null> &
+    Record<"latest_audits" | "audits", string | null> &
+    (
+      | { status: string; reported_at: string; is_reporting: boolean }
+      | { status: null; reported_at: null; is_reporting: null }
+    )
+>;
+
 /** One row; `h` is the checkpoint and `d` the deployment, as in every read. */
 export function selectIntegrity(): SqlText {
   const reorgs = `select coalesce(json_agg(json_build_object('ancestor_block', r.ancestor_number::text, 'ancestor_hash', ${hexOf("r.ancestor_hash")},
