@@ -27,11 +27,7 @@ export class Reads<T> {
  * One function of a contract. `gasMax` says that anyone may have deployed the contract: the call gets no more gas, and is
  * never part of a multicall, where it could burn the gas of the others.
  */
-export type ContractFunction<T> = (
-  to: Hex,
-  args?: readonly unknown[],
-  gasMax?: number,
-) => Reads<T> & ContractRead;
+export type ContractFunction<T> = (to: Hex, args?: readonly unknown[], gasMax?: number) => Reads<T>;
 
 /**
  * Declares a function and how its return data is decoded, null being a call that failed:
@@ -48,7 +44,7 @@ export function defineRead<T>(
     codec ??= createSignatureCodec(signature) as FunctionCodec;
     const data = codec.encodeCall(args);
     const call = gasMax === undefined ? { to, data } : { to, data, gasMax };
-    return Object.assign(new Reads([call], ([own = null]) => decode(own)), call);
+    return new Reads([call], ([own = null]) => decode(own));
   };
 }
 

@@ -3,8 +3,8 @@ import { multicall3Abi as abi } from "@sextant/contracts/generated/multicall3";
 import fc from "fast-check";
 import { encodeFunctionData, encodeFunctionResult } from "viem";
 import { describe, expect, it } from "vitest";
-import { decodeAggregate3, encodeAggregate3 } from "../chain/aggregate3.ts";
 import type { Hex } from "../lib/hex.ts";
+import { decodeAggregate3, encodeAggregate3 } from "./aggregate3.ts";
 
 const bytesArb = fc
   .uint8Array({ maxLength: 100 })
