@@ -209,6 +209,7 @@ async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): P
     service_id: "forecast",
   });
   await readDocument(api, "/catalogs", catalog.catalog_hash);
+  await api.read("/documents", {}, `?hash=${catalog.catalog_hash}`);
   const labels = {
     request_id: "request-1",
     merchant_id: receipt.merchant_id,

@@ -1,6 +1,6 @@
 // The actions of the client, one per operation. Written by `npm run client:actions`; do not edit.
 import type { List, Paid, PaidOptions, PublishedDocument, ReadOptions, RequestOptions } from "../operation.ts";
-import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Deployments, Dispute, EventPage, Explanation, Exposure, ExposureOverview, ExposureSelection, Facilitator, Head, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioDiffOverview, PortfolioDiffSelection, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
+import type { Account, Agent, Attestation, AttestationSchema, Attestor, Bid, Catalog, CatalogMetadata, CommerceAnalytics, Deployments, Dispute, EventPage, Explanation, Exposure, ExposureOverview, ExposureSelection, Facilitator, Head, HostedDocument, Integrity, Intent, IntentMetadata, IntentMetadataReservation, IntentWithMetadata, ManagedWebhook, Merchant, MerchantReputation, OffchainBid, PaymentFlows, Policy, PortfolioDiff, PortfolioDiffOverview, PortfolioDiffSelection, PortfolioHoldings, PortfolioOverview, PortfolioSelection, PortfolioSnapshot, Preflight, Quote, QuoteRequest, QuoteRequestMetadata, QuoteResponse, QuoteResponseMetadata, Receipt, RegisteredWebhook, Service, SessionKey, Solver, SpendingWindow, Totals, TrustSignal, Volumes, Webhook, WebhookList } from "./records.ts";
 
 /** Reads of the index, which `at(block)` offers as of a block. */
 export interface IndexedActions {
@@ -734,6 +734,23 @@ export interface OtherActions {
     json_schema?: Record<string, unknown> | null;
     recommended_subject?: string | null;
   }, options?: RequestOptions): Promise<AttestationSchema>;
+
+  /**
+   * Published documents with given hashes. What is published under each hash: the kind of the document, what its publisher has stated beside the text, and its size. A text may be published as several kinds; a hash without a document has no element. (GET /documents)
+   *
+   * @example
+   * ```ts
+   * for await (const record of sextant.listDocuments({ hash: "0x36f0f61f3105920b6e3c2cec8ecb85defdf7a24050e5f999f5b30d08abbc2cad" })) console.log(record);
+   * ```
+   */
+  listDocuments(parameters: {
+    /** Hashes of documents, at most 16, separated by commas. */
+    hash: string;
+    /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
+    limit?: number;
+    /** next_cursor of the previous page, with the same filters. */
+    cursor?: string;
+  }, options?: ReadOptions): List<HostedDocument>;
 
   /**
    * Whether the index can be trusted. How far the index is behind its chain, what is final, the reorgs that were recorded, the last comparisons with the chain, and the deployment and declarations that the rows come from. Never cached. (GET /integrity)

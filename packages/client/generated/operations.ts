@@ -42,6 +42,7 @@ export const OPERATIONS = {
   getAttestationSchema: {"service":"api","method":"GET","path":"/attestations/schemas/{schemaHash}","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   listAttestationSchemas: {"service":"api","method":"GET","path":"/attestations/schemas","kind":"list","query":["limit","cursor"],"list":"schemas","hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   publishAttestationSchema: {"service":"api","method":"POST","path":"/attestations/schemas","kind":"signed","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
+  listDocuments: {"service":"api","method":"GET","path":"/documents","kind":"list","query":["hash","limit","cursor"],"list":"documents","hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   preflight: {"service":"api","method":"POST","path":"/preflight","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":true,"takesBlock":true,"takesMinBlock":true},
   getIntegrity: {"service":"api","method":"GET","path":"/integrity","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":false,"takesMinBlock":true},
   getDeployments: {"service":"api","method":"GET","path":"/deployments","kind":"read","query":[],"list":null,"hasParameters":false,"hasBody":false,"takesBlock":false,"takesMinBlock":false},

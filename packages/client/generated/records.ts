@@ -190,6 +190,8 @@ export type Bid = {
   status: "OPEN" | "SELECTED" | "REJECTED" | "EXPIRED";
   created_at: string;
   /** With include=provenance. */
+  block_number?: string | null;
+  /** With include=provenance. */
   tx_hash?: string | null;
   /** With include=provenance. */
   log_index?: number | null;
@@ -742,6 +744,20 @@ export type HeldToken = {
   valueUsd: string | null;
   /** When true, excluded from totals and top holdings; summary.warnings states why. */
   spam: boolean;
+};
+
+export type HostedDocument = {
+  hash: string;
+  kind: "catalog" | "quote_request" | "quote_response";
+  request_hash: string | null;
+  request_id: string | null;
+  merchant_id: string | null;
+  service_numeric_id: string | null;
+  service_id: string | null;
+  agent: string | null;
+  size_bytes: number;
+  created_at: string;
+  updated_at: string;
 };
 
 export type Integrity = {
@@ -1541,6 +1557,8 @@ export type Quote = {
   terms_hash: string;
   x402_payload_hash: string;
   settled: boolean;
+  /** With include=provenance. */
+  block_number?: string;
   /** With include=provenance. */
   tx_hash?: string;
   /** With include=provenance. */
