@@ -185,8 +185,8 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
 }
 
 /** The same for a command of one operation, of which an operand may be one parameter. */
-export function extendByOperation(id: string, operand: string | null): CommandExtension {
-  const { [operand ?? ""]: _, ...options } = optionsOf(findOperation(id));
+export function extendByOperation(id: string, excluded: string | null): CommandExtension {
+  const { [excluded ?? ""]: _, ...options } = optionsOf(findOperation(id));
   return { options, formatHelp: () => ({ text: "", options }) };
 }
 

@@ -44,7 +44,9 @@ describe("watch", () => {
     await index.extend([1, 1], 8);
     const { lines, end } = watch({ from: "genesis" });
     await waitFor(() => expect(lines()).toHaveLength(2));
-    expect(lines()[1]).toMatch(/^2026-01-01 00:00:02 {2}2 {2}Intent #\d+ (submitted|cancelled)/);
+    expect(lines()[1]).toMatch(
+      /^2026-01-01 00:00:02 {2}2 {2}Intent #\d+ (submitted by 0x\w{40}|cancelled by its owner)$/,
+    );
     await index.rollback(1);
     await index.extend([1], 8);
     await waitFor(() => expect(lines()).toHaveLength(4));
@@ -127,6 +129,10 @@ describe("watch", () => {
       ...{ id: "1", type: "A", contract: "B", address: "0x1", args: {}, tx_hash: "0x2", log_index: 1 },
       ...{ block_number: "5", block_hash: "0x3", block_timestamp: "9".repeat(30), cursor: "a" },
       description: "\u001b[2Jcleared \u202e\nforged line",
+      parts: ["text", "quoted", "address", "time"].map((kind) => ({
+        kind,
+        text: "\u001b[2J \u202e\nforged",
+      })),
     };
     const server = await startLoopbackServer((_, response) => {
       response
@@ -138,6 +144,7 @@ describe("watch", () => {
       const { lines, written, end } = watch(options, server.url);
       await waitFor(() => expect(lines()).toHaveLength(1));
       expect(written.out.replace("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+      expect(written.out.split("forged").length).toBeGreaterThan(4);
       await end();
     }
   });
@@ -148,6 +155,7 @@ describe("watch", () => {
     ["a start", ["--from", "yesterday"], 65, /^sextant: from must be a cursor, a block number/],
     ["a damaged cursor", ["--from", "A".repeat(132)], 65, /^sextant: The cursor is damaged/],
     ["a limit", ["--limit", "3"], 64, /Unknown option '--limit'/],
+    ["an order", ["--order", "desc"], 64, /Unknown option '--order'/],
   ])("rejects %s in one sentence", async (_what, args, code, sentence) => {
     const environment = { SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere" };
     const result = await runSextantInProcess(["watch", ...args], environment);

@@ -1,5 +1,11 @@
 // `sextant watch --type IntentSubmitted`: prints events as they happen, and continues from where it stopped.
-import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
+import type {
+  SentencePart,
+  SextantError,
+  WatchFilter,
+  WatchItem,
+  WatchOptions,
+} from "@sextant/client/sextant";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
@@ -16,7 +22,13 @@ export const watchCommand: RunClientCommand = async (context) => {
   const from = stored ?? watching.from;
   let done = display.progress("Waiting for events");
   try {
-    const items = sextant.watch(filter, { ...watching, ...(from === undefined ? {} : { from }) });
+    // People read the parts of a sentence, and no rows; programs get what they ask for.
+    const included = options.json === true ? {} : { include: "parts" as const };
+    const items = sextant.watch(filter, {
+      ...watching,
+      ...included,
+      ...(from === undefined ? {} : { from }),
+    });
     for await (const item of items) {
       const line = options.json === true ? formatJson(item) : formatLine(item, display);
       if (line !== null) {
@@ -72,9 +84,16 @@ function formatLine(item: WatchItem, display: Display): string | null {
     const text = `undo: a reorg removed every event after block ${toPlainText(block_number)}`;
     return `${display.style("red", text)}\n`;
   }
-  const { block_number, block_timestamp, description } = item.event;
+  const { block_number, block_timestamp, parts = [] } = item.event;
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
-  return `${display.style("dim", where)}  ${toPlainText(description)}\n`;
+  return `${display.style("dim", where)}  ${parts.map((part) => formatPart(part, display)).join("")}\n`;
+}
+
+function formatPart({ kind, text }: SentencePart, display: Display): string {
+  if (kind === "record" || kind === "amount") return display.style("bold", toPlainText(text));
+  if (kind === "time") return formatTime(text);
+  const isId = kind === "address" || kind === "token" || kind === "hash";
+  return isId ? display.style("dim", toPlainText(text)) : toPlainText(text);
 }
 
 function formatTime(seconds: string): string {
