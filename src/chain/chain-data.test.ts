@@ -1,42 +1,36 @@
 // The files of chain-data: each is known, dated and formatted, and a mistake in one is named.
 import { readdirSync, readFileSync } from "node:fs";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { formatDataFile } from "../../scripts/chain-data/data-files.ts";
 import { shape } from "../lib/json-shape.ts";
 import { CHAIN_DATA_GROUPS, readChainData } from "./chain-data.ts";
 import { CHAINS } from "./chains/chains.ts";
 
-const planted = vi.hoisted(() => new Map<string, unknown>());
-vi.mock("./data-file.ts", async (original) => {
-  const { readDataFile } = await original<typeof import("./data-file.ts")>();
-  return { readDataFile: (path: string) => (planted.has(path) ? planted.get(path) : readDataFile(path)) };
-});
-
 const paths = readdirSync("chain-data", { recursive: true, encoding: "utf8" }).filter((path) =>
   path.endsWith(".json"),
 );
 
-describe("the files of chain-data", () => {
-  it("are those of known chains and kinds, besides what is the same on all chains", () => {
+describe("a file of chain-data", () => {
+  it("belongs to a known chain and kind, unless the same is true on all chains", () => {
     const kinds = Object.keys(CHAIN_DATA_GROUPS);
     const known = CHAINS.flatMap(({ slug }) => kinds.map((kind) => `${slug}/${kind}.json`));
     expect(paths.filter((path) => !known.includes(path)).sort()).toEqual(["accounts.json", "chains.json"]);
     expect(paths.length).toBeGreaterThan(30);
   });
 
-  it.each(paths)("are formatted with one entry a line: %s", (path) => {
+  it.each(paths)("has one entry a line: %s", (path) => {
     const text = readFileSync(`chain-data/${path}`, "utf8");
     expect(text).toBe(formatDataFile(JSON.parse(text)));
   });
 
-  it("state at least one source of each group", () => {
+  it("states at least one source of each group", () => {
     const groups = paths
       .filter((path) => path !== "chains.json")
       .flatMap((path) => Object.values(JSON.parse(readFileSync(`chain-data/${path}`, "utf8"))));
     for (const group of groups) expect((group as { sources: unknown[] }).sources.length).toBeGreaterThan(0);
   });
 
-  it("have no group that no module reads", () => {
+  it("has no group that no module reads", () => {
     const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
       .map((path) => readFileSync(`src/${path}`, "utf8"))
@@ -53,10 +47,8 @@ describe("readChainData", () => {
   const address = shape.object({ token: shape.address });
   const token = `0x${"a".repeat(40)}`;
   const group = { sources: ["a/b"], date: "2026-08-19", data: { token } };
-  const readPlanted = (lido: unknown) => {
-    planted.set("ethereum/staking.json", lido);
-    return readChainData("staking", "lido", address);
-  };
+  const readPlanted = (file: unknown) =>
+    readChainData("staking", "lido", address, (path) => (path === "ethereum/staking.json" ? file : null));
 
   it("returns the data of each chain that has the group, by chain id", () => {
     expect(readPlanted({ lido: group })).toEqual(new Map([[1, { token }]]));

@@ -1,6 +1,6 @@
 // Addresses and feeds of every chain, from chain-data/<slug>/: checked when the module that uses them is loaded.
 import { Fault } from "../lib/fault.ts";
-import { isJsonObject } from "../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../lib/json.ts";
 import { type Shape, shape } from "../lib/json-shape.ts";
 import { CHAINS } from "./chains/chains.ts";
 import { readDataFile } from "./data-file.ts";
@@ -18,7 +18,7 @@ export const CHAIN_DATA_GROUPS = {
 
 type Kind = keyof typeof CHAIN_DATA_GROUPS;
 
-/** Where data comes from, and the day of the source, or the day on which it was read. */
+/** The source of data, and the day of the source, or the day on which it was read. */
 export const dataOrigin = { sources: shape.list(shape.text), date: shape.date };
 
 /** The data of one group on every chain that has it, by chain id. */
@@ -26,21 +26,21 @@ export function readChainData<K extends Kind, T>(
   kind: K,
   group: (typeof CHAIN_DATA_GROUPS)[K][number],
   data: Shape<T>,
+  readFile: (path: string) => unknown = readDataFile,
 ): ReadonlyMap<number, T> {
   const groupShape = shape.object({ ...dataOrigin, data });
   const chains = [...CHAINS].sort((a, b) => a.chainId - b.chainId);
   return new Map(
     chains.flatMap(({ slug, chainId }) => {
       const path = `${slug}/${kind}.json`;
-      const value = readGroups(path, CHAIN_DATA_GROUPS[kind])[group];
+      const value = readGroups(path, readFile(path) ?? {}, CHAIN_DATA_GROUPS[kind])[group];
       const read = value === undefined ? null : groupShape(value, `chain-data/${path}: ${group}`);
       return read === null ? [] : [[chainId, read.data as T]];
     }),
   );
 }
 
-function readGroups(path: string, known: readonly string[]): Readonly<Record<string, unknown>> {
-  const groups = readDataFile(path) ?? {};
+function readGroups(path: string, groups: unknown, known: readonly string[]): JsonObject {
   const surplus = isJsonObject(groups) ? Object.keys(groups).find((name) => !known.includes(name)) : "";
   if (isJsonObject(groups) && surplus === undefined) return groups;
   throw new Fault(

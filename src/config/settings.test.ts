@@ -2,8 +2,9 @@
 import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
+import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import { readConfig } from "./read-config.ts";
-import { allSettings, portfolioNodeSettings } from "./settings.ts";
+import { allSettings, portfolioNodeSettings, readPortfolioNodes, variableRules } from "./settings.ts";
 
 const formatFallback = (value: unknown): string =>
   value === null || (Array.isArray(value) && value.length === 0) ? "" : `; default \`${String(value)}\``;
@@ -18,6 +19,19 @@ describe("docs/configuration.md", () => {
         `- \`${variable}\` (${kind.allowed}${formatFallback(fallback)}): ${description}`,
     );
     expect(lines.sort()).toEqual(expected.sort());
+  });
+});
+
+describe("readPortfolioNodes", () => {
+  it("reads the nodes of every chain that the portfolio service can be configured for", () => {
+    const url = "http://127.0.0.1:1";
+    for (const { chainId } of PORTFOLIO_CHAINS) {
+      const nodes = readPortfolioNodes({ [`RPC_URL_${chainId}`]: url });
+      const configured = [...nodes].filter(([, urls]) => urls.length > 0);
+      expect(configured.map(([id, urls]) => [id, urls[0]?.reveal()])).toEqual([[chainId, url]]);
+      expect(variableRules.known).toContain(`RPC_URL_${chainId}`);
+    }
+    expect(PORTFOLIO_CHAINS.length).toBeGreaterThanOrEqual(5);
   });
 });
 

@@ -149,6 +149,7 @@ describe("this repository", () => {
     ["tests/browser/docs-page.test.ts", "src/http/openapi/docs-page/browser/try-it.ts"],
     ["tests/browser/explorer.test.ts", "src/explorer/browser/live-feed.ts"],
     ["tests/cli/wallet.chaos.test.ts", "token-lists/base.json"],
+    ["tests/cli/wallet.chaos.test.ts", "chain-data/base/price-feeds.json"],
     ["tests/local/serve.chaos.test.ts", "deployments/base-sepolia.json"],
     ["tests/protocols/account/safe.test.ts", "tests/protocols/package-lock.json"],
     ["tests/cli/process.chaos.test.ts", "src/cli/main.ts"],

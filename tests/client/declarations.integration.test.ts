@@ -11,7 +11,16 @@ import { createTestFolder } from "../support/test-folder.ts";
 import type { DeclaredParts } from "./declarations-child.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-const COPIED = ["bin", "src", "scripts", "packages/client", "docs/api.md", "package.json", "tsconfig.json"];
+const COPIED = [
+  "bin",
+  "src",
+  "chain-data",
+  "scripts",
+  "packages/client",
+  "docs/api.md",
+  "package.json",
+  "tsconfig.json",
+];
 const CHILD = "tests/client/declarations-child.ts";
 const DECLARATION = "src/protocol/reads/intents.ts";
 

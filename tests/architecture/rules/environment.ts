@@ -3,6 +3,7 @@ import { isCode, type Repository, type RepositoryRule, type Violation } from "..
 
 const EXAMPLE = ".env.example";
 const PAGE = "docs/configuration.md";
+const CHAINS = "chain-data/chains.json";
 const SETTINGS = "src/config/settings.ts";
 
 export const environmentReads: RepositoryRule = (repository) =>
@@ -15,7 +16,10 @@ export const environmentReads: RepositoryRule = (repository) =>
 
 export const environmentVariables: RepositoryRule = (repository) => {
   if (!repository.has(SETTINGS)) return [];
-  const declared = variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g);
+  const declared = [
+    ...variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g),
+    ...listNodeVariables(repository),
+  ];
   const shown = (page: string) =>
     repository.has(page) ? variablesIn(repository.text(page), /\b([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\b/g) : [];
   const missing = [EXAMPLE, PAGE].flatMap((page) => {
@@ -30,6 +34,14 @@ export const environmentVariables: RepositoryRule = (repository) => {
     .map(({ name, line }) => ({ file: EXAMPLE, line, message: `${name} is read nowhere` }));
   return [...missing, ...stale];
 };
+
+/** The settings of nodes derive from the list of chains. */
+function listNodeVariables(repository: Repository): { name: string; line: number }[] {
+  const chains = repository.has(CHAINS) ? JSON.parse(repository.text(CHAINS)) : [];
+  return (chains as readonly { readonly chainId: number; readonly mainnet: boolean }[])
+    .filter(({ mainnet }) => mainnet)
+    .map(({ chainId }) => ({ name: `RPC_URL_${chainId}`, line: 1 }));
+}
 
 function variablesIn(text: string, pattern: RegExp): { name: string; line: number }[] {
   return [...text.matchAll(pattern)].map((match) => ({
