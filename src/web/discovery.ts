@@ -1,5 +1,6 @@
 // Discovery documents for directories and agents: the offering in the formats they read.
-import type { JsonSchema } from "../schema/json-schema.ts";
+import { type JsonSchema, listOf } from "../schema/json-schema.ts";
+import { text } from "../schema/portfolio/values.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
 const VERSION = "1.0.0";
@@ -90,7 +91,6 @@ export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<
   };
 }
 
-const text = { type: "string" };
 const whole = { type: "integer" };
 
 function openObject(
@@ -99,10 +99,6 @@ function openObject(
 ): JsonSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return { type: "object", properties, required };
-}
-
-function arrayOf(items: JsonSchema): JsonSchema {
-  return { type: "array", items };
 }
 
 const termsSchema: JsonSchema = {
@@ -128,7 +124,7 @@ export const paymentRequiredSchema: JsonSchema = {
   ...openObject({
     x402Version: { type: "integer", const: X402_VERSION },
     error: { ...text, description: "A sentence that says what is wrong." },
-    accepts: { ...arrayOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
+    accepts: { ...listOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
   }),
 };
 
@@ -136,7 +132,7 @@ export const x402DiscoverySchema: JsonSchema = {
   title: "X402Discovery",
   ...openObject({
     version: text,
-    resources: arrayOf({
+    resources: listOf({
       title: "X402Resource",
       ...openObject({ path: text, method: text, price: text, network: text, description: text }),
     }),
@@ -147,10 +143,10 @@ export const x402ResourcesSchema: JsonSchema = {
   title: "X402Resources",
   ...openObject({
     version: { type: "integer", const: 1 },
-    resources: arrayOf({ type: "string", format: "uri" }),
+    resources: listOf({ type: "string", format: "uri" }),
     methods: {
       type: "object",
-      additionalProperties: arrayOf(text),
+      additionalProperties: listOf(text),
       description: "The methods of each resource, by its URL.",
     },
   }),
@@ -158,27 +154,27 @@ export const x402ResourcesSchema: JsonSchema = {
 
 export const apiCatalogSchema: JsonSchema = {
   title: "ApiCatalog",
-  ...openObject({ linkset: arrayOf({ type: "object" }) }),
+  ...openObject({ linkset: listOf({ type: "object" }) }),
 };
 
 export const discoveryResourcesSchema: JsonSchema = {
   title: "DiscoveryResources",
   ...openObject({
     x402Version: whole,
-    items: arrayOf(
+    items: listOf(
       openObject(
         {
           resource: { type: "string", format: "uri" },
           type: { type: "string", const: "http" },
           x402Version: whole,
-          accepts: arrayOf(termsSchema),
+          accepts: listOf(termsSchema),
           lastUpdated: { type: "string", format: "date-time" },
           description: text,
           mimeType: text,
           serviceName: text,
-          tags: arrayOf(text),
+          tags: listOf(text),
           extensions: { type: "object" },
-          metadata: openObject({ description: text, tags: arrayOf(text) }),
+          metadata: openObject({ description: text, tags: listOf(text) }),
         },
         ["description", "mimeType", "serviceName", "tags", "extensions", "metadata"],
       ),

@@ -1,5 +1,4 @@
 // The free documents of the portfolio service: each once, with its description and how it is rendered.
-
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createSchemaRegistry } from "../../http/openapi/document.ts";
 import { formatSchemaType, formatType } from "../../http/openapi/schema-types.ts";
@@ -9,6 +8,7 @@ import { FAULTS, type FaultCode } from "../../lib/fault.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { portfolioSnapshotSchema } from "../../schema/portfolio/snapshot.ts";
+import { text } from "../../schema/portfolio/values.ts";
 import {
   API_CATALOG_TYPE,
   apiCatalogSchema,
@@ -38,8 +38,6 @@ type PortfolioDocument = ListedDocument & {
   readonly schema: JsonSchema;
   readonly render: () => StaticDocument;
 };
-
-const text = { type: "string" };
 
 const TYPES_PATH = "/portfolio-snapshot.d.ts";
 

@@ -4,9 +4,8 @@ import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
+import { text } from "../../schema/portfolio/values.ts";
 import type { NameResolver, ResolvedName } from "../names/name-resolver.ts";
-
-const text = { type: "string" };
 
 export const namedWalletSchema = {
   title: "NamedWallet",

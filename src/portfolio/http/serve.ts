@@ -1,5 +1,4 @@
 // Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
-
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
@@ -21,7 +20,8 @@ import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
 import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/json-schema.ts";
+import { titledRecord } from "../../schema/json-schema.ts";
+import { flag, text } from "../../schema/portfolio/values.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
@@ -166,9 +166,6 @@ type PortfolioRoutesOptions = {
 // The API version that the specification names, independent of the version of Sextant.
 const API_VERSION = "1.0.0";
 
-const text = { type: "string" };
-const boolean = { type: "boolean" };
-
 /** The paid routes, their documents, health and metrics. */
 export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
   const { sold, endpoints, devBypass, registry } = options;
@@ -194,10 +191,7 @@ const health = describeServiceRoute({
   summary: "Whether the process is running",
   description: "Responds as long as the process runs, and says whether snapshots are served without payment.",
   type: "application/json",
-  schema: {
-    title: "Health",
-    ...closedObject({ ok: boolean, service: text, name: text, x402DevBypass: boolean }),
-  },
+  schema: titledRecord("Health", { ok: flag, service: text, name: text, x402DevBypass: flag }),
 });
 
 export function buildPortfolioDocument({

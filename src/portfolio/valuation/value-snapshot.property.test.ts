@@ -71,7 +71,7 @@ function expectExact(asset: PortfolioAsset, found: AssetPrice | undefined, sign:
 function priceFinder(chains: readonly ChainData[]) {
   const dataOf = (chain: string) => chains.find((data) => data.chain.slug === chain);
   const sourced = (chain: string, { contract }: PortfolioAsset) =>
-    dataOf(chain)?.prices.get((contract ?? "native") as AssetKey);
+    dataOf(chain)?.prices.get(contract ?? "native");
   const inPosition = ({ chain, name }: PortfolioPosition, asset: PortfolioAsset) =>
     sourced(chain, asset) ??
     dataOf(chain)

@@ -302,7 +302,7 @@ function describeUnpriced({
 /** Warnings about positions that only a token list vouches for. */
 function describeSelfReported({ data: { chain }, positions }: ValuedChain): readonly string[] {
   const vaults = positions.flatMap(({ position }) =>
-    position.selfReported && position.contract !== null ? [position.contract as AssetKey] : [],
+    position.selfReported && position.contract !== null ? [position.contract] : [],
   );
   if (vaults.length === 0) return [];
   return [

@@ -55,8 +55,8 @@ const minUsd = fc
 
 describe("a budget", () => {
   it("returns the snapshot itself without a budget", async () => {
-    expect(await cut(exampleSnapshot as PortfolioSnapshot, {})).toBe(exampleSnapshot);
-    expect(await cut(exampleSnapshot as PortfolioSnapshot, { detail: "full" })).toBe(exampleSnapshot);
+    expect(await cut(exampleSnapshot, {})).toBe(exampleSnapshot);
+    expect(await cut(exampleSnapshot, { detail: "full" })).toBe(exampleSnapshot);
   });
 
   it("a budget leaves values as the full snapshot has them, and follows its schema", async () => {
@@ -98,7 +98,7 @@ describe("a budget", () => {
   });
 
   it("fields returns the named fields and no others, in every form", async () => {
-    const body = await cut(exampleSnapshot as PortfolioSnapshot, {
+    const body = await cut(exampleSnapshot, {
       fields: "tokens.symbol,summary.totalValueUsd,address,tokens.symbol,positions.assets.symbol",
     });
     const { address, summary, tokens, positions } = exampleSnapshot;
@@ -108,12 +108,10 @@ describe("a budget", () => {
       tokens: tokens.map(({ symbol }) => ({ symbol })),
       positions: positions.map(({ assets }) => ({ assets: assets.map(({ symbol }) => ({ symbol })) })),
     });
-    expect(await cut(exampleSnapshot as PortfolioSnapshot, { fields: "tokens,tokens.symbol" })).toEqual({
+    expect(await cut(exampleSnapshot, { fields: "tokens,tokens.symbol" })).toEqual({
       tokens,
     });
-    expect(
-      await cut(exampleSnapshot as PortfolioSnapshot, { detail: "summary", fields: "warningCount" }),
-    ).toEqual({
+    expect(await cut(exampleSnapshot, { detail: "summary", fields: "warningCount" })).toEqual({
       warningCount: summary.warnings.length,
     });
   });
@@ -227,7 +225,7 @@ describe("a summary", () => {
   it("says what matters first, and how much it does not list", async () => {
     const routine = `Base was read at block 12 (0x${"ab".repeat(32)}).`;
     const missing = "The prices of three tokens could not be read.";
-    const { summary, ...rest } = exampleSnapshot as PortfolioSnapshot;
+    const { summary, ...rest } = exampleSnapshot;
     const snapshot = { ...rest, summary: { ...summary, warnings: [...Array(9).fill(routine), missing] } };
     const body = await cut<{ warnings: string[]; warningCount: number; totalValueUsd: string }>(snapshot, {
       detail: "summary",

@@ -2,17 +2,16 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import type { PortfolioDiff } from "../../../schema/portfolio/diff.ts";
+import { exampleDiff, exampleExposure } from "../../../schema/portfolio/examples.ts";
 import type { Exposure } from "../../../schema/portfolio/exposure.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
-import { diffRoute } from "../routes/diff.ts";
-import { exposureRoute } from "../routes/exposure.ts";
 import { DIFF_BUDGET } from "./diff-budget.ts";
 import { EXPOSURE_BUDGET } from "./exposure-budget.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
-const exposure = exposureRoute.responseExample as unknown as Exposure;
-const diff = diffRoute.responseExample as unknown as PortfolioDiff;
+const exposure = exampleExposure;
+const diff = exampleDiff;
 
 // The largest that can be: an amount and a price of 78 digits each.
 const LARGEST = `${"9".repeat(156)}.999999`;
