@@ -11,7 +11,6 @@ import {
   BLOCK_MAX,
   formatHeadHeaders,
   HEAD_HEADERS,
-  type ResultRow,
   type RunRead,
   toFirstRecord,
 } from "../../schema/reads/read.ts";
@@ -78,7 +77,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         (head, rows) => {
           assertBlockReached(minBlock, head.number);
           assertBlockReadable(asOf, head, { recent: false });
-          const rules = toRules(toFirstRecord(rows) ?? {});
+          const rules = toRules(assertDefined(toFirstRecord<RulesRow>(rows), "the rules of the account"));
           return {
             status: 200,
             body: evaluatePreflight(transaction, rules),
@@ -131,16 +130,22 @@ function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
   return sql`select ${joinSql(selected, ", ")}`;
 }
 
+type Flag = "frozen" | "target_allowed" | "function_mode" | "function_allowed" | "session_active";
+type Quantity = "time" | "session_expires" | `${"native" | "token"}_${"max" | "spent" | "start"}`;
+type RulesRow = { readonly policy_module: Hex | null } & Readonly<
+  Record<Flag, boolean | null> & Record<Quantity, string | null>
+>;
+
 // Without a row a rule was never set, which the contract reads as false, zero or no limit.
-function toRules(row: ResultRow): AccountRules {
-  const number = (key: string) => BigInt((row[key] as string | null | undefined) ?? 0);
-  const allowance = (kind: string) => ({
+function toRules(row: RulesRow): AccountRules {
+  const number = (key: Quantity) => BigInt(row[key] ?? 0);
+  const allowance = (kind: "native" | "token") => ({
     maxPerDay: number(`${kind}_max`),
     spent: number(`${kind}_spent`),
     windowStart: number(`${kind}_start`),
   });
   return {
-    policyModule: assertDefined(row.policy_module as Hex | null, "the policy module"),
+    policyModule: assertDefined(row.policy_module, "the policy module"),
     time: number("time"),
     frozen: row.frozen === true,
     targetAllowed: row.target_allowed === true,
