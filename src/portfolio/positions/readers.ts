@@ -6,11 +6,10 @@
 import type { PositionReader } from "../types.ts";
 import { AAVE_STAKE_TOKENS } from "./aave-staking/markets.ts";
 import { createAaveStakingReader } from "./aave-staking/reader.ts";
-import { createAaveV2Reader } from "./aave-v2/reader.ts";
 import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
-import { createAaveV3Reader } from "./aave-v3/reader.ts";
+import { createAaveV2Reader, createAaveV3Reader, createSparkReader } from "./aave-v3/reader.ts";
 import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/markets.ts";
-import { createCompoundV2Reader } from "./compound-v2/reader.ts";
+import { createCompoundV2Reader, createMoonwellReader, createVenusReader } from "./compound-v2/reader.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
@@ -18,19 +17,16 @@ import { ETHENA_MARKETS } from "./ethena/markets.ts";
 import { createEthenaReader } from "./ethena/reader.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
 import { createLidoReader } from "./lido/reader.ts";
-import { createMoonwellReader } from "./moonwell/reader.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
 import { createMorphoBlueReader } from "./morpho-blue/reader.ts";
 import { createRateReader } from "./rate-reader.ts";
 import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rated-tokens.ts";
-import { createSparkReader } from "./spark/reader.ts";
 import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
 import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
 import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
 import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
 import { UNISWAP_V4_MARKETS } from "./uniswap-v4/markets.ts";
 import { createUniswapV4Reader } from "./uniswap-v4/reader.ts";
-import { createVenusReader } from "./venus/reader.ts";
 
 /** Independent of each other, so that they run concurrently. */
 export const POSITION_READERS: readonly PositionReader[] = [

@@ -7,7 +7,7 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
-import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v2/reader.ts";
+import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import {
   type AssetPrice,

@@ -2,7 +2,7 @@
 //
 // Spark's own contracts are in no package.
 import { beforeAll, describe, expect, it } from "vitest";
-import { createSparkReader } from "../../../src/portfolio/positions/spark/reader.ts";
+import { createSparkReader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { expectLiquidationPoint, readAccountData } from "./aave-liquidation-point.ts";

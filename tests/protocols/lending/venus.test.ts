@@ -1,7 +1,7 @@
 // Venus by its own bytecode, the comptroller that Compound v2 and its forks share: a loan with interest, and its health.
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseDecimal } from "../../../src/lib/decimal.ts";
-import { createVenusReader } from "../../../src/portfolio/positions/venus/reader.ts";
+import { createVenusReader } from "../../../src/portfolio/positions/compound-v2/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import { formatUsd, type LendingStage, startLendingStage } from "./lending-stage.ts";

@@ -1,5 +1,5 @@
 // Moonwell on its own contracts, with price feeds of ours.
-import { createMoonwellReader } from "../../../src/portfolio/positions/moonwell/reader.ts";
+import { createMoonwellReader } from "../../../src/portfolio/positions/compound-v2/reader.ts";
 import { deployFeed } from "../lending/chainlink-feed.ts";
 import type { Recorder } from "../support/recorder.ts";
 import { recordAccount } from "./compound-v2-account.ts";

@@ -1,5 +1,5 @@
 // Venus on its own contracts, with an oracle and an access control of ours.
-import { createVenusReader } from "../../../src/portfolio/positions/venus/reader.ts";
+import { createVenusReader } from "../../../src/portfolio/positions/compound-v2/reader.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { Recorder } from "../support/recorder.ts";
 import { recordAccount } from "./compound-v2-account.ts";

@@ -11,11 +11,24 @@ import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { AaveMarket, AaveProtocol } from "./market.ts";
 import { declareOraclePrices, type FeedAgeReads, reserveKey } from "./oracle.ts";
 
-const AAVE_V3: AaveProtocol = {
-  protocol: "aave-v3",
-  title: "Aave v3",
-  layout: { words: 15, aToken: 8, debtToken: 10, stableDebtToken: null },
-};
+type AaveMarkets = ReadonlyMap<number, readonly AaveMarket[]>;
+
+const V3_LAYOUT = { words: 15, aToken: 8, debtToken: 10, stableDebtToken: null };
+
+export function createAaveV3Reader(markets: AaveMarkets): PositionReader {
+  return createAaveReader({ protocol: "aave-v3", title: "Aave v3", layout: V3_LAYOUT }, markets);
+}
+
+/** A fork of Aave v3 before its version 3.1. It has contracts for debt at a stable rate, which was never enabled. */
+export function createSparkReader(markets: AaveMarkets): PositionReader {
+  return createAaveReader({ protocol: "spark", title: "SparkLend", layout: V3_LAYOUT }, markets);
+}
+
+/** The reader of v3 with other words, and debt at a stable rate. */
+export function createAaveV2Reader(markets: AaveMarkets): PositionReader {
+  const layout = { words: 12, aToken: 7, debtToken: 9, stableDebtToken: 8 };
+  return createAaveReader({ protocol: "aave-v2", title: "Aave v2", layout }, markets);
+}
 
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
 const RESERVES_MAX = 128;
@@ -50,21 +63,12 @@ type ReadContext = AaveProtocol & {
   readonly readable: Set<AaveMarket>;
 };
 
-export function createAaveV3Reader(
-  marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
-): PositionReader {
-  return createAaveReader(AAVE_V3, marketsByChain);
-}
-
 /**
  * One round trip for the reserves in our data. The same trip reads the pool's list of reserves, because a debt in a
  * newer reserve would make a wallet look richer than it is; new reserves, and prices that only the market knows, cost two
  * more trips.
  */
-export function createAaveReader(
-  kind: AaveProtocol,
-  marketsByChain: ReadonlyMap<number, readonly AaveMarket[]>,
-): PositionReader {
+function createAaveReader(kind: AaveProtocol, marketsByChain: AaveMarkets): PositionReader {
   const read: ReadMarkets<AaveMarket> = async (query, markets, signal) => {
     const context: ReadContext = {
       ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },

@@ -17,7 +17,20 @@ import { declareIsPricing, hasPinnedFeed } from "../market-price.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import type { CompoundV2Pool, CompoundV2Protocol } from "./pool.ts";
 
-const COMPOUND_V2: CompoundV2Protocol = { protocol: "compound-v2", title: "Compound v2" };
+type CompoundV2Pools = ReadonlyMap<number, readonly CompoundV2Pool[]>;
+
+export function createCompoundV2Reader(pools: CompoundV2Pools): PositionReader {
+  return createForkReader({ protocol: "compound-v2", title: "Compound v2" }, pools);
+}
+
+export function createMoonwellReader(pools: CompoundV2Pools): PositionReader {
+  return createForkReader({ protocol: "moonwell", title: "Moonwell" }, pools);
+}
+
+/** Venus has several pools on each chain. */
+export function createVenusReader(pools: CompoundV2Pools): PositionReader {
+  return createForkReader({ protocol: "venus", title: "Venus", hasDelegates: true }, pools);
+}
 
 /** More than any comptroller lists: each account check walks through the markets of a wallet. */
 const MARKETS_MAX = 200;
@@ -48,10 +61,7 @@ type ReadContext = CompoundV2Protocol & {
   readonly readable: Set<CompoundV2Pool>;
 };
 
-export function createCompoundV2Reader(
-  poolsByChain: ReadonlyMap<number, readonly CompoundV2Pool[]>,
-  kind: CompoundV2Protocol = COMPOUND_V2,
-): PositionReader {
+function createForkReader(kind: CompoundV2Protocol, poolsByChain: CompoundV2Pools): PositionReader {
   const read: ReadMarkets<CompoundV2Pool> = async (query, pools, signal) => {
     const context: ReadContext = {
       ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
