@@ -6,7 +6,7 @@ import { readInput } from "../http/routes/reads.ts";
 import { Fault } from "../lib/fault.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
 import type { Read, RunRead } from "../schema/reads/read.ts";
-import { type PinnedBlock, type RequestedRead, readTogether } from "../schema/reads/read-together.ts";
+import { type PinnedHead, type RequestedRead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
 import type { CsvSource, List, ListData, RecordPage } from "./list.ts";
@@ -57,7 +57,7 @@ export class ApiReader {
   #requests = 0;
   #waiting: WaitingRead[] = [];
   /** The block of the first response, at which everything else is read. */
-  #pin: PinnedBlock | null = null;
+  #pin: PinnedHead | null = null;
   /** Whether a response came from another head, which may be on another fork. */
   #isUnverified = false;
   /** Requests to endpoints that show the head alone, so that their block is the page's if they begin first. */
@@ -223,7 +223,7 @@ export class ApiReader {
 }
 
 /** The head that a response names; null for one that does not come from the index. */
-function readHead({ headers = {} }: EndpointResponse): PinnedBlock | null {
+function readHead({ headers = {} }: EndpointResponse): PinnedHead | null {
   const { "x-indexed-block": number, "x-indexed-block-hash": hash } = headers;
   return number === undefined || hash === undefined ? null : { number: BigInt(number), hash };
 }

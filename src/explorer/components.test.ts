@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
 import { bars, rangeLine, sparkline } from "./charts.ts";
 import {
-  address,
+  addressLink,
   amount,
   gauge,
   hash,
@@ -62,12 +62,12 @@ it("only the problem of a block that is too old is said to be one", () => {
 });
 
 it("an address is whole to copy, short to read, and a link once its page exists", () => {
-  expect(renderHtml(address(page, OTHER))).toContain(`data-copy="${OTHER}">0xababab…ababab<`);
-  expect(renderHtml(address(page, OTHER))).not.toContain("href");
-  expect(renderHtml(address(pageWith(["/accounts/:id"]), OTHER))).toContain(
+  expect(renderHtml(addressLink(page, OTHER))).toContain(`data-copy="${OTHER}">0xababab…ababab<`);
+  expect(renderHtml(addressLink(page, OTHER))).not.toContain("href");
+  expect(renderHtml(addressLink(pageWith(["/accounts/:id"]), OTHER))).toContain(
     `href="/explorer/accounts/${OTHER}?block=9"`,
   );
-  expect(renderHtml(address(page, `0x${"0".repeat(40)}`))).toContain("none");
+  expect(renderHtml(addressLink(page, `0x${"0".repeat(40)}`))).toContain("none");
   expect(renderHtml(hash(page, undefined))).toBe(renderHtml(unknown()));
 });
 

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
-import { foreignText } from "./foreign-text.ts";
+import { renderForeignText } from "./foreign-text.ts";
 import {
   formatIsoTime,
   formatNumber,
@@ -14,7 +14,7 @@ import {
   type ShownTime,
   shareOf,
   shorten,
-  toWords,
+  splitWords,
 } from "./format.ts";
 
 /** A part of a page with its own heading. */
@@ -75,7 +75,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 
 /** The state of a record. The word itself says it; the colour only helps. */
 export function status(state: string, tone: Tone = TONES[state.toUpperCase()] ?? "plain"): Html {
-  return html`<span class="badge ${tone}">${toWords(state)}</span>`;
+  return html`<span class="badge ${tone}">${splitWords(state)}</span>`;
 }
 
 /** A small label. */
@@ -132,7 +132,7 @@ export function recordLink(page: PageContext, kind: RecordKind, id: string, labe
 }
 
 /** An address by its ends, with all of it to copy, and its page. */
-export function address(page: PageContext, value: unknown): Html {
+export function addressLink(page: PageContext, value: unknown): Html {
   if (typeof value !== "string") return unknown();
   if (value === ZERO_ADDRESS) return html`<span class="soft" title="${value}">none</span>`;
   return recordLink(page, "account", value, identifier(value));
@@ -195,7 +195,7 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
 /** A token by its symbol where it is known, otherwise by its address. */
 export function token(page: PageContext, value: unknown): Html {
   const known = findToken(page, value);
-  if (!known) return address(page, value);
+  if (!known) return addressLink(page, value);
   return html`<span class="symbol" title="${String(value)}" data-copy="${String(value)}">${known.symbol}</span>`;
 }
 
@@ -227,7 +227,7 @@ export function block(page: PageContext, value: unknown): Html {
 
 /** Text of a stranger, such as a name. */
 export function name(value: unknown): Html {
-  return typeof value === "string" && value !== "" ? foreignText(value) : unknown();
+  return typeof value === "string" && value !== "" ? renderForeignText(value) : unknown();
 }
 
 type GaugeParts = {

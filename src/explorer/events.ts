@@ -6,13 +6,13 @@ import type { ApiCall } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { block, listRecordPaths, number, recordLink, time, transaction } from "./components.ts";
 import { type Changes, linkTo, type PageContext } from "./context.ts";
-import { toWords } from "./format.ts";
+import { splitWords } from "./format.ts";
 import { type CsvSource, table } from "./list.ts";
-import { sentence } from "./sentences.ts";
+import { renderSentence } from "./sentences.ts";
 import { sourceLinks } from "./source.ts";
 
 /** As GET /events has it. */
-export type EventRecord = {
+export type ListedEvent = {
   readonly id: string;
   readonly type: string;
   readonly args: Readonly<Record<string, string | boolean>>;
@@ -25,7 +25,7 @@ export type EventRecord = {
 };
 
 export type EventPage = {
-  readonly events: readonly EventRecord[];
+  readonly events: readonly ListedEvent[];
   /** Every event up to this block has been read. */
   readonly progress: {
     readonly cursor: string;
@@ -39,14 +39,14 @@ export type EventPage = {
 export type EventsData = {
   readonly call: ApiCall;
   /** In order, those after the shown block too. */
-  readonly events: readonly EventRecord[];
+  readonly events: readonly ListedEvent[];
   /** Whether there are more than a page shows. */
   readonly isCut: boolean;
 };
 
 export type NewestEvents = {
   readonly call: ApiCall;
-  readonly events: readonly EventRecord[];
+  readonly events: readonly ListedEvent[];
   /** The cursor at which a stream goes on. */
   readonly cursor: string;
   /** The cursor of what is older; null at the end. */
@@ -113,14 +113,14 @@ export async function readNewestEvents(api: ApiReader, query: EventsQuery): Prom
 
 /** The events up to the shown block. */
 export function eventsUpTo(
-  events: readonly EventRecord[],
+  events: readonly ListedEvent[],
   { head }: Pick<PageContext, "head">,
-): readonly EventRecord[] {
+): readonly ListedEvent[] {
   return events.filter(({ block_number }) => BigInt(block_number) <= BigInt(head.block_number));
 }
 
 /** The blocks around the shown one in which these events happened. */
-export function changesOf(events: readonly EventRecord[], { head }: Pick<PageContext, "head">): Changes {
+export function changesOf(events: readonly ListedEvent[], { head }: Pick<PageContext, "head">): Changes {
   const shown = BigInt(head.block_number);
   const blocks = events.map(({ block_number }) => block_number);
   return {
@@ -136,11 +136,11 @@ type EventTableOptions = {
 
 /** Events as rows, each with its sentence. */
 export function eventTable(
-  events: readonly EventRecord[],
+  events: readonly ListedEvent[],
   page: PageContext,
   { isOwnPage = false }: EventTableOptions = {},
 ): Html {
-  const columns: Parameters<typeof table<EventRecord>>[0] = [
+  const columns: Parameters<typeof table<ListedEvent>>[0] = [
     {
       label: "Block",
       kind: "number",
@@ -148,8 +148,8 @@ export function eventTable(
         isOwnPage ? recordLink(page, "block", block_number, number(block_number)) : block(page, block_number),
     },
     { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
-    ...(isOwnPage ? [{ label: "Event", cell: ({ type }: EventRecord) => toWords(type) }] : []),
-    { label: "What happened", kind: "sentence", cell: ({ parts }) => sentence(page, parts) },
+    ...(isOwnPage ? [{ label: "Event", cell: ({ type }: ListedEvent) => splitWords(type) }] : []),
+    { label: "What happened", kind: "sentence", cell: ({ parts }) => renderSentence(page, parts) },
     { label: "Transaction", cell: ({ tx_hash }) => transaction(page, tx_hash) },
   ];
   return table(columns, events, page);
@@ -162,7 +162,7 @@ export function eventFeed({ events, cursor }: NewestEvents, page: PageContext): 
   return html`<ol class="feed" data-feed="${cursor}" data-tokens="${known}" data-pages="${JSON.stringify(listRecordPaths(page))}">${events.map((each) => eventItem(each, page))}</ol>`;
 }
 
-function eventItem(event: EventRecord, page: PageContext): Html {
+function eventItem(event: ListedEvent, page: PageContext): Html {
   const { type, parts, tx_hash, block_number, block_timestamp } = event;
-  return html`<li data-block="${block_number}"><span class="feed-type">${toWords(type)}</span> <span class="feed-text">${sentence(page, parts)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
+  return html`<li data-block="${block_number}"><span class="feed-type">${splitWords(type)}</span> <span class="feed-text">${renderSentence(page, parts)}</span> <span class="feed-place">${block(page, block_number)} · ${transaction(page, tx_hash)} · ${time(block_timestamp)}</span></li>`;
 }

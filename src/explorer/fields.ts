@@ -2,7 +2,7 @@
 import { type Html, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
-  address,
+  addressLink,
   amount,
   hash,
   number,
@@ -15,7 +15,7 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { foreignText, foreignUri } from "./foreign-text.ts";
+import { foreignUri, renderForeignText } from "./foreign-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -69,8 +69,8 @@ export function fieldValue(page: PageContext, fields: Fields, name: string): Htm
 
 function hexValue(page: PageContext, name: string, text: string): Html {
   if (/(^|_)token$/.test(name)) return token(page, text);
-  if (/^0x[0-9a-f]{40}$/.test(text)) return address(page, text);
-  if (!/^0x[0-9a-f]{64}$/.test(text)) return html`<code class="data">${foreignText(text)}</code>`;
+  if (/^0x[0-9a-f]{40}$/.test(text)) return addressLink(page, text);
+  if (!/^0x[0-9a-f]{64}$/.test(text)) return html`<code class="data">${renderForeignText(text)}</code>`;
   return name === "tx_hash" ? transaction(page, text) : hash(page, text, ID_FIELDS[name]);
 }
 
@@ -87,5 +87,5 @@ function plainValue(page: PageContext, fields: Fields, name: string, text: strin
   if (TIMES.test(name) && text !== "0") return time(text);
   if (name === "status") return status(text);
   if (/^-?[0-9]+$/.test(text)) return number(text);
-  return name.endsWith("_uri") ? foreignUri(text) : foreignText(text);
+  return name.endsWith("_uri") ? foreignUri(text) : renderForeignText(text);
 }

@@ -1,9 +1,9 @@
 // Text of strangers: visible as it is, isolated, and linked only to the web.
 import { describe, expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
-import { foreignText, foreignUri } from "./foreign-text.ts";
+import { foreignUri, renderForeignText } from "./foreign-text.ts";
 
-const shown = (value: string) => renderHtml(foreignText(value));
+const shown = (value: string) => renderHtml(renderForeignText(value));
 const linked = (value: string) => renderHtml(foreignUri(value));
 
 describe("text of a stranger", () => {

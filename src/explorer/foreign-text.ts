@@ -14,7 +14,7 @@ const LENGTH_MAX = 400;
 const HIDDEN_MAX = 24;
 
 /** Text of a stranger, apart from ours: it neither reorders what stands alongside it nor hides what it contains. */
-export function foreignText(value: string, lengthMax = LENGTH_MAX): Html {
+export function renderForeignText(value: string, lengthMax = LENGTH_MAX): Html {
   const characters = [...value.slice(0, 2 * lengthMax)];
   const fitting = cutAfterHidden(characters.slice(0, lengthMax));
   const shown = fitting.map(showCharacter);
@@ -62,8 +62,8 @@ const REL = "noopener noreferrer nofollow ugc";
 /** A URI that a stranger wrote: a link if it leads to a website, otherwise text. Nothing is ever loaded from it. */
 export function foreignUri(value: string): Html {
   const url = toWebUrl(value);
-  if (url === null) return foreignText(value);
-  return html`<a href="${url}" rel="${REL}">${foreignText(value)}</a>`;
+  if (url === null) return renderForeignText(value);
+  return html`<a href="${url}" rel="${REL}">${renderForeignText(value)}</a>`;
 }
 
 /** Null unless the text is plainly an address on the web: no other scheme, no credentials, nothing hidden. */

@@ -9,7 +9,7 @@ import {
   formatUnits,
   shareOf,
   shorten,
-  toWords,
+  splitWords,
 } from "./format.ts";
 
 describe("a number", () => {
@@ -90,6 +90,6 @@ it("a share is within its bounds, whatever the parts are", () => {
 it("identifiers are shortened, names become words", () => {
   expect(shorten(`0x${"ab".repeat(20)}`)).toBe("0xababab…ababab");
   expect(shorten("0x1234")).toBe("0x1234");
-  expect(toWords("IntentFilled")).toBe("Intent filled");
-  expect(toWords("SWAP_EXACT_IN")).toBe("Swap exact in");
+  expect(splitWords("IntentFilled")).toBe("Intent filled");
+  expect(splitWords("SWAP_EXACT_IN")).toBe("Swap exact in");
 });

@@ -90,7 +90,7 @@ export function shorten(hex: string): string {
 }
 
 /** `SWAP_EXACT_IN` as `Swap exact in`, `IntentFilled` as `Intent filled`. */
-export function toWords(name: string): string {
+export function splitWords(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll("_", " ")

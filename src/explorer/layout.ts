@@ -24,7 +24,7 @@ export const CONTENT_SECURITY_POLICY =
 
 const BASE_SCRIPTS: readonly AssetName[] = ["page.js"];
 
-export function renderPage(view: PageView, page: PageContext): Html {
+export function renderExplorerPage(view: PageView, page: PageContext): Html {
   const { head } = page;
   const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
   const body = html`${blockBar(page, changes)}

@@ -4,7 +4,7 @@ import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { type ApiCall, type ApiRecord, findRoute } from "./api-call.ts";
 import { card } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
-import { toWords } from "./format.ts";
+import { splitWords } from "./format.ts";
 import { sourceLinks } from "./source.ts";
 
 type Column<T = ApiRecord> = {
@@ -169,7 +169,7 @@ export function filterForm(list: List, page: PageContext): Html {
   const fields = filtersOf(route).map(({ name, kind, description, required }) => {
     const value = page.query[name] ?? "";
     const id = `filter-${name}`;
-    return html`<div class="field"><label for="${id}">${toWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description, words: list.words?.[name] ?? [] })}</div>`;
+    return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description, words: list.words?.[name] ?? [] })}</div>`;
   });
   const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
   const isFiltered = filtersOf(route).some(({ name }) => page.query[name] !== undefined);
@@ -189,7 +189,7 @@ type FilterInput = {
 function filterInput({ id, name, value, required, json, description, words }: FilterInput): Html {
   const options = Array.isArray(json.enum) ? json.enum.map(String) : null;
   if (options !== null) {
-    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${toWords(words[Number(option)] ?? option)}</option>`)}</select>`;
+    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(words[Number(option)] ?? option)}</option>`)}</select>`;
   }
   const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
   return html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`;

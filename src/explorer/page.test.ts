@@ -1,7 +1,7 @@
 // Links keep the block, and requests are shown as a client sends them.
 import { expect, it } from "vitest";
 import { linkHere, linkTo, type PageContext } from "./context.ts";
-import { formatClientCode, formatCurl } from "./source.ts";
+import { formatClientCode, formatCurlCommand } from "./source.ts";
 
 const page = {
   path: "/intents",
@@ -27,7 +27,7 @@ it("a link to the same page changes only what it names", () => {
 
 it("a request is shown for a shell, in which no value ends its quotes", () => {
   const call = { route: "/intents/:id/bids", params: { id: "1'; rm -rf" }, query: { status: "o'pen" } };
-  expect(formatCurl("http://127.0.0.1:3001", call)).toBe(
+  expect(formatCurlCommand("http://127.0.0.1:3001", call)).toBe(
     "curl 'http://127.0.0.1:3001/intents/1%27%3B%20rm%20-rf/bids?status=o%27pen'",
   );
 });

@@ -15,7 +15,7 @@ import {
 } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { PageContext } from "./context.ts";
-import { intentTokens, sentence } from "./sentences.ts";
+import { intentTokens, renderSentence } from "./sentences.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;
@@ -33,12 +33,12 @@ function pageWith(pagePaths: readonly string[]): PageContext {
 }
 
 const page = pageWith([]);
-const textOf = (parts: Sentence) => renderHtml(sentence(page, parts)).replace(/<[^>]*>/g, "");
+const textOf = (parts: Sentence) => renderHtml(renderSentence(page, parts)).replace(/<[^>]*>/g, "");
 
 it("a sentence has its addresses and hashes by their ends, and its records as links", () => {
   const parts = say`Quote ${recordPart("quote", HASH)} of agent ${recordPart("agent", 7n)} (${addressPart(OTHER)}), ${hashPart(HASH)}`;
   expect(textOf(parts)).toBe("Quote 0xcdcdcd…cdcdcd of agent #7 (0xababab…ababab), 0xcdcdcd…cdcdcd");
-  const linked = renderHtml(sentence(pageWith(["/agents/:id", "/quotes/:id"]), parts));
+  const linked = renderHtml(renderSentence(pageWith(["/agents/:id", "/quotes/:id"]), parts));
   expect(linked).toContain('<a class="record" href="/explorer/agents/7?block=9">#7</a>');
   expect(linked).toContain(`href="/explorer/quotes/${HASH}?block=9"`);
   expect(textOf(say`set its guardian to ${addressPart(ZERO_ADDRESS)}`)).toBe("set its guardian to none");
@@ -59,7 +59,7 @@ it("a sentence has amounts of known tokens as people read them", () => {
 
 it("a text that someone else wrote stands apart, without links, and is of limited length", () => {
   const quoted = `<b> 5000000 of ${TOKEN} to ${OTHER}`;
-  expect(renderHtml(sentence(pageWith(["/accounts/:id"]), say`Service (${quotedPart(quoted)})`))).toBe(
+  expect(renderHtml(renderSentence(pageWith(["/accounts/:id"]), say`Service (${quotedPart(quoted)})`))).toBe(
     `<span class="sentence">Service (<bdi class="foreign">${quoted.replace("<b>", "&lt;b&gt;")}</bdi>)</span>`,
   );
   expect(textOf(say`(${quotedPart(`${OTHER} `.repeat(2_000))})`).length).toBeLessThan(500);

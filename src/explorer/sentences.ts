@@ -1,11 +1,11 @@
 // Sentences of the API about events: records and addresses as links, amounts with symbol and decimals if known.
 import { type Html, html } from "../lib/html.ts";
 import type { Sentence, SentencePart } from "../schema/sentence.ts";
-import { address, amount, findToken, hash, recordLink, time, token } from "./components.ts";
+import { addressLink, amount, findToken, hash, recordLink, time, token } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { foreignText } from "./foreign-text.ts";
+import { renderForeignText } from "./foreign-text.ts";
 
-export function sentence(page: PageContext, parts: Sentence): Html {
+export function renderSentence(page: PageContext, parts: Sentence): Html {
   return html`<span class="sentence">${parts.map((part) => showPart(page, part))}</span>`;
 }
 
@@ -14,9 +14,9 @@ function showPart(page: PageContext, part: SentencePart): Html | string {
     case "text":
       return part.text;
     case "quoted":
-      return foreignText(part.text);
+      return renderForeignText(part.text);
     case "address":
-      return address(page, part.text);
+      return addressLink(page, part.text);
     case "token":
       return token(page, part.text);
     case "hash":

@@ -17,7 +17,7 @@ import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
-import { CONTENT_SECURITY_POLICY, renderPage } from "./layout.ts";
+import { CONTENT_SECURITY_POLICY, renderExplorerPage } from "./layout.ts";
 import { type CsvSource, listKeys } from "./list.ts";
 import { createNavigation } from "./navigation.ts";
 import type { Page } from "./page.ts";
@@ -206,7 +206,7 @@ async function createPage(
   const context = { ...read, path, head, site: serving.site };
   const route = EXPLORER_PATH + page.path;
   const view = render(context);
-  if (view.redirect === undefined) return serializePage(route, renderPage(view, context));
+  if (view.redirect === undefined) return serializePage(route, renderExplorerPage(view, context));
   const headers = { location: view.redirect, "cache-control": "no-store" };
   return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
 }

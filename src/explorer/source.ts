@@ -16,7 +16,7 @@ export function sourceLinks(
 ): Html {
   const url = `${page.base}${formatUrl(call)}`;
   const method = methodOf(call);
-  const curl = formatCurl(page.site.publicUrl(), call);
+  const curl = formatCurlCommand(page.site.publicUrl(), call);
   const code = formatClientCode(
     findRoute(page.site.routes, call.route, method).operationId,
     call,
@@ -30,7 +30,7 @@ ${method === "GET" && html`<p class="source-links"><a href="${url}">Open as JSON
 }
 
 /** For a shell: in single quotes, which take everything but themselves; URLs have those encoded. */
-export function formatCurl(origin: string, call: ApiCall): string {
+export function formatCurlCommand(origin: string, call: ApiCall): string {
   const request = `curl '${origin}${formatUrl(call).replaceAll("'", "%27")}'`;
   if (call.body === undefined) return request;
   // JSON may have the quote within its strings only, where its code means the same.

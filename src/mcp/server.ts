@@ -21,7 +21,7 @@ import {
   type PaymentBinding,
   parseJson,
   type ServiceResponse,
-  shorten,
+  shortenToFit,
 } from "./tool-result.ts";
 
 export type McpServerOptions = {
@@ -141,7 +141,7 @@ function buildShortResult(
     foreignText,
   }: { readonly bytesMax: number; readonly wasCut: boolean; readonly foreignText: readonly string[] },
 ): CallToolResult {
-  const shortened = shorten(body, bytesMax, wasCut);
+  const shortened = shortenToFit(body, bytesMax, wasCut);
   return shortened === null ? TOO_LARGE : buildResult(shortened, response, foreignText);
 }
 

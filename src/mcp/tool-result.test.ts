@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCharacter } from "../../tests/support/any-character.ts";
-import { buildErrorResult, buildResult, countFitting, cutText, shorten } from "./tool-result.ts";
+import { buildErrorResult, buildResult, countFitting, cutText, shortenToFit } from "./tool-result.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const page = (records: readonly unknown[], cursor = "abc") => ({
@@ -18,42 +18,46 @@ describe("a page", () => {
       fc.property(records, (all) => {
         const fitting = countFitting(page(all), 1_000);
         if (fitting === null) {
-          expect(bytesOf(shorten(page(all), 1_000, false))).toBeLessThanOrEqual(1_000);
+          expect(bytesOf(shortenToFit(page(all), 1_000, false))).toBeLessThanOrEqual(1_000);
           return;
         }
         expect(fitting).toBeLessThan(Math.max(2, all.length));
         if (fitting === 1) return;
         const shorter = page(all.slice(0, fitting), longCursor);
         expect(countFitting(shorter, 1_000)).toBeNull();
-        expect(shorten(shorter, 1_000, true)).toEqual({ data: shorter, truncated: true, cursor: longCursor });
+        expect(shortenToFit(shorter, 1_000, true)).toEqual({
+          data: shorter,
+          truncated: true,
+          cursor: longCursor,
+        });
       }),
     );
   });
 
   it("has the cursor of its route", () => {
-    expect(shorten(page([1]), 1_000, true)).toEqual({ data: page([1]), truncated: true, cursor: "abc" });
+    expect(shortenToFit(page([1]), 1_000, true)).toEqual({ data: page([1]), truncated: true, cursor: "abc" });
     const last = { records: [], pagination: { limit: 50, offset: 0, count: 0 } };
-    expect(shorten(last, 1_000, false)).toEqual({ data: last, truncated: false, cursor: null });
+    expect(shortenToFit(last, 1_000, false)).toEqual({ data: last, truncated: false, cursor: null });
   });
 
   it("cuts inside a page's only record, and never loses one of several", () => {
     const large = { id: "1", notes: "x".repeat(5_000) };
-    const cut = shorten(page([large]), 3_000, true);
+    const cut = shortenToFit(page([large]), 3_000, true);
     expect(cut).toMatchObject({ truncated: true, cursor: "abc", data: { records: [{ id: "1" }] } });
     expect(bytesOf(cut)).toBeLessThanOrEqual(3_000);
-    expect(shorten(page([large, large]), 3_000, true)).toBeNull();
+    expect(shortenToFit(page([large, large]), 3_000, true)).toBeNull();
   });
 });
 
 describe("another response", () => {
   it("cuts the longest lists of a response, from the end, until it fits", () => {
     const body = { total: "1", tokens: Array.from({ length: 500 }, (_, i) => i), warnings: ["a", "b"] };
-    const shortened = shorten(body, 400, false);
+    const shortened = shortenToFit(body, 400, false);
     expect([bytesOf(shortened) <= 400, shortened?.truncated]).toEqual([true, true]);
     const { tokens } = (shortened ?? { data: body }).data as typeof body;
     expect(shortened?.data).toEqual({ ...body, tokens: body.tokens.slice(0, tokens.length) });
     expect(tokens.length).toBeGreaterThan(50);
-    expect(shorten(body, 10_000, false)).toEqual({ data: body, truncated: false, cursor: null });
+    expect(shortenToFit(body, 10_000, false)).toEqual({ data: body, truncated: false, cursor: null });
   });
 
   it("cuts lists at any depth, and keeps what is around them", () => {
@@ -65,7 +69,7 @@ describe("another response", () => {
       ],
       total: "2",
     };
-    const shortened = shorten(body, 4_000, false);
+    const shortened = shortenToFit(body, 4_000, false);
     expect(shortened).toMatchObject({
       truncated: true,
       data: { chains: [{ name: "base" }, { name: "ethereum" }], total: "2" },
@@ -76,7 +80,7 @@ describe("another response", () => {
 
   it("cuts long texts, visibly, before lists", () => {
     const body = { summary: "word ".repeat(40_000), data: `0x${"ab".repeat(9_000)}`, events: [1, 2, 3] };
-    const shortened = shorten(body, 16_384, false);
+    const shortened = shortenToFit(body, 16_384, false);
     expect(bytesOf(shortened)).toBeLessThanOrEqual(16_384);
     const { summary, data, events } = (shortened ?? { data: body }).data as typeof body;
     expect([summary.at(-1), data.at(-1), events]).toEqual(["…", "…", [1, 2, 3]]);
@@ -85,7 +89,7 @@ describe("another response", () => {
   it("keeps any response below the limit, or returns none", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 100, max: 500 }), (body, limit) => {
-        const shortened = shorten(body, limit, false);
+        const shortened = shortenToFit(body, limit, false);
         if (shortened !== null) expect(bytesOf(shortened)).toBeLessThanOrEqual(limit);
         if (bytesOf({ data: body, truncated: false, cursor: null }) <= limit) {
           expect(shortened?.data).toEqual(body);
@@ -93,7 +97,7 @@ describe("another response", () => {
       }),
     );
     const keys = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`key${i}`, i]));
-    expect(shorten(keys, 1_000, false)).toBeNull();
+    expect(shortenToFit(keys, 1_000, false)).toBeNull();
   });
 });
 

@@ -119,7 +119,7 @@ const CURSOR_MARGIN = 128;
  * A response that is short enough; null if none can be made of it. A page keeps all its records, and only a page of
  * one record may be cut inside: otherwise its cursor would skip some.
  */
-export function shorten(body: unknown, bytesMax: number, wasCut: boolean): Shortened | null {
+export function shortenToFit(body: unknown, bytesMax: number, wasCut: boolean): Shortened | null {
   const whole = toShortened(body, wasCut);
   const fits = (shortened: Shortened) => byteLength(shortened) <= bytesMax;
   if (fits(whole)) return whole;

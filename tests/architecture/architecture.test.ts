@@ -54,6 +54,20 @@ describe("checkRepository", () => {
     expect(found.map((line) => line.split(" ")[0])).toEqual(["src/protocol/a.ts:2", "src/protocol/a.ts:3"]);
   });
 
+  it("finds a name that two files of src declare and export, and none that is passed on", () => {
+    const found = violations({
+      ...commandUsing("../lib/a.ts", "../lib/b.ts", "../lib/c.ts"),
+      "src/lib/a.ts":
+        "// A.\nexport const { shown, hidden } = { shown: 1, hidden: 2 };\nexport type Row = string;\n",
+      "src/lib/b.ts": "// B.\nexport function shown(): void {}\nexport interface Row {}\nconst hidden = 1;\n",
+      "src/lib/c.ts": '// C.\nexport { hidden } from "./a.ts";\n',
+    });
+    expect(found.filter((line) => line.endsWith("[exportedNames]"))).toEqual([
+      "src/lib/b.ts:2 exports shown, which src/lib/a.ts exports with another meaning; rename one of them [exportedNames]",
+      "src/lib/b.ts:3 exports Row, which src/lib/a.ts exports with another meaning; rename one of them [exportedNames]",
+    ]);
+  });
+
   it("finds a folder that the graph does not declare", () => {
     expect(
       violationsInFiles({
@@ -131,12 +145,14 @@ describe("checkRepository", () => {
     const found = violationsInFiles({
       ...commandUsing("../config/settings.ts"),
       "src/config/settings.ts": '// S.\nexport const a = setting("API_PORT", port, 1, "x");\n',
-      ".env.example": "# GONE=1\n",
+      "chain-data/chains.json": '[{"chainId":7,"mainnet":true},{"chainId":8,"mainnet":false}]',
+      ".env.example": "# GONE=1\n# RPC_URL_7=http://a\n",
       "docs/configuration.md": "nothing here\n",
     });
     expect(found).toEqual([
       "src/config/settings.ts:2 API_PORT is not described in .env.example [environmentVariables]",
       "src/config/settings.ts:2 API_PORT is not described in docs/configuration.md [environmentVariables]",
+      "src/config/settings.ts:1 RPC_URL_7 is not described in docs/configuration.md [environmentVariables]",
       ".env.example:1 GONE is read nowhere [environmentVariables]",
     ]);
   });

@@ -9,6 +9,7 @@ import { documentClaims } from "./rules/document-claims.ts";
 import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
+import { exportedNames } from "./rules/exported-names.ts";
 import { fileHeaders } from "./rules/file-headers.ts";
 import { functionLength } from "./rules/function-length.ts";
 import { importCycles } from "./rules/import-cycles.ts";
@@ -32,6 +33,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   dataInCode,
   unreferenced: unusedFiles,
   unusedExports,
+  exportedNames,
   dependencies,
   documents: documentLinks,
   documentClaims,

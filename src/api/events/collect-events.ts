@@ -16,7 +16,7 @@ import {
   type EventsRequest,
 } from "./event-page.ts";
 import type { EventRows } from "./event-rows.ts";
-import { isCursor, type Position } from "./position.ts";
+import { type EventPosition, isCursor } from "./position.ts";
 
 /**
  * A log with its event; null if the log is not an event of the protocol, or has a type that the filter does not want.
@@ -24,7 +24,7 @@ import { isCursor, type Position } from "./position.ts";
 export type LoggedEvent = PositionedLog & { readonly event: (DecodedEvent & FilteredEvent) | null };
 
 type Collected = {
-  readonly cursor: Position;
+  readonly cursor: EventPosition;
   readonly found: EventLogs;
   readonly events: readonly LoggedEvent[];
   /** Null if the request is for none. */

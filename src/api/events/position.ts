@@ -15,20 +15,20 @@ import type { EventStart, EventsRequest } from "./event-page.ts";
 // Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
 const LOGS_MAX = 1_000;
 
-export type Position = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
+export type EventPosition = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
 
-export function isCursor(position: Position): position is EventCursor {
+export function isCursor(position: EventPosition): position is EventCursor {
   return "finalized" in position;
 }
 
-export function toPosition({ from, order = "asc" }: EventsRequest, indexed: DeploymentId): Position {
+export function toPosition({ from, order = "asc" }: EventsRequest, indexed: DeploymentId): EventPosition {
   if ("cursor" in from) return parseCursor(from.cursor, indexed, order);
   if (isCursor(from)) rejectForeignCursor(from.deployment, indexed);
   return from;
 }
 
 export function buildQuery(
-  position: Position,
+  position: EventPosition,
   { filter, finality, limit, order }: EventsRequest,
 ): EventLogsQuery {
   const topics0 = topicsOf(filter);
@@ -81,7 +81,7 @@ export function isOnChain(cursor: EventCursor, found: EventLogs, head: IndexHead
 }
 
 export function assertStartReached(
-  position: Position,
+  position: EventPosition,
   { upTo }: EventLogs,
   { finality, order }: EventsRequest,
 ): void {

@@ -2,9 +2,9 @@
 import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
-import { address, amount, badge, block, gauge, status, time, token, unknown } from "../components.ts";
+import { addressLink, amount, badge, block, gauge, status, time, token, unknown } from "../components.ts";
 import { linkTo, type PageContext } from "../context.ts";
-import { toWords } from "../format.ts";
+import { splitWords } from "../format.ts";
 import type { List } from "../list.ts";
 
 const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
@@ -49,8 +49,8 @@ function limitCell(each: ApiRecord, page: PageContext): Html {
   if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${token(page, each.token)}`;
   const through =
     each.facilitator !== ZERO_ADDRESS &&
-    html`<span class="under">through facilitator ${address(page, each.facilitator)}</span>`;
-  return html`Payments of ${token(page, each.token)} to ${address(page, each.merchant)}${through}`;
+    html`<span class="under">through facilitator ${addressLink(page, each.facilitator)}</span>`;
+  return html`Payments of ${token(page, each.token)} to ${addressLink(page, each.merchant)}${through}`;
 }
 
 export const windowList: List = {
@@ -100,17 +100,17 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
 function subjectCell(each: ApiRecord, page: PageContext): Html {
   switch (each.policy_type) {
     case "TARGET_ALLOWLIST":
-      return address(page, each.target);
+      return addressLink(page, each.target);
     case "FUNCTION_ALLOWLIST": {
       const selector = String(each.selector);
-      return html`<code title="${selector}">${FUNCTIONS[selector] ?? selector}</code> of ${address(page, each.target)}`;
+      return html`<code title="${selector}">${FUNCTIONS[selector] ?? selector}</code> of ${addressLink(page, each.target)}`;
     }
     case "SPEND_LIMIT":
       return token(page, each.token);
     case "PAYMENT_POLICY":
-      return html`${token(page, each.token)} to ${address(page, each.merchant)}`;
+      return html`${token(page, each.token)} to ${addressLink(page, each.merchant)}`;
     case "GUARDIAN":
-      return address(page, each.guardian);
+      return addressLink(page, each.guardian);
     default:
       return unknown();
   }
@@ -155,7 +155,7 @@ export const policyList: List = {
   key: "policies",
   csv: "/accounts/:address/policies.csv",
   columns: [
-    { label: "Policy", cell: (each) => toWords(String(each.policy_type)) },
+    { label: "Policy", cell: (each) => splitWords(String(each.policy_type)) },
     { label: "About", cell: subjectCell },
     { label: "Setting", cell: settingCell },
     { label: "Set in block", kind: "number", cell: (each, page) => block(page, each.block_number) },
@@ -169,7 +169,7 @@ export const sessionKeyList: List = {
   key: "session_keys",
   csv: "/accounts/:address/session-keys.csv",
   columns: [
-    { label: "Session key", cell: (each, page) => address(page, each.session_key) },
+    { label: "Session key", cell: (each, page) => addressLink(page, each.session_key) },
     {
       label: "State",
       cell: (each) => status(String(each.state), each.state === "WITHDRAWN" ? "bad" : undefined),

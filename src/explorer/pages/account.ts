@@ -5,7 +5,7 @@ import type { accountSchema } from "../../protocol/reads/accounts.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   badge,
   card,
   facts,
@@ -19,7 +19,7 @@ import {
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, readEvents } from "../events.ts";
-import { shorten, toWords } from "../format.ts";
+import { shorten, splitWords } from "../format.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -31,7 +31,7 @@ import { changesWithin } from "./commerce-parts.ts";
 import { intentList } from "./intents.ts";
 import { preflightForm } from "./preflight-form.ts";
 
-export type Account = TypeOf<typeof accountSchema>;
+export type AccountRecord = TypeOf<typeof accountSchema>;
 
 const ownIntentList: List = {
   ...withoutColumns(intentList, ["Owner"]),
@@ -67,7 +67,7 @@ const LISTS = {
 } as const;
 
 type AccountData = {
-  readonly account: ApiResult<Account>;
+  readonly account: ApiResult<AccountRecord>;
   readonly lists: Readonly<Record<keyof typeof LISTS | "agents" | "intents" | "receipts", ListData>>;
   readonly roles: readonly (Role & { readonly data: ListData })[];
   readonly events: EventsData;
@@ -76,7 +76,7 @@ type AccountData = {
 async function load(api: ApiReader, request: PageRequest): Promise<AccountData> {
   const params = { address: requireParam(request, "id") };
   // First, so that what is no address is rejected once and in the words of the API.
-  const account = await api.get<Account>("/accounts/:address", { params });
+  const account = await api.get<AccountRecord>("/accounts/:address", { params });
   const { account: owner } = account.body;
   const { start_block } = await api.head();
   const ofAccount = (list: List, limit: string) =>
@@ -99,7 +99,7 @@ function readRole(api: ApiReader, { route, key, filter }: Role, owner: string): 
   return api.list(list, { query: { [filter]: owner, limit: "10" } });
 }
 
-const COUNTED: readonly (readonly [key: keyof Account["counts"], label: string])[] = [
+const COUNTED: readonly (readonly [key: keyof AccountRecord["counts"], label: string])[] = [
   ["agents", "Agents"],
   ["intents", "Intents"],
   ["receipts", "Receipts as payer"],
@@ -110,7 +110,11 @@ const COUNTED: readonly (readonly [key: keyof Account["counts"], label: string])
 // For these tables the API returns null at old blocks once there are too many versions to count.
 const VERSIONED: ReadonlySet<string> = new Set(["policies", "session_keys"]);
 
-function countOf({ counts }: Account, key: keyof Account["counts"], page: PageContext): HtmlValue {
+function countOf(
+  { counts }: AccountRecord,
+  key: keyof AccountRecord["counts"],
+  page: PageContext,
+): HtmlValue {
   const value = counts[key];
   if (value !== null) return number(value);
   return page.block !== null && VERSIONED.has(key) ? unknown() : "More than 1,000";
@@ -121,10 +125,10 @@ function isUnknown({ account: { body }, roles }: AccountData): boolean {
   return !hasRecord && roles.every(({ data }) => data.records.length === 0);
 }
 
-function stateFacts(account: Account, page: PageContext): Html {
+function stateFacts(account: AccountRecord, page: PageContext): Html {
   return facts([
     ["Frozen", account.frozen ? status("FROZEN") : "No"],
-    ["Guardian", account.guardian === null ? "None" : address(page, account.guardian)],
+    ["Guardian", account.guardian === null ? "None" : addressLink(page, account.guardian)],
     [
       "Function allowlist",
       account.function_allowlist_enabled
@@ -140,7 +144,7 @@ function roleFacts(roles: AccountData["roles"], page: PageContext): Html {
     return html`<p class="empty">It operates no solver, attestor, merchant or facilitator at this block.</p>`;
   return html`${facts(
     held.map(({ kind, id, data }) => [
-      toWords(kind),
+      splitWords(kind),
       data.records.map(
         (each) =>
           html`${recordLink(page, kind, String(each[id]))} ${each.active === true ? status("ACTIVE") : status("INACTIVE")} `,

@@ -6,7 +6,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   block,
   card,
   type Fact,
@@ -19,8 +19,8 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
-import { foreignText, foreignUri } from "../foreign-text.ts";
+import { type EventsData, eventsUpTo, type ListedEvent, readEvents } from "../events.ts";
+import { foreignUri, renderForeignText } from "../foreign-text.ts";
 import { type List, type ListData, listCard } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -89,7 +89,7 @@ const STEP_TITLES: Readonly<Record<string, string>> = {
 };
 
 /** Signals have a list of their own. */
-function lifeOf(events: readonly EventRecord[], page: PageContext): readonly TimelineStep[] {
+function lifeOf(events: readonly ListedEvent[], page: PageContext): readonly TimelineStep[] {
   return events.flatMap(({ type, block_timestamp, block_number, tx_hash }) => {
     const title = STEP_TITLES[type];
     if (title === undefined) return [];
@@ -106,7 +106,7 @@ function lifeOf(events: readonly EventRecord[], page: PageContext): readonly Tim
 
 function recordFacts(agent: Agent, page: PageContext): readonly Fact[] {
   return [
-    ["Owner", address(page, agent.owner)],
+    ["Owner", addressLink(page, agent.owner)],
     ["Metadata", agent.metadata_uri === "" ? null : foreignUri(agent.metadata_uri)],
     ["Hash of the capabilities", hash(page, agent.capabilities_hash)],
     ["Registered", html`${time(agent.block_timestamp)} · block ${block(page, agent.block_number)}`],
@@ -121,19 +121,19 @@ const COPIED_LENGTH_MAX = 400;
 function publicKey({ pubkey }: Agent): Html {
   if (pubkey === "0x") return html`<p class="soft">It has registered no public key.</p>`;
   const copied = pubkey.length <= COPIED_LENGTH_MAX && html` data-copy="${pubkey}"`;
-  return html`<h3>Public key</h3><code class="data" tabindex="0"${copied}>${foreignText(pubkey, COPIED_LENGTH_MAX)}</code>`;
+  return html`<h3>Public key</h3><code class="data" tabindex="0"${copied}>${renderForeignText(pubkey, COPIED_LENGTH_MAX)}</code>`;
 }
 
 function render({ agent: found, signals, receipts, events: data }: AgentData, page: PageContext): PageView {
   const { body: agent } = found;
   const record = html`${facts(recordFacts(agent, page))}${publicKey(agent)}${sourceLinks(page, found.call)}`;
   const life = html`${timeline(lifeOf(eventsUpTo(data.events, page), page))}${unreadNotice(data)}`;
-  const paidNote = html`<p class="note soft">A receipt names the address that paid. These are those of the owner ${address(page, agent.owner)}, whichever of its agents paid.</p>`;
+  const paidNote = html`<p class="note soft">A receipt names the address that paid. These are those of the owner ${addressLink(page, agent.owner)}, whichever of its agents paid.</p>`;
   return {
     kicker: "Agent",
     title: `Agent #${agent.agent_id}`,
     beside: agentState(agent.revoked),
-    lead: html`Acts for ${address(page, agent.owner)}.`,
+    lead: html`Acts for ${addressLink(page, agent.owner)}.`,
     main: html`<div class="columns wide-first"><div>${card("Record", record)}</div><div>${card("Life", life)}</div></div>
 ${listCard("Trust signals about it", withLinks(signals, agent), page, { id: "signals" })}
 ${listCard("Receipts of its owner", withLinks(receipts, agent), page, { id: "receipts", note: paidNote })}`,

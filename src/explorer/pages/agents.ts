@@ -1,9 +1,8 @@
 // Agents: those of all owners, the newest first, or those of one.
-import { html } from "../../lib/html.ts";
-import { address, badge, block, hash, recordLink, status } from "../components.ts";
+import { addressLink, badge, block, hash, recordLink, status } from "../components.ts";
 import { foreignUri } from "../foreign-text.ts";
-import { filterForm, type List, listCard, listQuery } from "../list.ts";
-import { definePage } from "../page.ts";
+import type { List } from "../list.ts";
+import { defineListPage } from "../list-page.ts";
 
 export const agentList: List = {
   route: "/directory/agents",
@@ -11,7 +10,7 @@ export const agentList: List = {
   csv: "/agents.csv",
   columns: [
     { label: "Agent", cell: (each, page) => recordLink(page, "agent", String(each.agent_id)) },
-    { label: "Owner", cell: (each, page) => address(page, each.owner) },
+    { label: "Owner", cell: (each, page) => addressLink(page, each.owner) },
     { label: "State", cell: (each) => agentState(each.revoked === true) },
     { label: "Metadata", kind: "sentence", cell: (each) => foreignUri(String(each.metadata_uri)) },
     { label: "Hash of the capabilities", cell: (each, page) => hash(page, each.capabilities_hash) },
@@ -24,19 +23,12 @@ export function agentState(isRevoked: boolean) {
   return isRevoked ? status("REVOKED") : badge("Registered", "good");
 }
 
-export const agentsPage = definePage({
-  path: "/agents",
-  nav: "Agents",
-  lists: [agentList],
-  filtered: agentList,
-  findExample: async (get) => {
+export const agentsPage = defineListPage(agentList, {
+  title: "Agents",
+  lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
+  order: "Newest first",
+  example: async (get) => {
     const { owner } = (await get("/agents/1")) as { readonly owner: string };
     return { query: { owner } };
   },
-  load: (api, request) => api.list(agentList, { query: listQuery(request) }),
-  render: (data, page) => ({
-    title: "Agents",
-    lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
-    main: html`${filterForm(agentList, page)}${listCard("Newest first", data, page, { isPaged: true })}`,
-  }),
 });

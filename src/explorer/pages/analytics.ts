@@ -6,7 +6,7 @@ import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import {
-  address,
+  addressLink,
   amount,
   card,
   findToken,
@@ -159,7 +159,7 @@ function partyCards({ token: of, flows }: OfToken, page: PageContext): Html {
   const facilitators = inOrder(sumBy(flows.body.facilitators, (row) => row.facilitator));
   const merchant = ({ id }: Summed) =>
     id === null ? OTHERS : html`Merchant ${recordLink(page, "merchant", id)}`;
-  const facilitator = ({ id }: Summed) => (id === null ? OTHERS : address(page, id));
+  const facilitator = ({ id }: Summed) => (id === null ? OTHERS : addressLink(page, id));
   return html`<div class="columns"><div>${rankedCard("By merchant", merchants, { ...parts, column: "Merchant", label: merchant }, page)}</div><div>${rankedCard("By facilitator", facilitators, { ...parts, column: "Facilitator", label: facilitator }, page)}</div></div>`;
 }
 

@@ -6,7 +6,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   block,
   card,
   type Fact,
@@ -20,18 +20,18 @@ import {
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, eventsUpTo, readEvents } from "../events.ts";
-import { foreignText } from "../foreign-text.ts";
+import { renderForeignText } from "../foreign-text.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { changesWithin, unreadNotice } from "./commerce-parts.ts";
 import { findFirst } from "./intents.ts";
-import type { Schema } from "./schemas.ts";
+import type { AttestationSchema } from "./schemas.ts";
 
 type Attestation = RecordOf<typeof attestation, "provenance">;
 
 type AttestationData = {
   readonly attestation: ApiResult<Attestation>;
-  readonly schema: ApiResult<Schema> | null;
+  readonly schema: ApiResult<AttestationSchema> | null;
   readonly attestors: readonly ApiRecord[];
   readonly events: EventsData;
 };
@@ -43,7 +43,7 @@ async function load(api: ApiReader, request: PageRequest): Promise<AttestationDa
   });
   const { attestation_id, attester, block_number, schema_hash } = attestation.body;
   const [schema, attestors, events] = await Promise.all([
-    api.find<Schema>("/attestations/schemas/:schemaHash", { params: { schemaHash: schema_hash } }),
+    api.find<AttestationSchema>("/attestations/schemas/:schemaHash", { params: { schemaHash: schema_hash } }),
     api.get<{ readonly attestors: readonly ApiRecord[] }>("/attestors", {
       query: { operator: attester, limit: "5" },
     }),
@@ -68,7 +68,7 @@ function life({ attestation, events: data }: AttestationData, page: PageContext)
 function statement(data: AttestationData, page: PageContext): readonly Fact[] {
   const { body } = data.attestation;
   const { schema } = data;
-  const name = schema === null ? null : foreignText(schema.body.name);
+  const name = schema === null ? null : renderForeignText(schema.body.name);
   return [
     [
       "Schema",
@@ -76,7 +76,7 @@ function statement(data: AttestationData, page: PageContext): readonly Fact[] {
     ],
     ["About", hash(page, body.subject)],
     ["Hash of the attested data", hash(page, body.data_hash)],
-    ["Attester", address(page, body.attester)],
+    ["Attester", addressLink(page, body.attester)],
     [
       "Registered as",
       data.attestors.map(
@@ -100,7 +100,7 @@ function render(data: AttestationData, page: PageContext): PageView {
     lead:
       schema === null
         ? "The schema that says what it means is not published here."
-        : html`${schema.body.description === null ? schema.body.name : foreignText(schema.body.description)}`,
+        : html`${schema.body.description === null ? schema.body.name : renderForeignText(schema.body.description)}`,
     main: html`<div class="columns wide-first"><div>${card("Statement", html`${facts(statement(data, page))}<p class="soft note">The attested data is not on the chain: compare what you were given with the hash.</p>${sourceLinks(page, call)}`)}</div><div>${card("Life", life(data, page))}${card("Others", others)}</div></div>`,
     ...changesWithin(data.events, page),
   };

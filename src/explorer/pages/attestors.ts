@@ -4,12 +4,13 @@ import { html } from "../../lib/html.ts";
 import type { attestor } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { address, block, card, facts, hash, number, recordLink, status, totals } from "../components.ts";
+import { addressLink, block, card, facts, hash, number, recordLink, status, totals } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { type EventsData, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
-import { filterForm, type List, type ListData, listCard, listQuery } from "../list.ts";
+import { type List, type ListData, listCard } from "../list.ts";
+import { defineListPage } from "../list-page.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { attestationList } from "./attestations.ts";
@@ -25,7 +26,7 @@ const attestorList: List = {
   columns: [
     { label: "Attestor", cell: (each, page) => recordLink(page, "attestor", String(each.attestor_id)) },
     { label: "State", cell: (each) => stateOf(each.active) },
-    { label: "Operator", cell: (each, page) => address(page, each.operator) },
+    { label: "Operator", cell: (each, page) => addressLink(page, each.operator) },
     { label: "Attestations", kind: "number", cell: (each) => number(each.attestations) },
     { label: "Revoked", kind: "number", cell: (each) => number(each.revoked_attestations) },
     { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
@@ -33,18 +34,11 @@ const attestorList: List = {
   empty: "There is no such attestor at this block.",
 };
 
-export const attestorsPage = definePage({
-  path: "/attestors",
-  nav: "Attestors",
-  lists: [attestorList],
-  filtered: attestorList,
-  findExample: async () => ({}),
-  load: (api, request) => api.list(attestorList, { query: listQuery(request) }),
-  render: (data, page) => ({
-    title: "Attestors",
-    lead: "Who has registered to make attestations. Attestations of an operator from before its registration count too.",
-    main: html`${filterForm(attestorList, page)}${listCard("By id", data, page, { isPaged: true })}`,
-  }),
+export const attestorsPage = defineListPage(attestorList, {
+  title: "Attestors",
+  lead: "Who has registered to make attestations. Attestations of an operator from before its registration count too.",
+  order: "By id",
+  example: {},
 });
 
 type Attestor = RecordOf<typeof attestor>;
@@ -70,7 +64,7 @@ function render({ attestor: found, made, events }: AttestorData, page: PageConte
   const { body: attestor, call } = found;
   const share = shareOf(BigInt(attestor.revoked_attestations), BigInt(attestor.attestations));
   const record = facts([
-    ["Operator", address(page, attestor.operator)],
+    ["Operator", addressLink(page, attestor.operator)],
     ["Metadata", attestor.metadata_uri === "" ? null : foreignUri(attestor.metadata_uri)],
     ["Hash of its schemas", hash(page, attestor.schemas_hash)],
     ["Registered", html`block ${block(page, attestor.block_number)}`],

@@ -1,9 +1,9 @@
 // The lists of commerce: merchants, services, facilitators, receipts, disputes and trust signals.
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
-import { address, amount, badge, block, hash, recordLink, status, unknown } from "../components.ts";
+import { addressLink, amount, badge, block, hash, recordLink, status, unknown } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { foreignText } from "../foreign-text.ts";
+import { renderForeignText } from "../foreign-text.ts";
 import type { List } from "../list.ts";
 import { KIND_WORDS, kindBadge, railName, SUBJECT_WORDS, subjectLink } from "./commerce-words.ts";
 
@@ -11,7 +11,7 @@ import { KIND_WORDS, kindBadge, railName, SUBJECT_WORDS, subjectLink } from "./c
 const TEXT_LENGTH_MAX = 48;
 
 function shortText(value: unknown): Html {
-  return typeof value === "string" && value !== "" ? foreignText(value, TEXT_LENGTH_MAX) : unknown();
+  return typeof value === "string" && value !== "" ? renderForeignText(value, TEXT_LENGTH_MAX) : unknown();
 }
 
 function activity({ active }: ApiRecord): Html {
@@ -36,8 +36,8 @@ export const merchantList: List = {
   columns: [
     merchantColumn,
     { label: "State", cell: activity },
-    { label: "Owner", cell: (each, page) => address(page, each.owner) },
-    { label: "Paid out to", cell: (each, page) => address(page, each.payout_address) },
+    { label: "Owner", cell: (each, page) => addressLink(page, each.owner) },
+    { label: "Paid out to", cell: (each, page) => addressLink(page, each.payout_address) },
     { label: "Metadata", cell: (each) => shortText(each.metadata_uri) },
     blockColumn,
   ],
@@ -73,7 +73,7 @@ export const facilitatorList: List = {
       cell: (each, page) => recordLink(page, "facilitator", String(each.facilitator_id)),
     },
     { label: "State", cell: activity },
-    { label: "Address", cell: (each, page) => address(page, each.facilitator) },
+    { label: "Address", cell: (each, page) => addressLink(page, each.facilitator) },
     { label: "Metadata", cell: (each) => shortText(each.metadata_uri) },
     blockColumn,
   ],
@@ -87,7 +87,7 @@ export const receiptList: List = {
   columns: [
     { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
     { label: "Amount", kind: "number", cell: (each, page) => amount(page, each.amount, each.token) },
-    { label: "Agent", cell: (each, page) => address(page, each.agent) },
+    { label: "Agent", cell: (each, page) => addressLink(page, each.agent) },
     merchantColumn,
     { label: "Service", cell: (each, page) => recordLink(page, "service", String(each.service_numeric_id)) },
     { label: "Paid by", cell: (each) => railName(each.payment_rail) },
@@ -108,7 +108,7 @@ export const disputeList: List = {
     { label: "Dispute", cell: (each, page) => recordLink(page, "dispute", String(each.dispute_id)) },
     { label: "State", cell: (each) => status(String(each.status)) },
     { label: "Receipt", cell: (each, page) => recordLink(page, "receipt", String(each.receipt_id)) },
-    { label: "Opened by", cell: (each, page) => address(page, each.opener) },
+    { label: "Opened by", cell: (each, page) => addressLink(page, each.opener) },
     { label: "Reason", cell: (each, page) => hash(page, each.reason_hash) },
     blockColumn,
   ],
@@ -124,7 +124,7 @@ export const signalList: List = {
     { label: "Signal", cell: (each) => html`<span class="record">#${String(each.signal_id)}</span>` },
     { label: "Kind", cell: (each) => kindBadge(each.kind) },
     { label: "About", cell: subjectLink },
-    { label: "Reporter", cell: (each, page) => address(page, each.reporter) },
+    { label: "Reporter", cell: (each, page) => addressLink(page, each.reporter) },
     { label: "Hash", cell: (each, page) => hash(page, each.signal_hash) },
     blockColumn,
   ],

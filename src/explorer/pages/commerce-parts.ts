@@ -3,7 +3,7 @@ import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { address, card, notice, number, recordLink, status } from "../components.ts";
+import { addressLink, card, notice, number, recordLink, status } from "../components.ts";
 import type { Changes, PageContext } from "../context.ts";
 import { changesOf, type EventsData, eventSource, eventsUpTo, eventTable } from "../events.ts";
 import { type List, type ListData, listCard } from "../list.ts";
@@ -97,6 +97,6 @@ export async function findFacilitatorId(api: ApiReader, facilitator: string): Pr
 /** A facilitator by its number and its address. */
 export function facilitatorFact(page: PageContext, facilitator: string, id: string | null): Html {
   return id === null
-    ? address(page, facilitator)
-    : html`${recordLink(page, "facilitator", id)} ${address(page, facilitator)}`;
+    ? addressLink(page, facilitator)
+    : html`${recordLink(page, "facilitator", id)} ${addressLink(page, facilitator)}`;
 }

@@ -5,7 +5,7 @@ import type { dispute, receipt } from "../../protocol/reads/commerce.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   amount,
   block,
   card,
@@ -68,7 +68,7 @@ function receiptFacts({ receipt: { body: receipt } }: DisputeData, page: PageCon
   return facts([
     ["Receipt", recordLink(page, "receipt", receipt.receipt_id)],
     ["Amount", amount(page, receipt.amount, receipt.token)],
-    ["Agent", address(page, receipt.agent)],
+    ["Agent", addressLink(page, receipt.agent)],
     ["Merchant", recordLink(page, "merchant", receipt.merchant_id)],
     ["Service", recordLink(page, "service", receipt.service_numeric_id)],
     ["Paid by", railName(receipt.payment_rail)],
@@ -84,7 +84,7 @@ function render(data: DisputeData, page: PageContext): PageView {
   const record = facts([
     [
       "Opened by",
-      html`${address(page, dispute.opener)} <span class="soft">${openerRole(dispute, receipt.body)}</span>`,
+      html`${addressLink(page, dispute.opener)} <span class="soft">${openerRole(dispute, receipt.body)}</span>`,
     ],
     ["Hash of the reason", documentHash(page, dispute.reason_hash, published)],
     ["Hash of the resolution", documentHash(page, dispute.resolution_hash, published)],

@@ -4,7 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   badge,
   card,
   type Fact,
@@ -18,7 +18,7 @@ import {
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import type { HostedDocuments } from "../documents.ts";
-import { foreignText } from "../foreign-text.ts";
+import { renderForeignText } from "../foreign-text.ts";
 import { shorten } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { type ListData, listCard } from "../list.ts";
@@ -26,7 +26,7 @@ import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
 import { attestationList } from "./attestations.ts";
 import { findFirst } from "./intents.ts";
-import type { Schema } from "./schemas.ts";
+import type { AttestationSchema } from "./schemas.ts";
 
 type Labels = HostedDocuments["documents"][number];
 
@@ -45,7 +45,7 @@ type HostedDocument = {
 type DocumentData = {
   readonly hash: string;
   readonly documents: readonly HostedDocument[];
-  readonly schema: ApiResult<Schema> | null;
+  readonly schema: ApiResult<AttestationSchema> | null;
   /** Records that name the hash, as far as the API finds them. */
   readonly uses: readonly Use[];
   readonly attestations: ListData;
@@ -57,7 +57,7 @@ async function load(api: ApiReader, request: PageRequest): Promise<DocumentData>
   const given = requireParam(request, "id");
   const [documents, schema, quote, attestations] = await Promise.all([
     api.get<HostedDocuments>("/documents", { query: { hash: given } }),
-    api.find<Schema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
+    api.find<AttestationSchema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
     api.find<Record<string, unknown>>("/quotes/:quoteHash", { params: { quoteHash: given } }),
     api.list(attestationList, { query: { subject: given, limit: "10" } }),
   ]);
@@ -139,9 +139,9 @@ function documentCard({ label, text, labels }: HostedDocument, data: DocumentDat
       "Service",
       labels.service_numeric_id == null ? null : recordLink(page, "service", labels.service_numeric_id),
     ],
-    ["Agent", labels.agent == null ? null : address(page, labels.agent)],
+    ["Agent", labels.agent == null ? null : addressLink(page, labels.agent)],
     ["Request", labels.request_hash == null ? null : hash(page, labels.request_hash, "document")],
-    ["Id of the request", labels.request_id == null ? null : foreignText(labels.request_id)],
+    ["Id of the request", labels.request_id == null ? null : renderForeignText(labels.request_id)],
   ];
   const shown = said.filter(([, value]) => value !== null);
   return card(
@@ -151,9 +151,9 @@ ${markup}${isCut && notice("info", "The document is longer than this page shows.
   );
 }
 
-function schemaCard({ body, call }: ApiResult<Schema>, page: PageContext): Html {
+function schemaCard({ body, call }: ApiResult<AttestationSchema>, page: PageContext): Html {
   const { markup, isCut } = jsonView(JSON.stringify(body.json_schema));
-  const link = recordLink(page, "schema", body.schema_hash, foreignText(body.name));
+  const link = recordLink(page, "schema", body.schema_hash, renderForeignText(body.name));
   return card(
     "Attestation schema",
     html`<p>${link}: whether its hash is that of its text, and the attestations under it, are on its own page.</p>${markup}${isCut && notice("info", "The schema is longer than this page shows.")}${sourceLinks(page, call)}`,

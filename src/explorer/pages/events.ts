@@ -16,15 +16,15 @@ import {
 import {
   changesOf,
   type EventPage,
-  type EventRecord,
   eventCsv,
   eventSource,
   eventsUpTo,
   eventTable,
   getEvents,
+  type ListedEvent,
   readNewestEvents,
 } from "../events.ts";
-import { toWords } from "../format.ts";
+import { splitWords } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
@@ -32,7 +32,7 @@ const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
 
 type FoundEvents = {
   readonly call: ApiCall;
-  readonly events: readonly EventRecord[];
+  readonly events: readonly ListedEvent[];
   /** The query of the next page; null at the end. */
   readonly next: Readonly<Record<string, string>> | null;
   readonly isNewestFirst: boolean;
@@ -72,8 +72,8 @@ function filterField(
   const input =
     options === null
       ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${HINTS[name] ?? "Id"}" autocomplete="off" spellcheck="false" autocapitalize="off">`
-      : html`<select id="${id}" name="${name}" title="${description}"><option value="">Any</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${toWords(option)}</option>`)}</select>`;
-  return html`<div class="field"><label for="${id}">${toWords(name)}</label>${input}</div>`;
+      : html`<select id="${id}" name="${name}" title="${description}"><option value="">Any</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(option)}</option>`)}</select>`;
+  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}</div>`;
 }
 
 /** Every filter of the route; without JavaScript too. */

@@ -4,7 +4,7 @@ import { html } from "../../lib/html.ts";
 import type { facilitator } from "../../protocol/reads/commerce.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { address, block, card, facts, time, transaction } from "../components.ts";
+import { addressLink, block, card, facts, time, transaction } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, readEvents } from "../events.ts";
@@ -60,7 +60,7 @@ function render(data: FacilitatorData, page: PageContext): PageView {
   const { body: facilitator } = found;
   const id = facilitator.facilitator_id;
   const record = facts([
-    ["Address", address(page, facilitator.facilitator)],
+    ["Address", addressLink(page, facilitator.facilitator)],
     ["Metadata", facilitator.metadata_uri === "" ? null : foreignUri(facilitator.metadata_uri)],
     ["Hash of the metadata", documentHash(page, facilitator.metadata_hash, published)],
     [

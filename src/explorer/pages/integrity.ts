@@ -18,8 +18,8 @@ import {
   totals,
 } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { foreignText } from "../foreign-text.ts";
-import { toWords } from "../format.ts";
+import { renderForeignText } from "../foreign-text.ts";
+import { splitWords } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -45,12 +45,12 @@ function verdict({ indexer, rows, audits }: Integrity): Html {
     first &&
     notice(
       "warn",
-      html`The last audit found ${countOf(first)} between the index and the chain: ${foreignText(first.first_difference ?? "see its report")}.`,
+      html`The last audit found ${countOf(first)} between the index and the chain: ${renderForeignText(first.first_difference ?? "see its report")}.`,
     );
   if (silence || difference) return html`${silence}${difference}`;
   if (indexer === null)
     return notice("warn", "No indexer has reported yet, so that the head of the chain is not known here.");
-  if (indexer.reason !== null) return notice("warn", foreignText(indexer.reason));
+  if (indexer.reason !== null) return notice("warn", renderForeignText(indexer.reason));
   if (!rows.is_current)
     return notice(
       "warn",
@@ -114,12 +114,12 @@ const AUDIT_SOURCES: Readonly<Record<string, string>> = {
 const resultOf = ({ differences, first_difference }: Audit) =>
   differences === "0"
     ? badge("no difference", "good")
-    : html`${badge(countOf({ differences }), "bad")} ${first_difference !== null && html`<span class="under">${foreignText(first_difference)}</span>`}`;
+    : html`${badge(countOf({ differences }), "bad")} ${first_difference !== null && html`<span class="under">${renderForeignText(first_difference)}</span>`}`;
 
 const AUDIT_COLUMNS: Parameters<typeof table<Audit>>[0] = [
   { label: "Time", cell: ({ at }) => isoTime(at) },
   { label: "By", cell: ({ source }) => AUDIT_SOURCES[source] ?? source },
-  { label: "Compared", cell: ({ kind }) => toWords(kind) },
+  { label: "Compared", cell: ({ kind }) => splitWords(kind) },
   { label: "Checked", kind: "number", cell: ({ checked }) => number(checked) },
   { label: "In all", kind: "number", cell: ({ checked_total }) => number(checked_total) },
   { label: "As of block", kind: "number", cell: ({ block_number }) => number(block_number) },

@@ -7,7 +7,7 @@ import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { rangeLine } from "../charts.ts";
 import {
-  address,
+  addressLink,
   amount,
   badge,
   block,
@@ -28,15 +28,15 @@ import {
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import {
-  type EventRecord,
   type EventsData,
   eventSource,
   eventsUpTo,
   eventTable,
+  type ListedEvent,
   readEvents,
 } from "../events.ts";
-import { foreignText } from "../foreign-text.ts";
-import { toWords } from "../format.ts";
+import { renderForeignText } from "../foreign-text.ts";
+import { splitWords } from "../format.ts";
 import { type List, type ListData, listCard, listQuery } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -115,7 +115,7 @@ function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>
         cell: (bid) =>
           html`<span class="record">#${String(bid.chain_bid_id ?? bid.bid_id)}</span> ${status(String(bid.status))}${bid.chain_bid_id === null && html` ${badge("off chain")}`}`,
       },
-      { label: "Solver", cell: (bid, page) => address(page, bid.solver) },
+      { label: "Solver", cell: (bid, page) => addressLink(page, bid.solver) },
       {
         label: "Pays out",
         kind: "number",
@@ -144,11 +144,11 @@ function signed(units: bigint, of: string, page: PageContext): Html {
   return html`<span class="${tone}">${units > 0n && "+"}${amount(page, units.toString(), of)}</span>`;
 }
 
-const isBid = ({ type }: EventRecord) => type === "SolverBidSubmitted";
+const isBid = ({ type }: ListedEvent) => type === "SolverBidSubmitted";
 
 /** The events in order; bids between two other events are one step, because the ladder has each of them. */
-function lifeOf(events: readonly EventRecord[], page: PageContext): readonly TimelineStep[] {
-  const groups: EventRecord[][] = [];
+function lifeOf(events: readonly ListedEvent[], page: PageContext): readonly TimelineStep[] {
+  const groups: ListedEvent[][] = [];
   for (const event of events) {
     const last = groups.at(-1);
     if (last !== undefined && isBid(event) && last.every(isBid)) last.push(event);
@@ -163,7 +163,7 @@ function lifeOf(events: readonly EventRecord[], page: PageContext): readonly Tim
     if (isBid(first) && group.length > 1) return [{ title: `${group.length} bids`, at, state }];
     return [
       {
-        title: STEP_TITLES[first.type]?.(first) ?? toWords(first.type),
+        title: STEP_TITLES[first.type]?.(first) ?? splitWords(first.type),
         at,
         detail: transaction(page, first.tx_hash),
         state,
@@ -172,7 +172,7 @@ function lifeOf(events: readonly EventRecord[], page: PageContext): readonly Tim
   });
 }
 
-const STEP_TITLES: Readonly<Record<string, (event: EventRecord) => string>> = {
+const STEP_TITLES: Readonly<Record<string, (event: ListedEvent) => string>> = {
   IntentSubmitted: () => "Submitted",
   SolverBidSubmitted: ({ args }) => `Bid #${args.bidId}`,
   SolverBidSelected: ({ args }) => `Bid #${args.bidId} selected`,
@@ -195,8 +195,8 @@ function amountOf(units: string, of: string, page: PageContext): Html {
 
 function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
   return [
-    ["Owner", address(page, intent.owner)],
-    ["Kind", foreignText(toWords(intent.intent_type))],
+    ["Owner", addressLink(page, intent.owner)],
+    ["Kind", renderForeignText(splitWords(intent.intent_type))],
     ["Gives at most", amountOf(intent.amount_in_max, intent.input_token, page)],
     ["Wants at least", amountOf(intent.amount_out_min, intent.output_token, page)],
     ["Slippage", html`${number(intent.slippage_bps)} basis points`],
@@ -213,7 +213,7 @@ function fillFacts(intent: Intent, fill: NonNullable<Intent["fill"]>, page: Page
   const waited = BigInt(fill.block_number) - BigInt(intent.block_number);
   const attestation = fill.attestation_id ?? "0";
   return [
-    ["Solver", address(page, fill.solver)],
+    ["Solver", addressLink(page, fill.solver)],
     ["Paid out", amount(page, fill.amount_out, intent.output_token)],
     ["Surplus over the minimum", signed(surplus, intent.output_token, page)],
     ["Took in", amount(page, fill.amount_in, intent.input_token)],
@@ -228,7 +228,7 @@ function fillFacts(intent: Intent, fill: NonNullable<Intent["fill"]>, page: Page
 
 function requirementFacts({ requirements, metadata }: Intent, page: PageContext): Html {
   const required: readonly Fact[] = [
-    ["Target", address(page, requirements.execution_target)],
+    ["Target", addressLink(page, requirements.execution_target)],
     ["Hash of the call data", hash(page, requirements.data_hash)],
     ["Attestation about", hash(page, requirements.required_attestation_subject)],
     ["Attestation schema", hash(page, requirements.required_attestation_schema, "schema")],
@@ -237,12 +237,12 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
   if (metadata === null)
     return html`${facts(required)}<p class="soft">Its owner has stored no metadata for the execution.</p>`;
   const stored: readonly Fact[] = [
-    ["Target", address(page, metadata.execution_target)],
+    ["Target", addressLink(page, metadata.execution_target)],
     [
       "Call data",
       metadata.execution_data === null || metadata.execution_data === undefined
         ? null
-        : html`<code class="data">${foreignText(metadata.execution_data)}</code>`,
+        : html`<code class="data">${renderForeignText(metadata.execution_data)}</code>`,
     ],
     ["Attestation about", hash(page, metadata.required_attestation_subject)],
     ["Attestation schema", hash(page, metadata.required_attestation_schema, "schema")],

@@ -1,9 +1,8 @@
 // Intents: all of them, newest first, with every filter of the API.
-import { html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
-import { address, amount, block, recordLink, status, time } from "../components.ts";
-import { filterForm, type List, listCard, listQuery } from "../list.ts";
-import { definePage } from "../page.ts";
+import { addressLink, amount, block, recordLink, status, time } from "../components.ts";
+import type { List } from "../list.ts";
+import { defineListPage } from "../list-page.ts";
 
 export const intentList: List = {
   route: "/intents",
@@ -22,7 +21,7 @@ export const intentList: List = {
       kind: "number",
       cell: (each, page) => amount(page, each.amount_out_min, each.output_token),
     },
-    { label: "Owner", cell: (each, page) => address(page, each.owner) },
+    { label: "Owner", cell: (each, page) => addressLink(page, each.owner) },
     { label: "Deadline", cell: (each) => time(each.deadline) },
     { label: "Block", kind: "number", cell: (each, page) => block(page, each.block_number) },
   ],
@@ -41,16 +40,9 @@ export async function findFirst(
   return first;
 }
 
-export const intentsPage = definePage({
-  path: "/intents",
-  nav: "Intents",
-  lists: [intentList],
-  filtered: intentList,
-  findExample: async () => ({ query: { status: "filled" } }),
-  load: (api, request) => api.list(intentList, { query: listQuery(request) }),
-  render: (data, page) => ({
-    title: "Intents",
-    lead: "What owners want done. Solvers compete for each with bids; the owner selects one, and its solver fills the intent.",
-    main: html`${filterForm(intentList, page)}${listCard("Newest first", data, page, { isPaged: true })}`,
-  }),
+export const intentsPage = defineListPage(intentList, {
+  title: "Intents",
+  lead: "What owners want done. Solvers compete for each with bids; the owner selects one, and its solver fills the intent.",
+  order: "Newest first",
+  example: { status: "filled" },
 });

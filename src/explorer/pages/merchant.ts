@@ -6,7 +6,17 @@ import type { TypeOf } from "../../schema/json-schema.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
-import { address, block, card, type Fact, facts, number, time, totals, transaction } from "../components.ts";
+import {
+  addressLink,
+  block,
+  card,
+  type Fact,
+  facts,
+  number,
+  time,
+  totals,
+  transaction,
+} from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { documentHash, findPublished } from "../documents.ts";
 import { type EventsData, readEvents } from "../events.ts";
@@ -64,8 +74,8 @@ async function load(api: ApiReader, request: PageRequest): Promise<MerchantData>
 
 function recordFacts({ merchant: { body: merchant }, published }: MerchantData, page: PageContext): Fact[] {
   return [
-    ["Owner", address(page, merchant.owner)],
-    ["Paid out to", address(page, merchant.payout_address)],
+    ["Owner", addressLink(page, merchant.owner)],
+    ["Paid out to", addressLink(page, merchant.payout_address)],
     ["Metadata", merchant.metadata_uri === "" ? null : foreignUri(merchant.metadata_uri)],
     ["Hash of the metadata", documentHash(page, merchant.metadata_hash, published)],
     ["Registered", html`${time(merchant.block_timestamp)} · block ${block(page, merchant.block_number)}`],
@@ -142,7 +152,7 @@ ${historyCard(events, page)}`;
     kicker: "Merchant",
     title: `Merchant #${id}`,
     beside: activeStatus(merchant.active),
-    lead: html`Sells services to agents. Its owner is ${address(page, merchant.owner)}.`,
+    lead: html`Sells services to agents. Its owner is ${addressLink(page, merchant.owner)}.`,
     main,
     ...changesWithin(events, page),
   };

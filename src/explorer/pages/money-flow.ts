@@ -5,7 +5,7 @@ import type { flowsSchema } from "../../protocol/reads/flows.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiResult } from "../api-reader.ts";
-import { address, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
+import { addressLink, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { formatUnits, shorten } from "../format.ts";
 import { table } from "../list.ts";
@@ -117,7 +117,7 @@ function flowTables(flows: Flows, page: PageContext): Html {
     [
       {
         label: "Payer",
-        cell: ({ agent }) => (agent === null ? others("other payers") : address(page, agent)),
+        cell: ({ agent }) => (agent === null ? others("other payers") : addressLink(page, agent)),
       },
       { label: "Merchant", cell: ({ merchant_id }) => merchant(merchant_id) },
       ...amounts,
@@ -130,7 +130,7 @@ function flowTables(flows: Flows, page: PageContext): Html {
       { label: "Merchant", cell: ({ merchant_id }) => merchant(merchant_id) },
       {
         label: "Facilitator",
-        cell: ({ facilitator }) => (facilitator === null ? others("others") : address(page, facilitator)),
+        cell: ({ facilitator }) => (facilitator === null ? others("others") : addressLink(page, facilitator)),
       },
       ...amounts,
     ],

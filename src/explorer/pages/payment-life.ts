@@ -6,7 +6,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { block, recordLink, type TimelineStep, time, transaction } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { type EventRecord, type EventsData, readEvents } from "../events.ts";
+import { type EventsData, type ListedEvent, readEvents } from "../events.ts";
 
 const EVENTS = [
   ...["QuoteCommitted", "SettlementExecuted", "ReceiptRecorded"],
@@ -44,9 +44,9 @@ export async function readPaymentEvents(api: ApiReader, payment: Payment): Promi
 }
 
 /** In order, as the quote was just before each later one: the nearest ones, as many as the page has requests left. */
-async function readEarlierCommitments(api: ApiReader, quote: Quote): Promise<readonly EventRecord[]> {
+async function readEarlierCommitments(api: ApiReader, quote: Quote): Promise<readonly ListedEvent[]> {
   const { start_block } = await api.head();
-  const found: EventRecord[] = [];
+  const found: ListedEvent[] = [];
   for (let at = quote; BigInt(at.block_number) > BigInt(start_block); ) {
     const before = await api.find<Quote>("/quotes/:quoteHash", {
       params: { quoteHash: quote.quote_hash },
@@ -61,7 +61,7 @@ async function readEarlierCommitments(api: ApiReader, quote: Quote): Promise<rea
 }
 
 /** The event of a commitment, as far as the quote has it. */
-function toCommitment({ quote_hash, ...quote }: Quote): EventRecord {
+function toCommitment({ quote_hash, ...quote }: Quote): ListedEvent {
   const { tx_hash, log_index, block_number, block_timestamp } = quote;
   const args = { quoteHash: quote_hash };
   return {
@@ -72,9 +72,9 @@ function toCommitment({ quote_hash, ...quote }: Quote): EventRecord {
 
 /** In order: a dispute is known by its receipt, and a receipt by its quote. */
 function selectEvents(
-  events: readonly EventRecord[],
+  events: readonly ListedEvent[],
   { quote: { quote_hash }, receiptId }: Payment,
-): readonly EventRecord[] {
+): readonly ListedEvent[] {
   const receipts = new Set<unknown>();
   const disputes = new Set<unknown>();
   return events.filter(({ type, args }) => {
@@ -94,7 +94,7 @@ function selectEvents(
 const isNone = (value: unknown) => /^0x0*$/.test(String(value));
 const REJECTED = "2";
 
-function titleOf({ type, args }: EventRecord, page: PageContext): TimelineStep["title"] {
+function titleOf({ type, args }: ListedEvent, page: PageContext): TimelineStep["title"] {
   const dispute = () => recordLink(page, "dispute", String(args.disputeId));
   switch (type) {
     case "QuoteCommitted":
@@ -112,11 +112,11 @@ function titleOf({ type, args }: EventRecord, page: PageContext): TimelineStep["
   }
 }
 
-function isSetback({ type, args }: EventRecord): boolean {
+function isSetback({ type, args }: ListedEvent): boolean {
   return type === "DisputeOpened" || (type === "FulfillmentRecorded" && isNone(args.fulfillmentHash));
 }
 
-export function paymentSteps(events: readonly EventRecord[], page: PageContext): readonly TimelineStep[] {
+export function paymentSteps(events: readonly ListedEvent[], page: PageContext): readonly TimelineStep[] {
   return events.map((event) => ({
     title: titleOf(event, page),
     at: html`${time(event.block_timestamp)} · block ${block(page, event.block_number)}`,

@@ -7,7 +7,7 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   amount,
   card,
   facts,
@@ -23,7 +23,7 @@ import { shorten } from "../format.ts";
 import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
-import { type Account, findActiveAccount } from "./account.ts";
+import { type AccountRecord, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
 
@@ -32,7 +32,7 @@ type SpendCheck = Verdict["spend_checks"][number];
 type PolicyUpdate = Verdict["required_policy_updates"][number];
 
 type PreflightData = {
-  readonly account: Account;
+  readonly account: AccountRecord;
   readonly policies: ListData;
   readonly sessionKeys: ListData;
   /** Null while nothing is entered. */
@@ -41,7 +41,7 @@ type PreflightData = {
 
 async function load(api: ApiReader, request: PageRequest): Promise<PreflightData> {
   const id = requireParam(request, "id");
-  const { body: account } = await api.get<Account>("/accounts/:address", { params: { address: id } });
+  const { body: account } = await api.get<AccountRecord>("/accounts/:address", { params: { address: id } });
   const params = { address: account.account };
   const [policies, sessionKeys, result] = await Promise.all([
     api.list(policyList, { params, query: { limit: "100" } }),
@@ -84,9 +84,9 @@ function updateTitle(
     case "ACCOUNT_FROZEN":
       return html`Release the account`;
     case "TARGET_ALLOWLIST":
-      return html`Allow the target ${address(page, target)}`;
+      return html`Allow the target ${addressLink(page, target)}`;
     case "FUNCTION_ALLOWLIST":
-      return html`Allow the function <code>${selector}</code> of ${address(page, target)}`;
+      return html`Allow the function <code>${selector}</code> of ${addressLink(page, target)}`;
     case "SPEND_LIMIT":
       return suggested_value === "0"
         ? html`Remove the limit of ${tokenLabel(page, token)}`
@@ -109,8 +109,8 @@ function updateItem(update: PolicyUpdate, account: string, page: PageContext): H
   const by = update.policy_type === "ACCOUNT_FROZEN" ? "the account or its guardian" : "the account";
   return html`<li><h3>${updateTitle(update, page)}</h3>
 ${facts([
-  [`From: ${by}`, address(page, account)],
-  ["To: the policy module", address(page, update.to)],
+  [`From: ${by}`, addressLink(page, account)],
+  ["To: the policy module", addressLink(page, update.to)],
 ])}${copyable("Data", update.data)}${copyable("With cast; add the option of your wallet, such as --ledger", formatCast(update, account, page))}</li>`;
 }
 
@@ -168,9 +168,9 @@ function verdictCard(
     "Verdict",
     html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${ownSentence(page, body.action)}</p></div>
 ${facts([
-  ["From", address(page, call.body?.account)],
-  ["Target", address(page, call.body?.target?.toLowerCase())],
-  ...(session === undefined ? [] : ([["Signed by", address(page, session.toLowerCase())]] as const)),
+  ["From", addressLink(page, call.body?.account)],
+  ["Target", addressLink(page, call.body?.target?.toLowerCase())],
+  ...(session === undefined ? [] : ([["Signed by", addressLink(page, session.toLowerCase())]] as const)),
 ])}${reasons}${spends}${sourceLinks(page, call)}`,
     { id: "verdict" },
   );

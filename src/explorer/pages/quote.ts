@@ -2,7 +2,7 @@
 import { html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   amount,
   card,
   type Fact,
@@ -84,7 +84,7 @@ function termsOf({ quote: { body: quote }, facilitatorId }: QuoteData, page: Pag
     ],
     ["Merchant", recordLink(page, "merchant", quote.merchant_id)],
     ["Service", recordLink(page, "service", quote.service_numeric_id)],
-    ["For agent", address(page, quote.agent)],
+    ["For agent", addressLink(page, quote.agent)],
     ["Paid by", railName(quote.payment_rail)],
     ["Facilitator", facilitatorFact(page, quote.facilitator, facilitatorId)],
     ["Valid until", time(quote.expires_at)],
@@ -110,7 +110,7 @@ function render(data: QuoteData, page: PageContext): PageView {
     kicker: "Quote",
     title: `Quote ${shorten(quote.quote_hash)}`,
     beside: status(state),
-    lead: html`Merchant ${recordLink(page, "merchant", quote.merchant_id)} asks ${address(page, quote.agent)} for ${amount(page, quote.amount, quote.token)}.`,
+    lead: html`Merchant ${recordLink(page, "merchant", quote.merchant_id)} asks ${addressLink(page, quote.agent)} for ${amount(page, quote.amount, quote.token)}.`,
     main,
     ...changesWithin(events, page),
   };

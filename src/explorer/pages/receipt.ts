@@ -5,7 +5,7 @@ import type { receipt } from "../../protocol/reads/commerce.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
-  address,
+  addressLink,
   amount,
   badge,
   block,
@@ -89,7 +89,7 @@ function paymentFacts({ receipt: { body: receipt } }: ReceiptData, page: PageCon
 
 function partyFacts({ receipt: { body: receipt }, facilitatorId }: ReceiptData, page: PageContext): Html {
   return facts([
-    ["Agent", address(page, receipt.agent)],
+    ["Agent", addressLink(page, receipt.agent)],
     ["Merchant", recordLink(page, "merchant", receipt.merchant_id)],
     ["Service", recordLink(page, "service", receipt.service_numeric_id)],
     ["Facilitator", facilitatorFact(page, receipt.facilitator, facilitatorId)],
@@ -125,7 +125,7 @@ function render(data: ReceiptData, page: PageContext): PageView {
     kicker: "Receipt",
     title: `Receipt #${receipt.receipt_id}`,
     beside: html`${isFulfilled ? badge("Fulfilled", "good") : badge("Settled", "accent")}${isOpen && html` ${badge("Disputed", "bad")}`}`,
-    lead: html`${address(page, receipt.agent)} paid merchant ${recordLink(page, "merchant", receipt.merchant_id)} ${amount(page, receipt.amount, receipt.token)}.`,
+    lead: html`${addressLink(page, receipt.agent)} paid merchant ${recordLink(page, "merchant", receipt.merchant_id)} ${amount(page, receipt.amount, receipt.token)}.`,
     main,
     ...changesWithin(events, page),
   };

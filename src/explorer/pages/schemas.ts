@@ -5,7 +5,7 @@ import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, card, type Fact, facts, hash, isoTime, name, notice, recordLink } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { foreignText, visibleText } from "../foreign-text.ts";
+import { renderForeignText, visibleText } from "../foreign-text.ts";
 import { shorten } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { type List, type ListData, listCard, listQuery } from "../list.ts";
@@ -14,7 +14,7 @@ import { sourceLinks } from "../source.ts";
 import { attestationList } from "./attestations.ts";
 import { findFirst } from "./intents.ts";
 
-export type Schema = {
+export type AttestationSchema = {
   readonly schema_hash: string;
   readonly name: string;
   readonly description: string | null;
@@ -32,7 +32,7 @@ const schemaList: List = {
     {
       label: "Schema",
       cell: (each, page) =>
-        recordLink(page, "schema", String(each.schema_hash), foreignText(String(each.name))),
+        recordLink(page, "schema", String(each.schema_hash), renderForeignText(String(each.name))),
     },
     { label: "Hash", cell: (each, page) => hash(page, each.schema_hash) },
     { label: "Meaning", kind: "sentence", cell: (each) => name(each.description) },
@@ -60,21 +60,21 @@ export const schemasPage = definePage({
 
 type SchemaData = {
   readonly hash: string;
-  readonly schema: ApiResult<Schema> | null;
+  readonly schema: ApiResult<AttestationSchema> | null;
   readonly attestations: ListData;
 };
 
 async function load(api: ApiReader, request: PageRequest): Promise<SchemaData> {
   const given = requireParam(request, "id");
   const [schema, attestations] = await Promise.all([
-    api.find<Schema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
+    api.find<AttestationSchema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
     api.list(attestationList, { query: { schema: given, limit: "20" } }),
   ]);
   return { hash: given.toLowerCase(), schema, attestations };
 }
 
 /** A publisher may choose the hash; then it says nothing about the text. */
-function hashCheck(schema: Schema): Fact {
+function hashCheck(schema: AttestationSchema): Fact {
   const computed = keccak256(stringToBytes(toCanonicalJson(schema.json_schema)));
   return [
     "Hash check",
@@ -84,7 +84,7 @@ function hashCheck(schema: Schema): Fact {
   ];
 }
 
-function schemaCards({ body, call }: ApiResult<Schema>, page: PageContext): Html {
+function schemaCards({ body, call }: ApiResult<AttestationSchema>, page: PageContext): Html {
   const { markup, isCut } = jsonView(JSON.stringify(body.json_schema));
   const text = html`${markup}${isCut && notice("info", "The schema is longer; the API has all of it.")}${sourceLinks(page, call)}`;
   return html`<div class="columns wide-first"><div>${card("JSON Schema", text, { id: "json-schema" })}</div><div>${card(
@@ -92,7 +92,7 @@ function schemaCards({ body, call }: ApiResult<Schema>, page: PageContext): Html
     facts([
       ["Hash", hash(page, body.schema_hash)],
       hashCheck(body),
-      ["Meant for", body.recommended_subject === null ? null : foreignText(body.recommended_subject)],
+      ["Meant for", body.recommended_subject === null ? null : renderForeignText(body.recommended_subject)],
       ["Published", isoTime(body.created_at)],
       ["Changed", isoTime(body.updated_at)],
     ]),

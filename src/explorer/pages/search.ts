@@ -4,8 +4,8 @@ import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { card, notice, type RecordKind, recordPath } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
-import { foreignText } from "../foreign-text.ts";
-import { shorten, toWords } from "../format.ts";
+import { renderForeignText } from "../foreign-text.ts";
+import { shorten, splitWords } from "../format.ts";
 import { definePage } from "../page.ts";
 
 /** A route that has a record by its id or hash, and the name of its parameter. */
@@ -200,7 +200,7 @@ function withoutRepetition(records: readonly FoundRecord[]): readonly FoundRecor
 
 function resultItem({ kind, id, as }: FoundRecord, { text }: Found, page: PageContext): Html {
   const path = recordPath(page, kind, id);
-  const label = html`${toWords(kind)} <code title="${id}">${id.startsWith("0x") ? shorten(id) : `#${id}`}</code>`;
+  const label = html`${splitWords(kind)} <code title="${id}">${id.startsWith("0x") ? shorten(id) : `#${id}`}</code>`;
   const role = as !== undefined && html` <span class="soft">${shorten(text)} is ${as}</span>`;
   return path === null
     ? html`<li>${label}${role}</li>`
@@ -226,7 +226,7 @@ export const searchPage = definePage({
     const path = only === undefined || others.length > 0 ? null : recordPath(page, only.kind, only.id);
     return {
       title: "Search",
-      lead: text === "" ? "By id, address or hash." : html`For ${foreignText(text, 100)}`,
+      lead: text === "" ? "By id, address or hash." : html`For ${renderForeignText(text, 100)}`,
       ...(path === null ? {} : { redirect: path }),
       main:
         records.length === 0

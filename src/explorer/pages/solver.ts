@@ -7,7 +7,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import {
-  address,
+  addressLink,
   amount,
   block,
   card,
@@ -21,7 +21,7 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type EventRecord, type EventsData, eventsUpTo, readEvents } from "../events.ts";
+import { type EventsData, eventsUpTo, type ListedEvent, readEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
@@ -51,23 +51,23 @@ const ROWS_SHOWN = 8;
 // The range if there is too much to read all: some twenty minutes of a chain with a block every two seconds.
 const RECENT_BLOCKS = 600n;
 
-const ofType = (events: readonly EventRecord[], type: string) =>
+const ofType = (events: readonly ListedEvent[], type: string) =>
   events
     .filter((event) => event.type === type)
     .slice(-ROWS_SHOWN)
     .toReversed();
 
-const newestFills = (events: readonly EventRecord[]) => ofType(events, "IntentFilled");
-const newestBids = (events: readonly EventRecord[]) => ofType(events, "SolverBidSubmitted");
-const idOf = ({ args }: EventRecord) => String(args.intentId);
-const bidOf = ({ args }: EventRecord) => `${args.intentId}-${args.bidId}`;
+const newestFills = (events: readonly ListedEvent[]) => ofType(events, "IntentFilled");
+const newestBids = (events: readonly ListedEvent[]) => ofType(events, "SolverBidSubmitted");
+const idOf = ({ args }: ListedEvent) => String(args.intentId);
+const bidOf = ({ args }: ListedEvent) => `${args.intentId}-${args.bidId}`;
 
 /** Every bid that was selected at some time. */
-const everSelected = (events: readonly EventRecord[]) =>
+const everSelected = (events: readonly ListedEvent[]) =>
   new Set(events.filter(({ type }) => type === "SolverBidSelected").map(bidOf));
 
 /** A selection may move to the bid of another solver, of which the events of this one say nothing. */
-async function findSelected(api: ApiReader, events: readonly EventRecord[]): Promise<SolverData["selected"]> {
+async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Promise<SolverData["selected"]> {
   const former = everSelected(events);
   const ids = new Set(
     newestBids(events)
@@ -129,10 +129,10 @@ function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Ht
   ]);
 }
 
-type Change = { readonly event: EventRecord; readonly bond: bigint };
+type Change = { readonly event: ListedEvent; readonly bond: bigint };
 
 /** The registry's state after each change, in order. */
-function bondChanges(events: readonly EventRecord[]): readonly Change[] {
+function bondChanges(events: readonly ListedEvent[]): readonly Change[] {
   return events
     .filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged")
     .map((event) => ({ event, bond: BigInt(String(event.args.bond)) }));
@@ -143,7 +143,7 @@ function signed(units: bigint, shown: Html): Html {
   return html`<span class="${tone}">${units > 0n && "+"}${shown}</span>`;
 }
 
-function bondHistory(events: readonly EventRecord[], page: PageContext): Html {
+function bondHistory(events: readonly ListedEvent[], page: PageContext): Html {
   const changes = bondChanges(events);
   if (changes.length === 0) return html`<p class="empty">No change of the bond is known at this block.</p>`;
   const most = changes.reduce((largest, { bond }) => (bond > largest ? bond : largest), 0n);
@@ -175,7 +175,7 @@ function bondHistory(events: readonly EventRecord[], page: PageContext): Html {
 type Intents = SolverData["intents"];
 
 /** Both amounts of a fill or a bid, with the tokens of its intent. */
-function amountsOf(intents: Intents): Parameters<typeof table<EventRecord>>[0] {
+function amountsOf(intents: Intents): Parameters<typeof table<ListedEvent>>[0] {
   return [
     { label: "Intent", cell: (event, page) => recordLink(page, "intent", idOf(event)) },
     {
@@ -192,14 +192,14 @@ function amountsOf(intents: Intents): Parameters<typeof table<EventRecord>>[0] {
 }
 
 /** The owner's gain over the minimum of the intent; null if the intent is not known. */
-function surplusOf(event: EventRecord, intents: Intents, page: PageContext): HtmlValue {
+function surplusOf(event: ListedEvent, intents: Intents, page: PageContext): HtmlValue {
   const intent = intents.get(idOf(event));
   if (intent === undefined) return amount(page, null, null);
   const units = BigInt(String(event.args.amountOut)) - BigInt(intent.amount_out_min);
   return signed(units, amount(page, units.toString(), intent.output_token));
 }
 
-function fillTable(events: readonly EventRecord[], intents: Intents, page: PageContext): Html {
+function fillTable(events: readonly ListedEvent[], intents: Intents, page: PageContext): Html {
   const rows = newestFills(events);
   if (rows.length === 0) return html`<p class="empty">There is no fill of it here at this block.</p>`;
   return table(
@@ -215,15 +215,15 @@ function fillTable(events: readonly EventRecord[], intents: Intents, page: PageC
 }
 
 function bidTable(
-  events: readonly EventRecord[],
+  events: readonly ListedEvent[],
   { intents, selected }: SolverData,
   page: PageContext,
 ): Html {
   const rows = newestBids(events);
   if (rows.length === 0) return html`<p class="empty">There is no bid of it here at this block.</p>`;
   const former = everSelected(events);
-  const isSelected = (event: EventRecord) => selected.has(bidOf(event));
-  const selection = (event: EventRecord) =>
+  const isSelected = (event: ListedEvent) => selected.has(bidOf(event));
+  const selection = (event: ListedEvent) =>
     isSelected(event) ? " · selected" : former.has(bidOf(event)) && " · was selected";
   const [intent, ...amounts] = amountsOf(intents);
   return table(
@@ -259,7 +259,7 @@ function render(solverData: SolverData, page: PageContext): PageView {
   const events = eventsUpTo(data.events, page);
   const newest = eventsUpTo(source.events, page);
   const record = facts([
-    ["Operator", address(page, solver.operator)],
+    ["Operator", addressLink(page, solver.operator)],
     ["Metadata", solver.metadata_uri === "" ? null : foreignUri(solver.metadata_uri)],
     ["Hash of its capabilities", hash(page, solver.capabilities_hash)],
     ["Registered", html`block ${block(page, solver.block_number)}`],

@@ -1,10 +1,10 @@
 // Solvers: all that are registered, with what their operators bid, won and filled.
 import { type Html, html } from "../../lib/html.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { address, amount, block, number, recordLink, status, unknown } from "../components.ts";
+import { addressLink, amount, block, number, recordLink, status, unknown } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { filterForm, type List, listCard, listQuery } from "../list.ts";
-import { definePage } from "../page.ts";
+import type { List } from "../list.ts";
+import { defineListPage } from "../list-page.ts";
 
 /** The registry holds bonds in the coin of the chain. */
 export const bondOf = (page: PageContext, bond: unknown): Html => amount(page, bond, ZERO_ADDRESS);
@@ -28,7 +28,7 @@ const solverList: List = {
   columns: [
     { label: "Solver", cell: (each, page) => recordLink(page, "solver", String(each.solver_id)) },
     { label: "State", cell: (each) => stateOf(each.active) },
-    { label: "Operator", cell: (each, page) => address(page, each.operator) },
+    { label: "Operator", cell: (each, page) => addressLink(page, each.operator) },
     { label: "Bond", kind: "number", cell: (each, page) => bondOf(page, each.bond) },
     {
       label: "Bids won",
@@ -45,16 +45,10 @@ const solverList: List = {
 
 const NOTE = html`<p class="soft note">Bids, wins and fills are those of the operator's address, also from before it registered; bids off the chain do not count. Latency is the mean time from the submission of an intent to its fill.</p>`;
 
-export const solversPage = definePage({
-  path: "/solvers",
-  nav: "Solvers",
-  lists: [solverList],
-  filtered: solverList,
-  findExample: async () => ({ query: { active: "true" } }),
-  load: (api, request) => api.list(solverList, { query: listQuery(request) }),
-  render: (data, page) => ({
-    title: "Solvers",
-    lead: "Who competes for intents: what they put up as a bond, how often owners select them, and how fast they fill.",
-    main: html`${filterForm(solverList, page)}${listCard("By id", data, page, { isPaged: true, note: NOTE })}`,
-  }),
+export const solversPage = defineListPage(solverList, {
+  title: "Solvers",
+  lead: "Who competes for intents: what they put up as a bond, how often owners select them, and how fast they fill.",
+  order: "By id",
+  note: NOTE,
+  example: { active: "true" },
 });

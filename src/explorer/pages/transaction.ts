@@ -6,22 +6,22 @@ import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventPage, type EventRecord } from "../events.ts";
+import { changesOf, type EventPage, type ListedEvent } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
-import { shorten, toWords } from "../format.ts";
+import { shorten, splitWords } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
-import { type RowChange, rowChanges } from "../row-changes.ts";
-import { intentTokens, sentence } from "../sentences.ts";
+import { rowChanges, type ShownRowChange } from "../row-changes.ts";
+import { intentTokens, renderSentence } from "../sentences.ts";
 import { sourceLinks } from "../source.ts";
 import { findFirst } from "./intents.ts";
 
 type Explanation = TypeOf<typeof explanationSchema>;
 
-type ChangedEvent = EventRecord & {
+type ChangedEvent = ListedEvent & {
   readonly contract: string;
   readonly address: string;
   readonly block_hash: string;
-  readonly rows: readonly RowChange[] | null;
+  readonly rows: readonly ShownRowChange[] | null;
 };
 
 type ChangedEventPage = Omit<EventPage, "events"> & { readonly events: readonly ChangedEvent[] };
@@ -73,12 +73,12 @@ function eventCard(event: ChangedEvent, index: number, page: PageContext): Html 
   );
   const tokens = intentTokens(event);
   const args = Object.keys(fields).map(
-    (name) => [toWords(name), fieldValue(page, { ...tokens, ...fields }, name)] as const,
+    (name) => [splitWords(name), fieldValue(page, { ...tokens, ...fields }, name)] as const,
   );
-  const content = html`<p>${sentence(page, event.parts)}.</p>
+  const content = html`<p>${renderSentence(page, event.parts)}.</p>
 <details class="arguments"><summary>Arguments of ${event.type}</summary>${facts(args)}</details>
 <h3>Rows before and after</h3>${rowChanges(event.rows, page, tokens)}`;
-  return card(`${index + 1}. ${toWords(event.type)}`, content, {
+  return card(`${index + 1}. ${splitWords(event.type)}`, content, {
     id: `event-${event.log_index}`,
     aside: html`<span class="soft">${event.contract} · log ${number(event.log_index)}</span>`,
   });
@@ -108,7 +108,7 @@ function leadOf({ explanation, events }: TransactionData, page: PageContext): Ht
   const others = explanation.body.events.length - 1;
   const more = others === 0 ? "." : `, and ${others} more event${others === 1 ? "" : "s"}.`;
   const [first] = events.body;
-  return html`${first !== undefined && sentence(page, first.parts)}${more}`;
+  return html`${first !== undefined && renderSentence(page, first.parts)}${more}`;
 }
 
 function render(data: TransactionData, page: PageContext): PageView {

@@ -3,7 +3,7 @@ import { concatHex, encodeAbiParameters, type Hex, numberToHex, pad } from "viem
 import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
-import { type Account, findDelegate, readAccount } from "./kind.ts";
+import { type AccountFacts, findDelegate, readAccount } from "./kind.ts";
 import { COINBASE_IMPLEMENTATIONS, COINBASE_PROXY_CODE, SAFE_PROXY_CODES } from "./known-accounts.ts";
 
 const word = (value: bigint | Hex): Hex =>
@@ -45,7 +45,7 @@ async function placeProxy(proxy: Hex, singleton: Hex): Promise<Hex> {
   return proxy;
 }
 
-async function read(wallet: Hex): Promise<Account> {
+async function read(wallet: Hex): Promise<AccountFacts> {
   const at = await stage.port(await stage.node()).pin(signal);
   const { account, warnings } = await readAccount({ at, wallet }, signal);
   expect(warnings).toEqual([]);

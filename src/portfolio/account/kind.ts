@@ -15,11 +15,11 @@ import {
   SAFE_PROXY_CODES,
 } from "./known-accounts.ts";
 
-export type Account = Omit<PortfolioAccount, "chain" | "chainId">;
+export type AccountFacts = Omit<PortfolioAccount, "chain" | "chainId">;
 
-type AccountResult = { readonly account: Account; readonly warnings: readonly string[] };
+type AccountResult = { readonly account: AccountFacts; readonly warnings: readonly string[] };
 
-const UNKNOWN: Account = {
+const UNKNOWN: AccountFacts = {
   kind: null,
   proven: false,
   delegate: null,
@@ -59,7 +59,7 @@ export async function readAccount(
   return { account: UNKNOWN, warnings: [warning] };
 }
 
-async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<Account> {
+async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<AccountFacts> {
   const code = await at.code(wallet, signal);
   if (code === "0x") return { ...UNKNOWN, kind: "eoa", proven: true };
   const [{ safe, named }, implementation] = await Promise.all([
@@ -87,7 +87,7 @@ export function findDelegate(code: Hex): Hex | null {
 }
 
 /** Null for what does not respond like a Safe. */
-function declareSafe(wallet: Hex, code: Hex): Reads<Partial<Account> | null> {
+function declareSafe(wallet: Hex, code: Hex): Reads<Partial<AccountFacts> | null> {
   const group = {
     masterCopy: views.masterCopy(wallet),
     claimed: views.version(wallet),

@@ -13,7 +13,7 @@ import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PermissionKind, Revocation } from "../../schema/portfolio/exposure.ts";
 import { readImplementation, toStoredAddress } from "../account/implementation.ts";
-import type { Account } from "../account/kind.ts";
+import type { AccountFacts } from "../account/kind.ts";
 import { findEntryPointVersion } from "../account/known-accounts.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, toWords } from "../contract-reads/reads.ts";
@@ -71,7 +71,7 @@ const NOTHING: AccountControl = { permissions: [], warnings: [], isComplete: tru
 /** No request for an account without code. */
 export async function readAccountControl(
   query: WalletQuery,
-  account: Account,
+  account: AccountFacts,
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
@@ -122,7 +122,7 @@ function hideLimit(permission: LivePermission): LivePermission {
 
 async function readDelegated(
   query: WalletQuery,
-  account: Account,
+  account: AccountFacts,
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
@@ -186,7 +186,7 @@ function control(
 
 async function readSafe(
   query: WalletQuery,
-  { owners, threshold }: Account,
+  { owners, threshold }: AccountFacts,
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {
@@ -249,7 +249,7 @@ async function readSafe(
 function listSafeOwners(
   wallet: Hex,
   owners: readonly Hex[],
-  threshold: Account["threshold"],
+  threshold: AccountFacts["threshold"],
 ): readonly LivePermission[] {
   const ownersLeft = owners.length - 1;
   const thresholdLeft = Math.min(threshold ?? 1, ownersLeft);
@@ -273,7 +273,7 @@ function decodeModules(data: Hex | null): readonly Hex[] | null {
 /** `owner()` of many accounts, the signer of ours, the indexed owners of Coinbase's, and the entry point of ERC-4337. */
 async function readOwners(
   { at, wallet }: WalletQuery,
-  { kind }: Account,
+  { kind }: AccountFacts,
   spenders: Pick<ChainSpenders, "byAddress">,
   signal: AbortSignal,
 ): Promise<AccountControl> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { openRecordedChain, type RecordedCall } from "../../../tests/support/chain/recorded-chain.ts";
 import { makeChainConfig, TEST_WALLET } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Account } from "../account/kind.ts";
+import type { AccountFacts } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
 import { createSpenderList, SPENDERS } from "./spenders/spender-list.ts";
 
@@ -22,7 +22,7 @@ const MANAGER: Hex = "0xf85210b21cc50302f477ba56686d2019dc9b67ad";
 function readOwners(
   count: number,
   owners: readonly Hex[],
-  more: Partial<Account> = {},
+  more: Partial<AccountFacts> = {},
   implementation: Hex = COINBASE?.implementations?.[0] ?? "0x0",
 ) {
   const next = { to: TEST_WALLET, function: "nextOwnerIndex() view returns (uint256)", args: [] };
@@ -30,7 +30,13 @@ function readOwners(
   const recorded = openRecordedChain({ chain: makeChainConfig("base", 8453), calls });
   const at = { ...recorded, storage: async () => BigInt(implementation) };
   const unknown = { delegate: null, implementation: null, version: null, owners: null, threshold: null };
-  const account: Account = { ...unknown, kind: "smart-account", proven: true, entryPoint: null, ...more };
+  const account: AccountFacts = {
+    ...unknown,
+    kind: "smart-account",
+    proven: true,
+    entryPoint: null,
+    ...more,
+  };
   const spenders = createSpenderList(KNOWN, "1").onChain(8453);
   return readAccountControl({ at, wallet: TEST_WALLET }, account, spenders, AbortSignal.timeout(5_000));
 }

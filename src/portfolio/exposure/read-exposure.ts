@@ -9,7 +9,7 @@ import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { ChainConfig, PinnedChain, PortfolioChain } from "../types.ts";
 import { describeFailedChain } from "../valuation/failed-chains.ts";
-import { formatSeconds } from "../valuation/time.ts";
+import { formatUnixSeconds } from "../valuation/time.ts";
 import { formatUsdValue } from "../valuation/usd.ts";
 import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import {
@@ -202,7 +202,7 @@ function describePermission(
     allowance: format(rawAllowance),
     unlimited: isUnlimited(rawAllowance),
     tokenId: tokenId?.toString() ?? null,
-    expiresAt: expiresAt === null ? null : formatSeconds(Number(expiresAt)),
+    expiresAt: expiresAt === null ? null : formatUnixSeconds(Number(expiresAt)),
     rawBalance: rawBalance?.toString() ?? null,
     balance: format(rawBalance),
     priceUsd: token?.price ? formatDecimal(token.price.usd) : null,

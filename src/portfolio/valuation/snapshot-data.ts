@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainCrossCheck } from "../../schema/portfolio/snapshot.ts";
 import type { GasCosts } from "../account/gas.ts";
-import type { Account } from "../account/kind.ts";
+import type { AccountFacts } from "../account/kind.ts";
 import type { LoanHealth } from "../health/read-health.ts";
 import type {
   AssetKey,
@@ -17,7 +17,7 @@ import type {
 export type ChainData = {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
-  readonly account: Account;
+  readonly account: AccountFacts;
   /** Null when unknown. */
   readonly gas: GasCosts | null;
   /** The verified name of the wallet; null when it has none. */

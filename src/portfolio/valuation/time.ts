@@ -8,7 +8,7 @@ export function validSeconds(seconds: number | null): number | null {
   return seconds !== null && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
 }
 
-export function formatSeconds(seconds: number | null): string | null {
+export function formatUnixSeconds(seconds: number | null): string | null {
   const valid = validSeconds(seconds);
   return valid === null ? null : new Date(valid * 1000).toISOString();
 }

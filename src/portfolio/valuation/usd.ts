@@ -10,7 +10,7 @@ import {
 import type { PortfolioAsset } from "../../schema/portfolio/snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { AssetPrice, Holding } from "../types.ts";
-import { formatSeconds } from "./time.ts";
+import { formatUnixSeconds } from "./time.ts";
 
 type ValuedAsset = {
   readonly asset: PortfolioAsset;
@@ -49,7 +49,7 @@ export function valueAsset(
       valueUsd: formatUsdValue(value),
       priceSource: price?.source ?? null,
       priceContract: price?.contract ?? null,
-      priceTimestamp: formatSeconds(price?.timestamp ?? null),
+      priceTimestamp: formatUnixSeconds(price?.timestamp ?? null),
     },
     value,
     isLimited,

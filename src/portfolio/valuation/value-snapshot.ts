@@ -14,7 +14,7 @@ import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
 import { describeGas } from "./list-gas.ts";
 import { describeUnpricedLoans, listHealth } from "./list-health.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
-import { formatSeconds, validSeconds } from "./time.ts";
+import { formatUnixSeconds, validSeconds } from "./time.ts";
 import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 
@@ -37,7 +37,7 @@ function listRecentActivity({ wallet, chains }: SnapshotData): readonly RecentAc
       from,
       to,
       blockNumber,
-      timestamp: formatSeconds(seconds),
+      timestamp: formatUnixSeconds(seconds),
       sender,
       lookalike,
       transfer,

@@ -6,7 +6,7 @@ import { headReads } from "../../protocol/reads/head.ts";
 import { intentReads } from "../../protocol/reads/intents.ts";
 import type { SourceReaders } from "../../store/replicas/read-source.ts";
 import type { Read, ReadStatement, RunRead } from "./read.ts";
-import { PinLostFault, type PinnedBlock, readTogether } from "./read-together.ts";
+import { PinLostFault, type PinnedHead, readTogether } from "./read-together.ts";
 
 let index: EventIndex;
 let readers: SourceReaders;
@@ -27,7 +27,7 @@ const readOf = (path: string, values: Readonly<Record<string, string | number>> 
   if (read === undefined) throw new Error(`there is no read ${path}`);
   return { read, input: { values, asOf: null, provenance: false } };
 };
-const readHead = (pin: PinnedBlock | null, run: RunRead = readers.index) =>
+const readHead = (pin: PinnedHead | null, run: RunRead = readers.index) =>
   readTogether(run, [readOf("/head"), readOf("/intents", { limit: 1 })], { client: "a", findPin: () => pin });
 
 it("gives each read its own rows, and an error to the one that has none", async () => {

@@ -13,7 +13,7 @@ import {
 } from "./read.ts";
 
 /** A block that names the chain up to it, and what was read there. */
-export type PinnedBlock = Pick<IndexHead, "number" | "hash">;
+export type PinnedHead = Pick<IndexHead, "number" | "hash">;
 
 export type RequestedRead = { readonly read: Read; readonly input: ReadInput };
 
@@ -22,10 +22,10 @@ type ReadResult = { readonly body: unknown } | { readonly error: unknown };
 type TogetherOptions = {
   readonly client: string;
   /** Called when the rows are there, because another request may have pinned a block meanwhile. */
-  readonly findPin: () => PinnedBlock | null;
+  readonly findPin: () => PinnedHead | null;
 };
 
-type Together = { readonly head: PinnedBlock; readonly results: readonly ReadResult[] };
+type Together = { readonly head: PinnedHead; readonly results: readonly ReadResult[] };
 
 /**
  * The result of each read, and the block at which they were read: the pinned one, or the head if none is pinned. Throws
@@ -48,7 +48,7 @@ function readAtPin(
   run: RunRead,
   reads: readonly RequestedRead[],
   client: string,
-  pin: PinnedBlock,
+  pin: PinnedHead,
 ): Promise<Together> {
   const pinned = reads.map(({ read, input }) => ({
     read,
@@ -85,7 +85,7 @@ export function assembleBody(
 type Statement = {
   readonly reads: readonly RequestedRead[];
   readonly client: string;
-  readonly pin: PinnedBlock | null;
+  readonly pin: PinnedHead | null;
 };
 
 type UseResults<T> = (
@@ -130,7 +130,7 @@ function attempt<T>(make: () => T): { readonly body: T } | { readonly error: unk
   }
 }
 
-function selectBlockHash(pin: PinnedBlock | null): SqlText {
+function selectBlockHash(pin: PinnedHead | null): SqlText {
   return sql`select encode(b.hash, 'hex') as hash from blocks b where b.number = ${pin?.number.toString() ?? null}::bigint`;
 }
 

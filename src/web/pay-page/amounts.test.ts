@@ -1,7 +1,7 @@
 // Amounts on the page: readable, and rounded by at most half of the last place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { formatPrice, formatQuantity, formatUsd, roundDecimal, toMillionths } from "./amounts.ts";
+import { formatPrice, formatQuantity, formatUsd, roundDecimalText, toMillionths } from "./amounts.ts";
 
 describe("an amount", () => {
   it.each([
@@ -41,7 +41,7 @@ describe("an amount", () => {
         const magnitude = units < 0n ? -units : units;
         const text = `${units < 0n ? "-" : ""}${magnitude / 1_000_000n}.${String(magnitude % 1_000_000n).padStart(6, "0")}`;
         expect(toMillionths(text)).toBe(units);
-        const shown = roundDecimal(text, 2).replaceAll(",", "").replace("−", "-");
+        const shown = roundDecimalText(text, 2).replaceAll(",", "").replace("−", "-");
         const off = toMillionths(shown) - units;
         expect(off <= 5_000n && off >= -5_000n).toBe(true);
       }),

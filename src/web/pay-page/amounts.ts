@@ -1,7 +1,7 @@
 // Formats amounts: exact decimal text in, grouped and rounded text out, without floats.
 
 /** Rounded half up, grouped by thousands. */
-export function roundDecimal(text: string, places: number): string {
+export function roundDecimalText(text: string, places: number): string {
   const negative = text.startsWith("-");
   const [whole = "0", fraction = ""] = (negative ? text.slice(1) : text).split(".");
   const digits = whole + fraction.padEnd(places + 1, "0").slice(0, places + 1);
@@ -13,7 +13,7 @@ export function roundDecimal(text: string, places: number): string {
 
 export function formatUsd(text: string | null): string {
   if (text === null) return "–";
-  const shown = roundDecimal(text, 2);
+  const shown = roundDecimalText(text, 2);
   if (/[1-9]/.test(text) && !/[1-9]/.test(shown)) return "< $0.01";
   return shown.startsWith("−") ? `−$${shown.slice(1)}` : `$${shown}`;
 }
@@ -32,7 +32,7 @@ export function formatQuantity(text: string | null): string {
   if (/^0\.0{6}/.test(text)) return "< 0.000001";
   if (/^-?0\./.test(text)) return formatSignificant(text);
   const [whole = ""] = text.split(".");
-  const rounded = roundDecimal(text, whole.length > LARGE_DIGITS ? 0 : 4);
+  const rounded = roundDecimalText(text, whole.length > LARGE_DIGITS ? 0 : 4);
   return rounded.includes(".") ? rounded.replace(/\.?0+$/, "") : rounded;
 }
 

@@ -1,7 +1,7 @@
 // Safe by its own bytecode: a proxy over the published singleton is proven, one over another contract is not.
 import type { Hex } from "viem";
 import { beforeAll, describe, expect, it } from "vitest";
-import { type Account, readAccount } from "../../../src/portfolio/account/kind.ts";
+import { type AccountFacts, readAccount } from "../../../src/portfolio/account/kind.ts";
 import { startPortfolioStage } from "../../support/portfolio/portfolio-stage.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import { createDeployer, type Deployer } from "../support/deployer.ts";
@@ -21,7 +21,7 @@ const signal = AbortSignal.timeout(240_000);
 
 let deployer: Deployer;
 let deployed: Hex;
-let read: (wallet: Hex) => Promise<Account>;
+let read: (wallet: Hex) => Promise<AccountFacts>;
 
 beforeAll(async () => {
   const stage = await startPortfolioStage();

@@ -1,7 +1,7 @@
 // In-memory chains, holdings and positions for portfolio tests.
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
-import type { Account } from "../../../src/portfolio/account/kind.ts";
+import type { AccountFacts } from "../../../src/portfolio/account/kind.ts";
 import {
   type AssetKey,
   type AssetPrice,
@@ -60,7 +60,7 @@ export function makeChainConfig(
 
 const block = { number: 7, hash: `0x${"ab".repeat(32)}`, timestamp: 1_700_000_000 } as const;
 
-const EOA: Account = {
+const EOA: AccountFacts = {
   ...{ kind: "eoa", proven: true, delegate: null, implementation: null },
   ...{ version: null, owners: null, threshold: null, entryPoint: null },
 };

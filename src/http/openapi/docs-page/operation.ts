@@ -7,7 +7,7 @@ import {
   type OpenApiResponse,
   REFERRED_SCHEMES,
 } from "../document.ts";
-import { idOf, renderNotes, renderProse, renderSchema, renderType } from "./schema-tree.ts";
+import { idOf, renderProse, renderSchema, renderSchemaNotes, renderType } from "./schema-tree.ts";
 
 export type PlacedOperation = {
   readonly path: string;
@@ -91,7 +91,7 @@ function renderParameter(id: string, parameter: JsonSchema): Html {
   const shown =
     example !== undefined && html`<p class="example">Example: <code>${String(example)}</code></p>`;
   // The words of a list are in the list.
-  const type = !Array.isArray(schema.enum) && [renderType(schema), renderNotes(schema)];
+  const type = !Array.isArray(schema.enum) && [renderType(schema), renderSchemaNotes(schema)];
   return html`<div class="parameter" data-part="${String(name)}"><div><label for="${inputId}"><code>${String(name)}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
 }
 

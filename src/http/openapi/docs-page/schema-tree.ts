@@ -27,12 +27,12 @@ export function renderSchema(schema: JsonSchema): Html {
     return html`<ul class="fields">${items}</ul>`;
   }
   const nested = renderNested(schema);
-  return nested.length > 0 ? html`${nested}` : html`<p>${renderType(schema)}${renderNotes(schema)}</p>`;
+  return nested.length > 0 ? html`${nested}` : html`<p>${renderType(schema)}${renderSchemaNotes(schema)}</p>`;
 }
 
 function renderField(name: string, schema: JsonSchema, isRequired: boolean): Html {
   const optional = !isRequired && html` <span class="soft">optional</span>`;
-  const head = html`<code>${name}</code> ${renderType(schema)}${optional}${renderNotes(schema)}`;
+  const head = html`<code>${name}</code> ${renderType(schema)}${optional}${renderSchemaNotes(schema)}`;
   const description =
     typeof schema.description === "string" && html`<p>${renderProse(schema.description)}</p>`;
   return html`<li data-part="${name}">${head}${description}${renderNested(schema)}</li>`;
@@ -89,7 +89,7 @@ function withoutFields(schema: JsonSchema): JsonSchema {
 }
 
 /** Details besides the type: the form of a text, limits, the default and an example. */
-export function renderNotes(schema: JsonSchema): readonly Html[] {
+export function renderSchemaNotes(schema: JsonSchema): readonly Html[] {
   const [first = schema] = alternativesOf(schema);
   const [example] = Array.isArray(schema.examples) ? schema.examples : [];
   const notes = [

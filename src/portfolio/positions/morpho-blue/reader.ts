@@ -18,7 +18,7 @@ import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
 import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
 import { accrueInterest, type MarketState, toBorrowedAssets, toSuppliedAssets } from "./accrual.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
-import { type Account, createAccountScan } from "./scan-accounts.ts";
+import { createAccountScan, type MorphoAccount } from "./scan-accounts.ts";
 
 const PROTOCOL = "morpho-blue";
 const WAD = 10n ** 18n;
@@ -48,7 +48,7 @@ type MarketParams = {
   /** The part of the collateral's value up to which a debt is safe, in units of 10^-18. */
   readonly liquidationRatio: bigint;
 };
-type OpenAccount = Account &
+type OpenAccount = MorphoAccount &
   MarketParams & { readonly state: MarketState; readonly words: readonly [Words<5>, Words<6>] };
 
 type ReadContext = {
@@ -85,7 +85,7 @@ export function createMorphoBlueReader(
 /** Second trip: the state and the parameters of these markets. */
 async function readMarkets(
   context: ReadContext,
-  accounts: readonly Account[],
+  accounts: readonly MorphoAccount[],
 ): Promise<readonly OpenAccount[]> {
   const read = await readEach(context.query.at, context.signal, accounts, ({ morpho, id }) => ({
     words: market(morpho, [id]),
@@ -223,6 +223,6 @@ function toMarketRate(
   };
 }
 
-function warnUnreadable({ query, warnings }: ReadContext, { id }: Account): void {
+function warnUnreadable({ query, warnings }: ReadContext, { id }: MorphoAccount): void {
   warnings.push(`Positions in the Morpho Blue market ${id} on ${query.at.chain.name} could not be read.`);
 }

@@ -11,14 +11,14 @@ import type { ContractRead, PinnedChain } from "../../types.ts";
 import type { MorphoBlueMarkets } from "./markets.ts";
 
 /** A market that a wallet uses. */
-export type Account = {
+export type MorphoAccount = {
   readonly morpho: Hex;
   readonly id: Hex;
   readonly supplyShares: bigint;
   readonly borrowShares: bigint;
   readonly collateral: bigint;
 };
-type AccountScan = { readonly accounts: readonly Account[]; readonly unreadable: number };
+type AccountScan = { readonly accounts: readonly MorphoAccount[]; readonly unreadable: number };
 
 const POSITION_WORDS = 3;
 const CALLS_PER_MULTICALL_MAX = 200;
@@ -104,7 +104,7 @@ async function collectAccounts(
   const { calls, decode } = declarePositions(morpho, ids, wallet);
   // Multicall3 may be missing or run out of gas: ask one by one.
   const read = decode(decodeAggregate3(result ?? "0x", ids.length) ?? (await at.read(calls, signal)));
-  const accounts = read.flatMap(([id, words]): Account[] => {
+  const accounts = read.flatMap(([id, words]): MorphoAccount[] => {
     if (words === null || words.every((word) => word === 0n)) return [];
     const [supplyShares, borrowShares, collateral] = words;
     return [{ morpho, id, supplyShares, borrowShares, collateral }];
