@@ -184,7 +184,7 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
   };
 }
 
-/** The same for a command of one operation, of which an operand may be one parameter. */
+/** The same for a command of one operation; its operand, or what it does not take, is excluded. */
 export function extendByOperation(id: string, excluded: string | null): CommandExtension {
   const { [excluded ?? ""]: _, ...options } = optionsOf(findOperation(id));
   return { options, formatHelp: () => ({ text: "", options }) };

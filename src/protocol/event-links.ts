@@ -17,7 +17,7 @@ export type FilteredEvent = {
 };
 
 /** Values from linked rows: names of subjects, and the tokens of an intent, in which bids and fills count. */
-export type LinkedSubject = EventSubject | "input_token" | "output_token";
+type LinkedSubject = EventSubject | "input_token" | "output_token";
 
 type Link = {
   /** Joined to `k`, which has the keys and the blocks. */

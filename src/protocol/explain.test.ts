@@ -70,19 +70,19 @@ function decode({ address, topics, data }: Fixture) {
 }
 
 describe("the parts of a sentence", () => {
-  it("are, joined, the sentences that events had before there were parts", () => {
+  it("every sentence is the same as before there were parts", () => {
     for (const each of fixtures) expect(explainEvent(decode(each)).description).toBe(each.sentence);
     expect(new Set(fixtures.map(({ type }) => type))).toEqual(new Set(EVENT_TYPES));
   });
 
-  it("mark every address and hash, and nothing in a text that someone else wrote", () => {
+  it("the parts mark every address and hash, and nothing in a text that someone else wrote", () => {
     const parts = fixtures.flatMap((each) => explainParts(decode(each)));
     for (const { kind, text } of parts) if (kind === "text") expect(text).not.toMatch(/0x[0-9a-f]{40}/);
     const quoted = parts.filter(({ kind }) => kind === "quoted").map(({ text }) => text);
     expect(quoted).toEqual(["weather", `5 of 0x${"ab".repeat(20)}`, "<b>\u202e", ""]);
   });
 
-  it("name the token of each amount; for bids and fills the rows of their intent do", () => {
+  it("the parts name the token of each amount; for bids and fills the rows of their intent do", () => {
     const [input, output] = [repeatAddressByte("01"), repeatAddressByte("02")];
     const linked = { input_token: new Set([input]), output_token: new Set([output]) };
     const tokensOf = (parts: Sentence) =>

@@ -29,7 +29,7 @@ export type EventRule<Args> = {
   readonly explain: (event: EmittedEvent<Args>, tokens: IntentTokens) => Sentence;
 };
 
-export type IntentTokens = { readonly input_token: string | null; readonly output_token: string | null };
+type IntentTokens = { readonly input_token: string | null; readonly output_token: string | null };
 
 type EventRules<A extends Abi> = {
   readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;

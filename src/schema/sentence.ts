@@ -6,7 +6,7 @@ const RECORD_KINDS = [
   ...["agent", "attestation", "attestor", "dispute", "facilitator", "intent"],
   ...["merchant", "quote", "receipt", "service", "solver"],
 ] as const;
-export type SentenceRecord = (typeof RECORD_KINDS)[number];
+type SentenceRecord = (typeof RECORD_KINDS)[number];
 
 const text = { type: "string" } as const;
 

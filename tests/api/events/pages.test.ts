@@ -239,7 +239,7 @@ describe("the parts of descriptions", () => {
   type Part = { readonly kind: string; readonly text: string; readonly token?: string | null };
   const partsOf = (event: EventRecord | undefined) => (event as { parts?: readonly Part[] }).parts ?? [];
 
-  it("are, joined, the description of each event, and come only if requested", async () => {
+  it("every description is the join of its parts, which come only if requested", async () => {
     const events = await readAll("&include=parts");
     const texts = (event: EventRecord) => partsOf(event).map(({ text }) => text);
     expect(events.map((event) => texts(event).join(""))).toEqual(all.map(({ description }) => description));
@@ -248,7 +248,7 @@ describe("the parts of descriptions", () => {
     expect(Object.keys(both ?? {}).slice(-2)).toEqual(["rows", "parts"]);
   });
 
-  it("name the tokens of the intent in bids and fills, in both orders", async () => {
+  it("the parts name the tokens of the intent in bids and fills, in both orders", async () => {
     const query = "type=SolverBidSubmitted,IntentFilled&include=parts&limit=6";
     for (const order of ["asc", "desc"]) {
       const { events } = await stage.body<Page>(`/events?${query}&order=${order}`);
@@ -261,7 +261,7 @@ describe("the parts of descriptions", () => {
     }
   });
 
-  it("come in a stream as in a page", async () => {
+  it("the parts come in a stream as in a page", async () => {
     const [first] = (await stage.body<Page>("/events?limit=1&type=IntentFilled&include=parts")).events;
     const url = `${stage.url}/events?from=genesis&type=IntentFilled&include=parts`;
     const data = await new Promise<string>((resolve, reject) => {
