@@ -40,11 +40,11 @@ type ObjectOf<Required, Optional> = {
   ? { [K in keyof T]: T[K] }
   : never;
 
-export type ObjectSchema<Required, Optional> = Schema<ObjectOf<Required, Optional>> & {
+type ObjectSchema<Required, Optional> = Schema<ObjectOf<Required, Optional>> & {
   readonly properties: Required & Optional;
 };
 
-export type ListSchema<Items> = Schema<readonly TypeOf<Items>[]> & { readonly items: Items };
+type ListSchema<Items> = Schema<readonly TypeOf<Items>[]> & { readonly items: Items };
 
 /** States the type of a schema that no builder makes. */
 export function schemaOf<T>(json: JsonSchema): Schema<T> {

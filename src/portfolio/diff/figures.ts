@@ -10,7 +10,7 @@ import type {
 } from "../../schema/portfolio/snapshot.ts";
 
 export type TokenKey = Pick<TokenChange, "chain" | "contract">;
-export type PositionKey = Pick<PositionChange, "chain" | "protocol" | "kind" | "name" | "contract">;
+type PositionKey = Pick<PositionChange, "chain" | "protocol" | "kind" | "name" | "contract">;
 /** An asset of a position; `contract` is null for the native coin. */
 export type PositionAssetKey = Pick<TokenChange, "contract">;
 

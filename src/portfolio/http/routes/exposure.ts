@@ -9,8 +9,7 @@ import { createPortfolioParameters, formatBlocks } from "../../query.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { EXPOSURE_BUDGET, exposureOverviewSchema } from "../budget/exposure-budget.ts";
 import { pickFields } from "../budget/fit.ts";
-import { addWarning } from "./add-warning.ts";
-import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
+import { addWarning, type PaidQuery, type PaidRouteDeclaration } from "./paid-route.ts";
 
 export const exposureRoute: PaidRouteDeclaration = {
   path: "/exposure",

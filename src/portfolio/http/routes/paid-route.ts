@@ -87,3 +87,11 @@ export type PaidRouteDeclaration = {
 };
 
 type PriceKey = keyof Config<typeof paywallSettings> & `${string}PriceUsd`;
+
+type Warned = { readonly summary: { readonly warnings: readonly string[] } };
+
+/** Adds a warning about the request before all others: those are about a wallet that may be the wrong one. */
+export function addWarning<Body extends Warned>(body: Body, warning: string | undefined): Body {
+  if (warning === undefined) return body;
+  return { ...body, summary: { ...body.summary, warnings: [warning, ...body.summary.warnings] } };
+}

@@ -16,7 +16,8 @@ export function showExamples(examples: Readonly<Record<string, string>>): readon
     createQuery(served) {
       const query = route.createQuery(served);
       const parameters = query.parameters.map((one) => ({
-        ...{ ...one, example: examples[one.name] ?? one.example },
+        ...one,
+        example: examples[one.name] ?? one.example,
       }));
       return { ...query, parameters };
     },

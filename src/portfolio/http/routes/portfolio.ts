@@ -13,8 +13,12 @@ import {
   portfolioOverviewSchema,
   SNAPSHOT_BUDGET,
 } from "../budget/snapshot-budget.ts";
-import { addWarning } from "./add-warning.ts";
-import type { DeliveredResponse, PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
+import {
+  addWarning,
+  type DeliveredResponse,
+  type PaidQuery,
+  type PaidRouteDeclaration,
+} from "./paid-route.ts";
 
 export const portfolioRoute: PaidRouteDeclaration = {
   path: "/portfolio",
