@@ -1,7 +1,7 @@
 // The live feed: events as they happen, over one connection that exists only while the page is seen.
 import type { Sentence, SentencePart } from "../../schema/sentence.ts";
 import { visibleText } from "../foreign-text.ts";
-import { formatNumber, formatSeconds, formatUnits, shorten, toWords } from "../format.ts";
+import { formatNumber, formatSeconds, formatUnits, shorten, splitWords } from "../format.ts";
 import { addCopyButtons, showLocalTimes } from "./elements.ts";
 
 const SHOWN_MAX = 30;
@@ -130,7 +130,7 @@ function toItem({ type, parts, tx_hash, block_number, block_timestamp }: FeedEve
   const block = element("a", "block", formatNumber(block_number).text);
   block.setAttribute("href", `?block=${encodeURIComponent(block_number)}`);
   place.append(block, " · ", link("transaction", tx_hash, identifier(tx_hash)), " · ", time(block_timestamp));
-  item.append(element("span", "feed-type", toWords(type)), " ", text, " ", place);
+  item.append(element("span", "feed-type", splitWords(type)), " ", text, " ", place);
   showLocalTimes(item);
   addCopyButtons(item);
   return item;
