@@ -7,7 +7,6 @@ import { decodeAggregate3 } from "../../chain/aggregate3.ts";
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
-
 import type { ContractRead, PinnedChain } from "../types.ts";
 import type { CallResults } from "./reads.ts";
 

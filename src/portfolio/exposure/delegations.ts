@@ -2,7 +2,7 @@
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach } from "../contract-reads/read-groups.ts";
-import { defineRead, toAddressArray } from "../contract-reads/reads.ts";
+import { getReserveData, getReservesList } from "../positions/aave-v3/reader.ts";
 import type { Delegation, PositionReader, WalletQuery } from "../types.ts";
 import { type ApprovedPair, readSignedAuthorizations } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
@@ -160,11 +160,6 @@ const keyOf = ({ kind, contract, spender }: PermissionRead) => `${kind} ${contra
 function distinctReads(reads: readonly PermissionRead[]): readonly PermissionRead[] {
   return [...new Map(reads.map((read) => [keyOf(read), read])).values()];
 }
-
-/** A pool stores a user's reserves in one word, two bits each, so there are never more. */
-const RESERVES_MAX = 128;
-const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
-const getReserveData = defineRead("function getReserveData(address)", (data) => data);
 
 type AavePool = Extract<Delegation, { form: "aave" }>;
 

@@ -3,7 +3,8 @@ import { decodeAddress, decodeFirstWord, type Words } from "../../lib/abi/return
 import { multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
-import { defineRead, joinEach, toWords } from "../contract-reads/reads.ts";
+import { defineRead, joinEach } from "../contract-reads/reads.ts";
+import { getUserAccountData } from "../health/aave.ts";
 import { collectPositions } from "../positions/collect-positions.ts";
 import {
   collectPrices,
@@ -253,8 +254,6 @@ type PositionInput = {
 
 /** A view without arguments, of a vault that anyone can have created. */
 const CONNECTOR_GAS_MAX = 100_000;
-/** Collateral, debt, what can still be borrowed, threshold, loan to value, health factor. */
-const getUserAccountData = defineRead("function getUserAccountData(address)", toWords(6));
 const connectorOf = defineRead("function EVC()", decodeAddress, CONNECTOR_GAS_MAX);
 const USD_DECIMALS = 8;
 const QUOTE_DECIMALS = 18;

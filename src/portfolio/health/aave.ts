@@ -4,8 +4,8 @@ import { defineRead, toWords } from "../contract-reads/reads.ts";
 import { AAVE_V2_MARKETS } from "../positions/aave-v3/markets.ts";
 import type { Loan, LoanReader } from "./loan.ts";
 
-/** Collateral, debt, what can be borrowed, threshold, loan to value, health factor. */
-const getUserAccountData = defineRead("function getUserAccountData(address)", toWords(6));
+/** Collateral, debt, what can still be borrowed, threshold, loan to value, health factor. */
+export const getUserAccountData = defineRead("function getUserAccountData(address)", toWords(6));
 
 const USD_DECIMALS = 8;
 const ETHER_DECIMALS = 18;

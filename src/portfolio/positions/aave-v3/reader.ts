@@ -33,8 +33,8 @@ export function createAaveV2Reader(markets: AaveMarkets): PositionReader {
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
 const RESERVES_MAX = 128;
 
-const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
-const getReserveData = defineRead("function getReserveData(address)", (data) => data);
+export const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
+export const getReserveData = defineRead("function getReserveData(address)", (data) => data);
 const getUserConfiguration = defineRead("function getUserConfiguration(address)", decodeWord);
 
 /** A reserve that our data lacks, or whose debt at a stable rate it lacks. */
