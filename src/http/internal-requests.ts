@@ -14,7 +14,7 @@ export type RouteRequest = Pick<FastifyRequest, "url" | "params" | "headers" | "
 };
 
 /** Closes when the client leaves. */
-export type ClientSocket = Pick<EventEmitter, "setMaxListeners" | "once" | "removeListener"> & {
+type ClientSocket = Pick<EventEmitter, "setMaxListeners" | "once" | "removeListener"> & {
   readonly destroyed: boolean;
 };
 
