@@ -1,5 +1,5 @@
 // A facilitator in this process: the library verifies, our own queue sends, and a failed read never counts as a verdict.
-import { keccak256 } from "viem";
+import { keccak256, type PublicClient } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
@@ -98,22 +98,11 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
       hasTransaction: lookup.hasTransaction,
     },
   });
-  const scheme = createTransferScheme({
-    network,
-    address,
-    client,
-    queue,
-    tracker,
-    limitsFor,
-    confirmationMs,
-  });
+  const parts = { client, queue, tracker, limitsFor, confirmationMs };
+  const scheme = createTransferScheme({ network, address, ...parts });
   const records = openSettlementRecords(options.store, clock);
   const outcomes = createSettlementOutcomes({ records, lookup, clock });
-  // Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures.
-  const readCodeHash = async (payer: Hex) => {
-    const code = (await client.getCode({ address: payer })) ?? "0x";
-    return code === "0x" ? null : keccak256(code);
-  };
+  const readCodeHash = (payer: Hex) => hashCode(client, payer);
   const guard = new PayerGuard({
     network,
     records,
@@ -136,16 +125,9 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     computeFees(await feeQuotes(), await limitsFor(BigInt(terms.amount), TRANSFER_GAS_LIMIT), 100n);
     return scheme.verify(payload, terms, checked.hasCode);
   };
-  const idempotent = new IdempotentSettle({
-    records,
-    lookup,
-    outcomes,
-    guard,
-    readCodeHash,
-    turns,
-    verify,
-    broadcast: scheme.broadcast,
-  });
+  const { broadcast } = scheme;
+  const settling = { records, lookup, outcomes, guard, readCodeHash, turns, verify, broadcast };
+  const idempotent = new IdempotentSettle(settling);
   return {
     address: address.toLowerCase() as Hex,
     readsOwnNodes: true,
@@ -156,6 +138,12 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     readGasBalance: () => client.getBalance({ address }),
     readTransferCost: async () => computeTransferCost(await feeQuotes(), gas),
   };
+}
+
+/** Any code counts, also that of a key which delegates to a contract (EIP-7702): it decides about signatures. */
+async function hashCode(client: PublicClient, address: Hex): Promise<Hex | null> {
+  const code = (await client.getCode({ address })) ?? "0x";
+  return code === "0x" ? null : keccak256(code);
 }
 
 function computeTransferCost(quote: FeeQuote, limits: FeeLimits): bigint {

@@ -67,16 +67,8 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     for (const wake of waiting) wake();
   };
   const { primary, sources, monitors } = openSources(options, { watch, onState, signal: shutdown.signal });
-  const router = new ReadRouter({
-    primary,
-    replicas: sources,
-    served,
-    watch,
-    onState,
-    onReset,
-    observer,
-    clock: systemClock,
-  });
+  const servers = { primary, replicas: sources, served, watch };
+  const router = new ReadRouter({ ...servers, onState, onReset, observer, clock: systemClock });
   const readPrimary = createPrimaryReader(watch, monitors, onState);
   // Without replicas nothing compares with the primary.
   const sampling = sources.length === 0 ? undefined : sampleRegularly(watch, shutdown.signal);
