@@ -8,7 +8,7 @@ export type ReadRoutine<Outcome> = Generator<Reads<unknown>, Outcome, unknown>;
 
 /** One step of a routine. */
 export function* ask<const Group extends ReadGroup>(group: Group): ReadRoutine<ResultsOf<Group>> {
-  // `runRoutines` answers each step with what its own reads decode to.
+  // `runRoutines` continues each routine with the decoded results of its own reads.
   return (yield joinReads(group)) as ResultsOf<Group>;
 }
 

@@ -15,7 +15,7 @@ type ScannedPart<Value> = readonly [
 ];
 
 /** Items to read, by code of ours in one call, or by a call for each. */
-export type ContractScan<Item, Value> = {
+type ContractScan<Item, Value> = {
   readonly items: readonly Item[];
   /** Items beyond it go into concurrent calls, so that a longer list takes no longer. */
   readonly itemsPerCall: number;
@@ -35,7 +35,7 @@ export type ContractScan<Item, Value> = {
 };
 
 /** An item in neither list has a value of zero. */
-export type Scanned<Item, Value> = {
+type Scanned<Item, Value> = {
   readonly found: readonly (readonly [Item, Value])[];
   readonly failed: readonly Item[];
 };

@@ -35,7 +35,7 @@ type MarketPrice = Pick<PositionAsset, "marketPrice" | "marketRate">;
 type MarketPrices = ReadonlyMap<string, MarketPrice>;
 
 /** First the prices and their feeds, then the age of each feed: each part travels with a trip of the reader. */
-export type OracleReads = Reads<FeedAgeReads>;
+type OracleReads = Reads<FeedAgeReads>;
 export type FeedAgeReads = Reads<(protocol: string, assets: Assets) => MarketPrices>;
 
 export function declareOraclePrices(at: PinnedChain, reserves: readonly Listed[]): OracleReads {
