@@ -209,7 +209,6 @@ async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): P
     service_id: "forecast",
   });
   await readDocument(api, "/catalogs", catalog.catalog_hash);
-  await api.read("/documents", {}, `?hash=${catalog.catalog_hash}`);
   const labels = {
     request_id: "request-1",
     merchant_id: receipt.merchant_id,
@@ -221,6 +220,7 @@ async function requestDocumentExamples(api: ExampleRecorder, receipt: Fields): P
     ...labels,
   });
   await readDocument(api, "/quote-requests", request_hash);
+  await api.read("/documents", {}, `?hash=${catalog.catalog_hash},${request_hash}`);
   const { response_hash } = await api.request("POST", "/quote-responses", "/quote-responses", {
     quote_response_json: '{"price":"10000","token":"USDC"}',
     request_hash,

@@ -181,7 +181,10 @@ describe("a read with x-min-block", () => {
         .replace(/:address/, ADDRESS)
         .replace(/:\w*[hH]ash/, `0x${"1".repeat(64)}`)
         .replace(/:\w+/, "7");
-      const { status, headers } = await getHastily(`${target}?owner=${ADDRESS}&token=${ADDRESS}`, "1000");
+      const { status, headers } = await getHastily(
+        `${target}?owner=${ADDRESS}&token=${ADDRESS}&hash=${HASH}`,
+        "1000",
+      );
       expect([status, headers.get("x-error-code")]).toEqual([503, "BLOCK_NOT_INDEXED"]);
     },
   );

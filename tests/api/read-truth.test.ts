@@ -169,9 +169,9 @@ describe("bids", () => {
     const placed = await stage.page(`${path}?include=provenance`, "bids");
     expect(placed.records[0]).toEqual({
       ...best,
-      ...Object.fromEntries(Object.keys(PROVENANCE_SHAPE).map((key) => [key, null])),
+      ...Object.fromEntries(["block_number", ...Object.keys(PROVENANCE_SHAPE)].map((key) => [key, null])),
     });
-    expectShape(placed.records[1], { ...BID_SHAPE, ...PROVENANCE_SHAPE });
+    expectShape(placed.records[1], { ...BID_SHAPE, block_number: "number", ...PROVENANCE_SHAPE });
 
     await stage.database.query({
       text: "update offchain_bids set status = 'SELECTED' where bid_id = $1",

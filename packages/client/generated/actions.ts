@@ -426,7 +426,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x9e1d818fa2d0dfa3139f438c4c1ac7441eee7a8f7a799595abb9b25c4d5ce016" });
+   * const record = await sextant.getQuote({ quoteHash: "0x4f40cede130375969633e2cc2efd3e11a44842ce90b47d417ca6bfb6c2073024" });
    * ```
    */
   getQuote(parameters: {
@@ -736,11 +736,11 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<AttestationSchema>;
 
   /**
-   * Published documents with given hashes. What is published under each hash: the kind of the document, what its publisher has stated beside the text, and its size. A text may be published as several kinds; a hash without a document has no element. (GET /documents)
+   * Published documents with given hashes. What is published under each hash: the kind of the document, what its publisher has stated about the text, and its size. A text may be published as several kinds; a hash without a document has no element. (GET /documents)
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listDocuments({ hash: "0x36f0f61f3105920b6e3c2cec8ecb85defdf7a24050e5f999f5b30d08abbc2cad" })) console.log(record);
+   * for await (const record of sextant.listDocuments({ hash: "0x36f0f61f3105920b6e3c2cec8ecb85defdf7a24050e5f999f5b30d08abbc2cad,0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f" })) console.log(record);
    * ```
    */
   listDocuments(parameters: {
@@ -1034,7 +1034,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_lyk6qkrVkdvrLg7dzIaM2w" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_S9TYpYX0jtZ066njr2wS3A" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1051,7 +1051,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_lyk6qkrVkdvrLg7dzIaM2w" });
+   * const record = await sextant.getWebhook({ id: "wh_S9TYpYX0jtZ066njr2wS3A" });
    * ```
    */
   getWebhook(parameters: {
