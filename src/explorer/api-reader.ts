@@ -217,7 +217,9 @@ export class ApiReader {
       const takesBlock = parameters.some(({ name }) => name === key);
       if (query[key] !== undefined || (head.number > pin.number && !takesBlock)) return response;
       if (attempt >= ENDPOINT_ATTEMPTS_MAX) return response;
-      if (takesBlock) query = { ...query, [key]: pin.number.toString() };
+      // Either a reorg has removed the page's block, or this connection is still behind it.
+      if (head.number < pin.number) await this.verify();
+      else if (takesBlock) query = { ...query, [key]: pin.number.toString() };
     }
   }
 }

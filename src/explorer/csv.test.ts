@@ -64,6 +64,13 @@ describe("a list", () => {
     expect(fieldsOf(closedObject(forms), "rows")).toEqual([["a"], ["b"]]);
   });
 
+  it("leaves out fields that a record has only on request", () => {
+    const item = closedObject({ id: text });
+    const optional = { ...item, properties: { ...item.properties, rows: { type: "array" } } };
+    const list = closedObject({ rows: { type: "array", items: optional } });
+    expect(fieldsOf(list, "rows")).toEqual([["id"]]);
+  });
+
   it("writes a head, and leaves absent values empty", () => {
     const fields = fieldsOf(response, "rows");
     const rows = [

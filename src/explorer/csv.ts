@@ -53,7 +53,10 @@ export function fieldsOf(response: JsonSchema, key: string): readonly FieldPath[
   const list = propertiesOf(response)[key];
   const item = isJsonObject(list) ? (list.items as JsonSchema | undefined) : undefined;
   if (item === undefined) throw new TypeError(`the response has no list ${key}`);
-  return Object.entries(propertiesOf(item)).flatMap(([name, schema]) => {
+  const required = new Set(formsOf(item).flatMap(({ required: names = [] }) => names as readonly string[]));
+  // Other fields are part of a record only if a request includes them, which that of a file does not.
+  const fields = Object.entries(propertiesOf(item)).filter(([name]) => required.has(name));
+  return fields.flatMap(([name, schema]) => {
     const inner = Object.keys(propertiesOf(schema));
     return inner.length === 0 ? [[name]] : inner.map((each) => [name, each]);
   });
@@ -61,8 +64,11 @@ export function fieldsOf(response: JsonSchema, key: string): readonly FieldPath[
 
 /** The fields of an object, or of all the forms that it may have. */
 function propertiesOf(schema: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  const forms = [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)];
-  return Object.assign({}, ...forms.map(({ properties }) => properties ?? {}));
+  return Object.assign({}, ...formsOf(schema).map(({ properties }) => properties ?? {}));
+}
+
+function formsOf(schema: JsonSchema): readonly JsonSchema[] {
+  return [schema, ...listOf(schema.anyOf), ...listOf(schema.oneOf)];
 }
 
 function listOf(value: unknown): readonly JsonSchema[] {

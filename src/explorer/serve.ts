@@ -257,7 +257,9 @@ async function readCsvRows(
   read: PageRequest,
   fields: ReturnType<typeof fieldsOf>,
 ): Promise<CsvRows> {
-  const { cursor: _cursor, trail: _trail, ...filters } = read.query;
+  const { cursor: _cursor, trail: _trail, ...given } = read.query;
+  // Backwards, a file begins at the shown block.
+  const filters = given.order === "desc" ? { from: read.block, ...given } : given;
   const { parameter } = list.paging ?? { parameter: "cursor" };
   const parts: string[] = [];
   let cursor: string | null = null;

@@ -45,6 +45,22 @@ it("lists the newest events first, however many a block has", async () => {
   expect(intentsOf(asOf)).toEqual(newest(100, index.head - 3));
 });
 
+it("filters events from a page of older ones", async () => {
+  const markup = await open("/explorer/events");
+  const next = /rel="next" href="([^"]+)"/.exec(markup)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  const older = await open(next);
+  const form = older.slice(older.indexOf('class="filters"'));
+  const from = /name="from" value="([^"]*)"/.exec(form)?.[1];
+  await open(`/explorer/events?type=IntentSubmitted&from=${encodeURIComponent(from ?? "missing")}`);
+});
+
+it("writes events backwards from the shown block into a file", async () => {
+  const file = await open("/explorer/events.csv?order=desc&block=5");
+  const [head = "", first = ""] = file.split("\r\n");
+  expect(first).toContain(String(index.events(5).at(-1)?.intent));
+  expect(head).not.toMatch(/rows|parts/);
+});
+
 it("begins with the newest events on the first page", async () => {
   const feedOf = (markup: string) => intentsOf(markup.slice(markup.indexOf('class="feed"')));
   expect(feedOf(await open("/explorer")).slice(0, 10)).toEqual(newest(10));

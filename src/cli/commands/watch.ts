@@ -84,7 +84,8 @@ function formatLine(item: WatchItem, display: Display): string | null {
     const text = `undo: a reorg removed every event after block ${toPlainText(block_number)}`;
     return `${display.style("red", text)}\n`;
   }
-  const { block_number, block_timestamp, parts = [] } = item.event;
+  const { block_number, block_timestamp, description } = item.event;
+  const { parts = [{ kind: "text", text: description }] } = item.event;
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
   return `${display.style("dim", where)}  ${parts.map((part) => formatPart(part, display)).join("")}\n`;
 }

@@ -67,7 +67,9 @@ function filterField(
   page: PageContext,
 ): Html {
   const id = `filter-${name}`;
-  const value = page.query[name] ?? "";
+  // A cursor that leads backwards is no filter, and cannot be used with the order of the chain.
+  const isCursor = name === "from" && page.query.order === "desc";
+  const value = (isCursor ? null : page.query[name]) ?? "";
   const options = Array.isArray(kind.json.enum) ? kind.json.enum.map(String) : null;
   const input =
     options === null

@@ -44,12 +44,9 @@ function withoutBeginning(series: Totals["series"]): Totals["series"] {
 
 /** Grouped by day, or by hour if everything happened within the last days. */
 async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
-  const [days, hours] = await Promise.all([
-    api.attempt<Totals>("/totals"),
-    api.attempt<Totals>("/totals", { query: { interval: "hour" } }),
-  ]);
-  if ("problem" in days) return days;
-  return days.body.series.slice(0, -YOUNG_DAYS).every(isEmpty) ? hours : days;
+  const days = await api.attempt<Totals>("/totals");
+  if ("problem" in days || !days.body.series.slice(0, -YOUNG_DAYS).every(isEmpty)) return days;
+  return api.attempt<Totals>("/totals", { query: { interval: "hour" } });
 }
 
 async function load(api: ApiReader, { block }: PageRequest): Promise<HomeData> {

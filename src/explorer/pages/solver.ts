@@ -21,7 +21,7 @@ import {
   transaction,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type EventsData, eventsUpTo, type ListedEvent, readEvents } from "../events.ts";
+import { type EventsData, eventsUpTo, type ListedEvent, readEvents, readNewestEvents } from "../events.ts";
 import { foreignUri } from "../foreign-text.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
@@ -39,7 +39,7 @@ type Intent = RecordOf<typeof intent>;
 type SolverData = {
   readonly solver: ApiResult<Solver>;
   readonly events: EventsData;
-  /** The range of the last blocks, if the solver has more events than a page reads. */
+  /** The newest events, if the solver has more than a page reads. */
   readonly recent: EventsData | null;
   /** The intents behind the newest fills and bids, by id. */
   readonly intents: ReadonlyMap<string, Intent>;
@@ -48,8 +48,6 @@ type SolverData = {
 };
 
 const ROWS_SHOWN = 8;
-// The range if there is too much to read all: some twenty minutes of a chain with a block every two seconds.
-const RECENT_BLOCKS = 600n;
 
 const ofType = (events: readonly ListedEvent[], type: string) =>
   events
@@ -66,6 +64,15 @@ const bidOf = ({ args }: ListedEvent) => `${args.intentId}-${args.bidId}`;
 const everSelected = (events: readonly ListedEvent[]) =>
   new Set(events.filter(({ type }) => type === "SolverBidSelected").map(bidOf));
 
+/**
+ * Repeats an id up to a fixed number: the reads of a page are one statement, and PostgreSQL keeps each text that it ever
+ * prepared.
+ */
+function padIds(ids: ReadonlySet<string>, count: number): readonly string[] {
+  const [first] = ids;
+  return first === undefined ? [] : [...ids, ...Array<string>(count - ids.size).fill(first)];
+}
+
 /** A selection may move to the bid of another solver, of which the events of this one say nothing. */
 async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Promise<SolverData["selected"]> {
   const former = everSelected(events);
@@ -75,9 +82,17 @@ async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Pro
       .map(idOf),
   );
   const pages = await Promise.all(
-    [...ids].map((id) => api.list(bidList, { params: { id }, query: { status: "selected", limit: "1" } })),
+    padIds(ids, ROWS_SHOWN).map((id) =>
+      api.list(bidList, { params: { id }, query: { status: "selected", limit: "1" } }),
+    ),
   );
   return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => String(bid_id))));
+}
+
+/** The newest events, in the order of the chain. */
+async function readRecent(api: ApiReader, solver: string, block: string | null): Promise<EventsData> {
+  const { call, events, next } = await readNewestEvents(api, { solver, from: block, limit: "1000" });
+  return { call, events: events.toReversed(), isCut: next !== null };
 }
 
 async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
@@ -86,16 +101,14 @@ async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
   // Two requests are for the last blocks and the intents.
   const events = await readEvents(api, block_number, { solver: solver_id }, 2);
   const head = await api.head();
-  const from = BigInt(head.block_number) - RECENT_BLOCKS;
-  const recent =
-    events.isCut && from > BigInt(block_number)
-      ? await readEvents(api, from.toString(), { solver: solver_id }, 1)
-      : null;
+  const recent = events.isCut ? await readRecent(api, solver_id, request.block) : null;
   const shown = eventsUpTo((recent ?? events).events, { head });
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
   const [selected, found] = await Promise.all([
     findSelected(api, shown),
-    Promise.all([...ids].map((id) => api.find<Intent>("/intents/:id", { params: { id } }))),
+    Promise.all(
+      padIds(ids, 2 * ROWS_SHOWN).map((id) => api.find<Intent>("/intents/:id", { params: { id } })),
+    ),
   ]);
   const intents = new Map(
     found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body] as const])),
@@ -268,7 +281,7 @@ function render(solverData: SolverData, page: PageContext): PageView {
     recent !== null &&
     notice(
       "info",
-      html`The events of this solver are not looked through to the end. Fills and bids are those of the last ${number(RECENT_BLOCKS.toString())} blocks, the bond that of the first events; the API has all of them.`,
+      html`The events of this solver are not looked through to the end. Fills and bids are the newest, the bond is that of the first events; the API has all of them.`,
     );
   return {
     kicker: "Solver",

@@ -8,6 +8,7 @@ import { block, card, facts, notice, number, recordLink, time } from "../compone
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { changesOf, type EventPage, type ListedEvent } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
+import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
 import { rowChanges, type ShownRowChange } from "../row-changes.ts";
@@ -46,9 +47,9 @@ async function load(api: ApiReader, request: PageRequest): Promise<TransactionDa
 }
 
 /** Events are read by block; a transaction is a part of one. */
-async function readEventsOf(
-  api: ApiReader,
-  { tx_hash, block_number, events }: Explanation,
+export async function readEventsOf(
+  api: Pick<ApiReader, "get" | "requestsLeft">,
+  { tx_hash, block_number, events }: Pick<Explanation, "tx_hash" | "block_number" | "events">,
 ): Promise<ApiResult<readonly ChangedEvent[]>> {
   const found: ChangedEvent[] = [];
   const limit = Math.min(EVENTS_READ_MAX, Math.max(EVENTS_READ_MIN, events.length));
@@ -62,7 +63,7 @@ async function readEventsOf(
     if (isComplete || isPast || !body.has_more || api.requestsLeft <= 0)
       return { body: found, call: first.call };
     ({ body } = await api.get<ChangedEventPage>("/events", {
-      query: { ...query, from: body.progress.cursor },
+      query: { ...query, limit: String(EVENTS_READ_MAX), from: body.progress.cursor },
     }));
   }
 }
@@ -108,7 +109,8 @@ function leadOf({ explanation, events }: TransactionData, page: PageContext): Ht
   const others = explanation.body.events.length - 1;
   const more = others === 0 ? "." : `, and ${others} more event${others === 1 ? "" : "s"}.`;
   const [first] = events.body;
-  return html`${first !== undefined && renderSentence(page, first.parts)}${more}`;
+  const sentence = explanation.body.events[0]?.description ?? "";
+  return html`${first === undefined ? renderForeignText(sentence) : renderSentence(page, first.parts)}${more}`;
 }
 
 function render(data: TransactionData, page: PageContext): PageView {

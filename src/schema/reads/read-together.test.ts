@@ -60,7 +60,7 @@ it("reads as of the pinned block once the head has moved, and rejects a block th
   await expect(readHead(pin)).rejects.toBeInstanceOf(PinLostFault);
 });
 
-it("is a slow statement of the client if one of the reads is slow", async () => {
+it("gives each slow read a statement of its own, shared fairly between clients", async () => {
   const statements: ReadStatement[] = [];
   const run: RunRead = (statement, use) => {
     statements.push(statement);
@@ -69,9 +69,25 @@ it("is a slow statement of the client if one of the reads is slow", async () => 
   await readHead(null, run);
   const past = readOf("/intents", { limit: 1 });
   const asOf = { ...past, input: { ...past.input, asOf: 1n } };
-  await readTogether(run, [readOf("/head"), asOf], { client: "b", findPin: () => null });
+  const { results } = await readTogether(run, [asOf, readOf("/head"), asOf], {
+    client: "b",
+    findPin: () => null,
+  });
   expect(statements).toMatchObject([
     { cost: "quick", client: "a", atLeast: null },
+    { cost: "quick", client: "b", atLeast: null },
+    { cost: "slow", client: "b", atLeast: 1n },
     { cost: "slow", client: "b", atLeast: 1n },
   ]);
+  const intents = { body: { intents: [{}] } };
+  expect(results).toMatchObject([intents, { body: { block_number: String(index.head) } }, intents]);
+});
+
+it("reads everything again if totals are no longer kept at the pinned block", async () => {
+  const totals = { ...readOf("/head"), read: { ...readOf("/head").read, recentOnly: true } };
+  const { head: pin } = await readHead(null);
+  const options = { client: "a", findPin: () => pin };
+  await index.extend([1], 0);
+  await index.extend([1], 0);
+  await expect(readTogether(readers.index, [totals], options)).rejects.toBeInstanceOf(PinLostFault);
 });

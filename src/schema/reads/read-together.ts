@@ -36,9 +36,40 @@ export async function readTogether(
   reads: readonly RequestedRead[],
   { client, findPin }: TogetherOptions,
 ): Promise<Together> {
+  let first: PinnedHead | null = null;
+  const pinAt = (head: PinnedHead) => {
+    first = findPin() ?? first ?? head;
+    return first;
+  };
+  const groups = groupByCost(reads);
+  const done = await Promise.all(groups.map((group) => readGroup(run, group, client, pinAt)));
+  const resultOf = new Map(
+    groups.flatMap((group, at) => group.map((each, index) => [each, done[at]?.results[index]] as const)),
+  );
+  const [{ head }] = done as [Together];
+  return { head, results: reads.flatMap((each) => resultOf.get(each) ?? []) };
+}
+
+/** Quick reads share a statement. A slow one has its own, and with it all the time that a statement may take. */
+function groupByCost(reads: readonly RequestedRead[]): readonly (readonly RequestedRead[])[] {
+  const isSlow = ({ read, input }: RequestedRead) => {
+    const plan = attempt(() => read.plan(input));
+    return "body" in plan && plan.body.cost === "slow";
+  };
+  const slow = reads.filter(isSlow);
+  const quick = reads.filter((each) => !slow.includes(each));
+  return [...(quick.length > 0 || slow.length === 0 ? [quick] : []), ...slow.map((each) => [each])];
+}
+
+async function readGroup(
+  run: RunRead,
+  reads: readonly RequestedRead[],
+  client: string,
+  pinAt: (head: PinnedHead) => PinnedHead,
+): Promise<Together> {
   const found = await runTogether(run, { reads, client, pin: null }, (head, assemble) => {
-    const pin = findPin();
-    return pin === null || pin.hash === head.hash ? { head, results: assemble() } : pin;
+    const pin = pinAt(head);
+    return pin.hash === head.hash ? { head, results: assemble() } : pin;
   });
   // At the head nearly always: a read as of an earlier block can cost more.
   return "results" in found ? found : readAtPin(run, reads, client, found);
@@ -50,6 +81,8 @@ function readAtPin(
   client: string,
   pin: PinnedHead,
 ): Promise<Together> {
+  // Totals are kept for recent blocks only: they have to be read again, with everything else.
+  const needsRecent = reads.some(({ read, input }) => read.recentOnly === true && input.asOf === null);
   const pinned = reads.map(({ read, input }) => ({
     read,
     input: read.unversioned === true ? input : { ...input, asOf: input.asOf ?? pin.number },
@@ -57,6 +90,7 @@ function readAtPin(
   return runTogether(run, { reads: pinned, client, pin }, (head, assemble, pinnedHash) => {
     // Blocks without events are deleted once they are final; a final block is not replaced.
     if (pinnedHash !== pin.hash && pin.number > head.finalized) throw new PinLostFault();
+    if (needsRecent && pin.number < head.finalized) throw new PinLostFault();
     return { head: pin, results: assemble() };
   });
 }
