@@ -6,6 +6,7 @@ import { Fault, toFault } from "../lib/fault.ts";
 import { stringifyVisibly } from "../lib/foreign-text.ts";
 import type { EndpointResponse, StreamedResponse } from "../schema/endpoint.ts";
 import { describeFault, type LogRequestError } from "./error-responses.ts";
+import type { ObserveRequest } from "./metrics.ts";
 import type { RequestGuard } from "./security/request-guard.ts";
 
 /** The part of a request that routes read, whether it came over a connection or from this process. */
@@ -32,6 +33,7 @@ declare module "fastify" {
     /** Counts a request that this process makes for a client; throws if the client has made too many. */
     countInternalRequest(client: string, bodyBytes: number): void;
     readonly logRequestError: LogRequestError;
+    readonly observeInternalRequest: ObserveRequest;
   }
 }
 
@@ -39,10 +41,11 @@ declare module "fastify" {
 export function addInternalRequests(
   app: FastifyInstance,
   guard: Pick<RequestGuard, "count">,
-  logError: LogRequestError,
+  { logError, observeRequest }: { logError: LogRequestError; observeRequest: ObserveRequest },
 ): void {
   app.decorate("internalRoutes", new Map());
   app.decorate("logRequestError", logError);
+  app.decorate("observeInternalRequest", observeRequest);
   app.decorate("countInternalRequest", (client: string, bodyBytes: number) => {
     const rejection = guard.count(client, bodyBytes);
     if (rejection === null) return;
@@ -91,6 +94,14 @@ type SentResponse = {
 
 /** The same as a client gets it, errors included. It counts in the limits of the client, like the request it is. */
 export async function sendToRoute(app: FastifyInstance, request: InternalRequest): Promise<SentResponse> {
+  const startedMs = performance.now();
+  const response = await countAndCall(app, request);
+  const { path = "none" } = app.internalRoutes.get(request.operationId) ?? {};
+  app.observeInternalRequest(path, response.status, performance.now() - startedMs);
+  return response;
+}
+
+async function countAndCall(app: FastifyInstance, request: InternalRequest): Promise<SentResponse> {
   try {
     const bytes = request.body === null ? 0 : Buffer.byteLength(JSON.stringify(request.body));
     app.countInternalRequest(request.client, bytes);

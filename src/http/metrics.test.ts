@@ -3,7 +3,9 @@
 import { Histogram, Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
+import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
+import { sendToRoute } from "./internal-requests.ts";
 import { createRequestMetrics } from "./metrics.ts";
 import { createHttpServer } from "./server.ts";
 
@@ -33,6 +35,24 @@ describe("request metrics", () => {
     expect(text).not.toContain("nothing");
     expect(await registry.metrics()).toBe(text);
     await server.close();
+  });
+
+  it("counts what a tool calls by the status of its route", async () => {
+    const registry = new Registry();
+    const log = createLog({ level: "silent", terminal: false, name: "test" });
+    const checkReadiness = async () => ({ ready: true }) as const;
+    const limits = { ...NO_LIMITS, bodyBytesMax: 1_024, requestMsMax: 5_000 };
+    const { app } = createHttpServer({ ...limits, log, registry, checkReadiness });
+    const respond = async () => {
+      throw new Fault("NODE_UNAVAILABLE", "No node responds.");
+    };
+    app.internalRoutes.set("getThing", { path: "/things/:id", bodyBytesMax: 0, respond });
+    const { signal } = new AbortController();
+    const request = { operationId: "getThing", url: "/things/1", body: null, client: "a", signal };
+    const { status } = await sendToRoute(app, request);
+    expect(await registry.metrics()).toContain(
+      `sextant_http_requests_total{route="/things/:id",status="${status}"} 1`,
+    );
   });
 
   it("reports durations as a labelled histogram of prom-client does", async () => {

@@ -179,7 +179,7 @@ function createApp(
   });
   addRequestClient(app, guard.identifyClient);
   const logError = createRequestErrorLogger(options.log, repeatLimit);
-  addInternalRequests(app, guard, logError);
+  addInternalRequests(app, guard, { logError, observeRequest });
   addErrorHandlers(app, {
     logError,
     describeUnknown: (url) => mounts.describeUnknown(url),
