@@ -89,7 +89,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
       return {
         latest: (table, keyText) => rows.latest(table, keyText),
         write: async () => {
-          await lock.commit([buildFollowsCheckpointStep(from), ...steps], {
+          await lock.commit([...buildFollowsCheckpointSteps(from), ...steps], {
             statementTimeoutMs: WRITE_MS_MAX,
           });
           await summaries.add(logs);
@@ -136,18 +136,23 @@ function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boo
 
 /**
  * Fails the whole pipeline unless the batch begins after the checkpoint: a batch that is written twice would count events
- * twice. A DO block takes no parameters, so the number is part of its text.
+ * twice. A DO block takes no parameters; a setting of the transaction keeps its text the same for every batch.
  */
-function buildFollowsCheckpointStep(from: number): PipelineStep {
-  return {
-    text: `do $$
-      declare indexed bigint := (select block_number from checkpoint);
+function buildFollowsCheckpointSteps(from: number): PipelineStep[] {
+  return [
+    { text: "select set_config('sextant.batch_from', $1, true)", values: [String(from)] },
+    {
+      text: `do $$
+      declare
+        batch_from bigint := current_setting('sextant.batch_from');
+        indexed bigint := (select block_number from checkpoint);
       begin
-        if indexed >= ${from} then
-          raise exception 'cannot write blocks from ${from}: the index is already at %', indexed;
+        if indexed >= batch_from then
+          raise exception 'cannot write blocks from %: the index is already at %', batch_from, indexed;
         end if;
       end $$`,
-  };
+    },
+  ];
 }
 
 function firstBlock({ blocks, tip }: IndexBatch): number {
