@@ -1,12 +1,15 @@
 // Writes groups of chain-data/ in the form that people read: one entry a line.
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 
 type Group = { readonly sources: readonly string[]; readonly date: string; readonly data: unknown };
 
 /** Replaces one group of a file and leaves the others as they are. */
 export function writeGroup(slug: string, kind: string, name: string, group: Group): void {
-  const file = `chain-data/${slug}/${kind}.json`;
-  const groups = JSON.parse(readFileSync(file, "utf8"));
+  const folder = `chain-data/${slug}`;
+  const file = `${folder}/${kind}.json`;
+  // A chain that was just added has no file yet.
+  mkdirSync(folder, { recursive: true });
+  const groups = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
   writeFileSync(file, formatDataFile({ ...groups, [name]: group }));
   process.stdout.write(`${file}: ${name}\n`);
 }

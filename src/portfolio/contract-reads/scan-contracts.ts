@@ -19,6 +19,8 @@ type ContractScan<Item, Value> = {
   readonly items: readonly Item[];
   /** Items beyond it go into concurrent calls, so that a longer list takes no longer. */
   readonly itemsPerCall: number;
+  /** Calls one after another for these; only an endless row of gas burners comes near it. */
+  readonly callsMax: number;
   /** Our code, which a node with state overrides places for the call. */
   readonly code: Hex;
   encode(items: readonly Item[]): Hex;
@@ -39,9 +41,6 @@ type Scanned<Item, Value> = {
   readonly found: readonly (readonly [Item, Value])[];
   readonly failed: readonly Item[];
 };
-
-// Each call reads dozens of items at least; only an endless row of gas burners comes near this.
-const CALLS_MAX = 200;
 
 /** Scans by our own code if the node supports state overrides; the rest is read by multicalls. */
 export async function scanContracts<Item, Value>(
@@ -71,7 +70,7 @@ async function scanByOverride<Item, Value>(
   const found: (readonly [Item, Value])[] = [];
   const failed: Item[] = [];
   let left = items;
-  for (let calls = 0; left.length > 0 && calls < CALLS_MAX; calls += 1) {
+  for (let calls = 0; left.length > 0 && calls < scan.callsMax; calls += 1) {
     const returnData = await at.callWithOverride({ code: scan.code, data: scan.encode(left) }, signal);
     if (returnData === null) break;
     const [findings, failures, next] = decodePart(scan, returnData);

@@ -87,6 +87,7 @@ export async function scanPermissions(
     {
       items: reads,
       itemsPerCall: PAIRS_PER_CALL_MAX,
+      callsMax: 50,
       code,
       encode: (part) => scan.encodeCall([encodeRequest(owner, part)]),
       decode: scan.decodeResult,

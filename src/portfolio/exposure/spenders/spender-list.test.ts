@@ -1,6 +1,8 @@
 // The list of spenders: checksums, sources, no address twice on a chain, enough of them on every chain.
+
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
+import { exampleExposure } from "../../../schema/portfolio/examples.ts";
 import { COINBASE_IMPLEMENTATIONS } from "../../account/known-accounts.ts";
 import { SPENDERS, spenderList } from "./spender-list.ts";
 
@@ -87,5 +89,6 @@ describe("the list of spenders", () => {
   it("knows nothing of another chain, and states its version", () => {
     expect(spenderList.onChain(99).byAddress.size).toBe(0);
     expect(spenderList.version).toMatch(/^[0-9]+ \(20[0-9]{2}-[0-9]{2}-[0-9]{2}\)$/);
+    expect(JSON.stringify(exampleExposure)).toContain(spenderList.version);
   });
 });

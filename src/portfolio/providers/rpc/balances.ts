@@ -41,6 +41,7 @@ export async function readTokenBalances(
     {
       items: tokens,
       itemsPerCall: TOKENS_PER_CALL_MAX,
+      callsMax: 200,
       code,
       encode: (part) => scan.encodeCall([wallet, part, BigInt(gasPerToken)]),
       decode: scan.decodeResult,
