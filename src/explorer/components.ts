@@ -225,7 +225,7 @@ export function block(page: PageContext, value: unknown): Html {
   return html`<a class="block" href="${path}" title="This page as of block ${value}">${formatNumber(value).text}</a>`;
 }
 
-/** Text of a stranger, such as a name. */
+/** Third-party text, such as a name. */
 export function name(value: unknown): Html {
   return typeof value === "string" && value !== "" ? renderForeignText(value) : unknown();
 }

@@ -1,4 +1,4 @@
-// Names, URIs and documents that strangers wrote: isolated, their controls made visible, linked only if it is safe.
+// Names, URIs and documents that others wrote: isolated, their controls made visible, linked only if it is safe.
 import { type Html, html } from "../lib/html.ts";
 
 // Everything that reorders, hides or breaks text: controls, marks of direction, characters without width, tags.
@@ -13,7 +13,7 @@ const LENGTH_MAX = 400;
 // Each takes some 70 characters of markup. A text with more of them is an attack on its reader, and nothing to read.
 const HIDDEN_MAX = 24;
 
-/** Text of a stranger, apart from ours: it neither reorders what stands alongside it nor hides what it contains. */
+/** Third-party text, set apart from ours: it neither reorders the text around it nor hides what it contains. */
 export function renderForeignText(value: string, lengthMax = LENGTH_MAX): Html {
   const characters = [...value.slice(0, 2 * lengthMax)];
   const fitting = cutAfterHidden(characters.slice(0, lengthMax));
@@ -43,7 +43,7 @@ function codeOf(character: string): string {
 // As long as a heading stays legible.
 const TITLE_LENGTH_MAX = 80;
 
-/** Text of a stranger where markup cannot be, such as in a title. */
+/** Third-party text without markup, such as for a title. */
 export function visibleText(value: string, lengthMax = TITLE_LENGTH_MAX): string {
   const characters = [...value.slice(0, 2 * lengthMax)];
   const shown = characters
@@ -52,14 +52,14 @@ export function visibleText(value: string, lengthMax = TITLE_LENGTH_MAX): string
   return `${shown.join("")}${characters.length > lengthMax || value.length > 2 * lengthMax ? "…" : ""}`;
 }
 
-/** A longer text of a stranger, or a part of one: without isolation, for what stands alone in a block of its own. */
+/** A longer third-party text, or a part of one: without isolation, for a block of its own. */
 export function foreignCharacters(value: string): Html {
   return HIDDEN.test(value) ? html`${[...value].map(showCharacter)}` : html`${value}`;
 }
 
 const REL = "noopener noreferrer nofollow ugc";
 
-/** A URI that a stranger wrote: a link if it leads to a website, otherwise text. Nothing is ever loaded from it. */
+/** A third-party URI: a link if it leads to a website, otherwise text. Nothing is ever loaded from it. */
 export function foreignUri(value: string): Html {
   const url = toWebUrl(value);
   if (url === null) return renderForeignText(value);

@@ -1,4 +1,4 @@
-// What a page costs: at most five requests to the API, each of them about one statement, at the head and as of a block.
+// A page costs at most five requests to the API, each of them about one statement, at the head and as of a block.
 import pg from "pg";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { ApiReader } from "../../src/explorer/api-reader.ts";

@@ -97,7 +97,7 @@ export async function readChainPermissions(
   };
 }
 
-/** Strangers make contracts that fail, nothing is taken of a token that is not held, and Permit2 passes on what it has. */
+/** Anyone can make contracts that fail, nothing is taken of a token that is not held, and Permit2 passes on what it has. */
 function mayMatter({ kind, contract, trusted }: PermissionRead, holdings: readonly Holding[]): boolean {
   if (!trusted || kind === "permit2-allowance") return false;
   return kind !== "erc20-allowance" || holdings.some((holding) => holding.contract === contract);

@@ -134,7 +134,9 @@ function countPermissions(permissions: readonly ValuedPermission[], total: Risk)
   };
 }
 
-/** In the order of the list. Strangers can make what is unknown or worth nothing, and never what has a value. */
+/**
+ * In the order of the list. Anyone can make entries that are unknown or worth nothing, and never entries with a value.
+ */
 const RANKS = ["at risk", "claim", "worthless", "worthless claim", "spam"] as const;
 
 function rankOf({ permission, isStrange, risk }: ValuedPermission): (typeof RANKS)[number] {

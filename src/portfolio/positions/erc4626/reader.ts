@@ -88,7 +88,7 @@ async function readVaults(
   return { outcomes: results.filter((outcome) => outcome !== null), accounts };
 }
 
-/** Strangers can send tokens, but not put them on a list. */
+/** Anyone can send tokens, but not put them on a list. */
 function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
   // Aave's stakes have a reader of their own.
   const staked = new Set(AAVE_STAKE_TOKENS.get(at.chain.chainId)?.map(({ token }) => token));

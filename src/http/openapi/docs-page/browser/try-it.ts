@@ -130,7 +130,7 @@ function renderBody(text: string) {
   return indentJson(text).map((part) => (part.isKey ? createElement("b", part.text) : part.text));
 }
 
-/** Its text is set as text: a response may contain what strangers wrote. */
+/** Its text is set as text: a response may contain third-party text. */
 function createElement(tag: string, text: string) {
   const element = document.createElement(tag);
   element.textContent = text;
