@@ -41,24 +41,15 @@ export async function readTogether(
     first = findPin() ?? first ?? head;
     return first;
   };
-  const groups = groupByCost(reads);
-  const done = await Promise.all(groups.map((group) => readGroup(run, group, client, pinAt)));
-  const resultOf = new Map(
-    groups.flatMap((group, at) => group.map((each, index) => [each, done[at]?.results[index]] as const)),
-  );
+  try {
+    return await readGroup(run, reads, client, pinAt);
+  } catch (error) {
+    if (!(error instanceof Fault && error.code === "TIMED_OUT") || reads.length < 2) throw error;
+  }
+  // Together they took longer than a statement may: each gets that time for itself.
+  const done = await Promise.all(reads.map((each) => readGroup(run, [each], client, pinAt)));
   const [{ head }] = done as [Together];
-  return { head, results: reads.flatMap((each) => resultOf.get(each) ?? []) };
-}
-
-/** Quick reads share a statement. A slow one has its own, and with it all the time that a statement may take. */
-function groupByCost(reads: readonly RequestedRead[]): readonly (readonly RequestedRead[])[] {
-  const isSlow = ({ read, input }: RequestedRead) => {
-    const plan = attempt(() => read.plan(input));
-    return "body" in plan && plan.body.cost === "slow";
-  };
-  const slow = reads.filter(isSlow);
-  const quick = reads.filter((each) => !slow.includes(each));
-  return [...(quick.length > 0 || slow.length === 0 ? [quick] : []), ...slow.map((each) => [each])];
+  return { head, results: done.flatMap(({ results }) => results) };
 }
 
 async function readGroup(
