@@ -1,5 +1,5 @@
-// Third-party JSON, indented and bounded. The text itself is shown, token by token: neither numbers nor repeated keys
-// change, as they would in a parser.
+// Third-party JSON, indented and bounded.
+// The text itself is shown, token by token: neither numbers nor repeated keys change, as they would in a parser.
 import { type Html, html, renderHtml } from "../lib/html.ts";
 import { foreignCharacters } from "./foreign-text.ts";
 
