@@ -11,7 +11,7 @@ import { findTypeErrors } from "../support/process/type-check.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-/** What users install alongside it. */
+/** The packages that users install together with it. */
 const BESIDE = ["viem", "@types/node"];
 
 const TSCONFIG = {

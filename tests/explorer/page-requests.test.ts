@@ -9,7 +9,7 @@ import { readSharedHistory, SHARED_HISTORY_MS_MAX } from "../support/index/simul
 import { findExamplePaths } from "./explorer-stage.ts";
 
 const REQUESTS_MAX = 5;
-// Pages of events need the deployment and the head beside their logs.
+// Pages of events need the deployment and the head besides their logs.
 const STATEMENTS_MAX = 8;
 
 let api: TestApi;

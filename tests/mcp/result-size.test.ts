@@ -95,7 +95,7 @@ const TOOL_OF = new Map(
 /** A record without lists and long texts. */
 const ALWAYS_SHORT: ReadonlySet<string> = new Set(["get_account"]);
 
-/** What the tool named so needs alongside those. */
+/** Further arguments that the tool of this name needs. */
 const OWN_ARGUMENTS: Readonly<Record<string, object>> = { wallet_changes: { from: "base:1" } };
 
 /** Only what the tool takes. */

@@ -1,4 +1,4 @@
-// What the documents promise about tests: every named test exists.
+// Every test that the documents name exists.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 

@@ -53,7 +53,7 @@ function link(kind: string, id: string, label: HTMLElement | string) {
   return made;
 }
 
-/** An address or hash by its ends; zero is none. */
+/** Shortens an address or hash; the zero address means none. */
 function identifier(value: string) {
   if (/^0x0*$/.test(value)) return element("span", "soft", "none");
   const made = element("code", "id", shorten(value));

@@ -377,7 +377,7 @@ describe("from", () => {
     await expect(back({ cursor: forwards.progress.cursor })).rejects.toThrow("belongs to order=asc");
     for (const cursor of [progress.cursor, events[0]?.record.cursor ?? ""])
       await expect(from({ cursor })).rejects.toThrow("belongs to order=desc");
-    // What is newer than the first page comes from there on.
+    // Events that are newer than the first page come from there on.
     await index.extend([1]);
     expect(blocksOf(await from({ cursor: progress.forward_cursor ?? "" }))).toEqual(["5"]);
   });

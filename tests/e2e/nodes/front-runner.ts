@@ -20,7 +20,7 @@ type FrontRunnerOptions = {
   readonly onFault: () => void;
 };
 
-// What a transfer by signature takes, and plenty alongside it.
+// More gas than a transfer by signature takes.
 const GAS = "0x493e0";
 
 export function createFrontRunner(options: FrontRunnerOptions): FrontRunner {

@@ -52,7 +52,7 @@ type RequestStatus = {
   readonly isFinal: boolean;
 };
 
-/** In the order of the ids; null when a word is none of a status. */
+/** In the order of the ids; null if a field of a status cannot be decoded. */
 function declareStatuses(queue: Hex, ids: readonly bigint[]): Reads<readonly RequestStatus[] | null> {
   return getWithdrawalStatus(queue, [ids]).map((data) => {
     const words = decodeWords(data, 2 + STATUS_WORDS * ids.length);
