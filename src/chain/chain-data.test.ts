@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { formatDataFile } from "../../scripts/chain-data/data-files.ts";
 import { shape } from "../lib/json-shape.ts";
-import { CHAIN_DATA_GROUPS, readChainData } from "./chain-data.ts";
+import { CHAIN_DATA_GROUPS, checkDataFiles, readChainData } from "./chain-data.ts";
 import { CHAINS } from "./chains/chains.ts";
+import { listDataFiles, readDataFile } from "./data-file.ts";
 
 const paths = readdirSync("chain-data", { recursive: true, encoding: "utf8" }).filter((path) =>
   path.endsWith(".json"),
@@ -43,12 +44,40 @@ describe("a file of chain-data", () => {
   });
 });
 
+describe("checkDataFiles", () => {
+  const chains = [{ slug: "atlantis", dataFiles: ["lending", "tokens"] }];
+  const present = ["atlantis/lending.json", "atlantis/tokens.json"];
+
+  it("accepts the files that chains.json lists, and those that are shipped", () => {
+    expect(() => checkDataFiles(chains, present)).not.toThrow();
+    expect(() => checkDataFiles(CHAINS, listDataFiles())).not.toThrow();
+  });
+
+  it("names a listed file that is missing", () => {
+    expect(() => checkDataFiles(chains, present.slice(1))).toThrow(
+      "chain-data/atlantis/lending.json is missing, but chain-data/chains.json lists it",
+    );
+  });
+
+  it.each(["atlantis/vaults.json", "lemuria/tokens.json"])("names a file that no chain lists: %s", (path) => {
+    expect(() => checkDataFiles(chains, [...present, path])).toThrow(
+      `chain-data/${path} is not listed in chain-data/chains.json`,
+    );
+  });
+});
+
+describe("readDataFile", () => {
+  it("names a file that is missing", () => {
+    expect(() => readDataFile("atlantis/tokens.json")).toThrow("chain-data/atlantis/tokens.json is missing");
+  });
+});
+
 describe("readChainData", () => {
   const address = shape.object({ token: shape.address });
   const token = `0x${"a".repeat(40)}`;
   const group = { sources: ["a/b"], date: "2026-08-19", data: { token } };
   const readPlanted = (file: unknown) =>
-    readChainData("staking", "lido", address, (path) => (path === "ethereum/staking.json" ? file : null));
+    readChainData("staking", "lido", address, (path) => (path === "ethereum/staking.json" ? file : {}));
 
   it("returns the data of each chain that has the group, by chain id", () => {
     expect(readPlanted({ lido: group })).toEqual(new Map([[1, { token }]]));

@@ -1,10 +1,18 @@
 // Reads the JSON files of chain-data/, each once.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { Fault } from "../lib/fault.ts";
 
+const FOLDER = new URL("../../chain-data/", import.meta.url);
 const files = new Map<string, unknown>();
 
-/** The parsed file of this path in the folder; null if there is none. */
+/** The paths of the files that chains have of their own. */
+export function listDataFiles(): readonly string[] {
+  return readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
+    .map((path) => path.replaceAll("\\", "/"))
+    .filter((path) => path.includes("/") && path.endsWith(".json"));
+}
+
+/** The parsed file of this path in the folder. */
 export function readDataFile(path: string): unknown {
   if (!files.has(path)) files.set(path, parseDataFile(path));
   return files.get(path);
@@ -12,9 +20,10 @@ export function readDataFile(path: string): unknown {
 
 function parseDataFile(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(new URL(`../../chain-data/${path}`, import.meta.url), "utf8"));
+    return JSON.parse(readFileSync(new URL(path, FOLDER), "utf8"));
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw new Fault("INTERNAL", `chain-data/${path} is not JSON.`, { cause });
+    const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    const problem = isMissing ? "is missing: install Sextant again" : "is not JSON";
+    throw new Fault("INTERNAL", `chain-data/${path} ${problem}.`, { cause });
   }
 }

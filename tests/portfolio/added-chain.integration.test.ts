@@ -23,7 +23,13 @@ async function copyWithAddedChain(): Promise<string> {
   const chains: readonly Record<string, unknown>[] = JSON.parse(readFileSync(file, "utf8"));
   const base = chains.find(({ slug }) => slug === "base");
   const { dataFee: _, nameService: _names, paymentAsset: _asset, ...facts } = base ?? {};
-  const added = { ...facts, slug: "atlantis", chainId: CHAIN_ID, name: "Atlantis" };
+  const added = {
+    ...facts,
+    slug: "atlantis",
+    chainId: CHAIN_ID,
+    name: "Atlantis",
+    dataFiles: ["price-feeds"],
+  };
   writeFileSync(file, JSON.stringify([...chains, added]));
   const data = { native: { feed: FEED, heartbeatSeconds: 86_400 }, sequencer: null, tokens: [] };
   mkdirSync(join(folder, "chain-data/atlantis"));

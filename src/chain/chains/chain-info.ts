@@ -69,6 +69,8 @@ export const chainInfo = shape.object({
       suffix: shape.optional(shape.text),
     }),
   ),
+  /** The kinds of its files in chain-data/<slug>/. A listed file that is missing fails the start, as does another one. */
+  dataFiles: shape.list(shape.text),
   /** Why a field has its value, by the name of the field. */
   why: shape.texts,
 });
