@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Hex } from "../../src/lib/hex.ts";
-import { openPaymentLedger, type PaymentLedger } from "../../src/payments/ledger/ledger.ts";
+import { PaymentLedger } from "../../src/payments/ledger/ledger.ts";
 import type { ReservationInput } from "../../src/payments/ledger/statements.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
@@ -17,7 +17,7 @@ type Code = {
   readonly migrate: typeof migrate;
   readonly migrations: typeof migrations;
   readonly openRecordStore: typeof openRecordStore;
-  readonly openPaymentLedger: typeof openPaymentLedger;
+  readonly PaymentLedger: typeof PaymentLedger;
 };
 
 const OWNER = "a process";
@@ -47,7 +47,7 @@ async function reserve(
   return opened.kind === "reserved";
 }
 
-/** A payment up to the point where its response is stored and its transfer may be sent. */
+/** A payment up to the point at which its response is stored and its transfer may be sent. */
 async function begin(ledger: PaymentLedger, paymentId: string) {
   const hex = (bytes: number): Hex => `0x${randomBytes(bytes).toString("hex")}`;
   const key = { network: "eip155:31337", asset: hex(20), payer: hex(20), nonce: hex(32) };
@@ -73,7 +73,7 @@ async function begin(ledger: PaymentLedger, paymentId: string) {
   return { key, reservation };
 }
 
-/** What another process does with the payment after the first one has stopped. */
+/** The step of another process with the payment after the first one has stopped. */
 async function finish(ledger: PaymentLedger, { key, reservation }: Awaited<ReturnType<typeof begin>>) {
   expect(await reserve(ledger, reservation, "another")).toBe(false);
   expect(await ledger.findHolder(key, reservation.payment.paymentId ?? "")).toMatchObject({
@@ -103,13 +103,13 @@ it("a payment that one version began is finished by the other, once", async () =
   const [databaseBefore, database] = await Promise.all([open(before), open({ openDatabase })]);
   try {
     await before.migrate(databaseBefore, before.migrations, silentLog);
-    const ledgerBefore = before.openPaymentLedger(before.openRecordStore(databaseBefore), LIMITS);
+    const ledgerBefore = new before.PaymentLedger(before.openRecordStore(databaseBefore), LIMITS);
     const settled = await begin(ledgerBefore, "settled before the upgrade");
     await finish(ledgerBefore, settled);
     const unsettled = await begin(ledgerBefore, "open when the upgrade began");
 
     await migrate(database, migrations, silentLog);
-    const ledger = openPaymentLedger(openRecordStore(database), LIMITS);
+    const ledger = new PaymentLedger(openRecordStore(database), LIMITS);
     for (const { key } of [settled, unsettled]) {
       expect(await ledger.find(key)).toEqual(await ledgerBefore.find(key));
       expect(await ledger.readStoredResponse(key)).toEqual(await ledgerBefore.readStoredResponse(key));

@@ -3,8 +3,8 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import { expectedTransferFor } from "../settlement/find-transfer.ts";
 import type { SettlementLookup } from "../settlement/lookup.ts";
+import { expectedTransferFor } from "../settlement/settle.ts";
 import type { LedgerRow } from "./row.ts";
 import type { ReconcileRunner, ReconcileTask } from "./row-runner.ts";
 import type { ProvenTransfer, UnfinishedBlock, UnfinishedPayments } from "./unfinished-payments.ts";

@@ -2,6 +2,7 @@
 
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
+import type { Log } from "../../lib/log.ts";
 import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
@@ -25,6 +26,7 @@ import {
   HELD,
   NOT_LEASED,
   type OpenOptions,
+  type OwnedKey,
   openPaymentsSql,
   openSql,
   ownerTransitionSql,
@@ -34,7 +36,12 @@ import {
   setBlock,
   takeLease,
 } from "./statements.ts";
-import { LEDGER_TRANSITIONS, type PaymentState, persistedStatesBefore } from "./transitions.ts";
+import {
+  LEDGER_TRANSITIONS,
+  type LedgerTransitionName,
+  type PaymentState,
+  persistedStatesBefore,
+} from "./transitions.ts";
 
 type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 
@@ -49,6 +56,9 @@ export type OpenedPayment = { readonly payerFailures: number } & (
 /** A payment that may still take money of its payer. */
 export type OpenPayment = { readonly nonce: Hex; readonly amount: bigint; readonly validBefore: number };
 
+export type LeaseRenewal = { stop(): Promise<void> };
+
+const RENEWALS_PER_LEASE = 3;
 const UNIQUE_VIOLATION = "23505";
 
 /**
@@ -132,6 +142,25 @@ export class PaymentLedger {
       where ${whereKey(key)} and owner = ${owner}
         and (state in ('settling', 'settled', 'refused') or state = 'reserved' and ${HELD})
       returning 1 as done`);
+  }
+
+  /** Renews the lease of a row while its owner works; after a crash the lease runs out by itself. */
+  startRenewal(key: PaymentKey, owner: string, log: Log): LeaseRenewal {
+    let renewing: Promise<unknown> = Promise.resolve();
+    const timer = setInterval(() => {
+      // A lost lease shows at the next transition, which only the owner can make.
+      renewing = renewing
+        .then(() => this.renewLease(key, owner))
+        .catch((err) =>
+          log.warn({ component: "payments", event: "lease_renewal_failed", err }, "Lease renewal failed"),
+        );
+    }, this.#leaseMs / RENEWALS_PER_LEASE);
+    return {
+      async stop() {
+        clearInterval(timer);
+        await renewing;
+      },
+    };
   }
 
   /** Leaves the row as it is for the next process. */
@@ -247,26 +276,29 @@ export class PaymentLedger {
   }
 
   recordRejected(key: PaymentKey, owner: string, reason: string): Promise<boolean> {
-    const set = this.#endedBy("refused", reason);
-    return this.#changesRow(ownerTransitionSql("recordRejected", { key, owner }, set));
+    return this.#recordEnd("recordRejected", { key, owner }, "refused", reason);
   }
 
   recordExpired(key: PaymentKey, owner: string): Promise<boolean> {
-    const set = this.#endedBy("expired", "expired");
-    return this.#changesRow(ownerTransitionSql("recordExpired", { key, owner }, set));
+    return this.#recordEnd("recordExpired", { key, owner }, "expired", "expired");
   }
 
   recordLost(key: PaymentKey, owner: string, reason: string): Promise<boolean> {
-    const set = this.#endedBy("lost", reason);
-    return this.#changesRow(ownerTransitionSql("recordLost", { key, owner }, set));
+    return this.#recordEnd("recordLost", { key, owner }, "lost", reason);
   }
 
   /** A rejection costs us the work, so it counts as a failure, once: a row that has a reason was counted. */
-  #endedBy(state: "refused" | "expired" | "lost", reason: string): SqlText {
-    return sql`state = ${state}, reason = ${reason}, ${FREE_LEASE},
+  #recordEnd(
+    name: LedgerTransitionName,
+    owned: OwnedKey,
+    state: PaymentState,
+    reason: string,
+  ): Promise<boolean> {
+    const set = sql`state = ${state}, reason = ${reason}, ${FREE_LEASE},
       failed_at = case when reason is null then now() else failed_at end,
       failures = case when reason is not null then failures
         when failed_at > ${fromNow(-this.#failureWindowMs)} then failures + 1 else 1 end`;
+    return this.#changesRow(ownerTransitionSql(name, owned, set));
   }
 
   /** Records the block that holds the transfer of a settled payment. */
@@ -303,10 +335,6 @@ export class PaymentLedger {
     );
     return BigInt(row?.sum ?? 0);
   }
-}
-
-export function openPaymentLedger(store: StatementRunner, options: PaymentLedgerOptions): PaymentLedger {
-  return new PaymentLedger(store, options);
 }
 
 function parseHeaders(text: string): StoredResponse["headers"] {

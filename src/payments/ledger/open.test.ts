@@ -15,7 +15,7 @@ import { sql } from "../../schema/sql.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
-import { type OpenedPayment, openPaymentLedger } from "./ledger.ts";
+import { type OpenedPayment, PaymentLedger } from "./ledger.ts";
 import { admitSql, fromNow, type ReservationInput } from "./statements.ts";
 import { PAYMENT_STATES, type PaymentState } from "./transitions.ts";
 import { createUnfinishedPayments } from "./unfinished-payments.ts";
@@ -87,7 +87,7 @@ async function openInThree(
   mayReserve: boolean,
 ): Promise<OpenedPayment> {
   const { key, payment, fingerprint, payload, terms } = reservation;
-  const row = await openPaymentLedger(store, LIMITS).find(key);
+  const row = await new PaymentLedger(store, LIMITS).find(key);
   const [failed] = await store.run<{ sum: string }>(
     sql`select coalesce(sum(failures), 0)::text as sum from payments
       where payer = ${key.payer} and failures > 0 and failed_at > ${fromNow(-LIMITS.failureWindowMs)}`,
@@ -131,7 +131,7 @@ it("opens a payment as find, count and reserve would", async () => {
       };
       await Promise.all([fill(one), fill(three)]);
       const reservation = reservationOf(request);
-      const ledger = openPaymentLedger(openRecordStore(one), LIMITS);
+      const ledger = new PaymentLedger(openRecordStore(one), LIMITS);
       const opened = await ledger.open(reservation, OWNER, {
         mayReserve: request.mayReserve,
         failuresMax: FAILURES_MAX,
@@ -149,7 +149,7 @@ it("opens a payment as find, count and reserve would", async () => {
 }, 120_000);
 
 it("one of many requests that open a payment at the same time reserves it", async () => {
-  const ledger = openPaymentLedger(openRecordStore(one), LIMITS);
+  const ledger = new PaymentLedger(openRecordStore(one), LIMITS);
   for (let round = 0; round < 20; round += 1) {
     await one.query("delete from payments");
     const reservation = reservationOf({ paymentId: null, fingerprint: "this request" });
@@ -164,7 +164,7 @@ it("one of many requests that open a payment at the same time reserves it", asyn
 });
 
 it("one of two authorizations that open under one identifier at the same time reserves it", async () => {
-  const ledger = openPaymentLedger(openRecordStore(one), LIMITS);
+  const ledger = new PaymentLedger(openRecordStore(one), LIMITS);
   const allowed = { mayReserve: true, failuresMax: FAILURES_MAX };
   for (let round = 0; round < 20; round += 1) {
     await one.query("delete from payments");

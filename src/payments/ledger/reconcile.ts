@@ -1,9 +1,14 @@
 // Background reconciliation: resolve unknown settlements, follow finality, send again what a reorg undid, prune old rows.
 import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { expectedTransferFor, lookUpSettlement } from "../settlement/find-transfer.ts";
 import type { AuthorizationStates } from "../settlement/lookup.ts";
-import { lookUpPayment, resumeSettlement, type SettlementContext } from "../settlement/settle.ts";
+import {
+  expectedTransferFor,
+  lookUpPayment,
+  lookUpSettlement,
+  resumeSettlement,
+  type SettlementContext,
+} from "../settlement/settle.ts";
 import { createFinalityFollower, type FinalityFollower } from "./finality.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";
 import {
@@ -142,9 +147,8 @@ async function resolveUnknown(
   const { ledger } = context;
   const row = await ledger.acquire(found, owner, found.state, found.state);
   if (row === null) return null;
-  const result = row.wasSettled
-    ? await resumeSettlement(context, row, owner)
-    : await lookUpPayment(context, row, owner);
+  const owned = { ...context, row, owner };
+  const result = row.wasSettled ? await resumeSettlement(owned) : await lookUpPayment(owned);
   if (result === null) await ledger.recordUnknownOutcome(row, owner, null);
   if (result?.kind !== "settled") return null;
   return row.wasSettled ? "resent" : "found";
@@ -160,7 +164,7 @@ async function repairSettled(
   const { ledger, log } = context;
   const row = await ledger.acquire(key, owner, "settled", "settled");
   if (row === null) return null;
-  const result = await lookUpSettlement(row, context);
+  const result = await lookUpSettlement(context, row);
   if (result.kind === "transferred") {
     const final = isFinal(result.block);
     await ledger.recordBlock(row, owner, { ...result, final });
@@ -175,6 +179,6 @@ async function repairSettled(
     "Settled payment is not on chain, sending it again",
   );
   if (!(await ledger.startSettling(row, owner))) return null;
-  const { kind } = await resumeSettlement(context, { ...row, state: "settling" }, owner);
+  const { kind } = await resumeSettlement({ ...context, row: { ...row, state: "settling" }, owner });
   return kind === "settled" ? "resent" : null;
 }

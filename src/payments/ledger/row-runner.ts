@@ -4,7 +4,7 @@ import { createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { PaymentLedger } from "./ledger.ts";
-import type { LedgerRow, PaymentKey } from "./row.ts";
+import type { LedgerRow } from "./row.ts";
 
 export type ReconcileCounts = {
   /** Payments whose transfer was found although no facilitator reported it. */
@@ -39,7 +39,7 @@ export function createReconcileRunner(
   /** One failing row does not stop the others. */
   async function runTask(row: LedgerRow, task: ReconcileTask): Promise<keyof ReconcileCounts | null> {
     const owner = randomUUID();
-    const lease = startLeaseRenewal(options, row, owner);
+    const lease = ledger.startRenewal(row, owner, log);
     try {
       return await task(row, owner);
     } catch (err) {
@@ -65,31 +65,6 @@ export function createReconcileRunner(
         if (what !== null) counts[what] += 1;
       };
       await Promise.all(rows.map((row) => slots.run(() => handle(row))));
-    },
-  };
-}
-
-const RENEWALS_PER_LEASE = 3;
-
-/** Renews the lease of a row while its owner works; after a crash the lease runs out by itself. */
-export function startLeaseRenewal(
-  { ledger, log, limits }: { ledger: PaymentLedger; log: Log; limits: GateLimits },
-  key: PaymentKey,
-  owner: string,
-): { stop(): Promise<void> } {
-  let renewing: Promise<unknown> = Promise.resolve();
-  const timer = setInterval(() => {
-    // A lost lease shows at the next transition, which only the owner can make.
-    renewing = renewing
-      .then(() => ledger.renewLease(key, owner))
-      .catch((err) =>
-        log.warn({ component: "payments", event: "lease_renewal_failed", err }, "Lease renewal failed"),
-      );
-  }, limits.leaseMs / RENEWALS_PER_LEASE);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await renewing;
     },
   };
 }

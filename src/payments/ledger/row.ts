@@ -17,83 +17,82 @@ export type PaymentKey = {
   readonly nonce: Hex;
 };
 
+/** Equal for payments that use the same nonce of the same payer; the token accepts one of them. */
+export function paymentKeyText({ network, asset, payer, nonce }: PaymentKey): string {
+  return [network, asset, payer, nonce].join(" ");
+}
+
 /** The payments of one network and token: services on several networks may share a ledger. */
 export type LedgerScope = Pick<PaymentKey, "network" | "asset">;
 
-export type LedgerRow = PaymentKey & {
-  readonly payTo: Hex;
-  readonly amount: bigint;
-  readonly validBefore: number;
-  readonly fingerprint: string;
-  readonly digest: string;
+type Column<T> = readonly [expression: string, parse: (value: unknown, column: string) => T];
+
+const orNull =
+  <T>(parse: (value: unknown, column: string) => T) =>
+  (value: unknown, column: string): T | null =>
+    value === null ? null : parse(value, column);
+const isTrue = (value: unknown) => value === true;
+
+/** The columns of a row: under which name they are read, from which expression, and what is made of the value. */
+const COLUMNS = {
+  network: ["network", String],
+  asset: ["asset", parseHex],
+  payer: ["payer", parseHex],
+  nonce: ["nonce", parseHex],
+  payTo: ["pay_to", parseHex],
+  amount: ["amount::text", (value) => BigInt(String(value))],
+  validBefore: ["valid_before::text", Number],
+  fingerprint: ["fingerprint", String],
+  digest: ["payment_digest", String],
   /** The payment identifier that the client chose; null without one. */
-  readonly paymentId: string | null;
-  readonly payload: PaymentPayload;
-  readonly terms: PaymentRequirements;
-  readonly state: PaymentState;
-  readonly isVerified: boolean;
+  paymentId: ["payment_id", orNull(String)],
+  payload: ["payload", (value) => JSON.parse(String(value)) as PaymentPayload],
+  terms: ["terms", (value) => JSON.parse(String(value)) as PaymentRequirements],
+  state: ["state", parseState],
+  isVerified: ["verified", isTrue],
   /** Whether a process acts on it now. */
-  readonly isLeased: boolean;
-  readonly transaction: Hex | null;
-  /** The block that held the transfer when it was last read; null before, and in rows of versions without the hash. */
-  readonly block: BlockId | null;
-  readonly attempts: number;
-  readonly failures: number;
-  readonly reason: string | null;
-  readonly createdSeconds: number;
+  isLeased: ["coalesce(lease_until > now(), false)", isTrue],
+  transaction: ["transaction", orNull(parseHex)],
+  blockNumber: ["block_number::text", orNull(Number)],
+  blockHash: ["block_hash", orNull(parseHex)],
+  attempts: ["attempts", Number],
+  failures: ["failures", Number],
+  reason: ["reason", orNull(String)],
+  createdSeconds: ["extract(epoch from created_at)::bigint::text", Number],
   /** It was settled at some time; if its state says otherwise, a reorg removed the transfer. */
-  readonly wasSettled: boolean;
+  wasSettled: ["settled_at is not null", isTrue],
+} as const satisfies Record<string, Column<unknown>>;
+
+type ColumnValues = {
+  readonly [Name in keyof typeof COLUMNS]: ReturnType<(typeof COLUMNS)[Name][1]>;
 };
 
-export const ROW_COLUMNS =
-  rawSql(`network, asset, payer, nonce, pay_to, amount::text as amount, valid_before::text as valid_before,
-  fingerprint, payment_digest, payment_id, payload, terms, state, verified, coalesce(lease_until > now(), false) as leased, transaction,
-  block_number::text as block_number, block_hash, attempts, failures, reason, extract(epoch from created_at)::bigint::text as created,
-  settled_at is not null as was_settled`);
+export type LedgerRow = Omit<ColumnValues, "blockNumber" | "blockHash"> & {
+  /** The block that held the transfer when it was last read; null before, and in rows of versions without the hash. */
+  readonly block: BlockId | null;
+};
+
+export const ROW_COLUMNS = rawSql(
+  Object.entries(COLUMNS)
+    .map(([name, [expression]]) => `${expression} as "${name}"`)
+    .join(", "),
+);
 
 export function whereKey({ network, asset, payer, nonce }: PaymentKey): SqlText {
   return sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
 }
 
 export function parseLedgerRow(row: Readonly<Record<string, unknown>>): LedgerRow {
-  const text = (column: string) => String(row[column]);
-  const textOrNull = (column: string) => (row[column] === null ? null : text(column));
-  const hex = (column: string) => hexIn(row[column], column);
-  const hexOrNull = (column: string) => (row[column] === null ? null : hex(column));
-  const [number, hash] = [textOrNull("block_number"), hexOrNull("block_hash")];
-  return {
-    network: text("network"),
-    asset: hex("asset"),
-    payer: hex("payer"),
-    nonce: hex("nonce"),
-    payTo: hex("pay_to"),
-    amount: BigInt(text("amount")),
-    validBefore: Number(text("valid_before")),
-    fingerprint: text("fingerprint"),
-    digest: text("payment_digest"),
-    paymentId: textOrNull("payment_id"),
-    payload: JSON.parse(text("payload")) as PaymentPayload,
-    terms: JSON.parse(text("terms")) as PaymentRequirements,
-    state: parseState(row.state),
-    isVerified: row.verified === true,
-    isLeased: row.leased === true,
-    transaction: hexOrNull("transaction"),
-    block: number === null || hash === null ? null : { number: Number(number), hash },
-    attempts: Number(row.attempts),
-    failures: Number(row.failures),
-    reason: textOrNull("reason"),
-    createdSeconds: Number(text("created")),
-    wasSettled: row.was_settled === true,
-  };
+  const values = Object.entries<Column<unknown>>(COLUMNS).map(
+    ([name, [column, parse]]) => [name, parse(row[name], column)] as const,
+  );
+  const { blockNumber: number, blockHash: hash, ...fields } = Object.fromEntries(values) as ColumnValues;
+  return { ...fields, block: number === null || hash === null ? null : { number, hash } };
 }
 
-function hexIn(value: unknown, column: string): Hex {
-  if (!isHex(value)) throw new Error(`payments.${column} is not hex`);
-  return value;
-}
-
-function isHex(value: unknown): value is Hex {
-  return typeof value === "string" && /^0x[0-9a-fA-F]*$/.test(value);
+function parseHex(value: unknown, column: string): Hex {
+  if (typeof value === "string" && /^0x[0-9a-fA-F]*$/.test(value)) return value as Hex;
+  throw new Error(`payments.${column} is not hex`);
 }
 
 function parseState(value: unknown): PaymentState {

@@ -25,7 +25,7 @@ export type ReservationInput = {
 };
 
 /** The row of which a process is the owner. */
-type OwnedKey = { readonly key: PaymentKey; readonly owner: string };
+export type OwnedKey = { readonly key: PaymentKey; readonly owner: string };
 
 export const FREE_LEASE = rawSql("owner = null, lease_until = null");
 /** No process acts on the row: without an owner, or with one that did not renew its lease in time. */

@@ -12,7 +12,7 @@ import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { GATE_LIMITS } from "../paywall/limits.ts";
 import { NONCE_USED } from "../rejection-reasons.ts";
-import { openPaymentLedger, type PaymentLedger } from "./ledger.ts";
+import { PaymentLedger } from "./ledger.ts";
 import type { ReservationInput } from "./statements.ts";
 import {
   LEDGER_TRANSITIONS,
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const opened = await openTestDatabase();
   ({ database } = opened);
   drop = () => opened.drop();
-  ledger = openPaymentLedger(openRecordStore(database), { leaseMs: 60_000, failureWindowMs: 60_000 });
+  ledger = new PaymentLedger(openRecordStore(database), { leaseMs: 60_000, failureWindowMs: 60_000 });
 });
 afterAll(() => drop());
 beforeEach(async () => {

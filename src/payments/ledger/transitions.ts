@@ -32,87 +32,41 @@ export type LedgerTransition = {
 
 const stays = <S extends LedgerState>(...states: readonly S[]) =>
   states.map((state) => [state, state] as const);
+const leadsTo = <To extends LedgerState, From extends LedgerState>(to: To, ...states: readonly From[]) =>
+  states.map((from) => [from, to] as const);
+
+/** Frees the lease of its owner, who is the only one to make the transition. */
+const ENDS = { requires: "owner", lease: "frees" } as const;
 
 /** One entry per function of the ledger that changes rows. */
 export const LEDGER_TRANSITIONS = {
-  open: { changes: [["absent", "reserved"]], requires: "new", lease: "takes" },
+  open: { changes: leadsTo("reserved", "absent"), requires: "new", lease: "takes" },
   reclaim: {
-    changes: [
-      ["reserved", "reserved"],
-      ["released", "reserved"],
-      ["settling", "settling"],
-      ["refused", "settling"],
-    ],
+    changes: [...leadsTo("reserved", "reserved", "released"), ...leadsTo("settling", "settling", "refused")],
     requires: "free",
     lease: "takes",
   },
   admit: { changes: stays("reserved"), requires: "owner", lease: "keeps" },
   deleteReservation: {
-    changes: [
-      ["reserved", "absent"],
-      ["reserved", "released"],
-    ],
-    requires: "owner",
-    lease: "frees",
+    changes: [...leadsTo("absent", "reserved"), ...leadsTo("released", "reserved")],
+    ...ENDS,
   },
-  deleteUnverified: { changes: [["reserved", "absent"]], requires: "free", lease: "frees" },
-  recordJobFailure: { changes: [["reserved", "released"]], requires: "owner", lease: "frees" },
-  storeResponse: { changes: [["reserved", "settling"]], requires: "owner", lease: "keeps" },
+  deleteUnverified: { changes: leadsTo("absent", "reserved"), requires: "free", lease: "frees" },
+  recordJobFailure: { changes: leadsTo("released", "reserved"), ...ENDS },
+  storeResponse: { changes: leadsTo("settling", "reserved"), requires: "owner", lease: "keeps" },
   acquire: {
-    changes: [...stays("settling", "refused", "settled"), ["refused", "settling"]],
+    changes: [...stays("settling", "refused", "settled"), ...leadsTo("settling", "refused")],
     requires: "free",
     lease: "takes",
   },
-  startSettling: {
-    changes: [
-      ["settling", "settling"],
-      ["settled", "settling"],
-    ],
-    requires: "owner",
-    lease: "keeps",
-  },
-  recordSettled: {
-    changes: [
-      ["settling", "settled"],
-      ["refused", "settled"],
-    ],
-    requires: "owner",
-    lease: "frees",
-  },
-  recordUnknownOutcome: { changes: stays("settling", "refused"), requires: "owner", lease: "frees" },
-  recordRejected: {
-    changes: [
-      ["settling", "refused"],
-      ["refused", "refused"],
-    ],
-    requires: "owner",
-    lease: "frees",
-  },
-  recordExpired: {
-    changes: [
-      ["settling", "expired"],
-      ["refused", "expired"],
-    ],
-    requires: "owner",
-    lease: "frees",
-  },
-  recordLost: {
-    changes: [
-      ["settling", "lost"],
-      ["refused", "lost"],
-    ],
-    requires: "owner",
-    lease: "frees",
-  },
-  recordBlock: {
-    changes: [
-      ["settled", "settled"],
-      ["settled", "final"],
-    ],
-    requires: "owner",
-    lease: "frees",
-  },
-  markFinal: { changes: [["settled", "final"]], requires: "free", lease: "frees" },
+  startSettling: { changes: leadsTo("settling", "settling", "settled"), requires: "owner", lease: "keeps" },
+  recordSettled: { changes: leadsTo("settled", "settling", "refused"), ...ENDS },
+  recordUnknownOutcome: { changes: stays("settling", "refused"), ...ENDS },
+  recordRejected: { changes: leadsTo("refused", "settling", "refused"), ...ENDS },
+  recordExpired: { changes: leadsTo("expired", "settling", "refused"), ...ENDS },
+  recordLost: { changes: leadsTo("lost", "settling", "refused"), ...ENDS },
+  recordBlock: { changes: [...stays("settled"), ...leadsTo("final", "settled")], ...ENDS },
+  markFinal: { changes: leadsTo("final", "settled"), requires: "free", lease: "frees" },
   markReplaced: {
     changes: stays("reserved", "released", "settling", "refused"),
     requires: "owner or free",
@@ -124,12 +78,7 @@ export const LEDGER_TRANSITIONS = {
     lease: "frees",
   },
   prune: {
-    changes: [
-      ["reserved", "absent"],
-      ["released", "absent"],
-      ["refused", "absent"],
-      ["expired", "absent"],
-    ],
+    changes: leadsTo("absent", "reserved", "released", "refused", "expired"),
     requires: "free",
     lease: "frees",
   },

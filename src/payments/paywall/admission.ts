@@ -1,8 +1,8 @@
 // Whether a verified payment may be worked for: by the other payments of its payer, its balance, and what it paid before.
-import { withDeadline } from "../../lib/clock.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { findSignatureRejection } from "../facilitator/payer-signature.ts";
 import type { OpenPayment } from "../ledger/ledger.ts";
+import { readChain } from "../settlement/settle.ts";
 import type { Flow } from "./flow-states.ts";
 import type { GateLimits } from "./limits.ts";
 
@@ -53,11 +53,10 @@ export async function findAdmissionLimit(
 
 /** Whether the payer's balance covers this payment and all of its others that may still be charged. */
 async function coversAll({ services, key, payment }: Flow, open: readonly OpenPayment[]): Promise<boolean> {
-  const { lookup, clock, limits } = services;
   const wanted = { asset: key.asset, from: key.payer };
   const needed = (others: readonly OpenPayment[]) =>
     others.reduce((sum, { amount }) => sum + amount, payment.value);
-  return withDeadline({ clock, ms: limits.chainMs, what: "Reading a balance" }, async (signal) => {
+  return readChain(services, "Reading a balance", async (lookup, signal) => {
     if ((await lookup.readBalance(wanted, "latest", signal)) >= needed(open)) return true;
     // Some may be mined and not recorded yet: their money has left the balance as of the same block.
     const transfers = open.map(({ nonce, amount, validBefore }) => ({

@@ -176,9 +176,10 @@ export async function settlePayment(
   { row, response, transfer }: StateOf<"settling">,
 ): Promise<Next<"settling">> {
   // Read again, because a reorg may have removed it while the handler ran.
+  const owned = { ...services, row, owner };
   const result = await (transfer === null
-    ? sendTransfer(services, row, owner)
-    : confirmReportedTransfer(services, row, owner, transfer.transaction));
+    ? sendTransfer(owned)
+    : confirmReportedTransfer(owned, transfer.transaction));
   if (result.kind === "settled") return done(respond.settled(row, response, result.transaction));
   unpaid.spend(RUN_UNITS);
   return done(respond.unsettled(result));
@@ -193,7 +194,7 @@ export async function resumePayment(flow: Flow, { row }: StateOf<"resuming">): P
     await services.ledger.releaseLease(row, owner);
     return done(limited);
   }
-  const result = await resumeSettlement(services, row, owner);
+  const result = await resumeSettlement({ ...services, row, owner });
   if (result.kind !== "settled") {
     unpaid.spend(REJECTION_UNITS);
     return done(respond.unsettled(result));
@@ -288,7 +289,7 @@ export async function finishHolder(
   }
   const acquired = await ledger.acquire(holder, owner, holder.state, "settling");
   if (acquired === null) return { at: "waiting", row: holder };
-  const result = await resumeSettlement(services, acquired, owner);
+  const result = await resumeSettlement({ ...services, row: acquired, owner });
   if (result.kind === "settled") return { at: "replaying", row: acquired, transaction: result.transaction };
   if (result.kind === "unknown") {
     unpaid.spend(REJECTION_UNITS);

@@ -1,7 +1,7 @@
 // The payment flow: runs one paid request from state to state until it has a response.
 import type { EndpointResponse } from "../../schema/endpoint.ts";
+import type { LeaseRenewal } from "../ledger/ledger.ts";
 import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
-import { startLeaseRenewal } from "../ledger/row-runner.ts";
 import { decideByRow, discardUnverified, openPayment, reclaimPayment } from "./flow-open.ts";
 import {
   admitPayment,
@@ -176,7 +176,7 @@ function leaseKeyOf(flow: Flow, state: ActingState): PaymentKey | null {
 class HeldLease {
   readonly #flow: Flow;
   #key: PaymentKey | null = null;
-  #renewal: ReturnType<typeof startLeaseRenewal> | null = null;
+  #renewal: LeaseRenewal | null = null;
 
   constructor(flow: Flow) {
     this.#flow = flow;
@@ -187,7 +187,9 @@ class HeldLease {
     if (key?.nonce === this.#key?.nonce) return;
     await this.#renewal?.stop();
     this.#key = key;
-    this.#renewal = key && startLeaseRenewal(this.#flow.services, key, this.#flow.owner);
+    const { services, owner } = this.#flow;
+    const { ledger, log } = services;
+    this.#renewal = key && ledger.startRenewal(key, owner, log);
   }
 }
 

@@ -7,7 +7,7 @@ import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
-import { openPaymentLedger } from "../ledger/ledger.ts";
+import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
 import type { LedgerScope } from "../ledger/row.ts";
 import type { ReconcileCounts } from "../ledger/row-runner.ts";
@@ -100,7 +100,7 @@ function createServices(options: GateOptions): FlowServices {
   const { store, facilitator, lookup, log, onTransition } = options;
   const { clock = systemClock, count = () => undefined } = options;
   const limits = { ...GATE_LIMITS, ...options.limits };
-  const ledger = openPaymentLedger(store, limits);
+  const ledger = new PaymentLedger(store, limits);
   return {
     ledger,
     facilitator,

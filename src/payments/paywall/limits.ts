@@ -1,29 +1,6 @@
 // The limits of the gate, each with its reason; a deployment may set its own.
 
-export type GateLimits = {
-  readonly leaseMs: number;
-  readonly verifyMs: number;
-  readonly handlerMs: number;
-  readonly settleMs: number;
-  readonly chainMs: number;
-  readonly receiptMs: number;
-  readonly settleMarginMs: number;
-  readonly waitMs: number;
-  readonly activeRequestsMax: number;
-  readonly waitersPerPaymentMax: number;
-  readonly waitersMax: number;
-  readonly activePerPayerMax: number;
-  readonly unpaidPerClientPerMinute: number;
-  readonly failuresMax: number;
-  readonly failureWindowMs: number;
-  readonly retryAfterSeconds: number;
-  readonly responseRetentionMs: number;
-  readonly reconcileBatchRows: number;
-  readonly reconcileConcurrency: number;
-  readonly recheckMsMin: number;
-};
-
-export const GATE_LIMITS: GateLimits = {
+export const GATE_LIMITS = {
   // Renewed three times per lease: a dead process is replaced soon, one that stalls for a moment is not.
   leaseMs: 12_000,
   // A few reads of a node; longer means that it does not respond.
@@ -68,3 +45,5 @@ export const GATE_LIMITS: GateLimits = {
   // Less than the pause between two runs of reconciliation: of several processes, one reads a payment of unknown outcome.
   recheckMsMin: 4_000,
 };
+
+export type GateLimits = Readonly<Record<keyof typeof GATE_LIMITS, number>>;

@@ -24,7 +24,7 @@ import { migrate } from "../../store/postgres/migrate.ts";
 import { migrations } from "../../store/postgres/migrations.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { FacilitatorUnavailableError } from "../facilitator/facilitator.ts";
-import { openPaymentLedger } from "../ledger/ledger.ts";
+import { PaymentLedger } from "../ledger/ledger.ts";
 
 const ID = "order-0123456789abcdef";
 
@@ -363,7 +363,7 @@ describe("a row that the version before wrote", () => {
         });
       }
       await migrate(database, migrations, silentLog);
-      const ledger = openPaymentLedger(openRecordStore(database), { leaseMs: 1_000, failureWindowMs: 1_000 });
+      const ledger = new PaymentLedger(openRecordStore(database), { leaseMs: 1_000, failureWindowMs: 1_000 });
       for (const [nonce, state, paymentId] of old) {
         const row = await ledger.find({ ...key, nonce });
         expect(row).toMatchObject({ state, paymentId, amount: 10_000n, digest: nonce, isVerified: true });

@@ -190,7 +190,7 @@ export function isOverByClock({ validBefore }: Payment, nowMs: number): boolean 
   return validBefore <= BigInt(Math.floor(nowMs / 1_000) - CLOCK_SECONDS_MAX);
 }
 
-// A transfer is looked for within a quarter of an hour before its row (find-transfer.ts), and an offer is valid for
+// A transfer is looked for within a quarter of an hour before its row (settle.ts), and an offer is valid for
 // minutes: within this time after the expiry the transfer is still found.
 export const TRACED_SECONDS_MAX = 600;
 

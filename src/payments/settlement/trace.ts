@@ -1,6 +1,5 @@
 // Decides by the chain about a payment that cannot be charged: someone else who has its signature may have carried it out.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { withDeadline } from "../../lib/clock.ts";
 import {
   findSignatureRejection,
   hashSignedPayment,
@@ -17,9 +16,8 @@ import {
   retryableMessage,
   WRONG_SIGNATURE,
 } from "../rejection-reasons.ts";
-import { traceSettlement } from "./find-transfer.ts";
 import type { SettlementLookupResult, TransferFound } from "./lookup.ts";
-import type { SettlementContext } from "./settle.ts";
+import { expectedTransferFor, readChain, type SettlementContext } from "./settle.ts";
 
 /**
  * Why a payment cannot be charged. A facilitator's reason is a claim; it is null if the payment is not on our terms
@@ -36,6 +34,9 @@ export type TracedTransfer =
   | { readonly kind: "unclear"; readonly message: string; readonly wasSearched?: true }
   /** No node could tell whether the payer's contract accepts the signature. */
   | { readonly kind: "unchecked"; readonly message: string };
+
+// As long as a payment on our terms can be valid: someone else may carry it out at any time of that.
+const TRACED_BACK_SECONDS = 86_400;
 
 const UNCLEAR = {
   kind: "unclear",
@@ -95,24 +96,18 @@ async function traceSigned(
 ): Promise<TracedTransfer> {
   const { key, payment, createdSeconds } = traced;
   const { to: payTo, value: amount, validAfter } = payment;
-  const facts = {
-    ...key,
-    payTo,
-    amount,
-    validAfter,
-    validBefore: Number(payment.validBefore),
-    createdSeconds,
-  };
-  const result = await traceSettlement(facts, context);
+  const facts = { ...key, payTo, amount, validBefore: Number(payment.validBefore), createdSeconds };
+  // The clock of the chain decides both: the token rejects an authorization that is carried out too early.
+  const sinceSeconds = Math.max(Number(validAfter), createdSeconds - TRACED_BACK_SECONDS);
+  // A payment that is not ours to charge is worth few calls, as far back as it can have been carried out.
+  const result = await readChain(context, "Tracing a transfer", (lookup, signal) =>
+    lookup.findSettlement({ ...expectedTransferFor(facts), sinceSeconds }, signal, "brief"),
+  );
   switch (result.kind) {
     case "transferred":
       return result;
     case "consumed-elsewhere":
-      return {
-        kind: "rejected",
-        message: rejectionMessage(NONCE_USED),
-        used: { final: result.final },
-      };
+      return { kind: "rejected", message: rejectionMessage(NONCE_USED), used: { final: result.final } };
     case "used-without-log":
       return { ...UNCLEAR, wasSearched: true };
     case "unused":
@@ -128,7 +123,7 @@ async function traceSigned(
  * reason only of our own process: a remote facilitator can carry out what it says that it does not serve.
  */
 async function isConfirmed(
-  { facilitator, lookup, clock, limits }: SettlementContext,
+  context: SettlementContext,
   { key, payment }: TracedPayment,
   reason: string | null,
   { at }: Extract<SettlementLookupResult, { readonly kind: "unused" }>,
@@ -136,11 +131,11 @@ async function isConfirmed(
   if (reason === null || BigInt(at.timestamp) >= payment.validBefore) return true;
   const cause = rejectionCause(reason);
   if (reason === NONCE_USED || cause === "too late") return false;
-  if (cause === "rule" && facilitator.readsOwnNodes) return true;
+  if (cause === "rule" && context.facilitator.readsOwnNodes) return true;
   const isTooEarly = BigInt(at.timestamp) <= payment.validAfter;
   if (isTooEarly || cause === "too early") return isTooEarly;
   const wanted = { asset: key.asset, from: key.payer };
-  const balance = await withDeadline({ clock, ms: limits.chainMs, what: "Reading a balance" }, (signal) =>
+  const balance = await readChain(context, "Reading a balance", (lookup, signal) =>
     lookup.readBalance(wanted, at, signal),
   );
   return balance < payment.value;
@@ -154,14 +149,14 @@ function describeUnconfirmed(reason: string | null): TracedTransfer {
 
 /** Without a node for the signature of a key. Only a node knows what an account with code accepts. */
 async function isSignedByPayer(
-  { lookup, clock, limits }: SettlementContext,
+  context: SettlementContext,
   { payload, terms, payment }: TracedPayment,
 ): Promise<boolean> {
   if ((await findSignatureRejection(payload, terms)) === null) return true;
   const signature = unwrapSignature(payload);
   if (signature === null) return false;
   const signed = { hash: hashSignedPayment(payload, terms), signature };
-  return withDeadline({ clock, ms: limits.chainMs, what: "Checking a signature" }, (signal) =>
+  return readChain(context, "Checking a signature", (lookup, signal) =>
     lookup.isContractSignature(payment.from, signed, signal),
   );
 }
