@@ -1,4 +1,4 @@
-// What the examples need of `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
+// Connects the examples with `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
 import { readFileSync } from "node:fs";
 import { createSextant } from "@sextant/client/sextant";
 import { type Address, createWalletClient, defineChain, type Hex, http, publicActions } from "viem";

@@ -35,8 +35,8 @@ async function pay(amount: bigint) {
   return [];
 }
 
-// What is not on the list of targets is not allowed. The response has the calls that would allow it; whether they are
-// sent is the decision of the account's owner, who is the agent itself here.
+// A contract outside the list of targets is not allowed. The response has the calls that would allow it; whether they
+// are sent is the decision of the account's owner, who is the agent itself here.
 for (const { policy_type, to, data } of await pay(parseUnits("1.5", 6))) {
   console.log(`the owner sets ${policy_type}`);
   await send(to, data);

@@ -1,4 +1,4 @@
-// A paid snapshot with the client, beside `npm start`. PAYER_PRIVATE_KEY is the key of the account that pays.
+// A paid snapshot with the client, next to `npm start`. PAYER_PRIVATE_KEY is the key of the account that pays.
 import { createSextant } from "@sextant-index/client";
 import { openFileJournal } from "@sextant-index/client/file-journal";
 import { privateKeyToAccount } from "viem/accounts";

@@ -37,7 +37,7 @@ function readCached(cacheKey: string): readonly CompiledContract[] | null {
 }
 
 // Stores one output: older ones belong to sources that are gone. Another process may do the same at once: the rename
-// makes a half-written file impossible, and a file already deleted is no failure.
+// makes a half-written file impossible, and a file already deleted is not a failure.
 function writeCached(cacheKey: string, contracts: readonly CompiledContract[]): void {
   mkdirSync(cacheFolder, { recursive: true });
   for (const name of readdirSync(cacheFolder)) {

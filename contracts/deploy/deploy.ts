@@ -33,7 +33,7 @@ export type DeployOptions = ({ readonly rpcUrl: string } | { readonly request: R
   readonly network?: string;
 };
 
-/** Where client libraries look for it on every chain. */
+/** The address that client libraries use on every chain. */
 export const MULTICALL3_ADDRESS: Address = "0xca11bde05977b3631167028862be2a173976ca11";
 
 /** To be given to a local chain as its genesis code; code placed later would be lost in a reorg. */

@@ -1,4 +1,4 @@
-// What a deployment is: which contracts stand where on a chain, and from which block on.
+// Describes a deployment: the addresses of its contracts on a chain, and its first block.
 import type { Address } from "viem";
 
 export const PROTOCOL_CONTRACTS = [
@@ -12,7 +12,7 @@ export const PROTOCOL_CONTRACTS = [
   "SettlementAdapter",
 ] as const;
 
-/** What a local chain needs besides the protocol: money, prices, something to call. */
+/** The parts that a local chain needs besides the protocol: money, prices, something to call. */
 export const LOCAL_CONTRACTS = [
   "UsdCoin",
   "WrappedEther",

@@ -1,4 +1,4 @@
-// What the owner of an intent signs: its EIP-712 types, struct hash and digest.
+// The signature of an intent's owner: its EIP-712 types, struct hash and digest.
 import { type Address, type Hex, hashTypedData, keccak256, stringToHex } from "viem";
 import { fastKeccak256 } from "./fast-keccak.ts";
 

@@ -1,4 +1,4 @@
-// What a session key signs to act for a policy account.
+// The digest that a session key signs to act for a policy account.
 import {
   type Address,
   encodeAbiParameters,

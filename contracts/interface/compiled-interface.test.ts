@@ -12,7 +12,7 @@ import { describe, expect, it } from "vitest";
 import { PROTOCOL_ABIS } from "./protocol-abis.ts";
 import { type ContractInterface, protocolInterface, protocolRecords } from "./protocol-interface.ts";
 
-// What the base contracts of the account bring along, beyond the published interface.
+// Functions of the account's base contracts beyond the published interface.
 const inherited: Readonly<Record<string, readonly string[]>> = {
   PolicyAccount: [
     "entryPoint()",

@@ -11,7 +11,7 @@ import { type SessionCall, sessionHash } from "../hashes/session-digest.ts";
 import { actorBytecode, puppetAbi } from "./actor-contracts.ts";
 import { EVM_CHAIN_ID, type Evm } from "./evm.ts";
 
-/** Where every policy account expects the entry point of ERC-4337 version 0.9. */
+/** The address at which every policy account expects the entry point of ERC-4337 version 0.9. */
 export const ENTRY_POINT: Address = "0x433709009B8330FDa32311DF1C2AFA402eD8D009";
 
 /** Enough that no test runs dry, whatever it spends. */

@@ -79,7 +79,7 @@ describe("revokeAttestation", () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
     await expectRevert(registry.read("getAttestation", [id]), abi, "AttestationNotFound");
-    // The zero address, as which a node simulates calls without a sender, is no attester either.
+    // The zero address, as which a node simulates calls without a sender, is not an attester either.
     for (const from of [attestor.address, zeroAddress]) {
       await expectRevert(registry.call(from, "revokeAttestation", [id]), abi, "AttestationNotFound");
     }

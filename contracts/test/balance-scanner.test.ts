@@ -77,7 +77,7 @@ async function scan(
   return { holdings, failed, next, bytes: { request: data.length / 2 - 1, response: result.length / 2 - 1 } };
 }
 
-/** What a scan of the first `next` tokens must have found. */
+/** The balances that a scan of the first `next` tokens must have found. */
 function expected(list: readonly Character[], next: number) {
   const scanned = list
     .slice(0, next)

@@ -20,7 +20,7 @@ export class CommerceModel {
   readonly disputes: Dispute[] = [];
   /** Whether a registered facilitator is active. */
   readonly facilitators: Map<Address, boolean>;
-  /** By merchant id; the service of the same number is the merchant's only one. */
+  /** Owners by merchant id; the service of the same number is the merchant's only one. */
   readonly #owners: readonly Address[];
 
   constructor(owners: readonly Address[], facilitator: Address) {

@@ -157,7 +157,7 @@ async function expectSameState(model: CommerceModel): Promise<void> {
   }
 }
 
-/** What may happen once: the event, and what it happens to. */
+/** Events that may happen once, each with its subject. */
 const onceEach: Readonly<Record<string, string>> = {
   QuoteCommitted: "quoteHash",
   ReceiptRecorded: "quoteHash",

@@ -16,7 +16,7 @@ const [result, proof, reason, verdict] = [word("e1"), word("f1"), word("d1"), wo
 const byFacilitator = { paymentRail: PAYMENT_RAILS.facilitator, facilitator } as const;
 const byX402 = { paymentRail: PAYMENT_RAILS.x402, facilitator, x402PayloadHash: word("42") } as const;
 
-/** What the registry stores and emits beyond the terms. */
+/** Values that the registry stores and emits beyond the terms. */
 const stored = { protocolFeeBps: 0, protocolFeeAmount: 0n };
 
 async function settle(quote: QuoteCommitment, by: Address): Promise<bigint> {

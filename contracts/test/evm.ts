@@ -30,7 +30,7 @@ import { afterAll, expect } from "vitest";
 /** A third of a block: enough for every call here, and still caught when something loops. */
 const GAS_LIMIT = 10_000_000n;
 
-/** Where chain time starts in every test: far from now, so that nothing passes by the wall clock. */
+/** The start of chain time in every test: far from now, so that nothing passes by the wall clock. */
 export const GENESIS_TIMESTAMP = 2_000_000_000n;
 
 export const EVM_CHAIN_ID = 31_337;
@@ -51,7 +51,7 @@ export type Contract<TAbi extends Abi> = {
     TName extends ContractFunctionName<TAbi, Write>,
     const TArgs extends ContractFunctionArgs<TAbi, Write, TName>,
   >(from: Address, name: TName, args: TArgs, value?: bigint): Promise<TransactionReceipt>;
-  /** What `send` would return in the next block, without changing anything; throws Reverted. */
+  /** Returns what `send` would return in the next block, without changing anything; throws Reverted. */
   call<
     TName extends ContractFunctionName<TAbi, Write>,
     const TArgs extends ContractFunctionArgs<TAbi, Write, TName>,
@@ -76,7 +76,7 @@ export type Evm = {
   sendRaw(from: Address, to: Address | null, data: Hex, value?: bigint): Promise<TransactionReceipt>;
   /** Simulates raw calldata in the next block; throws Reverted. */
   callRaw(from: Address, to: Address, data: Hex, value?: bigint): Promise<Hex>;
-  /** Runs a task, then puts state, blocks and time back to where they were. */
+  /** Runs a task, then restores state, blocks and time. */
   undone<T>(task: () => Promise<T>): Promise<T>;
 };
 

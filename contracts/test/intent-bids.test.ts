@@ -227,7 +227,7 @@ describe("fillIntent", () => {
       await evm.chain.setNextBlockTimestamp(time);
       await expectRevert(fill(), abi, "IntentExpired");
     }
-    // What is late is not marked: the status stays open.
+    // A late intent is not marked: its status stays open.
     expect(await book.read("getIntentStatus", [intentId])).toBe(0);
   });
 

@@ -37,7 +37,7 @@ export class IntentModel {
     this.#attested = attested;
   }
 
-  /** By its id, which counts from 1. */
+  /** The entry by its id, which counts from 1. */
   entry(intentId: bigint): Entry | undefined {
     return this.entries[Number(intentId) - 1];
   }

@@ -29,7 +29,10 @@ export type PermissionlessSearchOptions = {
   readonly numRuns: number;
 };
 
-/** Fails when a call by a stranger changes the world; returns the functions that accepted one, in the order of the ABI. */
+/**
+ * Fails when a call by an unrelated account changes the world; returns the functions that accepted one, in the order of
+ * the ABI.
+ */
 export async function findPermissionlessFunctions(
   options: PermissionlessSearchOptions,
 ): Promise<readonly string[]> {

@@ -139,7 +139,7 @@ describe("commands", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: account,
-      // A guardian and a holder of a session key are strangers to every command.
+      // A guardian and a holder of a session key may run no command.
       strangers: [payer.address, guardian.address, merchant.address],
       pool: {
         numbers: [0n, 1n, 2n ** 256n - 1n],

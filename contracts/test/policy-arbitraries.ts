@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { MODEL_UINT256_MAX, WINDOW_SECONDS } from "./policy-model.ts";
 
-/** Around the end of a window, where mistakes live, and elsewhere. */
+/** Times around the end of a window, which are prone to mistakes, and others. */
 export const jumpArb = fc.oneof(
   fc.constantFrom(0n, 1n, WINDOW_SECONDS - 1n, WINDOW_SECONDS, WINDOW_SECONDS + 1n, WINDOW_SECONDS / 2n),
   fc.bigInt(0n, 3n * WINDOW_SECONDS),

@@ -5,7 +5,7 @@ import type { RevertReason } from "./evm.ts";
 export const WINDOW_SECONDS = 86_400n;
 export const MODEL_UINT256_MAX = 2n ** 256n - 1n;
 
-/** What is allowed per window and what was spent in it; `start` is when the window opened. */
+/** The limit per window and the amount spent in it; `start` is when the window opened. */
 export type ModelAllowance = { maxPerDay: bigint; spentToday: bigint; start: bigint };
 
 export type PolicyCall = { readonly target: Address; readonly value: bigint; readonly data: Hex };

@@ -1,4 +1,4 @@
-// What an account may set for itself, what its guardian may do, and what the module then rejects.
+// Rules that an account sets for itself, powers of its guardian, and calls that the module then rejects.
 import { type Address, concat, getAddress, type Hex, pad, toHex, zeroAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { policyModuleAbi as abi, policyModuleBytecode } from "../generated/policy-module.ts";

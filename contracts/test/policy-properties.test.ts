@@ -45,7 +45,7 @@ describe("spend limits", () => {
     { minLength: 1, maxLength: 25 },
   );
 
-  // What holds. A window opens with the first spend recorded after the former one is over, and ends 86,400 s later.
+  // Invariants: a window opens with the first spend recorded after the former one is over, and ends 86,400 s later.
   // Every accepted spend leaves the total of its window at or below the limit in force at that moment, so inside one
   // window spending never exceeds the largest limit that was in force in it. Windows do not slide: 24 hours that
   // overlap two windows can hold up to two limits, never more. Spends while the limit is 0 are not counted at all.

@@ -42,7 +42,7 @@ const unwrap = (amount: bigint) =>
   encodeFunctionData({ abi: weth.abi, functionName: "withdraw", args: [amount] });
 const wrap = encodeFunctionData({ abi: weth.abi, functionName: "deposit" });
 
-/** What a token, a vault or a wrapped coin can be called with, known to the limits or not. */
+/** Calls of a token, a vault or a wrapped coin, known to the limits or not. */
 const tokenDataArb: fc.Arbitrary<Hex> = fc.oneof(
   fc
     .tuple(
@@ -108,7 +108,10 @@ const callArb: fc.Arbitrary<PolicyCall> = fc.oneof(
 
 let nonce = 0n;
 
-/** What the account rejected the call with; null when the call was made, whether or not the target then failed. */
+/**
+ * The error with which the account rejected the call; null when the call was made, whether or not the target then
+ * failed.
+ */
 async function byKey(
   call: PolicyCall,
 ): Promise<{ readonly rejection: RevertReason | null; readonly made: boolean }> {
@@ -209,7 +212,7 @@ describe("a session key that calls any function", () => {
     );
   });
 
-  /** What the account has left after every spender took all that it may. */
+  /** The balance of the account after every spender took all that it may. */
   async function leftOf(one: Address): Promise<bigint> {
     if (one === zeroAddress) return nativeBalance(evm, account.address);
     const balance = () => readToken(one, "balanceOf", [account.address]);

@@ -174,7 +174,7 @@ describe("the function allowlist of a target with a limit", () => {
     }));
 });
 
-// What no rule about the called contract can see: SECURITY.md names it, and these tests keep that list true.
+// Gaps that no rule about the called contract can close: SECURITY.md names them, and these tests keep that list true.
 describe("what a limit does not see", () => {
   it("a limit does not count the asset of a vault without a limit of its own", () =>
     evm.undone(async () => {

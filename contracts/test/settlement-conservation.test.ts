@@ -74,7 +74,7 @@ async function balances(): Promise<readonly bigint[]> {
   return Promise.all([...native, ...tokens]);
 }
 
-/** What every account owns afterwards if every line is paid and nothing else happens. */
+/** The balance of every account afterwards if every line is paid and nothing else happens. */
 function settled(before: readonly bigint[], one: SettlementInstruction): readonly bigint[] {
   const offset = one.token === NATIVE_TOKEN ? 0 : accounts.length;
   const after = [...before];

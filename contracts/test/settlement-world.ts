@@ -8,7 +8,7 @@ import type { Evm } from "./evm.ts";
 
 export const NATIVE_TOKEN = zeroAddress;
 
-/** What the payer owns of every token when a test starts. */
+/** The payer's balance of every token when a test starts. */
 export const PAYER_TOKENS = 1_000_000n;
 
 export const TEST_QUOTE_HASH = keccak256("0x01");

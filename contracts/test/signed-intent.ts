@@ -31,7 +31,7 @@ export function makeIntent(owner: Address, deadline: bigint, options: IntentOpti
   };
 }
 
-/** What submitIntent takes: the intent, then v, r and s. */
+/** The arguments of submitIntent: the intent, then v, r and s. */
 export type TestSignedIntent = readonly [intent: Intent, v: number, r: Hex, s: Hex];
 
 export async function signTestIntent(

@@ -6,7 +6,7 @@ import { wrappedEtherAbi, wrappedEtherBytecode } from "../generated/wrapped-ethe
 import { FUNDS, openAccountWorld, sessionKey } from "./account-world.ts";
 import type { Evm } from "./evm.ts";
 
-/** Functions of other tokens that move value and carry no amount where the policy module looks for one. */
+/** Functions of other tokens that move value and have no amount at the position that the policy module reads. */
 const otherTokenAbi = parseAbi([
   "function increaseAllowance(address spender, uint256 addedValue) returns (bool)",
   "function permit(address owner, address spender, uint256 value, uint256 deadline, uint8 v, bytes32 r, bytes32 s)",

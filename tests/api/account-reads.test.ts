@@ -18,7 +18,7 @@ type Row = Readonly<Record<string, string>>;
 const at = (alias: string, block: string) =>
   `${alias}.valid_from <= ${block} and (${alias}.valid_to is null or ${alias}.valid_to > ${block})`;
 
-/** The head and blocks in between, where something is spent already. */
+/** The head and earlier blocks at which something is spent already. */
 async function someBlocks(): Promise<readonly Row[]> {
   const { block_number: head = "" } = await stage.first("select block_number from checkpoint");
   const { first = "" } = await stage.first("select min(valid_from) as first from spend_windows");

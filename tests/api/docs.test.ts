@@ -1,4 +1,4 @@
-// What describes the API to people and programs is true: docs/api.md, /llms.txt, /docs and the code that it shows.
+// Descriptions of the API for people and programs are true: docs/api.md, /llms.txt, /docs and the code that it shows.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -71,7 +71,7 @@ describe("/docs", () => {
   it("shows calls that the client's types accept", () => {
     const calls = Object.values(buildServiceDocuments()).flatMap(clientCallsIn);
     expect(calls.length).toBeGreaterThan(80);
-    // Inside the repository, where the packages are found.
+    // The folder is inside the repository, so that packages are found.
     mkdirSync("node_modules/.cache", { recursive: true });
     const folder = mkdtempSync(join("node_modules/.cache", "calls-"));
     try {
@@ -94,7 +94,7 @@ describe("/docs", () => {
 /** The code in TypeScript of every operation that the client offers. */
 function clientCallsIn(document: OpenApiDocument): readonly string[] {
   return operationsOf(document).flatMap(({ operation }) => {
-    // Where writes are signed, this one only says 404, and takes no body.
+    // With signed writes this route only responds 404, and takes no body.
     if (operation.operationId === "createOffchainBid" && !operation.requestBody) return [];
     const samples = operation["x-codeSamples"] as readonly {
       readonly lang: string;
@@ -158,7 +158,7 @@ function pointerTo(path: string, method: string): string {
   return `api#/paths/${encodeURIComponent(path.replaceAll("/", "~1"))}/${method.toLowerCase()}`;
 }
 
-/** Of the whole document, so that references are found. */
+/** Compiles against the whole document, so that references are found. */
 function compileSchema(pointer: string) {
   ajv ??= new Ajv2020({ strict: false, validateFormats: false }).addSchema(client.document, "api");
   return ajv.compile({ $ref: pointer });

@@ -89,7 +89,7 @@ it(
     await waitForListeners(primary, 2);
     for (const api of [spread, single, spread, single]) {
       expect(await read(api, HOT)).toEqual([200, last]);
-      // What was read while the connection was being opened is not kept: the second response is.
+      // The response that was read while the connection was being opened is not kept; the second one is.
       await pause(300);
     }
 

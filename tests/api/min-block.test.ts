@@ -207,7 +207,7 @@ describe("a read with x-min-block", () => {
     const waiting = put(client, "/intents/8/metadata?min_block=8");
     await pause(30);
     await moveTo(8);
-    // There is no such intent, and now the index can say so.
+    // The intent does not exist, and now the index can say so.
     expect((await waiting).status).toBe(404);
     await waitForHastyApi("8");
     const late = await put(hastyClient, "/intents/9/metadata?min_block=9");

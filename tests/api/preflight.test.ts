@@ -44,7 +44,7 @@ async function newAccount(): Promise<Address> {
   return account;
 }
 
-/** What checkTransaction says to the account at the head: null when it passes, otherwise the error's name. */
+/** The result of checkTransaction for the account at the head: null when it passes, otherwise the error's name. */
 async function readRevert({ account, target, value, data }: PlannedCall): Promise<string | null> {
   const call = encodeFunctionData({ abi, functionName: "checkTransaction", args: [target, value, data] });
   const reverted = await world.revertOf(account, world.policyModule, call);

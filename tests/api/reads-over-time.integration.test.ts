@@ -13,7 +13,7 @@ const HEADS = runsOf(4, { min: 1 });
 const STEPS_BETWEEN = isFullDepth() ? 30 : 15;
 // Several pages of each list.
 const PAGE = 5;
-// Of reading every list while the simulator runs; at full depth until it ends.
+// Rounds of reading every list while the simulator runs; at full depth until it ends.
 const ROUNDS_MAX = isFullDepth() ? Number.POSITIVE_INFINITY : 2;
 const MINUTE = 60_000;
 

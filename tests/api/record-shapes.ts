@@ -22,7 +22,7 @@ const KINDS = {
 } as const;
 
 type Kind = keyof typeof KINDS;
-/** Kinds by key; `?` where the value may be null. */
+/** Kinds by key; `?` if the value may be null. */
 type ExpectedShape = Readonly<Record<string, Kind | `${Kind}?`>>;
 
 /** Exactly these keys, in this order, each of its kind. */

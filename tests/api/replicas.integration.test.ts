@@ -220,7 +220,7 @@ describe("over replicas", () => {
       async () => expect(JSON.stringify((await read(other, "/attestations/schemas")).body)).toContain(name),
       { timeout: DELAY_MS / 2, interval: 10 },
     );
-    // What is cached by now may be from before the next write: the client of one asks for the newest.
+    // A cached response may be from before the next write: a client that wrote asks for the newest.
     const readAgain = async (headers?: Record<string, string>) => {
       const before = await readsOf(other, cluster.primary);
       await read(other, `/attestations/schemas/${schema_hash}`, undefined, headers);

@@ -8,7 +8,7 @@ import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts
 
 let emptyIndex: EmptyIndex;
 const open: TestApi[] = [];
-// What a process counts, it counts in the database: tests with the same limits share one.
+// Processes count in the database: tests with the same limits share one.
 const shared = new Map<string, Promise<TestApi>>();
 
 beforeAll(async () => {

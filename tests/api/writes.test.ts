@@ -73,7 +73,7 @@ it("a signed write of an account in the index is stored when others have filled 
     (await reserve(stage.person(INTENT_OWNER), nonce + 1n)).status,
     (await stage.put(intentId, { execution_target: `0x${"11".repeat(20)}` })).status,
   ];
-  // Of 10 GiB, which is the default.
+  // Fills a part of 10 GiB, which is the default.
   const fill = (percent: number) =>
     database.query(`update stored_total set bytes = ${(10 * 1024 ** 3 * percent) / 100}`);
   const { rows } = await database.query<{ bytes: string }>("select bytes from stored_total");

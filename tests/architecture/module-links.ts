@@ -89,7 +89,9 @@ function firstName(name: ts.EntityName): string {
   return ts.isIdentifier(name) ? name.text : firstName(name.left);
 }
 
-/** What is taken from the result of an import(): `(await import("x")).name` or `const { name } = await import("x")`. */
+/**
+ * The names taken from the result of an import(): `(await import("x")).name` or `const { name } = await import("x")`.
+ */
 function namesOfResult(call: ts.CallExpression): readonly string[] | null {
   let node: ts.Node = call;
   while (ts.isAwaitExpression(node.parent) || ts.isParenthesizedExpression(node.parent)) node = node.parent;

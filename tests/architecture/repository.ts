@@ -11,7 +11,7 @@ type SourceImport = {
   readonly from: string;
   readonly line: number;
   readonly specifier: string;
-  /** What is taken from the module; null for all of it. */
+  /** The names taken from the module; null for all of it. */
   readonly names: readonly string[] | null;
   readonly target: string | null;
 };

@@ -1,4 +1,4 @@
-// What is said first about the API: real routes, the one in the middle and the last, and no match that is not one.
+// Headlines about the API: real routes, the median and the last one, and no false match.
 import { expect, it } from "vitest";
 import { summarizeApi } from "../../bench/api/api-headlines.ts";
 import type { RouteReport } from "../../bench/api/load-child.ts";

@@ -1,4 +1,4 @@
-// What the growth benchmark makes of its numbers: sizes of an index, quantiles of waits, events behind rows.
+// Figures of the growth benchmark: sizes of an index, quantiles of waits, events behind rows.
 import { describe, expect, it } from "vitest";
 import { countEventsOfSizes, tableSizes, tableSizesOfEvents } from "../../bench/api/row-generators.ts";
 import { decadeBounds } from "../../bench/growth/decades.ts";

@@ -1,4 +1,4 @@
-// What the benchmark of portfolio processes makes of its cells: each is compared with what it has more of.
+// The report of the benchmark of portfolio processes: each cell is compared with what it has more of.
 import { expect, it } from "vitest";
 import type { ProcessesCell } from "../../bench/portfolio/measure-processes.ts";
 import { reportProcesses } from "../../bench/portfolio/processes-report.ts";

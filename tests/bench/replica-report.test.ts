@@ -1,4 +1,4 @@
-// What the benchmark of replicas makes of its cells, with and without the processor time of the servers.
+// The report of the benchmark of replicas, with and without the processor time of the servers.
 import { expect, it } from "vitest";
 import type { ReadCell } from "../../bench/replicas/measure-reads.ts";
 import type { WriterCell } from "../../bench/replicas/measure-writer.ts";

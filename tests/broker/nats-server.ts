@@ -10,7 +10,7 @@ type NatsServer = {
   kill(): Promise<void>;
 };
 
-/** Debian puts it where only the paths of administrators look. */
+/** Debian installs it in a folder that only the PATH of administrators has. */
 export function findNatsServer(path: string): string | null {
   return findProgram([path, "/usr/sbin"].join(delimiter), ["nats-server"]);
 }
@@ -18,7 +18,7 @@ export function findNatsServer(path: string): string | null {
 export async function startNatsServer(options: {
   /** Null for a server without JetStream. */
   readonly folder: string | null;
-  /** Of a server before it; -1 lets the system choose. */
+  /** The port of an earlier server; -1 lets the system choose. */
   readonly port?: number;
 }): Promise<NatsServer> {
   const { folder, port = -1 } = options;

@@ -68,7 +68,7 @@ function publish(url: string | null, options: Readonly<Record<string, string>> =
   return { ...running, end };
 }
 
-/** What a publication that cannot begin says. */
+/** The error of a publication that cannot begin. */
 const problemOf = async (...given: Parameters<typeof publish>) => (await publish(...given).ended).err;
 
 type Copied = { readonly subject: string; readonly id: string; readonly record: Record<string, never> };
@@ -160,7 +160,7 @@ describe("the copy", () => {
     expect(await first.end()).toBe(0);
     await index.rollback(2);
     await index.extend([1, 0, 2], 8);
-    // Only an empty copy begins where the command line says.
+    // Only an empty copy begins at the block of the command line.
     publish(url, { from: "head" });
     expect((await expectCopy(url)).undoCount).toBe(1);
   });
@@ -176,7 +176,7 @@ describe("the copy", () => {
       await waitFor(async () => expect(apply(await readCopy(url)).undoCount).toBe(reorg));
     }
     const undos = (await readCopy(url)).filter(({ subject }) => subject === "sextant.undo");
-    // What makes this a test: JetStream would drop the second of two messages with the same id.
+    // The window makes this a test: JetStream would drop the second of two messages with the same id.
     expect(new Set(undos.map(({ record }) => record.cursor)).size).toBe(1);
   });
 });

@@ -13,7 +13,7 @@ const ENTRY = `
   export { privateKeyToAccount } from "viem/accounts";
 `;
 
-/** What a bundler makes of the package for a page; it fails if anything of Node is in it. */
+/** Bundles the package for a page; fails if the package needs anything of Node. */
 export async function bundleClient(): Promise<string> {
   const folder = await createTestFolder();
   const modules = join(folder, "node_modules");

@@ -232,7 +232,7 @@ describe("on a phone", () => {
       expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThan(14_500);
       await page.evaluate(OPEN_ALL);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE.width);
-      // Of all texts, also those in trees inside trees.
+      // The narrowest of all texts, also of those in nested trees.
       const narrow =
         await page.evaluate(`[...document.querySelectorAll("p, dd, .parameter input, textarea, pre")]
         .filter((each) => each.offsetParent && (each.textContent || each.value))

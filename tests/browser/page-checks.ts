@@ -1,19 +1,20 @@
-// What every page must pass: nothing wider than its place, and no barrier for screen readers.
+// Checks for every page: nothing is wider than its container, and nothing stops a screen reader.
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 
 const SCHEMES = ["light", "dark"] as const;
 
-/** From the narrowest phone to a desk. */
+/** Widths from the narrowest phone to a desktop. */
 export const LAYOUT_WIDTHS: readonly number[] = [320, 360, 390, 768, 1280];
 
 // "−$1,234,567,901.37": what the pages promise to keep in one piece.
 const NUMBER_LENGTH_MAX = 18;
 
 /**
- * What is wrong with the layout at this width, as text: a page wider than the window, something cut off or only reached
- * by scrolling sideways, a search field too narrow for its placeholder, text that something else covers, and a number on
- * two lines, unless it is longer than a line of a phone. Runs in the page, which has no access to this file.
+ * Describes what is wrong with the layout at this width: a page wider than the window, something cut off or visible
+ * only after scrolling sideways, a search field too narrow for its placeholder, text that something else covers, and a
+ * number on two lines, unless it is longer than a line of a phone. The function runs in the page, which has no access
+ * to this file.
  */
 const FIND_LAYOUT_DEFECTS = `(() => {
   const found = new Set();
@@ -118,7 +119,9 @@ type Finding = {
 // The pages change nothing but colours with the scheme, so that no other rule can find more in the second one.
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** What axe finds serious or critical in the light and in the dark scheme, with the first places of each. */
+/**
+ * Violations that axe calls serious or critical in the light and in the dark scheme, with the first elements of each.
+ */
 export async function findBarriers(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found: string[] = [];

@@ -58,7 +58,7 @@ async function buy(
   await page.goto(`${url}/exposure?address=${address}`);
   await page.click("#pay");
   await page.locator("#total").waitFor();
-  /** What ends the permission of the first row with these texts. */
+  /** The command that ends the permission of the first row with these texts. */
   const unfold = async (...texts: readonly string[]) => {
     const row = page.locator(".permissions > li", { hasText: new RegExp(texts.join(".*")) }).first();
     await row.locator("summary").click();

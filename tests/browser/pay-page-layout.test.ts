@@ -73,7 +73,7 @@ describe("a snapshot on the page", () => {
       const value = page.locator("tbody tr", { hasText: "AERO" }).locator("td").last();
       expect(await value.isVisible()).toBe(true);
     }
-    // What is folded away as well.
+    // Folded parts count too.
     await page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
     expect(await findLayoutDefects(page)).toEqual([]);
     expect(errors).toEqual([]);

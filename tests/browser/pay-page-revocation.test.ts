@@ -57,7 +57,7 @@ it("ends what the wallet approved, after which nothing can be taken", async () =
   await page.locator("#total").waitFor();
   const row = page.locator(".permissions > li", { hasText: "1inch Aggregation Router v6" });
   expect(await row.locator(".labels").textContent()).toBe("Unlimited");
-  // What was searched is a note, and nothing of a local chain is a warning.
+  // The searched range is a note, and a local chain causes no warning.
   expect(await page.locator(".warnings li").allTextContents()).toEqual([]);
   // A service that sells everything has the most links alongside the title.
   expect(await findLayoutDefects(page)).toEqual([]);

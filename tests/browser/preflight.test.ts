@@ -50,7 +50,7 @@ describe.each([
     expect(rejected).toContain("Not allowed");
     expect(rejected).toContain("is not allowed for this account");
     expect(rejected).toContain(`--from ${account}`);
-    // What was entered stays, so that it can be changed.
+    // The entered values stay, so that they can be changed.
     expect(await page.getByLabel("Target", { exact: true }).inputValue()).toBe(STRANGER);
     if (javaScriptEnabled) await page.locator("#fix .copy").first().waitFor();
     expect(errors).toEqual([]);

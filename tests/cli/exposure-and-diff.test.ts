@@ -111,7 +111,7 @@ it.concurrent.each(COMMANDS)(
     payer.proxy.plan = () => "lose-response";
     expect((await payer.run([command, "vitalik.eth", ...options])).code).toBe(5);
     payer.proxy.plan = () => "none";
-    // By name or by address: what was signed is for the address.
+    // The signature is for the address, whether the wallet was named or not.
     const again = await payer.run([command, WALLET, ...options]);
     expect([again.code, again.out.split("\n")[0]]).toEqual([
       0,

@@ -14,7 +14,7 @@ import { openPaidStage } from "../support/payments/paid-stage.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 
 type PaidRun = {
-  /** Of the last snapshot to sell. */
+  /** The body of the last snapshot to sell. */
   snapshot: object;
   /** The terms of the service as settings of the guard. */
   readonly pins: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ type PayerOfRun = {
   /** In front of the service: what the commands of this payer reach, so that tests can run at the same time. */
   readonly proxy: FaultyProxy;
   readonly environment: Readonly<Record<string, string>>;
-  /** Where local.json and the journal are. */
+  /** The folder of local.json and the journal. */
   readonly folder: string;
   readonly privateKey: `0x${string}`;
   /** The command in this process; with columns, on a terminal of that width. */

@@ -7,7 +7,7 @@ import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
 import type { Journal } from "../../packages/client/journal/journal.ts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 
-/** Where a process ends by SIGKILL. `after-settlement` is the parent's to do. */
+/** The step at which a process ends by SIGKILL. At `after-settlement` the parent kills it. */
 export type KillPhase =
   | "before-signing"
   | "after-journal"

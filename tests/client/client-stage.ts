@@ -48,7 +48,7 @@ export async function openClientStage() {
     url,
     /** Wallets that were read, in order. */
     runs,
-    /** What reading a wallet fails with, while it is set. */
+    /** The error with which reading a wallet fails, while it is set. */
     reads,
     /** Everything pinned, and room for many payments. */
     guard: {

@@ -13,7 +13,7 @@ import { type FaultyProxy, type ProxyFault, startFaultyProxy } from "./faulty-pr
 
 /** `CRASH_RUNS` asks for another number, `TEST_SEED` for the phases and faults of another run. */
 const RUNS = Number(process.env.CRASH_RUNS ?? runsOf(1_000, { min: 100 }));
-/** Of one process at once. */
+/** The purchases of one process at once. */
 const BATCH = 10;
 const SEED = chooseSeed();
 /** Most processes are killed, and each of them buys at most a batch. */

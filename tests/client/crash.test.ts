@@ -28,7 +28,7 @@ beforeAll(async () => {
   stage = await openClientStage();
 });
 afterAll(() => stage?.close());
-// Of each test its own: a request of the last one may still settle.
+// Each test has its own: a request of the last one may still settle.
 beforeEach(async () => {
   proxy = await startFaultyProxy(stage.url);
 });

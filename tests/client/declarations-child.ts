@@ -10,9 +10,9 @@ import type { EndpointRequest } from "../../src/schema/endpoint.ts";
 
 export type DeclaredParts = {
   readonly openapi: OpenApiDocument;
-  /** What the check of generated files reports. */
+  /** The report of the check of generated files. */
   readonly stale: string | null;
-  /** What `npm run client:actions` would write, by path. */
+  /** The files that `npm run client:actions` would write, by path. */
   readonly generated: Readonly<Record<string, string>>;
   /** Routes that docs/api.md shows otherwise. */
   readonly staleSections: readonly string[];

@@ -102,7 +102,7 @@ function shownResponse(folder: string, operationId: string): unknown {
   return recorded.responses[operationId];
 }
 
-/** Of the command that lists, where this checkout has it. */
+/** Expects the help of the command that lists, if this checkout has it. */
 async function expectHelp(folder: string): Promise<void> {
   const { code, out } = await startSextant(["list", "intents", "--help"], { checkout: folder }).ended;
   expect([code, out]).toEqual([0, expect.stringMatching(/--region\b.*/)]);

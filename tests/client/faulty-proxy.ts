@@ -1,11 +1,11 @@
-// A proxy in front of a service that loses requests and responses where a test wants it.
+// A proxy in front of a service that loses requests and responses when a test wants it.
 import { type IncomingMessage, type ServerResponse, request as sendRequest } from "node:http";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 
 /**
- * What happens to a paid request: passed on; lost before the service sees it; the response is lost after the service
- * has settled; its body is cut; the proxy responds in its place, as one that is busy, or as the service does to a request
- * that is wrong; it claims that a payment that has settled is rejected, or that it belongs to another request.
+ * The fate of a paid request: passed on; lost before the service sees it; the response is lost after the service has
+ * settled; its body is cut; the proxy responds itself, as one that is busy, or as the service does to a request that is
+ * wrong; it claims that a payment that has settled is rejected, or that it belongs to another request.
  */
 export type ProxyFault =
   | "none"

@@ -54,7 +54,7 @@ it("shows a new parameter, record, field and operation, and what was removed is 
     "Those who fill intents.",
     "nickname?: string;",
     "listHelpers(",
-    // What the command line shows: a filter, the summary of a list, a column.
+    // The parts that the command line shows: a filter, the summary of a list, a column.
     '{"name":"region","required":false,"description":"Where it is.","type":"string","values":["eu","us"]',
     '"kind":"list","summary":"Those who fill intents"',
     '{"name":"rank","isState":true}',

@@ -1,4 +1,4 @@
-// What the chain says about a rejected payment: whether its amount is free again, and whether a new one may be signed.
+// Reads from the chain about a rejected payment: whether its amount is free again, and whether a new one may be signed.
 import type { PaymentPayload } from "@x402/core/types";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSextant, type SextantOptions } from "../../packages/client/create-sextant.ts";
@@ -41,7 +41,7 @@ async function passADay(): Promise<void> {
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + Number(DAY_SECONDS) * 1_000 });
 }
 
-/** By anyone who has the signature. */
+/** Anyone who has the signature can do this. */
 async function carryOut(signature: unknown): Promise<void> {
   const payment = JSON.parse(Buffer.from(String(signature), "base64").toString()) as PaymentPayload;
   const { chain, asset } = stage.paid;

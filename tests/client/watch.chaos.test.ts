@@ -70,7 +70,7 @@ it("programs end with the events of the chain, however often the API is killed",
       await vi.waitFor(() => expect(instant.complete).toBe(number), { timeout: 90_000, interval: 20 });
       api.process.child.kill("SIGKILL");
       await api.process.ended;
-      // What the client has seen is undone while nothing can say so.
+      // Events that the client has seen are undone while nothing can say so.
       await stage.chain.reorg(1 + round, { replay: round % 2 === 0 ? "none" : "all", blocks: 2 + round });
       await pause(100 * round);
       api = await startApi(port);

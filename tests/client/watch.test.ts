@@ -13,7 +13,7 @@ import { isFullDepth, runsOf } from "../support/test-depth.ts";
 
 let index: EventIndex;
 let api: TestApi;
-/** Of the connections of all watches. */
+/** The controllers of the connections of all watches. */
 const connections = new Set<AbortController>();
 /** Connections reach whatever API runs now, as behind one address. */
 const sextant = createClient(() => api.url);

@@ -56,7 +56,7 @@ type SoakOptions = {
 
 const PROGRESS_MS = 1_000;
 
-/** What happens in every run worth the name. */
+/** Events that every meaningful run has. */
 export const REQUIRED_OBSERVATIONS: readonly string[] = [
   "lists read",
   "past read",

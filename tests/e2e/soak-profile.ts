@@ -1,6 +1,6 @@
 // Load and fault rates of a run: half a minute in CI, any length by `npm run soak`.
 
-/** From and to, in milliseconds; chance chooses between. */
+/** The shortest and the longest wait in milliseconds; chance chooses between. */
 export type IntervalRange = readonly [number, number];
 
 export type SoakProfile = {
@@ -12,7 +12,7 @@ export type SoakProfile = {
   readonly writers: number;
   readonly payers: number;
   readonly kills: IntervalRange;
-  /** Null if there is no time for it. */
+  /** Null if the run is too short for it. */
   readonly freezes: IntervalRange | null;
   readonly reorgs: IntervalRange;
   readonly databaseRestarts: IntervalRange;

@@ -79,7 +79,7 @@ async function readAllHelpExamples(): Promise<readonly ExampleLine[]> {
   return found.flat();
 }
 
-/** What is wrong with the line; null if it works. */
+/** The problem of the line; null if it works. */
 async function runLine(text: string): Promise<string | null> {
   const words = splitWords(text);
   if (text.startsWith(`${PROGRAM} `)) return runCommand(words.slice(2));
@@ -177,7 +177,7 @@ it("sells a wallet with something to see: allowances, one in Permit2, an operato
     return JSON.parse(out);
   };
   const exposure = await buy("exposure", wallet);
-  // tests/portfolio/exposure.test.ts has the figures, and shows that there is no warning beyond the usual.
+  // tests/portfolio/exposure.test.ts has the figures, and shows that only the usual warnings appear.
   expect(new Set(exposure.permissions.map(({ kind }: { kind: string }) => kind))).toEqual(
     new Set(["erc20-allowance", "permit2-allowance", "position-operator"]),
   );

@@ -44,7 +44,7 @@ async function preflight(
   return (await response.json()) as never;
 }
 
-/** What stands in a page without its markup. */
+/** The text of a page without its markup. */
 const textOf = (page: string) =>
   page
     .replace(/<[^>]+>/g, " ")

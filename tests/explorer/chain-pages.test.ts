@@ -23,7 +23,7 @@ async function open(path: string, status = 200): Promise<string> {
   return text;
 }
 
-/** What a reader sees, in one line. */
+/** The text that a reader sees, in one line. */
 const textOf = (markup: string) =>
   markup
     .replace(/<(script|style)[\s\S]*?<\/\1>/g, "")

@@ -18,7 +18,7 @@ const read = async (path: string) => {
 // Files that are the same for all, and the menu that leads to the first one.
 const ELSEWHERE = [/^\/explorer\/assets\//, /^\/favicon\.svg$/, /^\/explorer$/];
 
-/** What leads out of the deployment, of links, forms, sources and commands to copy. */
+/** The links, forms, sources and commands to copy that lead out of the deployment. */
 function findEscapes(text: string): readonly string[] {
   const { origin, base } = stage;
   const attributes = [...text.matchAll(/ (?:href|action|src|content|data-[a-z-]+)="([^"]*)"/g)];
@@ -78,7 +78,7 @@ it("the description lists only routes that are there", async () => {
   const missing: string[] = [];
   for (const [path] of plain) {
     const response = await fetch(stage.origin + stage.base + path, { redirect: "manual" });
-    // Of a stream the headers are enough.
+    // The headers of a stream are enough.
     await response.body?.cancel();
     if (response.status === 404) missing.push(path);
   }

@@ -13,7 +13,7 @@ import { type ExplorerStage, findExamplePaths, openExplorerStage } from "./explo
 import { type PageElement, parsePage } from "./well-formed.ts";
 
 const HOSTILE = `javascript:alert(1)//"><script>alert('x')</script><img src=x onerror=alert(1)>\u202e\u200b&lt;`;
-/** Every column in which a stranger can write what they like. */
+/** Every column in which a third party can write any text. */
 const HOSTILE_COLUMNS = tables.flatMap((table) =>
   Object.keys(table.columns)
     .filter((column) => /^(metadata_uri|service_id|intent_type)$/.test(column))

@@ -44,7 +44,7 @@ function groupReceipts({ keys, from = "receipts r", where = "true", order, limit
 const BY_VOLUME = "v.settled_volume desc";
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
-/** By the name of the list in the response. */
+/** Queries by the name of the list in the response. */
 export const RANKINGS: Readonly<Record<string, string>> = {
   volume_by_token: groupReceipts({
     keys: { token: "r.token" },
@@ -93,7 +93,7 @@ export function hourlyVolumes(token: string, first: string, last: string): strin
   });
 }
 
-/** What each merchant received in a token. */
+/** The amount that each merchant received in a token. */
 export function merchantFlows(token: string): string {
   return groupReceipts({
     keys: { merchant_id: "r.merchant_id" },
@@ -103,7 +103,7 @@ export function merchantFlows(token: string): string {
   });
 }
 
-/** From whom those merchants received it. */
+/** The payers from whom those merchants received it. */
 export function payerFlows(token: string): string {
   return groupReceipts({
     keys: { agent: "r.agent", merchant_id: "r.merchant_id" },

@@ -1,5 +1,5 @@
-// What can happen to an export and its folder: each ends in the same bytes, or in an error that says what to do.
-// Main covers a part: src/export/folder.test.ts (files and manifest).
+// Disturbances of an export and its folder: each ends in the same bytes, or in an error that says what to do. Main
+// covers a part: src/export/folder.test.ts (files and manifest).
 import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -119,7 +119,7 @@ describe("two exports into one folder", () => {
     const [folder, elsewhere] = [await createTestFolder(), await createFolderWith(2)];
     const overtaken = exportInto(folder, index.database, {
       step: STEP,
-      // What another process does meanwhile.
+      // The act of another process in the meantime.
       beforeListing: () => cpSync(elsewhere, folder, { recursive: true }),
     });
     await expect(overtaken).rejects.toThrow("manifest.json has changed since this run began");
@@ -131,7 +131,7 @@ describe("two exports into one folder", () => {
     const folder = await createFolderWith(1);
     const first = await readManifest(folder);
     const robbed = exportInto(folder, index.database, {
-      // What a run from another database does when it begins: none of these files is in the manifest yet.
+      // A run from another database begins like this: none of these files is in the manifest yet.
       beforeListing: ({ from, to }) => {
         for (const { table } of whole.files)
           rmSync(join(folder, table, `${from}-${to + 1}.parquet`), { force: true });

@@ -167,7 +167,7 @@ describe("a rejected export", () => {
     await expect(exportInto(folder, live.database, { declaration })).rejects.toThrow(
       "made by another version",
     );
-    // What makes the same rows goes on in the same folder.
+    // A version that makes the same rows continues in the same folder.
     await exportInto(folder, live.database, { step: STEP, to: STEP - 1 });
     const same = { ...declaration, equivalentFoldVersions: [rowDeclaration.foldVersion] };
     await live.database.transaction((session) => recordRowTables(session, same));

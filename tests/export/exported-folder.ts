@@ -20,7 +20,7 @@ export type ExportChoice = {
   readonly step?: number;
   readonly wholeRanges?: boolean;
   readonly logsPerRange?: number;
-  /** What the rows are taken to be made from. */
+  /** The source that the rows are said to come from. */
   readonly declaration?: RowDeclaration;
   /** Called when the files of a range have their names, before they are listed. */
   readonly beforeListing?: (range: { readonly from: number; readonly to: number }) => void;

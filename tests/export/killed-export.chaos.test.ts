@@ -19,7 +19,7 @@ const FIRST_CALLS = [1, 3, 5];
 const CALLS_PER_RANGE = 250;
 // In one file per table.
 const WHOLE_HISTORY = 1_000_000;
-// What POSIX counts in.
+// The unit of POSIX.
 const BYTES_PER_LIMIT_BLOCK = 512;
 const KILLS_IN_CALLS = 7;
 const KILLS_BY_TIME = 4;
@@ -104,7 +104,7 @@ async function openStage(step: number) {
   };
 }
 
-/** What a killed run had not listed yet may lie there. */
+/** Files that a killed run had not listed yet may be left. */
 async function expectListedToBeWhole(folder: string): Promise<void> {
   if (!(await listFiles(folder)).includes("manifest.json")) return;
   const { differences } = await verifyExport(folder, new AbortController().signal);

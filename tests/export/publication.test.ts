@@ -1,4 +1,4 @@
-// Which tables a publication has, and that a follower can apply every change to them.
+// A publication has the declared tables, and a follower can apply every change to them.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatConnectionUrl } from "../support/database/test-database.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
@@ -26,7 +26,7 @@ it("a publication has the tables of the index, each with a key for its changes, 
     `The publication followers has ${PUBLISHED.length} tables, ${PUBLISHED.length} of them added now.\n`,
   );
   expect((await publish()).out).toContain("0 of them added now");
-  // PostgreSQL sends an update or a delete with the key of its row, and rejects them where there is none.
+  // PostgreSQL sends an update or a delete with the key of its row, and rejects them if the table has no key.
   const { rows: members } = await index.database.query<{ name: string; has_key: boolean }>(
     `select t.tablename as name, c.relreplident = 'd' and exists (
         select from pg_index i where i.indrelid = c.oid and i.indisprimary) as has_key

@@ -2,7 +2,7 @@
 import { tables } from "../../src/protocol/domains.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 
-/** What a publication has: nothing of what people wrote or paid. */
+/** The tables of a publication: none has what people wrote or paid. */
 export const PUBLISHED = ["deployment", "blocks", "logs", "checkpoint", ...tables.map(({ name }) => name)];
 
 /** Column values as text, null for NULL. */
@@ -10,7 +10,7 @@ type Tuple = readonly (string | null)[];
 
 type Relation = { readonly name: string; readonly keyColumns: readonly number[] };
 
-/** What a transaction of the stream did: operations by table, such as `insert logs`. */
+/** The operations of a transaction of the stream by table, such as `insert logs`. */
 export type FollowedTransaction = Readonly<Record<string, number>>;
 
 const KEY_FLAG = 1;

@@ -26,7 +26,7 @@ export type AuditStage = IndexerStage & {
   readonly indexedHead: { readonly number: number; readonly hash: string };
   readonly finalLog: LogPosition;
   readonly finalLogs: readonly ChainLog[];
-  /** Of the tables of an index that was read from an honest node. */
+  /** Digest of the tables of an index that was read from an honest node. */
   readonly digest: Readonly<Record<string, string>>;
   withIndex(
     urls: readonly string[],

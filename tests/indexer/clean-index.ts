@@ -1,4 +1,4 @@
-// What other indexes are compared with: one that reads the finished chain from an honest node.
+// The index that others are compared with: it reads the finished chain from an honest node.
 import { startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import type { IndexerStage } from "./indexer-stage.ts";
 
@@ -8,7 +8,7 @@ export const FINALITY = 32;
 export type CleanIndex = {
   readonly head: { readonly number: number; readonly hash: string };
   readonly finalized: number;
-  /** Of the tables up to the finalized block. */
+  /** Digest of the tables up to the finalized block. */
   readonly digest: Readonly<Record<string, string>>;
 };
 

@@ -18,7 +18,7 @@ const QUICK = { pauseMsBase: 2, pauseMsMax: 20 };
 // Enough that more blocks are final than recent.
 const STEPS = 60;
 
-// One history for all tests. Those that undo blocks come last, and the one that undoes final blocks at the end.
+// One history for all tests. Tests that undo blocks come last, and the one that undoes final blocks at the end.
 let stage: IndexerStage;
 let clean: CleanIndex;
 let finalLog: LogPosition;

@@ -91,7 +91,7 @@ it("each deployment reads from the replica by its own revision and block", async
   const replica = cluster.replicas[0];
   await replica?.query("select pg_wal_replay_pause()");
   await moveTo(two, 1_020);
-  // What the replica lacks of one deployment comes from the primary, and nothing of the other.
+  // Reads that the replica cannot serve for one deployment go to the primary; those of the other do not.
   expect(await read("two", { "x-min-block": "1020" })).toEqual({ block: 1_020, fromReplica: false });
   expect(await read("one")).toEqual({ block: 7, fromReplica: true });
   expect(await read("one", { "x-min-block": "7" })).toEqual({ block: 7, fromReplica: true });

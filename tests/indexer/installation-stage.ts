@@ -24,7 +24,7 @@ export type RunningService = {
 };
 
 export type InstallationStage = {
-  /** By name: `local` is the default one. */
+  /** Stages by name: `local` is the default one. */
   readonly stages: ReadonlyMap<string, IndexerStage>;
   readonly environment: Environment;
   fileOf(name: string): string;

@@ -1,6 +1,6 @@
-// The self-audit of indexes that were built through lying, absent and pruned nodes.
-// Fast tests of the same rules: src/indexer/self-audit/*.test.ts (rows.test.ts: which block is compared where the state
-// of the final one may be pruned), src/audit/table.test.ts. Single differences are in self-audit.integration.test.ts.
+// The self-audit of indexes that were built through lying, absent and pruned nodes. Fast tests of the same rules:
+// src/indexer/self-audit/*.test.ts (rows.test.ts: which block is compared if the state of the final one may be pruned),
+// src/audit/table.test.ts. Single differences are in self-audit.integration.test.ts.
 
 import { JsonRpcError } from "@sextant/local-chain/rpc/json-rpc-error";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

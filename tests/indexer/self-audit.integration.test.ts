@@ -120,7 +120,7 @@ describe("the self-audit", () => {
           text: "insert into logs select * from taken where block_number = $1 and log_index = $2",
           values,
         });
-        // Of blocks: a row that was compared while its log was missing is reported until the process ends.
+        // Count of blocks: a row that was compared while its log was missing is reported until the process ends.
         await expect
           .poll(() => index.status.registry.metrics(), { timeout: MINUTE })
           .toMatch(/sextant_indexer_audit_differences\{kind="blocks"\} 0/);

@@ -1,4 +1,4 @@
-// `sextant deployments` beside schemas that it cannot read, that others own, or whose names are statements.
+// `sextant deployments` in a database with schemas that it cannot read, that others own, or whose names are statements.
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deploymentsCommand } from "../../src/cli/commands/deployments.ts";
@@ -55,7 +55,7 @@ afterAll(async () => {
   await files?.remove();
 });
 
-/** With the table by which the schema of an index is recognized, and without those that are read. */
+/** Creates a schema with the table by which an index is recognized, but without the tables that are read. */
 async function create(schema: string): Promise<void> {
   const name = client.escapeIdentifier(schema);
   await client.query(`create schema ${name}; create table ${name}.deployment

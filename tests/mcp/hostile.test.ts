@@ -1,4 +1,4 @@
-// What clients may not do to /mcp: batches, depth, size, foreign headers, endless sessions, more than their share.
+// Requests that /mcp rejects or limits: batches, depth, size, foreign headers, endless sessions, more than their share.
 
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
@@ -16,7 +16,7 @@ let url: string;
 const reached: string[] = [];
 
 const PER_MINUTE = 20;
-/** What the route returns. */
+/** The body that the route returns. */
 let intents: readonly object[] = [];
 
 beforeAll(async () => {

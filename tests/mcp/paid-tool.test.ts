@@ -104,7 +104,10 @@ describe("a client that understands terms as a result of their own", () => {
   const EXTENSION = "org.x402/payment";
   const args = { address: `0x${"77".repeat(20)}`, chains: "base" };
 
-  /** Of the new protocol, with what the server sent last: the library has no way to pass on a result type it does not know. */
+  /**
+   * Connects by the new protocol and keeps what the server sent last: the library has no way to pass on a result type
+   * it does not know.
+   */
   async function connect(extensions: Record<string, Record<string, never>>) {
     const connectModern = TOOL_CLIENTS[1]?.[1];
     if (connectModern === undefined) throw new Error("there is no client of the new protocol");

@@ -14,10 +14,10 @@ import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.t
 
 const RESULT_BYTES_MAX = 16 * 1024;
 const LIST_LENGTH = 60;
-// Of lists in records of a list: as long as the outer one they would take a hundred megabytes.
+// The length of lists in records of a list: as long as the outer one they would take a hundred megabytes.
 const INNER_LIST_LENGTH = 3;
 const LONG = '漢字 \u0001" '.repeat(500);
-// Of records of a list: sixty of them are far above the limit.
+// A text in records of a list: sixty of them are far above the limit.
 const LONG_IN_LIST = '漢字 \u0001" '.repeat(50);
 // One record with such a text is above the limit by itself.
 const ABOVE_LIMIT = LONG.repeat(3);
@@ -87,7 +87,7 @@ const ARGUMENTS = {
 
 const KINDS = ["merchant", "solver", "attestor", "catalog", "quote_request", "quote_response"];
 
-/** By the operation that it sends. */
+/** Tools by the operation that they send. */
 const TOOL_OF = new Map(
   TOOLS.flatMap((tool) => KINDS.map((kind) => [tool.toRequest({ ...ARGUMENTS, kind }).operation, tool])),
 );

@@ -1,4 +1,4 @@
-// What a client and a broken program write to `sextant mcp`, and the only two lines that may come back.
+// The messages of a client and of a broken program to `sextant mcp`, and the only two lines that may come back.
 import { expect } from "vitest";
 
 const initialize = {

@@ -72,7 +72,9 @@ afterEach(async () => {
 
 type ConnectTool = (typeof TOOL_CLIENTS)[number][1];
 
-/** What the tests of one protocol do: clients, closed after each test, and wallets that no other protocol buys. */
+/**
+ * The stage for the tests of one protocol: clients, closed after each test, and wallets that no other protocol buys.
+ */
 function openToolStage(year: string, connect: ConnectTool) {
   const openAt = async (server: ToolServer) => {
     const client = await connect(server);
@@ -220,7 +222,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     // Another wallet is another purchase.
     await second.call("wallet_snapshot", { ...args, address: walletOf(2) });
     expect(await paid()).toBe(2);
-    // What was delivered minutes ago is not bought again; after ten it is.
+    // A snapshot delivered minutes ago is not bought again; after ten minutes it is.
     const soon = await open(environment, 300_000);
     expect((await soon.call("wallet_snapshot", args)).structuredContent).toEqual(bought.structuredContent);
     expect(await paid()).toBe(2);
@@ -250,7 +252,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
   });
 });
 
-// What a purchase does is the same for both protocols: one of them here, both at full depth.
+// A purchase works the same way in both protocols: one of them here, both at full depth.
 const PURCHASERS = isFullDepth() ? TOOL_CLIENTS : TOOL_CLIENTS.slice(-1);
 describe.each(PURCHASERS)("a purchase by a client of the %s protocol", (year, connect) => {
   const { open, walletOf } = openToolStage(year, connect);

@@ -42,7 +42,7 @@ export type ToolServer =
   | { readonly environment: Readonly<Record<string, string>> };
 
 type ClientOptions = {
-  /** What the client says that it can do, beyond the protocol. */
+  /** The capabilities that the client declares beyond the protocol. */
   readonly extensions?: Record<string, Record<string, never>>;
   readonly fetch?: typeof fetch;
 };
@@ -94,7 +94,7 @@ async function connectModern(server: ToolServer, options: ClientOptions = {}): P
   return { protocol, instructions: client.getInstructions(), ...actionsOf(client) };
 }
 
-/** What both classes have, although they share no type. */
+/** The methods of both classes, which share no type. */
 type CommonClient = {
   listTools(): Promise<{ tools: unknown }>;
   callTool(request: {
@@ -116,7 +116,7 @@ function actionsOf(client: CommonClient): Pick<ToolClient, "tools" | "call" | "c
 
 type Connect = (server: ToolServer, options?: ClientOptions) => Promise<ToolClient>;
 
-/** By the year of the protocol. */
+/** Clients by the year of their protocol. */
 export const TOOL_CLIENTS: readonly [year: "2025" | "2026", connect: Connect][] = [
   ["2025", connectLegacy],
   ["2026", connectModern],

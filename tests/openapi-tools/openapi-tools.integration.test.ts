@@ -1,6 +1,6 @@
-// What tools of other projects make of our OpenAPI documents: prism in front of the service, and two generators.
-// Their packages are large. In main, src/portfolio/http/routes.test.ts fails too: "asks for a payment that may come later,
-// in a header that every tool can send".
+// Tools of other projects read our OpenAPI documents: prism in front of the service, and two generators. Their packages
+// are large. In main, src/portfolio/http/routes.test.ts fails too: "asks for a payment that may come later, in a header
+// that every tool can send".
 import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -60,7 +60,7 @@ describe("prism in front of the portfolio service", () => {
     // Prism itself follows the redirect to the address.
     ["/portfolio?address=alice.eth", {}, 402],
     ["/health", {}, 200],
-    // What the document forbids is rejected, so that the others were looked at.
+    // Prism rejects what the document forbids, which shows that it validated the other requests.
     ["/portfolio?address=0x12", {}, 422],
   ] as const)("%s with %o has the status %i", async (path, headers, status) => {
     const response = await fetch(prism.url + path, { headers });

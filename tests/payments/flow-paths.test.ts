@@ -76,7 +76,7 @@ type Path = readonly [
   expected: {
     readonly path: readonly FlowStateName[];
     readonly status: number;
-    /** Left out where a poll makes it a matter of time. */
+    /** Left out if a poll makes it a matter of time. */
     readonly statements?: number;
   },
 ];

@@ -18,7 +18,7 @@ import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "
 const RUNS = 40;
 /** Stories that are played at once, each on its own database: most of their time they wait for leases and polls. */
 const LANES = 4;
-/** What each signature pays for: several authorizations of one purchase share its identifier, one has none. */
+/** The purchase of each signature: several authorizations of one purchase share its identifier, one has none. */
 const PURCHASES = [
   "first-purchase-0001",
   "first-purchase-0001",
@@ -27,7 +27,7 @@ const PURCHASES = [
   "first-purchase-0001",
 ];
 const SIGNATURES = PURCHASES.length;
-/** Those whose purchase has no other authorization: someone else may carry them out at any time. */
+/** Signatures whose purchase has no other authorization: someone else may carry them out at any time. */
 const ALONE = [2, 3];
 const LEASE_MS = 80;
 const payer: Hex = `0x${"11".repeat(20)}`;
@@ -175,12 +175,12 @@ class World {
     return `0x${(signature + 1).toString(16).padStart(64, "0")}`;
   }
 
-  /** The identifier of a purchase, or the signature itself where it has none. */
+  /** The identifier of a purchase, or the signature itself if it has none. */
   purchaseOf(signature: number): string {
     return PURCHASES[signature] ?? `signature-${signature}`;
   }
 
-  /** What moved for the purchase of a signature. */
+  /** The amount that moved for the purchase of a signature. */
   transfersFor(signature: number) {
     const together = PURCHASES.map((_, each) => each).filter(
       (each) => this.purchaseOf(each) === this.purchaseOf(signature),

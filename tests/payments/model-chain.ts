@@ -66,7 +66,7 @@ export class ModelChain {
     this.#include({ signed, transaction: this.#transactionOf() });
   }
 
-  /** What waits is mined, in order; a second transfer of a nonce reverts. */
+  /** Waiting transactions are mined in order; a second transfer of a nonce reverts. */
   mine(): void {
     for (const each of this.#waiting.splice(0)) this.#include(each);
   }

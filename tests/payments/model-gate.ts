@@ -18,7 +18,7 @@ import { encodePayload } from "./chaos/forgeries.ts";
 import { GOOD_SIGNATURE, ModelChain, type SettleFault, type VerifyFault } from "./model-chain.ts";
 
 export type ModelRequest = {
-  /** Which authorization of the payer. */
+  /** The number of the payer's authorization. */
   readonly nonce?: number;
   readonly paymentId?: string | null;
   readonly path?: string;

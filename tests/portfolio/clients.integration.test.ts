@@ -44,7 +44,7 @@ const CLIENTS: Readonly<Record<string, PayingClient>> = {
   "@x402/fetch 2.0": async (url, account) => {
     const client = new ExactEvmSchemeOf20(account);
     const pay = wrapFetchWithPaymentFromConfig(fetch, { schemes: [{ network: TEST_NETWORK, client }] });
-    // That version wants an init.
+    // This version of the client needs an init.
     return read(await pay(url, { method: "GET" }));
   },
 

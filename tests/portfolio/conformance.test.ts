@@ -61,7 +61,7 @@ const ADDITIONS = {
   RecentActivity: ["sender", "lookalike", "transfer"],
 };
 
-// Only where the service compares with a second source, or the request leaves holdings out.
+// Present only if the service compares with a second source, or the request leaves holdings out.
 const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId", "failedChains"] };
 
 describe("the specification", () => {

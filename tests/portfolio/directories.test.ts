@@ -1,4 +1,4 @@
-// What directories make of the running service: x402scan's own validator, and a facilitator with a Bazaar catalogue.
+// Directories accept the running service: x402scan's own validator, and a facilitator with a Bazaar catalogue.
 import {
   checkEndpointSchema,
   checkL2ForOpenAPI,

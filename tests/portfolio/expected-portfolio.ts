@@ -29,7 +29,7 @@ export type ExpectedChain = {
   readonly stable: Micro;
 };
 
-// Of every feed here.
+// The decimals of every feed here.
 const FEED_DECIMALS = 8;
 
 export async function readExpectedChain(

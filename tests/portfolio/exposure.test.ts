@@ -77,7 +77,7 @@ function expectUsual(warnings: readonly string[]): void {
   expect(warnings.filter((warning) => !USUAL_WARNINGS.some((usual) => usual.test(warning)))).toEqual([]);
 }
 
-// What `npm start` shows first. Both markets are alike, and nothing above has changed them yet.
+// This is what `npm start` shows first. Both markets are alike, and nothing above has changed them yet.
 describe("the payer of a local run", () => {
   it("has allowances without a limit, one in Permit2 and an operator, on both chains", async () => {
     const { permissions, summary } = await buy("");

@@ -29,7 +29,7 @@ async function send(market: LocalMarket, call: { to?: Hex; data: Hex }): Promise
   return receipt;
 }
 
-/** From the owner of the local tokens and feeds. */
+/** Sends from the owner of the local tokens and feeds. */
 export async function sendTransaction(
   market: LocalMarket,
   to: Hex,

@@ -157,7 +157,7 @@ describe("a listed contract that claims to be a vault", () => {
   });
 });
 
-/** What a token could say so that a reader takes it for a receipt of its protocol. */
+/** Responses of a token by which a reader could take it for a receipt of its protocol. */
 const RECEIPTS: Readonly<Record<string, () => Readonly<Record<string, readonly bigint[]>>>> = {
   "Aave aToken": () => ({
     "UNDERLYING_ASSET_ADDRESS()": [BigInt(usdc)],

@@ -12,7 +12,7 @@ export function readSpecifiedRecords(specification: Specification) {
     return (word in specification.records ? "object" : word).split("|").sort();
   }
 
-  /** Every field of a record and, where a type names another record, of that one too. Returns the records seen. */
+  /** Checks every field of a record and, if a type names another record, of that one too. Returns the records seen. */
   function expectRecord(
     schemas: DescribedSchemas,
     name: string,

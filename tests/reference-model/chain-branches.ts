@@ -10,7 +10,7 @@ type BranchBlock = {
   readonly hash: string;
   readonly number: number;
   readonly timestamp: bigint;
-  /** Which look at the chain found it first: of two branches the later one has the higher number. */
+  /** The number of the read that found it first: of two branches the later one has the higher number. */
   readonly branch: number;
   readonly parent: BranchBlock | null;
   readonly events: readonly ModelEvent[];
@@ -82,7 +82,7 @@ export class ChainBranches {
   }
 }
 
-/** The model of a block, with what API responses need beside rows: time, past events, and sorted lists. */
+/** The model of a block, with what API responses need besides rows: time, past events, and sorted lists. */
 export class BlockState {
   readonly block: BranchBlock;
   readonly #sorted = new Map<string, ReturnType<ReadModel["rows"]>>();
@@ -105,7 +105,7 @@ export class BlockState {
     return this.#totals;
   }
 
-  /** From the first block of the deployment to this one. */
+  /** Blocks from the first one of the deployment to this one. */
   get path(): readonly BranchBlock[] {
     if (this.#path) return this.#path;
     const path: BranchBlock[] = [];

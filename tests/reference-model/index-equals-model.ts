@@ -97,7 +97,7 @@ export async function compare(
 
 function someBlocks(random: Random, count: number, first: number, head: number): number[] {
   const earlier = Array.from({ length: count }, () => first + random.below(head - first));
-  // Half of them near the head, where tables with recent history can be compared too.
+  // Half of the blocks are near the head, so that tables with recent history can be compared too.
   const near = earlier.map((block, index) => (index % 2 === 0 ? block : head - random.below(32)));
   return [first - 1, ...near, head];
 }

@@ -9,7 +9,7 @@ import { type Abi, createPublicClient, custom, type Hex } from "viem";
 export type ModelEvent = DecodedProtocolEvent & {
   /** Unix seconds of the block. */
   readonly timestamp: bigint;
-  /** The result of a contract view at the end of the block, where the event leaves something out. */
+  /** The result of a contract view at the end of the block, if the event leaves something out. */
   readonly view: Readonly<Record<string, unknown>>;
 };
 
@@ -27,7 +27,7 @@ const EVENT_VIEWS: Readonly<Record<string, EventView>> = {
   },
 };
 
-/** From a block on, by default the first one of the deployment. */
+/** Reads events from a block on, by default from the first one of the deployment. */
 export async function readModelEvents(
   request: RpcRequestFunction,
   deployment: ProtocolDeployment,

@@ -87,7 +87,7 @@ export const policyRules: ModelRules = {
   },
 };
 
-/** What the contract has stored at the end of the block. */
+/** The value that the contract has stored at the end of the block. */
 function windowOf({ view }: ModelEvent): { spent: unknown; window_start: string } {
   return { spent: view.spentToday, window_start: String(view.lastResetTimestamp) };
 }

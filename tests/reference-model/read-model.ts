@@ -6,7 +6,7 @@ export type PlainRow = Readonly<Record<string, string | number | boolean | null>
 type Input = Readonly<Record<string, unknown>>;
 
 type ModelRule = (model: ReadModel, event: ModelEvent) => void;
-/** By contract and event, as in "AgentRegistry.AgentRevoked". */
+/** Rules by contract and event, as in "AgentRegistry.AgentRevoked". */
 export type ModelRules = Readonly<Record<string, ModelRule>>;
 
 export class ReadModel {

@@ -3,7 +3,7 @@ import { zeroAddress } from "viem";
 import type { ModelEvent } from "./model-events.ts";
 import { eventArgument, type ReadModel } from "./read-model.ts";
 
-/** What an event counts as; with arguments, only the first event with those values does. */
+/** The total that an event adds to; with arguments, only the first event with those values counts. */
 const COUNTED: Readonly<Record<string, { readonly as: string; readonly oncePer?: string }>> = {
   AgentRegistered: { as: "agents" },
   SpendLimitSet: { as: "accounts", oncePer: "account" },

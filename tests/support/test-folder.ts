@@ -1,4 +1,4 @@
-// Folders of tests: in memory where there is enough of it, otherwise in the system's temporary folder.
+// Folders of tests: in memory if there is enough of it, otherwise in the system's temporary folder.
 import { readFileSync, statfsSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { freemem, tmpdir } from "node:os";
@@ -10,8 +10,8 @@ const MEMORY_FOLDER = "/dev/shm";
 const MEMORY_BYTES_MIN = 6 * 1024 ** 3;
 
 /**
- * Where to make folders for databases. The files of a database that a test creates and drops cost a disk more time than
- * the test takes.
+ * Finds where to make folders for databases. The files of a database that a test creates and drops cost a disk more
+ * time than the test takes.
  */
 export function findFastFolder(): string {
   return hasMemoryFolder() ? MEMORY_FOLDER : tmpdir();

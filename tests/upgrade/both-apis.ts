@@ -1,4 +1,4 @@
-// What two APIs on one database must agree on: records, pages, and what clients wrote through either of them.
+// Compares two APIs on one database, which must agree on records, pages, and what clients wrote through either of them.
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { TRAFFIC_LISTS } from "./traffic.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Where `npm run test:upgrade` has put it. */
+/** The folder into which `npm run test:upgrade` has put the version. */
 export function previousCheckout(): string {
   const folder = process.env.TEST_VERSION_BEFORE;
   if (folder === undefined) throw new Error("run this with `npm run test:upgrade`");

@@ -23,7 +23,7 @@ async function columnsOf(database: Database): Promise<Columns> {
 
 const tableOf = (column: string) => column.split(".")[0];
 
-/** What would break a process of the version before. */
+/** Changes that would break a process of the version before. */
 function breaks(before: Columns, now: Columns): string[] {
   const changed = Object.entries(before)
     .filter(([name, column]) => JSON.stringify(now[name]) !== JSON.stringify(column))

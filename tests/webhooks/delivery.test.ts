@@ -208,7 +208,7 @@ describe("events", () => {
     let undos: UndoneBlocks = [];
     for (let epoch = 1; epoch <= 150; epoch += 1) undos = addUndo(undos, 10 * epoch, epoch);
     expect(undos.length).toBe(100);
-    // Those before the first undo were never removed; the oldest others are new rather than mistaken for old ones.
+    // Events before the first undo were never removed; the oldest of the others count as new rather than as old ones.
     expect(undos[0]).toEqual({ block: 10, epoch: 51 });
     expect(undos.at(-1)).toEqual({ block: 1_500, epoch: 150 });
   });

@@ -23,7 +23,7 @@ export class Receiver {
   undoCount = 0;
   /** How often it was challenged. */
   challenges = 0;
-  /** What was wrong with a message. */
+  /** The problem of a message. */
   readonly problems: string[] = [];
   readonly #seen = new Set<string>();
   readonly #startMs = performance.now();
@@ -46,7 +46,7 @@ export class Receiver {
     return receiver;
   }
 
-  /** From now on every signature is checked. */
+  /** Checks every signature from now on. */
   expectSecret(secret: () => string): void {
     this.#secret = secret;
   }

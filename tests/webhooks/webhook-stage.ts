@@ -76,7 +76,7 @@ export async function addWebhook(
     readonly types?: readonly string[];
     readonly subjects?: EventFilter["subjects"];
     readonly from?: string;
-    /** The operator's where absent. */
+    /** The operator's if absent. */
     readonly owner?: Hex;
     readonly accounts?: readonly Hex[];
   } = {},

@@ -33,7 +33,7 @@ async function claimForOther(): Promise<void> {
   await claimSchema(index.database, OTHER);
   await index.reset();
   await index.extend([1, 2], 1);
-  // Its intent book is where the registry of agents was.
+  // Its intent book has the address that the registry of agents had.
   await index.database.query(`update logs set address = decode('${AgentRegistry.slice(2)}', 'hex')`);
 }
 

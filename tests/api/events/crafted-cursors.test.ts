@@ -19,9 +19,9 @@ const PAGES_MAX = 60;
 
 let index: EventIndex;
 let api: TestApi;
-/** Of all branches, in order. */
+/** Block hashes of all branches, in order. */
 const hashes: Hex[] = [];
-/** Of the blocks of the chain that were not deleted as empty and final. */
+/** Hashes of the blocks that were not deleted as empty and final, by number. */
 let stored: ReadonlyMap<number, string>;
 
 beforeAll(async () => {
@@ -112,7 +112,7 @@ const idsAfter = (place: { readonly block: number; readonly logIndex: number }) 
 
 describe("a crafted cursor", () => {
   it("returns exactly the events after a crafted cursor or after the block of an undo", async () => {
-    // Of a block that is gone, placed below the ancestor that its branch had.
+    // A cursor of a removed block, with a number below the ancestor that its branch had.
     const removed = { hash: hashes[8] ?? "0x", block: 3, logIndex: 0, finalized: 0, lastLogBlock: null };
     await fc.assert(
       fc.asyncProperty(cursor(), async (crafted) => {

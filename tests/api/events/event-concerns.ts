@@ -1,4 +1,5 @@
-// What each event is about, derived from the events before it alone: no rows, no statements, written from the protocol.
+// The subjects of each event, derived from the events before it alone: no rows, no statements, written from the
+// protocol.
 type PlainEvent = {
   readonly type: string;
   readonly address: string;
@@ -25,7 +26,7 @@ type Known = {
   readonly selected: Map<string, string>;
 };
 
-/** The concerns of every event, in order. What a block changes counts for all of its events. */
+/** The concerns of every event, in order. A change of a block counts for all of its events. */
 export function tellConcerns(events: readonly PlainEvent[]): readonly Concerns[] {
   const known: Known = {
     owners: new Map(),

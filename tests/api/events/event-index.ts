@@ -43,7 +43,7 @@ function hashOf(text: string): Hex {
   return `0x${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** What happens to the chain in property tests: it grows, it forks, and it goes back to what it was. */
+/** The steps of the chain in property tests: it grows, it forks, and it returns to an earlier branch. */
 export const CHAIN_STEPS = [
   {
     weight: 4,
@@ -66,7 +66,7 @@ export class EventIndex {
   readonly drop: () => Promise<void>;
   readonly #store: IndexStore;
   #branch: ChainBlock[] = [];
-  /** What the last rollback removed, after the block that it went to. */
+  /** The blocks that the last rollback removed, after the one that it went to. */
   #removed: { readonly after: ChainBlock; readonly blocks: readonly ChainBlock[] } | null = null;
   #finalized = 0;
   /** Numbers every block and intent, so that no two branches have the same. */
@@ -266,7 +266,10 @@ export class EventIndex {
   }
 }
 
-/** Whose intent it is, which filters by account need: also of one that is cancelled without having been submitted. */
+/**
+ * Folds the owner of each intent, which filters by account need, also for an intent that is cancelled without having
+ * been submitted.
+ */
 function foldIntents(blocks: readonly ChainBlock[]): ChangeRows {
   return async (rows) => {
     for (const { number, events } of blocks) {

@@ -111,7 +111,10 @@ export class FoldingClient {
     this.model.append(event);
   }
 
-  /** What it holds as the reference model takes it; contract views, which no event has, come from the chain. */
+  /**
+   * The state of the client in the form of the reference model; contract views, which no event has, come from the
+   * chain.
+   */
   toModelEvents(chain: readonly ModelEvent[]): ModelEvent[] {
     const byPlace = new Map(chain.map((event) => [`${event.block} ${event.logIndex}`, event]));
     return (this.model.events as StreamedEvent[]).map((streamed) => {

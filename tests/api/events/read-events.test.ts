@@ -143,7 +143,7 @@ const step = fc.oneof(
     limit: fc.constantFrom(1, 2, 5, 100),
   }),
   fc.record({ kind: fc.constant("return" as const) }),
-  // What a rollback by an earlier version leaves behind, and what is kept only for so long.
+  // Rows that a rollback by an earlier version leaves behind, and rows that are kept for a limited time.
   fc.record({ kind: fc.constant("forget" as const) }),
 );
 

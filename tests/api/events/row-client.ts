@@ -42,7 +42,7 @@ export class RowClient {
     }
   }
 
-  /** The last row after each block that changed it is the stored version of that block, and there is no other. */
+  /** The last row after each block that changed it is the stored version of that block, and the only one. */
   async expectStoredVersions(database: Database): Promise<void> {
     const expected = new Map<string, string>();
     for (const { rows, block_number } of this.events) {

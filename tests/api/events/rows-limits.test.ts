@@ -1,4 +1,5 @@
-// What include=rows may cost: statements, logs and bytes of a page, shared work, and a fork in the middle of it.
+// The cost of include=rows is limited: statements, logs and bytes of a page, shared work, and a fork in the middle of
+// it.
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { EventRecord } from "../../../src/api/events/event-page.ts";
@@ -129,7 +130,7 @@ describe("a page", () => {
     const readEvents = index.openReader();
     await readPages(readEvents, { limit: 1, rows: false });
     expect(await countStatements(() => readPages(readEvents, { rows: false }))).toBe(1);
-    // Logs of the blocks, and rows before them; one more where folds read rows themselves.
+    // Logs of the blocks, and rows before them; one more statement if folds read rows themselves.
     expect(await countStatements(() => readPages(readEvents))).toBe(1 + 2);
     // Everything is folded already.
     expect(await countStatements(() => readPages(readEvents))).toBe(1);
@@ -232,7 +233,7 @@ class OpenStream implements TextStream {
     this.#end.abort();
   }
 
-  /** What events say after a message with this text. */
+  /** The messages that events carry after one with this text. */
   has(text: string): boolean {
     return this.text.includes(text);
   }

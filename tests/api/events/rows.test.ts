@@ -67,8 +67,8 @@ type PlainRow = EventWithRows["rows"][number]["after"];
 type ComparedChange = { readonly table: string; readonly before: PlainRow | null; readonly after: PlainRow };
 
 /**
- * The model knows the capabilities of a new agent from a view at the end of the block. Where the agent is updated in the
- * same block they are compared by the stored version only.
+ * The model knows the capabilities of a new agent from a view at the end of the block. If the agent is updated in the
+ * same block, they are compared by the stored version only.
  */
 function withoutLaterView(changes: readonly ComparedChange[], hasUpdate: boolean): readonly string[] {
   const comparable = (table: string, row: PlainRow) =>

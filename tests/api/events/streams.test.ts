@@ -90,7 +90,7 @@ class FollowingClient {
 
   async connect(url = api.url): Promise<void> {
     this.disconnect();
-    // What the old connection still has to say is lost, as it is where a network fails.
+    // Messages that the old connection has not delivered are lost, as they are when a network fails.
     const current: { isCurrent: boolean } = { isCurrent: true };
     this.#end = () => {
       current.isCurrent = false;

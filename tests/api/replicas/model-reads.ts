@@ -9,9 +9,11 @@ type Plain = Readonly<Record<string, unknown>>;
 
 export type ModelRead = {
   readonly path: string;
-  /** The body at the block; null if the response is 404. What only the service can know is taken from its body. */
+  /**
+   * The body at the block; null if the response is 404. Values that only the service can know are taken from its body.
+   */
   readonly expect: (state: BlockState, body: Plain) => unknown;
-  /** Of a list: the same read after the record with this id, and where the cursor of the next page is from. */
+  /** For a list: the same read after the record with this id, and the cursor of the next page. */
   readonly after?: (last: string, cursor: string) => ModelRead;
   /** The key of a list's records, and of their ids. */
   readonly list?: { readonly key: string; readonly id: string };
@@ -78,7 +80,7 @@ function readList(given: ListRead): ModelRead {
   };
 }
 
-/** Cursors are opaque: that there is one where there is more is all that the model knows. */
+/** Cursors are opaque: the model only knows that there is one if there is more. */
 function describePage(body: Plain, limit: number, count: number, found: number): Plain {
   const { next_cursor = "a cursor" } = (body.pagination ?? {}) as Plain;
   return { limit, offset: 0, count, ...(found > count && { next_cursor }) };

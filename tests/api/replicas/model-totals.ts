@@ -32,7 +32,7 @@ export const countTotals = {
   },
 };
 
-/** What came on each of the last days. */
+/** The amounts of each of the last days. */
 function listDays(state: BlockState): readonly Plain[] {
   const hours = state.withTotals.rows("activity_hours");
   const names = Object.keys(hours[0] ?? {}).filter((name) => name !== "hour");

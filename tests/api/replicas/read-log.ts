@@ -1,4 +1,4 @@
-// What clients have read, compared with the reference model once the blocks that responses name are known.
+// Compares what clients have read with the reference model once the blocks that responses name are known.
 import { setImmediate as yieldTurn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
@@ -7,7 +7,7 @@ import type { ModelRead } from "./model-reads.ts";
 
 export type ReadResponse = {
   readonly status: number;
-  /** Of an error. */
+  /** The code of an error. */
   readonly code: string;
   readonly hash: string;
   readonly block: number;
@@ -22,7 +22,7 @@ type PendingRead = { readonly read: ModelRead; readonly response: ReadResponse; 
 export class ReadLog {
   /** Responses compared with the model, equal ones too. */
   compared = 0;
-  /** Of them, different ones: another block, path or body. */
+  /** The number of different reads: another block, path or body. */
   different = 0;
   readonly #sequences: ReadSequence[] = [];
   readonly #pending = new Map<string, Map<string, PendingRead>>();
@@ -42,7 +42,7 @@ export class ReadLog {
     else ofBlock.set(key, { read, response, count: 1 });
   }
 
-  /** Those of blocks that the branches do not have yet stay for later. */
+  /** Reads of blocks that the branches do not have yet stay for later. */
   async compare(branches: ChainBranches): Promise<void> {
     for (const [hash, responses] of [...this.#pending]) {
       const block = branches.get(hash);

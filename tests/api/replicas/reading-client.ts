@@ -6,22 +6,22 @@ import { type ModelRead, readAt } from "./model-reads.ts";
 import type { ReadLog, ReadResponse, ReadSequence } from "./read-log.ts";
 import type { ApiProcess, ReplicaSite } from "./replica-site.ts";
 
-/** What all clients share. */
+/** State that all clients share. */
 export type Readers = {
   readonly site: ReplicaSite;
   readonly log: ReadLog;
-  /** What can be read now; renewed as the chain grows. */
+  /** The targets that can be read now; renewed as the chain grows. */
   reads: readonly ModelRead[];
   /** Requests without a response that counts, by what was down. */
   readonly failed: Map<string, number>;
-  /** What must not happen, of clients that would take an error for an outage. */
+  /** Violations that clients would otherwise take for an outage. */
   readonly faults: string[];
   /** The longest that a request took. */
   slowestMs: number;
   isOver: boolean;
 };
 
-// What needs the primary: the newest events, an intent with its metadata, and a block that no replica has.
+// Reads that need the primary: the newest events, an intent with its metadata, and a block that no replica has.
 const NEEDS_PRIMARY: ReadonlySet<string> = new Set(["DATABASE_UNREACHABLE", "BLOCK_NOT_INDEXED"]);
 // No fork is deeper, and blocks without events keep their time for longer than this.
 const BLOCKS_BACK_MAX = 60;
@@ -135,7 +135,7 @@ function markOutages(
   };
 }
 
-/** What was down, where the rules allow the request to fail for that; otherwise null. */
+/** The part that was down, if the rules allow the request to fail for that; otherwise null. */
 function findReason(
   site: ReplicaSite,
   { outage }: ApiProcess,

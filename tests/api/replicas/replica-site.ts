@@ -16,7 +16,7 @@ class Outage {
   #begun = 0;
   #ended = 0;
 
-  /** Of now; never equal to a later one if it is on. */
+  /** The mark of now; never equal to a later one while the outage lasts. */
   get mark(): number {
     return this.#begun === this.#ended ? this.#begun : -1;
   }
@@ -47,7 +47,7 @@ export type ReplicaSite = {
   readonly indexer: KilledProcess;
   readonly withoutPrimary: Outage;
   readonly withoutIndexer: Outage;
-  /** From a reorg of the chain until the index has the new branch: it may be short of a block that clients have seen. */
+  /** Lasts from a reorg until the index has the new branch, which may be short of a block that clients have seen. */
   readonly reorg: Outage;
   /** For other commands over the same index. */
   readonly environment: Readonly<Record<string, string>>;

@@ -1,15 +1,14 @@
-// Comments of the product are sentences: none begins as a fragment that needs the code above it to be understood.
+// Comments are sentences: none begins as a fragment that needs the code above it to be understood.
 import { isCode, type RepositoryRule } from "../repository.ts";
 
-const CHECKED = /^(src|packages|scripts|bench)\//;
-const GENERATED = /\/generated\//;
+const GENERATED = /\/generated\/|^examples\/[^/]+\.d\.ts$/;
 /** The beginning of a comment; a line that continues one does not count. */
 const FRAGMENT = /^\s*(?:\/\/|\/\*\*?)\s+(Of|What|Those|That|By|With the|Whose|Which|Where)\b/;
 const CONTINUED = /^\s*\/\//;
 
 export const commentStarts: RepositoryRule = (repository) =>
   repository.files
-    .filter((file) => isCode(file) && CHECKED.test(file) && !GENERATED.test(file))
+    .filter((file) => isCode(file) && !GENERATED.test(file))
     .flatMap((file) => {
       const lines = repository.text(file).split("\n");
       return lines.flatMap((line, index) => {

@@ -33,7 +33,9 @@ const NARROW: Readonly<Record<string, readonly string[]>> = {
   "api → indexer": ["src/indexer/status.ts", "src/indexer/self-audit/status.ts"],
 };
 
-/** Workspace → folders of src that may import it. What it shares with a client or a contract is open to all but lib. */
+/**
+ * Workspace → folders of src that may import it. A workspace shared with a client or a contract is open to all but lib.
+ */
 const PACKAGE_USERS: Readonly<Record<string, readonly string[]>> = {
   contracts: ["local"],
   "packages/client": ["cli"],

@@ -102,7 +102,7 @@ function findInFile(file: string, source: ts.SourceFile): Found {
   return { lines, violations };
 }
 
-/** What a node logs, what is wrong with it, or null if it does not log. The folder is the component. */
+/** The log line of a node and its problems, or null if it does not log. The folder is the component. */
 function readNode(node: ts.Node, folder: string): Omit<LogLine, "file" | "line"> | string | null {
   if (ts.isElementAccessExpression(node) && isLog(node.expression))
     return "must name the level that it logs at";

@@ -1,4 +1,4 @@
-// A failed test's title alone says what broke: it is a statement with its subject, and unique where it stands.
+// A failed test's title alone says what broke: it is a statement with its subject, and unique under its describe.
 import ts from "typescript";
 import { isCode, lineAt, type RepositoryRule, type Violation } from "../repository.ts";
 

@@ -1,4 +1,4 @@
-// No export without a reader: another module imports each name, or the file is where something starts.
+// No export without a reader: another module imports each name, or the file is an entry point.
 import { isCode, lineAt, type Repository, type RepositoryRule, type Violation } from "../repository.ts";
 
 /** Files that npm, vitest, a person or another process starts, and the modules that packages publish. */

@@ -25,7 +25,7 @@ function roots(repository: Repository): string[] {
   return repository.files.filter(
     (file) =>
       isCode(file) &&
-      // What npm, the runner or a person starts by its path, what another process does, tests and benchmarks.
+      // Files that npm, the runner, a person or another process starts by their path, tests and benchmarks.
       (commands.includes(file) ||
         /^(vitest\.config\.ts|scripts\/[^/]+|examples\/[^/]+)$/.test(file) ||
         /(\/run|-child|\.test|\.bench)\.ts$/.test(file)),

@@ -1,7 +1,10 @@
 // Plain English and the field's own words: texts and identifiers use the established term.
 import type { RepositoryRule, Violation } from "../repository.ts";
 
-/** What is not written, and what to write instead. Identifiers are split into their words before they are compared. */
+/**
+ * Words that are not written, and what to write instead. Identifiers are split into their words before they are
+ * compared.
+ */
 const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(whoever|nobody|somebody|everybody)\b/, "the subject: the client, the operator, another process"],
   [/\bcan not\b/, "cannot"],
@@ -14,6 +17,11 @@ const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(told|telling|heard|deaf)\b/, "reported, notified, listening"],
   [/\b(lent|borrower)\b/, "state override"],
   [/\b(sweeps?|sweeping|swept)\b/, "reconcile, reconciliation"],
+  [/\bbeside\b/, "besides, next to, alongside"],
+  [/\bstrangers?\b/, "a third party, anyone, someone else's; outsider in a name"],
+  [/\bresting\b/, "cooling down"],
+  [/(?<!\bthere )\b(is|are|was|were) no (?!(longer|such|other|more|less|one)\b)\w+/, "is not a"],
+  [/\b((?<!\b(is|not) )null|undefined|missing|absent|empty|false|true|unknown|only|except|also|even) where\b/, "if"],
   [/\b(seller|workshop|shelf|purse|twin|river|doors?)\b/, "the word of docs/glossary.md"],
 ];
 

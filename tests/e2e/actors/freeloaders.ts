@@ -20,7 +20,7 @@ const MOVES_AFTER = [50, 500] as const;
 const WORTHLESS_CLIENT = { "x-forwarded-for": "198.51.100.66" };
 // More than a client has a minute, until some are limited: a busy machine rejects fewer than come back meanwhile.
 const WORTHLESS_AT_ONCE = 40;
-// What is limited costs little, and proves nothing more.
+// Limited requests cost little, and more of them prove nothing.
 const LIMITED_AT_ONCE = 4;
 const WORTHLESS_PAUSE_MS = 300;
 const LIMITED_PAUSE_MS = 3_000;

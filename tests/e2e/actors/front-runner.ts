@@ -1,4 +1,4 @@
-// A stranger carries out payments before the facilitator's transaction is mined, which then reverts.
+// A third party carries out payments before the facilitator's transaction is mined, which then reverts.
 import { intermittentFault } from "./intermittent-fault.ts";
 
 const SHARE = 0.5;

@@ -12,7 +12,7 @@ export type E2eActor = (system: E2eSystem, stop: AbortSignal) => Promise<void>;
 type IntermittentFault = {
   readonly name: string;
   readonly lasts: (system: E2eSystem) => IntervalRange;
-  /** What it causes, if it needs an occasion: it does not end before it has caused each of them once. */
+  /** The effects that need an occasion: the fault does not end before it has caused each of them once. */
   readonly causes?: readonly string[];
   /** Begins the fault; the function returned ends it. */
   readonly begin: (system: E2eSystem, random: () => number) => () => void;

@@ -23,7 +23,7 @@ const TRY_AGAIN_MS = 1_500;
 const POOR_SHARE = 0.1;
 // A signature is good for a minute; the gate takes none that expires within twelve seconds.
 const SIGNED_MS_MAX = 45_000;
-/** Shares of the signatures that a stranger carries out, before they are sent and after a first try failed. */
+/** Shares of the signatures that a third party carries out, before they are sent and after a first try failed. */
 const UNSEEN_SHARE = 0.05;
 const FAILED_SHARE = 0.3;
 // Share of the paid responses that are requested again, from another process.
@@ -109,7 +109,7 @@ async function findSnapshotError({ market }: E2eSystem, wallet: Hex, text: strin
   const shown = (pairs: Iterable<readonly [string | null, bigint]>) =>
     [...pairs].map(([contract, amount]) => `${contract ?? "coin"} ${amount}`).sort();
   const expected = shown(await market.holdings(wallet));
-  // What is not in our list may be found too, as shares of a vault are.
+  // Tokens outside our list may be found too, as shares of a vault are.
   const missing = expected.filter((each) => !shown(found).includes(each));
   if (address === wallet && missing.length === 0) return null;
   return `the snapshot of ${wallet} lacks ${missing.join(", ")}: ${text.slice(0, 1_000)}`;

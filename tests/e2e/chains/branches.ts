@@ -1,4 +1,4 @@
-// Which blocks the reorgs that were really made took away, and so which steps back a reader may see.
+// The blocks that the actual reorgs removed, and so the steps back that a reader may see.
 import type { Reorg } from "@sextant/local-chain/blocks/reorg";
 
 export type ObservedHead = { readonly number: number; readonly hash: string };
@@ -7,13 +7,13 @@ export type Branches = {
   readonly reorgs: number;
   recordReorg(reorg: Pick<Reorg, "parent" | "removed">): void;
   wasRemoved(hash: string): boolean;
-  /** What is wrong with seeing `next` after `before` on one connection; null when nothing is. */
+  /** The problem of seeing `next` after `before` on one connection; null if this is allowed. */
   findStepError(before: ObservedHead, next: ObservedHead): string | null;
 };
 
 export function createBranches(): Branches {
   const parents: number[] = [];
-  /** By hash of a removed block: which reorg took it. */
+  /** The reorg that removed a block, by the block's hash. */
   const removedBy = new Map<string, number>();
   return {
     get reorgs() {

@@ -7,7 +7,7 @@ import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-cha
 import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { createPublicClient, custom, type Hex } from "viem";
 
-/** What a wallet holds, by token: null is the chain's own coin. */
+/** The holdings of a wallet by token: null is the chain's own coin. */
 type Holdings = ReadonlyMap<string | null, bigint>;
 
 export type MarketChain = {

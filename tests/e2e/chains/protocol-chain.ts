@@ -22,11 +22,11 @@ export type ProtocolChain = {
   /** People with dollars; the one behind them has none. */
   readonly payers: readonly LocalAccount[];
   readonly poor: LocalAccount;
-  /** A stranger with gas to spend. */
+  /** A third party with gas to spend. */
   readonly stranger: LocalAccount;
   /** Plays some steps with people who have seen nothing yet: what a reorg took from others does not matter. */
   act(steps: number, options: { stepsPerSecond?: number; signal?: AbortSignal }): Promise<number>;
-  /** Replaces as many of the last blocks, or fewer where more would not be within finality. */
+  /** Replaces as many of the last blocks, or fewer if more would exceed finality. */
   reorg(depth: number, keep: "none" | "all"): Promise<void>;
   head(): Promise<ObservedHead>;
   /** The last block that no reorg here will ever replace. */

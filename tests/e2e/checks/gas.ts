@@ -1,4 +1,4 @@
-// What the facilitator has spent on gas, transaction by transaction, whatever fees the nodes named.
+// Adds up what the facilitator has spent on gas, transaction by transaction, whatever fees the nodes named.
 import { formatEther } from "viem";
 import type { E2eCheck } from "./check.ts";
 

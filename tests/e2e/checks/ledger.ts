@@ -100,7 +100,7 @@ async function fetchPaidResponses(system: E2eSystem, purchases: readonly E2ePurc
 export async function waitForOpenPayments(system: E2eSystem): Promise<void> {
   const { chain } = system.protocol;
   await withDatabase(system, async (query) => {
-    // What the last reorg took away is carried out again meanwhile.
+    // Transfers that the last reorg removed are carried out again in the meantime.
     for (const end = Date.now() + SETTLE_MS_MAX; Date.now() < end; ) {
       await chain.mine(E2E_FINALITY_DEPTH);
       const [{ open } = { open: 0 }] = await query<{ open: number }>(UNSETTLED);

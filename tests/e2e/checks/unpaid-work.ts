@@ -9,7 +9,7 @@ type Row = {
   readonly is_paid: boolean;
   /** The block that held the transfer; of an unpaid payment, when its work began. */
   readonly block_hash: Hex | null;
-  /** What explains a violation. */
+  /** The facts that explain a violation. */
   readonly facts: object;
 };
 
@@ -29,7 +29,7 @@ export const unpaidWorkCheck = (accounts: readonly Hex[]): E2eCheck => ({
     const rows = await withDatabase(system, (query) => query<Row>(ROWS));
     const own = rows.filter(({ payer }) => accounts.includes(payer));
     const unpaid = own.filter(({ has_run, is_paid }) => has_run && !is_paid);
-    // Paid by someone else when the work began, beside any other payment; then a reorg removed the transfer.
+    // Paid by someone else when the work began, in addition to any other payment; then a reorg removed the transfer.
     const isUndone = ({ block_hash }: Row) => block_hash !== null && branches.wasRemoved(block_hash);
     for (const account of accounts) {
       const runs = unpaid.filter((row) => row.payer === account && !isUndone(row)).length;

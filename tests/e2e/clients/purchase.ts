@@ -15,7 +15,7 @@ import { openServiceConnection, type ServiceResponse } from "./connection.ts";
 
 // Whether the transaction that a paid response names really carried out its payment.
 
-/** What is wrong with the receipt of a paid response at the moment it arrives; null when nothing is. */
+/** The problem of the receipt of a paid response at the moment it arrives; null if it is correct. */
 export async function findReceiptError(
   { protocol, nodes, branches }: E2eSystem,
   purchase: E2ePurchase,
@@ -30,7 +30,7 @@ export async function findReceiptError(
   const found = (await protocol.chain.request("eth_getTransactionReceipt", [transaction])) as {
     status: string;
   } | null;
-  // What was mined may be gone, or mined again in other company.
+  // A mined transaction may be gone, or mined again in another block.
   if (found?.status === "0x1" || branches.reorgs > purchase.reorgsBefore) return null;
   return `${delivery}, which ${found === null ? "is not mined" : "reverted"}`;
 }

@@ -1,11 +1,12 @@
-// A stranger who sees transactions before they are mined and carries out the payments in them first, from an account of his own.
+// A third party that sees transactions before they are mined and carries out their payments first, from its own
+// account.
 import { type Hex, parseTransaction } from "viem";
 import { authorizationNonceOf, type SubmittedPayments } from "../chains/submitted-payments.ts";
 import type { NodeFault, NodeRequest } from "./node-fault.ts";
 
 export type FrontRunner = {
   readonly fault: NodeFault;
-  /** Which share of the payments he carries out from now on. */
+  /** Sets the share of the payments that it carries out from now on. */
   run(share: number): void;
   /** Carries out a payment that he has from elsewhere: false if the token rejects it. */
   carryOut(data: Hex, nonce: Hex): Promise<boolean>;

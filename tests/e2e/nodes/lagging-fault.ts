@@ -27,7 +27,7 @@ const unknownBlock = () => new JsonRpcError(JSON_RPC_CODES.server, "header not f
 const isAhead = (placed: Placed, head: number) =>
   typeof placed?.blockNumber === "string" && Number(placed.blockNumber) > head;
 
-/** What lies after the head is not there yet; a transaction of a later block still waits. */
+/** Blocks after the head do not exist yet; a transaction of a later block still waits. */
 function hideLater(method: string, found: unknown, head: number): unknown {
   if (method === "eth_getBlockByHash") {
     return found !== null && Number((found as { number: string }).number) > head ? null : found;

@@ -2,7 +2,7 @@
 
 export type NodeRequest = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** `next` calls the node behind, which may have faults of its own. Throws a JsonRpcError where a node reports an error. */
+/** `next` calls the node behind, which may have faults of its own. Throws a JsonRpcError if a node reports an error. */
 export type NodeFault = (method: string, params: readonly unknown[], next: NodeRequest) => Promise<unknown>;
 
 /** One function from a chain and its faults; the first fault sees a request first and its response last. */

@@ -19,7 +19,7 @@ export type E2eNodes = {
   /** One for each node of the protocol chain. */
   readonly lagging: readonly LaggingFault[];
   readonly fees: readonly ExcessiveFees[];
-  /** Of the preferred node. */
+  /** The omission of logs by the preferred node. */
   readonly omission: LogOmission;
   readonly frontRunner: FrontRunner;
   readonly carried: SubmittedPayments;

@@ -3,26 +3,26 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readBody, startLoopbackServer } from "../../support/http/loopback-server.ts";
 
-/** What it may do with a settlement. */
+/** Its possible lies about a settlement. */
 const SETTLEMENT_LIES = [
   "made-up transaction",
   "transaction of another payment",
   "failure after settling",
 ] as const;
-/** What it may do with a verification: it carries the payment out and rejects it. */
+/** Its lie about a verification: it carries the payment out and rejects it. */
 const VERIFICATION_LIE = "rejection after settling";
 export const FACILITATOR_LIES = [...SETTLEMENT_LIES, VERIFICATION_LIE] as const;
 type FacilitatorLie = (typeof FACILITATOR_LIES)[number];
 
 export type LyingFacilitator = {
   readonly url: string;
-  /** Which share of the settlements it lies about from now on. */
+  /** Sets the share of the settlements that it lies about from now on. */
   lie(share: number): void;
   stop(): Promise<void>;
 };
 
 type LyingFacilitatorOptions = {
-  /** Where the honest facilitator listens; empty while it does not. */
+  /** The address of the honest facilitator; empty while it does not listen. */
   readonly target: () => string;
   readonly random: () => number;
   readonly onLie: (lie: FacilitatorLie) => void;

@@ -69,7 +69,7 @@ export type Services = {
   readonly portfolios: readonly ManagedProcess[];
   readonly facilitator: ManagedProcess;
   readonly all: readonly ManagedProcess[];
-  /** Those that clients call; of the indexers one stands by and is never ready. */
+  /** The processes that clients call; one of the indexers stands by and is never ready. */
   readonly serving: readonly ManagedProcess[];
   /** Resolves once all listen and those that clients call are ready. */
   start(): Promise<void>;
@@ -119,7 +119,7 @@ export function openServices(options: ServiceOptions): Services {
     NETWORK: network,
     RPC_URL: `${nodes},${options.wsUrl}`,
     INDEXER_PORT: "0",
-    // What was indexed while only the omitting node responded is compared, and repaired, before the run ends.
+    // Blocks indexed while only the omitting node responded are compared and repaired before the run ends.
     SEXTANT_AUDIT_SECONDS: "5",
   };
   const api = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: nodes, API_PORT: "0" };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PaymentPayload } from "@x402/core/types";
 import { readBody, startLoopbackServer } from "../../support/http/loopback-server.ts";
 
-/** What may happen to a request, and how often out of a hundred. */
+/** Faults that may happen to a request, and how often out of a hundred. */
 const FAULTS = {
   /** Time-out after broadcast. */
   "lost response": 10,
@@ -12,7 +12,7 @@ const FAULTS = {
   "lost request": 8,
   "settled, 500": 5,
   "not settled, 500": 5,
-  /** A stranger carries the payment out before the facilitator does. */
+  /** A third party carries the payment out before the facilitator does. */
   "front-run": 5,
   /** Success is reported for a transaction that does not exist; nothing was sent. */
   "made-up success": 5,
@@ -57,7 +57,7 @@ function createFaultPlan(options: FaultyFacilitatorOptions) {
   let late = 0;
 
   function nextFault(path: string): FacilitatorFault | null {
-    // Each kind once, whatever chance says; none where no faults are wanted.
+    // Each kind happens once, whatever chance says; none if no faults are wanted.
     const sure = path === "/settle" && settles < options.faultySettles ? KINDS[settles] : undefined;
     if (path === "/settle") options.onSettle(settles++);
     const fault = sure ?? (settles < options.faultySettles ? byChance() : null);

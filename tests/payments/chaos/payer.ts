@@ -154,7 +154,7 @@ async function send(
   return sendPayment(serviceUrl + path, header, responses, ms);
 }
 
-/** Throws if there is no whole response. */
+/** Throws unless the response is complete. */
 export async function sendPayment(
   url: string,
   header: string,

@@ -39,9 +39,12 @@ export type PaymentChain = {
   countSent(): Promise<{ readonly sent: number; readonly reverted: number }>;
   /** Every transfer to us, with the authorization it used. */
   transfers(): Promise<readonly ObservedTransfer[]>;
-  /** Carries a payment out in a stranger's transaction, which pays more for its place in the block than any of ours. */
+  /**
+   * Carries a payment out in someone else's transaction, which pays more for its position in the block than any of
+   * ours.
+   */
   frontRun(payload: PaymentPayload): Promise<void>;
-  /** What we own: transfers are all we ever got. */
+  /** Our balance: transfers are all we ever got. */
   balance(): Promise<bigint>;
   /** All that is waiting is mined, every signature so far expires, and that is final. */
   expireAll(): Promise<void>;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { bundleSextant } from "../../support/process/bundle-sextant.ts";
 
 export type RestartedProcess = {
-  /** Where it listens now; null while it is dead or starting. */
+  /** The address at which it listens now; null while it is dead or starting. */
   readonly url: string | null;
   readonly kills: number;
   /** Its output and exit code for every time it ended by itself. */
@@ -17,7 +17,7 @@ type RestartedProcessOptions = {
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** What it says once it listens; the first group is its address. */
+  /** The output by which it says that it listens; the first group is its address. */
   readonly listens: RegExp;
 };
 

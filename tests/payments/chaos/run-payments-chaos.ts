@@ -6,7 +6,7 @@ import { createProcessKiller } from "./kill-processes.ts";
 import { buyOnce, type PayerBehaviour, type PurchaseRecord } from "./payer.ts";
 import { type InvariantResult, verifyPayments } from "./verify-payments.ts";
 
-// What the money test found, for people: green where a rule holds, red where it does not.
+// Prints what the money test found: green if a rule holds, red if it does not.
 
 // More examples of the same would not say more.
 const EXAMPLES_MAX = 5;

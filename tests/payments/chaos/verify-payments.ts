@@ -4,7 +4,7 @@ import type { ChaosStage } from "./chaos-stage.ts";
 import { nonceOfHeader } from "./forgeries.ts";
 import { type PayerResponse, type PurchaseRecord, sendPayment } from "./payer.ts";
 
-/** One rule, and where it is broken. */
+/** One rule, and the payments that break it. */
 export type InvariantResult = {
   readonly rule: string;
   readonly checked: number;
@@ -24,7 +24,7 @@ const REPLAYS_AT_ONCE = 20;
 
 type SignedPurchase = PurchaseRecord & { readonly header: string };
 
-/** What the chain, the ledger and the clients know of the payments. */
+/** The knowledge of the chain, the ledger and the clients about the payments. */
 type Evidence = {
   readonly bought: readonly PurchaseRecord[];
   readonly signed: readonly SignedPurchase[];
@@ -185,7 +185,10 @@ function checkSums({ transfers, transfersAfter, settled, balance }: Evidence): I
   ];
 }
 
-/** A stranger who is quicker costs us a revert, and so does a process that dies between its record and its broadcast. */
+/**
+ * A third party that is quicker costs us a revert, and so does a process that dies between its record and its
+ * broadcast.
+ */
 function countExcuses({ facilitatorProxy, facilitators, portfolios }: ChaosStage): number {
   const kills = [...facilitators, ...portfolios].reduce((sum, each) => sum + each.kills, 0);
   return (facilitatorProxy.settleFaults.get("front-run") ?? 0) + kills;
@@ -260,7 +263,7 @@ function statusesOf(responses: readonly PayerResponse[]): string {
     .join(", ");
 }
 
-/** Why there was no response, by error message. */
+/** Reasons for missing responses, by error message. */
 function reasonsOf(responses: readonly PayerResponse[]): Readonly<Record<string, number>> {
   const reasons: Record<string, number> = {};
   for (const { status, error } of responses) {

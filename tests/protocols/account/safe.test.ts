@@ -9,7 +9,7 @@ import { createDeployer, type Deployer } from "../support/deployer.ts";
 const PACKAGE = "@safe-global/safe-smart-account/build/artifacts/contracts";
 const SAFE = readArtifact(`${PACKAGE}/SafeL2.sol/SafeL2.json`);
 const PROXY = readArtifact(`${PACKAGE}/proxies/SafeProxy.sol/SafeProxy.json`);
-/** Where Safe published this singleton. */
+/** The address at which Safe published this singleton. */
 const PUBLISHED: Hex = "0xedd160febbd92e350d4d398fb636302fccd67c7e";
 const ZERO: Hex = "0x0000000000000000000000000000000000000000";
 const OWNERS: readonly Hex[] = [

@@ -1,4 +1,5 @@
-// What the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one reader.
+// The stage that the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one
+// reader.
 import { formatDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readHealth } from "../../../src/portfolio/health/read-health.ts";
@@ -23,7 +24,7 @@ export type LendingStage = {
   deployToken(symbol: string, decimals: number): Promise<DeployedContract>;
   /** Gives the wallet, or `to`, an amount and lets `spender` take it. */
   fund(token: DeployedContract, spender: Hex, amount: bigint, to?: "wallet" | "lender"): Promise<void>;
-  /** The wallet as the service values it, with prices of sources where given; market prices otherwise. */
+  /** The wallet as the service values it, with prices of the given sources; market prices otherwise. */
   snapshot(reader: PositionReader, prices?: ReadonlyMap<Hex, AssetPrice>): Promise<PortfolioSnapshot>;
 };
 

@@ -10,7 +10,7 @@ type Listing = {
   readonly decimals: number;
   /** Dollars with 18 decimals, of one whole token. */
   readonly price: bigint;
-  /** Of the value, with 18 decimals: up to which the wallet may borrow, and from which it is liquidated. */
+  /** Parts of the value, with 18 decimals: up to which the wallet may borrow, and from which it is liquidated. */
   readonly collateralFactor: bigint;
   readonly liquidationThreshold: bigint;
 };

@@ -63,7 +63,7 @@ beforeAll(async () => {
   );
 }, 240_000);
 
-/** What the comptroller says of the wallet, in dollars with 18 decimals. */
+/** The comptroller's figures for the wallet, in dollars with 18 decimals. */
 async function liquidityOf(): Promise<{ readonly liquidity: bigint; readonly shortfall: bigint }> {
   const [, liquidity = 0n, shortfall = 0n] = await stage.deployer.call<bigint[]>(
     pool.comptroller,

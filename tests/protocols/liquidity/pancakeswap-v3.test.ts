@@ -102,7 +102,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => stage?.chain.stop());
 
-/** What the reader shows by id, and what the manager would pay to the owner of each NFT. */
+/** The reader's amounts by id, and the amounts that the manager would pay to the owner of each NFT. */
 async function compare(ids: readonly bigint[], staked: readonly bigint[] = []) {
   const { positions, warnings } = await stage.read(reader);
   const shown = Object.fromEntries(

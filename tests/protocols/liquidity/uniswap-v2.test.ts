@@ -82,7 +82,7 @@ async function holdingOf({ address, abi }: DeployedContract): Promise<Holding & 
   return { contract: address, symbol: "UNI-V2", name: "Uniswap V2", decimals: 18, logo: null, rawBalance };
 }
 
-/** What the pair pays when the wallet returns all its tokens, in the order of the pair's tokens. */
+/** The amounts that the pair pays when the wallet returns all its tokens, in the order of the pair's tokens. */
 async function burnAll(pair: DeployedContract): Promise<readonly bigint[]> {
   const balance = await stage.deployer.call<bigint>(pair, "balanceOf", [stage.wallet]);
   await stage.deployer.send(pair, "transfer", [pair.address, balance]);

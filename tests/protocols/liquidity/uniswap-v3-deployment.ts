@@ -102,7 +102,9 @@ export class UniswapV3Deployment {
     await this.#sendAll(calls);
   }
 
-  /** What removing everything and collecting it would pay to the owner now; the wallet unless given. */
+  /**
+   * The amounts that removing and collecting everything would pay to the owner now; the owner is the wallet by default.
+   */
   async payout(id: bigint, from: Hex = this.#stage.wallet): Promise<readonly [bigint, bigint]> {
     const isEmpty = (await this.#liquidityOf(id)) === 0n;
     const calls = [...(isEmpty ? [] : [await this.#encodeDecrease(id)]), this.#encodeCollect(id)];

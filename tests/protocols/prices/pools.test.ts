@@ -114,7 +114,7 @@ describe("what pools could pay", () => {
     await lab.pass();
     const { price, payable } = await read(token);
     expect(price).toBe("3000");
-    // By the formula of the pool for one token, with its fee of 0.3 %.
+    // The formula of the pool for one token, with its fee of 0.3 %.
     expect(Number(payable) / 2).toBeCloseTo((0.997 * 100 * 3_000) / 100.997, 6);
   });
 
@@ -230,11 +230,14 @@ describe("coins that are not around the price", () => {
   const NAME = "Visit moon-usdc.com to claim USDC";
   const THIN = { tickLower: -10n, tickUpper: 10n };
 
-  /** By how many ticks the token is cheaper there than at its price. */
+  /** The number of ticks by which the token is cheaper there than at its price. */
   const FALLS = { "just below the price": [20n, 600n], "out of reach": [350_000n, 400_000n] } as const;
   const PLACES = ["just below the price", "out of reach"] as const;
 
-  /** A sliver of coins around a price of one ether, and a hundred ether where the pool has nothing but ether. */
+  /**
+   * A sliver of coins around a price of one ether, and a hundred ether in a range in which the pool has nothing but
+   * ether.
+   */
   async function addVirtualLiquidity(token: DeployedContract, place: keyof typeof FALLS): Promise<void> {
     await thin.addLiquidity(token, (12n * ETHER) / 100n, weth, (12n * ETHER) / 100n, THIN);
     await lab.pass();

@@ -18,7 +18,7 @@ import { createDeployer, type DeployedContract } from "../support/deployer.ts";
 const ZERO: Hex = `0x${"0".repeat(40)}`;
 /** Deploys the tokens, holds all of them, and is the wallet that sells some. */
 const LOCAL_OWNER = namedAccounts().owner.address.toLowerCase() as Hex;
-/** Of each asset: less than the smallest pool here could pay for. */
+/** The amount of each asset: less than the smallest pool here could pay for. */
 const HELD = 10n ** 18n;
 const CHAIN_ID = 31_337;
 /** How many blocks before the newest one the state of half an hour ago is looked for. */
@@ -49,7 +49,7 @@ contract Trap is Token {
     if (mode == 3) { while (true) {} }
     // The proceeds as a simulator reports them, and the coins themselves.
     if (mode == 4) { uint256 claim = 1e24; assembly { mstore(0, claim) revert(0, 32) } }
-    // Sells where a simulation has placed code at its holder, and not from a plain account.
+    // Sells if a simulation has set code at the holder's address, and not from a plain account.
     if (mode == 6) { require(msg.sender.code.length > 0, "no"); return super.transfer(to, amount); }
     if (mode == 7) { return msg.sender.code.length > 0 && super.transfer(to, amount); }
     if (mode == 8) return super.transfer(to, amount * 27 / 100) && super.transfer(maker, amount - amount * 27 / 100);
@@ -151,7 +151,7 @@ export type LabSources = {
   readonly market?: SpotMarket;
 };
 
-/** What a snapshot would get: all sources in their order of trust. */
+/** The prices that a snapshot would get: all sources in their order of trust. */
 export async function collect(
   at: PinnedChain,
   { feeds, aave, market }: LabSources,

@@ -191,7 +191,7 @@ export async function recordStata(recorder: Recorder, file: string): Promise<voi
   const { factory, token, market } = await deployStata(recorder, usdc);
   const proofs = [{ kind: "aaveStataFactory" as const, registry: factory.address }];
   const readers = [createErc4626Reader(new Map([[chain.chainId, { proofs, vaults: new Set<Hex>() }]]))];
-  // What the market itself says about a deposit.
+  // The market's own figures about a deposit.
   const income = () => call<bigint>(market.pool, "getReserveNormalizedIncome", [usdc.address]);
   const recordMoment = async (name: string) => {
     const holding = await holdingOf(token);

@@ -1,6 +1,7 @@
-// An account in a fork of Compound v2: a debt with interest, a supply that is no collateral, and markets that are paused.
+// An account in a fork of Compound v2: a debt with interest, a supply that is not collateral, and markets that are
+// paused.
 import type { Hex } from "viem";
-import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/pool.ts";
+import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/contracts.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import { RECORDED_SPENDER, RECORDED_THIEF } from "../../support/portfolio/recorded-exposure.ts";
 import type { DeployedContract } from "../support/deployer.ts";
@@ -8,7 +9,7 @@ import type { Recorder } from "../support/recorder.ts";
 
 const UNIT = 10n ** 18n;
 const MONTH = 30n * 86_400n;
-/** Where interest is counted in blocks. */
+/** The passed blocks, for forks that count interest in blocks. */
 const BLOCKS = 5_000;
 
 /** Dollars with 8 decimals. */

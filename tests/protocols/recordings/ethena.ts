@@ -21,13 +21,13 @@ export async function recordEthena(recorder: Recorder, file: string): Promise<vo
     const holding = await holdingOf(staked);
     const listed = [await holdingOf(usde), holding];
     const holdings = holding.rawBalance === 0n ? [] : [holding];
-    // What leaving would bring; a blocked wallet cannot leave.
+    // The amount that leaving would pay; a blocked wallet cannot leave.
     const isFree = name !== "blacklisted" && holdings.length > 0;
     const leave = isFree ? "cooldownShares" : "previewRedeem";
     const shares = await call(staked, leave, [holding.rawBalance], { from: wallet });
     await record(name, { readers, listed, holdings, views: { shares, ...views } });
   };
-  /** What the wallet gets out of the cooldown, found by waiting for it. */
+  /** The amount that the cooldown pays to the wallet, found by waiting for its end. */
   const unstake = async () => {
     const snapshot = await chain.request("evm_snapshot");
     const before = await call<bigint>(usde, "balanceOf", [wallet]);

@@ -55,7 +55,7 @@ export async function recordEtherFi(recorder: Recorder, file: string): Promise<v
     const views = {
       wrapped: await call(weEth, "wrap", [free], { from: wallet }),
       unwrapped: await call(weEth, "unwrap", [wrapped], { from: wallet }),
-      // Of one whole token, which are the rates.
+      // Results for one whole token, which are the rates.
       wrappedOne: await call(weEth, "wrap", [parseEther("1")], { from: wallet }),
       unwrappedOne: await call(weEth, "unwrap", [parseEther("1")], { from: wallet }),
       claim: await call(pool, "getTotalEtherClaimOf", [wallet]),

@@ -12,7 +12,7 @@ const MODULES = [
   ...["initialize", "token", "vault", "borrowing", "liquidation", "riskManager", "balanceForwarder"],
   "governance",
 ] as const;
-/** Of the operations that a vault can disable. */
+/** Bits of the operations that a vault can disable. */
 const WITHDRAW_AND_REDEEM = 4 + 8;
 
 type Euler = {

@@ -145,7 +145,7 @@ export async function recordLido(recorder: Recorder, file: string): Promise<void
   recorder.write(file, { market });
 }
 
-/** What the queue would set aside for a request if all up to it became final now. */
+/** The amount that the queue would set aside for a request if all up to it became final now. */
 async function waitingEther({ deployer }: Recorder, { stEth, queue }: Lido, id: bigint): Promise<bigint> {
   const { call } = deployer;
   const rate = await call<bigint>(stEth, "getPooledEthByShares", [RATE_SCALE]);
@@ -156,7 +156,7 @@ async function waitingEther({ deployer }: Recorder, { stEth, queue }: Lido, id: 
   return (await batch(id)) - (await batch(id - 1n));
 }
 
-/** What a claim pays: the ether that leaves the queue. */
+/** The amount of a claim: the ether that leaves the queue. */
 async function claimable(
   { chain, deployer, asWallet }: Recorder,
   { queue }: Lido,

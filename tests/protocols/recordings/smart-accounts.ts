@@ -17,7 +17,7 @@ import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";
 
 const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
-/** Where Safe published this singleton, on every chain: the proxy proves a Safe by it. */
+/** The address at which Safe published this singleton on every chain: by it the proxy proves a Safe. */
 const SAFE_SINGLETON: Hex = "0xff51a5898e281db6dfc7855790607438df2ca44b";
 const ZERO: Hex = `0x${"0".repeat(40)}`;
 const UNIT = 10n ** 18n;

@@ -107,7 +107,7 @@ export async function createGauge(
   return { address: address.toLowerCase() as Hex, abi };
 }
 
-/** What the wallet gets of both tokens by a list of its own transactions, which are undone afterwards. */
+/** The amounts of both tokens that the wallet gets by a list of its own transactions, which are undone afterwards. */
 export async function findPayout(
   { deployer, chain, wallet, asWallet }: Recorder,
   { tokens }: Velodrome,

@@ -114,7 +114,7 @@ async function swap(
   await deployer.send(pool, "swap", [...outs, chain.accounts.owner.address, "0x"]);
 }
 
-/** What burning the wallet's tokens and claiming their fees pays, and what the staked ones pay. */
+/** The payment for burning the wallet's tokens and claiming their fees, and that of the staked ones. */
 async function findPoolPayouts(recorder: Recorder, velodrome: Velodrome, { pool, gauge }: StakedPool) {
   const { deployer, wallet } = recorder;
   const [own, staked] = [

@@ -1,6 +1,6 @@
 // Yearn v3: a tokenized strategy that its registry endorses, with fees, profit, loss and shutdown, on Yearn's own contracts.
 //
-// Vaults of several strategies are written in Vyper, for which there is no compiler here; they are not run.
+// Vaults of several strategies are written in Vyper, which is not compiled here; they are not run.
 import type { Hex } from "viem";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";

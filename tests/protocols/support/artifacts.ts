@@ -11,7 +11,7 @@ export type Artifact = { readonly abi: Abi; readonly bytecode: Hex };
 const packages = join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules");
 
 type Placeholder = { readonly start: number; readonly length: number };
-/** By file, then by library. */
+/** Placeholders by file, then by library. */
 type LinkReferences = Readonly<Record<string, Readonly<Record<string, readonly Placeholder[]>>>>;
 type PublishedArtifact = {
   readonly abi?: Abi;

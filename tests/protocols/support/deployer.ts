@@ -21,7 +21,9 @@ export type Deployer = {
     contract: DeployedContract,
     functionName: string,
     args?: readonly unknown[],
-    /** `gas` where an estimate is too low, because the transaction's block is later than that of the estimate. */
+    /**
+     * `gas` is for calls whose estimate is too low, because the transaction's block is later than that of the estimate.
+     */
     options?: { readonly key?: Hex; readonly value?: bigint; readonly gas?: bigint },
   ): Promise<Hex>;
   /** A view function of the protocol itself, or what a transaction would return. */

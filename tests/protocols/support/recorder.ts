@@ -1,7 +1,7 @@
 // Records what a protocol's own contracts, run on a local chain, return to our readers.
 //
 // For protocols whose contracts no npm package has. The recorder deploys what the protocol's own build left in a folder of
-// compiled contracts and builds nothing itself. What it writes are responses, amounts and the name of their source.
+// compiled contracts and builds nothing itself. A recording has responses, amounts and the name of their source.
 
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -38,7 +38,7 @@ contract PlainProxy is ERC1967Proxy {
   receive() external payable { _fallback(); }
 }`;
 
-/** What a reader is given about the wallet, and what the protocol itself says about it. */
+/** The input of a reader about the wallet, and the protocol's own figures about it. */
 type Moment = {
   readonly readers: readonly PositionReader[];
   readonly holdings?: readonly Holding[];
@@ -46,7 +46,7 @@ type Moment = {
   readonly transfers?: readonly TransferLog[];
   /** Also records who may act for the wallet, or for this account of the protocol. */
   readonly exposed?: Partial<Pick<ExposedWallet, "wallet" | "spenders">>;
-  /** From the protocol's views and payments; the expected values of the tests. */
+  /** Results of the protocol's views and payments; the expected values of the tests. */
   readonly views: Readonly<Record<string, unknown>>;
 };
 

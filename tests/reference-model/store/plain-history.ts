@@ -2,7 +2,7 @@
 import { formatKey, type Row } from "../../../src/schema/table.ts";
 import { SAMPLE_DECLARATIONS, type SampleChange, sampleTableOf } from "./sample-tables.ts";
 
-/** By table name, then by key text. */
+/** Rows by table name, then by key text. */
 export type PlainTables = ReadonlyMap<string, ReadonlyMap<string, Row>>;
 
 type PlainPosition = { readonly block: number; readonly tx_hash: string; readonly log_index: number };
@@ -69,7 +69,7 @@ function sums(before: Row, amounts: Row): Row {
   );
 }
 
-/** A row as the database driver returns it: text where JavaScript has no exact type. */
+/** A row as the database driver returns it: text if JavaScript has no exact type. */
 export function toStoredRow(row: Row): Row {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === "bigint" ? String(value) : value]),

@@ -1,10 +1,10 @@
-// Contracts that are no policy accounts, but log as if they were: each does something else when it is asked.
+// Contracts that are not policy accounts, but log as if they were: each does something else when it is called.
 
 import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { concat, type Hex, numberToHex, padHex, size } from "viem";
 import { createEventCodec } from "../../../src/lib/abi/codec.ts";
 
-/** What a pretender does with every call. */
+/** The reaction of a pretender to every call. */
 export const FAKE_ACCOUNT_BEHAVIOURS = {
   /** revert(0, 0) */
   reverts: "0x60006000fd",

@@ -1,4 +1,4 @@
-// What facilitators of tests may pay for gas on the local chain.
+// The gas limits of the facilitators of tests on the local chain.
 import { localChain } from "../../../src/chain/chains/chains.ts";
 import type { FacilitatorGasLimits } from "../../../src/payments/facilitator/local.ts";
 

@@ -74,7 +74,7 @@ export async function startPolicyChain() {
       await moveOn(seconds);
       await chain.mine();
     },
-    /** What a call at the head reverts with; null when it passes. */
+    /** The error with which a call at the head reverts; null when it passes. */
     async revertOf(from: Address, to: Address, data: Hex): Promise<Hex | null> {
       try {
         await chain.request("eth_call", [{ from, to, data, gasPrice: "0x0" }, "latest"]);

@@ -25,7 +25,7 @@ export type RecordedCall = {
   readonly args: readonly unknown[];
   readonly result: unknown;
 };
-/** What a contract returned, as it was sent. */
+/** The result of a contract, as it was sent. */
 type RawCall = { readonly to: Hex; readonly data: Hex; readonly returnData: Hex };
 export type RecordedCalls = readonly (RecordedCall | RawCall)[];
 
@@ -50,17 +50,17 @@ export type RecordedMoment = {
   readonly block: Omit<PinnedBlock, "hash"> & { readonly hash: string };
   readonly holdings: readonly RecordedHolding[];
   readonly listed: readonly RecordedHolding[];
-  /** Missing where no reader needs them. */
+  /** Missing if no reader needs them. */
   readonly transfers?: readonly RecordedTransfer[];
   readonly responses: Readonly<Record<string, string | null>>;
-  /** Missing where no read was recorded of who may act for the wallet. */
+  /** Missing if no read was recorded of who may act for the wallet. */
   readonly exposure?: { readonly code: string; readonly logs: readonly RecordedLog[] };
 };
 type RecordedLog = Omit<NodeLog, "address" | "data" | "topics" | "blockHash" | "transactionHash"> & {
   readonly [key in "address" | "data" | "blockHash" | "transactionHash"]: string;
 } & { readonly topics: readonly string[] };
 
-/** What a reader is given at one moment of a recording. */
+/** The input of a reader at one moment of a recording. */
 export function openRecordedMoment(moment: RecordedMoment) {
   const { block, holdings, listed, transfers = [], responses, exposure } = moment;
   const revive = (holding: RecordedHolding) => ({
@@ -92,16 +92,16 @@ export type ChainRecord = {
   readonly spoil?: (call: ContractRead, result: Hex | null) => Hex | null;
   /** Results of our own code, by its call data: null as from a node that does not run it. A failing node without it. */
   readonly runCode?: (data: Hex) => Hex | null;
-  /** What stands where Multicall3 should, if that is not there. */
+  /** The code at the address of Multicall3, if Multicall3 is not deployed. */
   readonly insteadOfMulticall?: Hex | null;
-  /** Of the wallet; a failing node without it. */
+  /** The code of the wallet; without it the node fails. */
   readonly code?: Hex;
   /** All that match are found in one request; a failing node without them. */
   readonly logs?: readonly NodeLog[];
 };
 
 type RecordedChain = PinnedChain & {
-  /** What was asked, one list per round trip; bundles are opened. */
+  /** The requests, one list per round trip; bundles are opened. */
   readonly rounds: readonly (readonly ContractRead[])[];
   /** The same with bundles as they were sent. */
   readonly requests: readonly (readonly ContractRead[])[];

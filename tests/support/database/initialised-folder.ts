@@ -12,7 +12,7 @@ import { silentLog as log } from "../quiet-log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where it is; the first test that copies it makes it, and the end of the run removes it. */
+    /** The path of the folder; the first test that copies it makes it, and the end of the run removes it. */
     initialisedFolder: string;
   }
 }

@@ -21,7 +21,7 @@ type ReplicatedPostgresOptions = {
   readonly synchronous?: boolean;
   /** No copy of the clusters of other tests, which have one identifier together: replicas tell it apart from them. */
   readonly isUnrelated?: boolean;
-  /** Of every server, beside or in place of those of all tests. */
+  /** Settings of every server, in addition to those of all tests or instead of them. */
   readonly settings?: Readonly<Record<string, string>>;
 };
 

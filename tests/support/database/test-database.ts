@@ -61,7 +61,7 @@ export async function createDatabaseOn(
   const source = options.template
     ? `TEMPLATE "${options.template}"`
     : "TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'";
-  // Files are copied in half the time of logged blocks, where nothing waits for a disk: the embedded server never does.
+  // Files are copied in half the time of logged blocks if nothing waits for a disk: the embedded server never does.
   const strategy = server.kind === "embedded" ? "STRATEGY file_copy" : "";
   await administer(server, `CREATE DATABASE "${name}" ${source} ${strategy}`);
   channel("sextant:start-up").publish({ seconds: (performance.now() - startedMs) / 1000 });
@@ -74,7 +74,7 @@ export async function createDatabaseOn(
 
 export function connectionTo(server: TestServer, database: string): DatabaseConnection {
   if (server.kind === "embedded") return { host: server.host, user: server.user, database };
-  // By hand: URL rejects one that names a socket and no host.
+  // Replaced by hand: URL rejects an address that names a socket and no host.
   return { url: new Secret(server.url.replace(/^(\w+:\/\/[^/?]*)(?:\/[^?]*)?/, `$1/${database}`)) };
 }
 

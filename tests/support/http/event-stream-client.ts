@@ -4,7 +4,7 @@ import { type ClientRequest, type IncomingMessage, request } from "node:http";
 export type StreamMessage = {
   /** The name of the message; "message" without one. */
   readonly event: string;
-  /** Undefined where the message has none; "" where it takes the last one back. */
+  /** Undefined if the message has none; "" if it takes the last one back. */
   readonly id: string | undefined;
   readonly data: string;
 };
@@ -18,9 +18,9 @@ export type EventStreamClient = {
   readonly comments: readonly string[];
   /** The last `retry`, in milliseconds. */
   readonly retryMs: number | null;
-  /** What a client sends when it connects again. */
+  /** The header that a client sends when it connects again. */
   readonly lastEventId: string;
-  /** The body of a response that is no stream. */
+  /** The body of a response that is not a stream. */
   readonly text: string;
   /** Resolves when either side has ended the connection. */
   readonly ended: Promise<void>;

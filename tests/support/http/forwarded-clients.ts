@@ -4,7 +4,7 @@ import { expect } from "vitest";
 /** For a service with SEXTANT_TRUST_PROXY=1 and that many requests a minute. */
 export async function expectLimitPerForwardedClient(url: string, perMinute: number): Promise<void> {
   const statusFor = async (client: string) => {
-    // What is left of the last address is written by the client itself and counts for nothing.
+    // The part left of the last address is written by the client itself and must not count.
     const forwarded = `198.51.100.${Math.floor(Math.random() * 250)}, ${client}`;
     const response = await fetch(url, { headers: { "x-forwarded-for": forwarded } });
     await response.body?.cancel();

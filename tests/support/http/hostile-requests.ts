@@ -12,7 +12,7 @@ export type HostileRequest = {
 const ADDRESS = `0x${"ab".repeat(20)}`;
 const HASH = `0x${"cd".repeat(32)}`;
 
-/** Text as it appears in a URL, percent-encoded where necessary. */
+/** Text as it appears in a URL, percent-encoded if necessary. */
 const encodedArb = fc.oneof(
   {
     weight: 3,

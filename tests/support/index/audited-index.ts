@@ -12,7 +12,7 @@ import { openTestConnection } from "./empty-index.ts";
 import type { SimulatedHistory } from "./simulated-history.ts";
 
 export type AuditedIndex = {
-  /** Of a chain that others read too. */
+  /** The node of a chain that others read too. */
   readonly rpcUrl: string;
   readonly deployment: Deployment;
   readonly database: Database;

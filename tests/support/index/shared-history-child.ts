@@ -1,7 +1,7 @@
 // A process that makes the history which all test files share; vitest's own must stay free to load modules for them.
 import { type SimulatedHistory, type SimulatedHistoryOptions, simulateHistory } from "./simulated-history.ts";
 
-/** What this process sends: the history, or why it could not be made. */
+/** The message of this process: the history, or why it could not be made. */
 export type HistoryMessage = { readonly history: SimulatedHistory } | { readonly error: string };
 
 const send = (message: HistoryMessage) => process.send?.(message);

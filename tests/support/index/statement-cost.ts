@@ -24,7 +24,8 @@ const ROW_TABLES = tables.map(({ name }) => name).filter((name) => !SMALL.includ
 // PostgreSQL plans the first five executions for their values, then keeps the cheaper of custom and generic plan. The
 // generic plan must not be forced: with a limit as parameter, PostgreSQL often keeps the custom one.
 const CUSTOM_PLANS = 5;
-// What PostgreSQL adds to a custom plan for the planning: 1,000 operators for each relation, and one relation more.
+// The cost that PostgreSQL adds to a custom plan for the planning: 1,000 operators for each relation, and one relation
+// more.
 const PLANNING_COST_MIN = 2.5 * 2;
 // More relations than any statement of ours has.
 const PLANNING_COST_MAX = 2.5 * 100;

@@ -90,7 +90,7 @@ export class FaultyNode {
     return this.#runningMost;
   }
 
-  /** Of all honest responses. */
+  /** The bytes of all honest responses. */
   get bytesSent(): number {
     return this.#bytesSent;
   }

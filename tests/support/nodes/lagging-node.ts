@@ -34,7 +34,7 @@ function forwardTo(upstream: string): Forward {
 const numberOf = (value: unknown) => Number((value as { blockNumber?: string } | null)?.blockNumber ?? -1);
 const hex = (value: number) => `0x${Math.max(0, value).toString(16)}`;
 
-/** What a node responds that is so many blocks behind. */
+/** The responses of a node that is so many blocks behind. */
 async function respond(forward: Forward, behind: number, { method, params }: Call): Promise<unknown> {
   const head = Number(await forward("eth_blockNumber", [])) - behind;
   const [first, second] = params as [unknown, unknown];

@@ -10,7 +10,7 @@ export type NodeRpcResponse = Record<string, unknown>;
 export type NodeFaultInjection =
   /** An HTTP status with a text, without a request to the node. */
   | { readonly kind: "status"; readonly status: number; readonly retryAfter?: string; readonly body?: string }
-  /** A gateway's web page where JSON is expected. */
+  /** A gateway's web page instead of JSON. */
   | { readonly kind: "page" }
   /** The honest response, truncated. */
   | { readonly kind: "truncated" }

@@ -15,7 +15,7 @@ export type PrunedNodeOptions = {
   readonly request: RpcRequestFunction;
   /** Whether the node offers debug_traceTransaction, for every block. */
   readonly traces: boolean;
-  /** What the node says about a state that it dropped; geth's own words by default. */
+  /** The node's error about a state that it dropped; geth's own text by default. */
   readonly onDroppedState?: () => unknown;
   /** How many blocks it keeps the state of, when that changes. */
   readonly blocksWithState?: () => number;

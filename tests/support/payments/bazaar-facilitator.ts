@@ -18,7 +18,7 @@ type FacilitatorRequest = {
 
 export type BazaarFacilitator = {
   readonly url: string;
-  /** What was settled, by resource. */
+  /** The settled payments by resource. */
   readonly catalogue: ReadonlyMap<string, DiscoveredResource>;
   /** Every request body, as received. */
   readonly received: readonly FacilitatorRequest[];

@@ -43,7 +43,7 @@ export const TEST_KEY = {
 } as const;
 export const TEST_PAY_TO: Hex = `0x${"33".repeat(20)}`;
 
-/** What such rows pay for. */
+/** The resource that such rows pay for. */
 export const LEDGER_OFFER: PaymentOffer = {
   network: "eip155:31337",
   asset: TEST_KEY.asset,

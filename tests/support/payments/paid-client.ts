@@ -24,7 +24,7 @@ export function decodeBase64Header<T>(response: Response, name: string): T {
   return JSON.parse(Buffer.from(text, "base64").toString()) as T;
 }
 
-/** What the client would send for a URL, to be sent by hand: twice, late, or elsewhere. */
+/** The headers that the client would send for a URL, to be sent by hand: twice, late, or elsewhere. */
 export async function signPaymentFor(
   url: string,
   account: PrivateKeyAccount,

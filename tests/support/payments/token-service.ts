@@ -11,7 +11,7 @@ export const NO_NODE = "http://127.0.0.1:9";
 export const encodeText = (value: string) => encodeAbiParameters(parseAbiParameters("string"), [value]);
 export const encodeNumber = (value: bigint) => numberToHex(value, { size: 32 });
 
-/** What the functions of the configured token return. */
+/** The results of the functions of the configured token. */
 export const TOKEN_FUNCTIONS = {
   "decimals()": encodeNumber(18n),
   "name()": encodeText("Dollar"),

@@ -1,7 +1,7 @@
-// What the readers of Compound v2's forks show of a recorded account, compared with what the fork itself said about it.
+// Compares what the readers of Compound v2's forks show of a recorded account with what the fork itself said about it.
 import { expect, it } from "vitest";
 import type { Hex } from "../../../src/lib/hex.ts";
-import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/pool.ts";
+import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/contracts.ts";
 import { type PositionReader, type ProtocolPosition, quotePrice } from "../../../src/portfolio/types.ts";
 import { openRecordedChain, openRecordedMoment, type RecordedMoment } from "../chain/recorded-chain.ts";
 import { describePositionReader } from "./position-reader-suite.ts";

@@ -15,17 +15,17 @@ import { type ChainRecord, openRecordedChain, type RecordedCalls } from "../chai
 
 type ReaderCase = {
   readonly reader: PositionReader;
-  /** Of its positions, for a reader of a protocol and its forks. */
+  /** The protocols of its positions, for a reader of a protocol and its forks. */
   readonly protocols?: readonly string[];
   readonly chain: ChainConfig;
   readonly wallet: Hex;
   readonly holdings: readonly Holding[];
-  /** Recent transfers from and to the wallet, where the reader needs them. */
+  /** Recent transfers from and to the wallet, if the reader needs them. */
   readonly transfers?: readonly TransferLog[];
   /** Recorded results for this wallet, and the result of all other calls. */
   readonly calls: RecordedCalls;
   readonly otherwise?: Hex;
-  /** Results of our own code, where the reader runs some. */
+  /** Results of our own code, if the reader runs some. */
   readonly runCode?: ChainRecord["runCode"];
   readonly expected: readonly ProtocolPosition[];
   /** Tokens that a factory proves; absent for a reader that knows no factory. */
@@ -37,7 +37,7 @@ type ReaderCase = {
   readonly roundsMax: number;
   /** Calls that a node counts; a multicall is one. */
   readonly requestsMax: number;
-  /** Where results depend on the time. */
+  /** The block to read at, if results depend on the time. */
   readonly block?: PinnedBlock;
 };
 

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-// Packages of many small modules, whose loading takes most of a start. Others stay outside: some load files beside
-// themselves or start threads.
+// Packages of many small modules, whose loading takes most of a start. Others stay outside: some load files of their
+// own folder or start threads.
 const INLINED = /^(viem|@x402\/|@ethereumjs\/|@modelcontextprotocol\/server)/;
 const OWN = /^@sextant\//;
 const BUNDLE_HOURS_MAX = 24;

@@ -5,7 +5,7 @@ import { main } from "../../../src/cli/main.ts";
 type CommandResult = { readonly code: number; readonly out: string; readonly err: string };
 
 type RunningCommand = {
-  /** What it has written so far. */
+  /** The output so far. */
   readonly written: { readonly out: string; readonly err: string };
   readonly ended: Promise<CommandResult>;
 };
@@ -21,7 +21,7 @@ export function startSextantInProcess(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   cwd: string = process.cwd(),
-  /** Of a terminal; null for a file or a program. */
+  /** The width of a terminal; null for a file or a program. */
   columns: number | null = null,
   /** Emits the signals that end a command. */
   keyboard: EventEmitter = new EventEmitter(),

@@ -2,12 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
-// By its path: the compiler that other tools load owns the name tsc in node_modules/.bin.
+// The compiler by its path: the one that other tools load owns the name tsc in node_modules/.bin.
 const COMPILER = fileURLToPath(new URL("../../../node_modules/typescript-native/bin/tsc", import.meta.url));
 
-/** What the compiler reports; null when it accepts everything. */
+/** The compiler's report; null when it accepts everything. */
 export function findTypeErrors(project: string, ...options: readonly string[]): string | null {
-  // Several checkers do part of the work twice, and the tests beside have work for every core.
+  // Several checkers do part of the work twice, and the tests that run at the same time have work for every core.
   const args = [COMPILER, "--project", project, "--noEmit", "--singleThreaded", ...options];
   const { error, status, stdout, stderr } = spawnSync(process.execPath, args, {
     encoding: "utf8",
