@@ -2,8 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { tables } from "../../src/protocol/domains.ts";
 import { encodeCopyLines } from "../../src/store/fast/copy-encoder.ts";
-import { createRowIndexes } from "../../src/store/index/row-indexes.ts";
-import { createRowTables } from "../../src/store/index/row-tables.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 

@@ -15,21 +15,21 @@ export type Mutation = {
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "an undo that is shifted by a block",
-    file: "src/store/index/table-sql.ts",
+    file: "src/store/index/versioned-rows.ts",
     find: "where valid_from > $1 returning",
     replace: "where valid_from > $1 + 1 returning",
     caughtBy: "src/store/index/versioned-rows.test.ts",
   },
   {
     name: "versions that a rollback does not reopen",
-    file: "src/store/index/table-sql.ts",
+    file: "src/store/index/versioned-rows.ts",
     find: "and t.valid_to = k.born`",
     replace: "and t.valid_to < k.born`",
     caughtBy: "src/store/index/versioned-rows.test.ts",
   },
   {
     name: "two columns that are swapped when a batch is copied",
-    file: "src/store/index/table-sql.ts",
+    file: "src/store/index/versioned-rows.ts",
     find: '`copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`',
     replace:
       '`copy ${table.name} (${[...Object.keys(table.columns).slice(0, -2), ...Object.keys(table.columns).slice(-2).reverse(), ...VALIDITY].join(", ")}) from stdin`',
@@ -79,7 +79,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "the indexes of lists of the past, dropped",
-    file: "src/store/index/table-sql.ts",
+    file: "src/store/index/versioned-rows.ts",
     find: "return [...listed, ...current];",
     replace: 'return [...listed.filter(({ name }) => !name.includes("_past_by_")), ...current];',
     caughtBy: "tests/api/read-costs.integration.test.ts",
@@ -114,7 +114,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a replica that is behind what was served, chosen",
-    file: "src/store/replicas/index-state.ts",
+    file: "src/store/replicas/read-source.ts",
     find: "state.revision < than.revision",
     replace: "state.revision > than.revision",
     caughtBy: "src/store/replicas/choose-source.test.ts",

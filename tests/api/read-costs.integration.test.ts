@@ -9,8 +9,7 @@ import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";
 import { formatKey, type Table } from "../../src/schema/table.ts";
 import { createRowsBeforeQuery, type RowBefore } from "../../src/store/index/block-rows.ts";
 import { buildReadText } from "../../src/store/index/reader.ts";
-import { createRowIndexes } from "../../src/store/index/row-indexes.ts";
-import { createRowTables } from "../../src/store/index/row-tables.ts";
+import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
 import { describePlan, explainStatement, measureStatementCost } from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
@@ -202,7 +201,7 @@ describe("open intents", () => {
   ])("lists all open intents cheaply if %s", async (_title, deadline) => {
     const { database } = opened;
     await database.query(`update intents set deadline = ${deadline} where valid_to is null`);
-    // What the updates of the cases before have left behind is not what is measured.
+    // Leftovers of the updates of earlier cases must not be measured.
     await database.query("vacuum analyze intents");
     const live = await database.query<{ intent_id: string }>(
       `select intent_id from intents where valid_to is null and status = 'OPEN' and deadline > ${NOW} order by intent_id desc`,

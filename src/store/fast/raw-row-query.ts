@@ -5,8 +5,7 @@
 // Delete it when pg skips Describe for statements that it has prepared before.
 import type { Connection } from "pg";
 import type { ResultRows } from "../../schema/reads/read.ts";
-import { parseAsText, typeParsers } from "../postgres/type-parsers.ts";
-import { NamedQuery } from "./driver-internals.ts";
+import { NamedQuery, parseAsText, typeParsers } from "./driver-internals.ts";
 
 /** The columns of a prepared statement. */
 type StatementColumns = {

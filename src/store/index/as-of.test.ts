@@ -6,7 +6,7 @@ import { uint63, uint256, unboundedText } from "../../schema/column.ts";
 import { defineRollup, type Row } from "../../schema/table.ts";
 import type { Database } from "../postgres/database.ts";
 import { countRowsAsOf, readRowsAsOf } from "./as-of.ts";
-import { createTableSql, readIndexes, writeIndexes } from "./table-sql.ts";
+import { createTableSql, readIndexes, writeIndexes } from "./versioned-rows.ts";
 
 const sample = defineRollup(
   "sample_rows",

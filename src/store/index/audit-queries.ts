@@ -2,7 +2,7 @@
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 import type { QueryRunner } from "../postgres/session.ts";
 import { validAtSql } from "./as-of.ts";
-import { keyListSql, requireColumn, requireKeyValue } from "./table-sql.ts";
+import { keyListSql, requireColumn, requireKeyValue } from "./versioned-rows.ts";
 
 /** Ids are gapless if the count equals the last id. */
 export type IdRange = { readonly count: bigint; readonly last: bigint };

@@ -6,8 +6,7 @@ import type { RequiredRow } from "../../schema/domain.ts";
 import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { compileSql, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Row, Table } from "../../schema/table.ts";
-import { arrayType, requireColumn } from "./table-sql.ts";
-import { keyColumns } from "./versioned-rows.ts";
+import { arrayType, keyColumns, requireColumn } from "./versioned-rows.ts";
 
 /** Beyond a limit nothing is read: anyone decides how large a block is, and how long the texts in a row are. */
 export type BlockReadLimits = {

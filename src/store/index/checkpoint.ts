@@ -130,3 +130,7 @@ export async function readIndexerStatus(
   const [row] = rows;
   return row ? { report: row.status, ageSeconds: Number(row.age) } : null;
 }
+
+/** Tells whose index a statement has read, in a few bytes; `d` is the row of the deployment. */
+export const DEPLOYMENT_FINGERPRINT =
+  "encode(substring(sha256(convert_to(jsonb_build_array(d.chain_id, d.start_block, d.contracts)::text, 'UTF8')) from 1 for 8), 'hex')";

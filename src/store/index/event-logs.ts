@@ -3,7 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
 import { type ResultRows, toFirstRecord, toRecords } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
+import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 
 /** A log index that comes after every other: all of the block is behind the position. The largest integer of SQL. */
 export const END_OF_BLOCK = 2 ** 31 - 1;

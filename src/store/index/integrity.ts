@@ -3,8 +3,7 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Session } from "../postgres/session.ts";
-import { REPORT_AGE_SECONDS_MAX } from "./checkpoint.ts";
-import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
+import { DEPLOYMENT_FINGERPRINT, REPORT_AGE_SECONDS_MAX } from "./checkpoint.ts";
 import { encodeBytea } from "./raw-logs.ts";
 
 // Weeks of a chain that forks every few minutes.

@@ -3,10 +3,15 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import type { QueryRunner } from "../postgres/session.ts";
-import { DEPLOYMENT_FINGERPRINT } from "./deployment-fingerprint.ts";
+import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 import { REBUILD_STATEMENT_MS_MAX, type RebuildOptions, rebuildRows } from "./rebuild.ts";
-import { createRowIndexes, updateRowIndexes } from "./row-indexes.ts";
-import { createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
+import {
+  createRowIndexes,
+  createRowTables,
+  readRowTablesState,
+  recordRowTables,
+  updateRowIndexes,
+} from "./row-tables.ts";
 
 /** The chain and contracts that the rows of a schema come from. */
 export type DeploymentIdentity = {

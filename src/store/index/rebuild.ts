@@ -9,8 +9,14 @@ import { toRebuildSchema } from "../postgres/schema-name.ts";
 import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
-import { createReadIndexes, createWriteIndexes } from "./row-indexes.ts";
-import { createRowTables, type RowDeclaration, readRowTableNames, recordRowTables } from "./row-tables.ts";
+import {
+  createReadIndexes,
+  createRowTables,
+  createWriteIndexes,
+  type RowDeclaration,
+  readRowTableNames,
+  recordRowTables,
+} from "./row-tables.ts";
 import type { RowVersions } from "./row-versions.ts";
 import { writeRows } from "./store.ts";
 

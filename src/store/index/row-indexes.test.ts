@@ -6,8 +6,13 @@ import { address, uint256 } from "../../schema/column.ts";
 import { defineTable } from "../../schema/table.ts";
 import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
 import type { Session } from "../postgres/session.ts";
-import { createRowIndexes, updateRowIndexes } from "./row-indexes.ts";
-import { createRowTables, readRowTablesState, recordRowTables } from "./row-tables.ts";
+import {
+  createRowIndexes,
+  createRowTables,
+  readRowTablesState,
+  recordRowTables,
+  updateRowIndexes,
+} from "./row-tables.ts";
 
 const columns = { id: uint256, owner: address, kind: uint256 };
 const notes = defineTable("notes", columns, {

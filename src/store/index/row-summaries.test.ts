@@ -4,7 +4,7 @@ import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Table } from "../../schema/table.ts";
 import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
 import type { Database } from "../postgres/database.ts";
-import { createRowSummaries } from "./row-summaries.ts";
+import { createRowSummaries } from "./store.ts";
 
 let database: Database;
 let lock: Lock;
@@ -42,15 +42,15 @@ async function summarizeRest(): Promise<number> {
 
 describe("new pages", () => {
   it("summarizes new pages after a process's first batch, and again after enough logs", async () => {
-    const summaries = createRowSummaries(lock, [notes], 10);
+    const summarize = createRowSummaries(lock, [notes], 10);
     await addPages();
-    await summaries.add(1);
+    await summarize(1);
     expect(await summarizeRest()).toBe(0);
     await addPages();
-    await summaries.add(9);
+    await summarize(9);
     expect(await summarizeRest()).toBeGreaterThan(10);
     await addPages();
-    await summaries.add(1);
+    await summarize(1);
     expect(await summarizeRest()).toBe(0);
   });
 
@@ -60,7 +60,7 @@ describe("new pages", () => {
     onTestFinished(() => vacuum.end());
     await vacuum.query("begin");
     await vacuum.query("lock table notes in share update exclusive mode");
-    await createRowSummaries(lock, [notes]).add(1);
+    await createRowSummaries(lock, [notes])(1);
     await vacuum.query("rollback");
     expect(await summarizeRest()).toBeGreaterThan(10);
     expect(lock.isHeld).toBe(true);
@@ -68,6 +68,6 @@ describe("new pages", () => {
 
   it("summarizes without an index that an operator has dropped", async () => {
     await database.query("drop index notes_born");
-    await expect(createRowSummaries(lock, [notes]).add(1)).resolves.toBeUndefined();
+    await expect(createRowSummaries(lock, [notes])(1)).resolves.toBeUndefined();
   });
 });

@@ -1,8 +1,10 @@
-// The set of row tables: created from their declarations, and rebuilt when those change.
+// The set of row tables and their indexes: created from their declarations; indexes are replaced when those change.
 import { createHash } from "node:crypto";
 import type { Table } from "../../schema/table.ts";
+import type { Lock } from "../postgres/advisory-lock.ts";
+import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
-import { createTableSql } from "./table-sql.ts";
+import { createTableSql, readIndexes, type TableIndex, writeIndexes } from "./versioned-rows.ts";
 
 /** The sources of the rows: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = {
@@ -64,3 +66,89 @@ export async function readRowTableNames(session: QueryRunner): Promise<readonly 
   const { rows } = await session.query<{ names: string[] }>("select names from row_tables");
   return rows[0]?.names ?? [];
 }
+
+/** The statement becomes the comment of the index, so that a later start can compare it with the declaration. */
+async function createIndex(session: Session, index: TableIndex, name = index.name): Promise<void> {
+  await session.query(index.create(name));
+  await session.query(`comment on index ${name} is '${commentOf(index)}'`);
+}
+
+const commentOf = ({ name, create }: TableIndex): string => create(name);
+
+export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  await createWriteIndexes(session, tables);
+  for (const table of tables) await createReadIndexes(session, table);
+}
+
+/** For tables that are filled next: what writing needs. */
+export async function createWriteIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  for (const index of tables.flatMap(writeIndexes)) await createIndex(session, index);
+}
+
+/** Once the rows are there it takes a fraction of the time, and the indexes are smaller. */
+export async function createReadIndexes(session: Session, table: Table): Promise<void> {
+  for (const index of readIndexes(table)) await createIndex(session, index);
+}
+
+/** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
+async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): Promise<Map<string, string>> {
+  const { rows } = await session.query<{ name: string; made_from: string }>({
+    text: `select i.relname as name, obj_description(i.oid, 'pg_class') as made_from
+      from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
+      where t.relnamespace = current_schema()::regnamespace and t.relname = any($1)
+        and obj_description(i.oid, 'pg_class') ~ '^create (unique )?index '`,
+    values: [tables.map(({ name }) => name)],
+  });
+  return new Map(rows.map(({ name, made_from }) => [name, made_from]));
+}
+
+type IndexUpdate = {
+  readonly tables: readonly Table[];
+  readonly statementTimeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly onIndex: (name: string) => void;
+};
+
+/**
+ * Makes the indexes as declared without touching a row. Readers go on: an index is made next to the old one, and both
+ * are swapped at the end. The next update uses what an interrupted one has made, unless the declaration has changed.
+ */
+export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
+  const { tables, statementTimeoutMs, signal } = update;
+  const declared = tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]);
+  const made = await lock.transaction((session) => readMadeIndexes(session, tables));
+  const changed = declared.filter((index) => made.get(index.name) !== commentOf(index));
+  const kept = new Set(declared.filter((index) => !changed.includes(index)).map(({ name }) => name));
+  const replacing = new Set(changed.map(newName));
+  const dropped = [...made.keys()].filter((name) => !kept.has(name) && !replacing.has(name));
+  if (changed.length === 0 && dropped.length === 0) return;
+  for (const index of changed) {
+    // An index and its comment are committed together: one with the right comment is complete.
+    if (made.get(newName(index)) !== commentOf(index)) await makeBeside(lock, index, update);
+  }
+  const swap = async (session: Session) => {
+    // Every read locks the checkpoint first; without this lock, dropping one index after the other could deadlock with it.
+    await session.query("lock table checkpoint in access exclusive mode");
+    for (const name of [...dropped, ...changed.map((index) => index.name)])
+      await session.query(`drop index if exists ${name}`);
+    for (const index of changed) await session.query(`alter index ${newName(index)} rename to ${index.name}`);
+  };
+  await runWithLockTimeout(lock, swap, { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal });
+}
+
+/** Dropping locks readers out until its transaction ends, so it must not wait for the build, which may take hours. */
+async function makeBeside(lock: Lock, index: TableIndex, update: IndexUpdate): Promise<void> {
+  const { statementTimeoutMs, signal, onIndex } = update;
+  const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
+  signal.throwIfAborted();
+  await runWithLockTimeout(
+    lock,
+    (session) => session.query(`drop index if exists ${newName(index)}`),
+    attempts,
+  );
+  signal.throwIfAborted();
+  onIndex(index.name);
+  await lock.transaction((session) => createIndex(session, index, newName(index)), { statementTimeoutMs });
+}
+
+const newName = ({ name }: TableIndex): string => `${name}_new`;

@@ -5,6 +5,7 @@ import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { buildChangeNotification } from "../postgres/change-notifications.ts";
 import type { Database } from "../postgres/database.ts";
+import { SQLSTATE, sqlState } from "../postgres/errors.ts";
 import type { Session } from "../postgres/session.ts";
 import {
   buildBlocksStep,
@@ -18,9 +19,14 @@ import {
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
 import { buildLogsStep } from "./raw-logs.ts";
-import { createRowSummaries } from "./row-summaries.ts";
 import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
-import { buildPruneTableSteps, buildVersionSteps, createRowLoader, rollbackTable } from "./versioned-rows.ts";
+import {
+  bornIndexName,
+  buildPruneTableSteps,
+  buildVersionSteps,
+  createRowLoader,
+  rollbackTable,
+} from "./versioned-rows.ts";
 
 export type IndexBatch = {
   readonly tip: Checkpoint["block"];
@@ -55,7 +61,7 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
-  const summaries = createRowSummaries(lock, tables);
+  const summarize = createRowSummaries(lock, tables);
   // The whole batch as bytes, encoded before it is its turn: then only the server has work left.
   const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): PipelineStep[] => [
     buildLogsStep(batch.logs),
@@ -92,7 +98,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
           await lock.commit([...buildFollowsCheckpointSteps(from), ...steps], {
             statementTimeoutMs: WRITE_MS_MAX,
           });
-          await summaries.add(logs);
+          await summarize(logs);
         },
       };
     },
@@ -164,4 +170,39 @@ function pruneSteps(tables: readonly Table[], finalized: number): PipelineStep[]
     ...tables.flatMap((table) => buildPruneTableSteps(table, finalized)),
     buildPruneBlocksStep(finalized),
   ];
+}
+
+// A tenth of a second of work for several seconds of writing, while the pages are still in memory.
+const LOGS_BETWEEN = 100_000;
+// Autovacuum holds the same lock, summarizes as well, and would be cancelled if it were waited for.
+const LOCK_WAIT_MS_MAX = 100;
+
+/**
+ * Keeps the BRIN indexes of the row tables complete, so that a rollback visits the last rows and not the whole table.
+ * PostgreSQL summarizes new pages only in a vacuum, which comes after a fifth of a table is new, and every search visits
+ * pages without a summary. Call the result after each committed batch; the first batch after a start takes in what a
+ * process left that died.
+ */
+export function createRowSummaries(lock: Lock, tables: readonly Table[], logsBetween = LOGS_BETWEEN) {
+  let logsLeft = 0;
+  return async (logs: number): Promise<void> => {
+    logsLeft -= logs;
+    if (logsLeft > 0) return;
+    logsLeft = logsBetween;
+    for (const table of tables) await summarizeRows(lock, table);
+  };
+}
+
+async function summarizeRows(lock: Lock, table: Table): Promise<void> {
+  const summarize = lock.transaction(
+    async (session) => {
+      await session.query(`set local lock_timeout to ${LOCK_WAIT_MS_MAX}`);
+      // An operator may have dropped the index: null, and nothing is done.
+      await session.query(`select brin_summarize_new_values(to_regclass('${bornIndexName(table)}'))`);
+    },
+    { statementTimeoutMs: WRITE_MS_MAX },
+  );
+  await summarize.catch((error) => {
+    if (sqlState(error) !== SQLSTATE.lockNotAvailable) throw error;
+  });
 }

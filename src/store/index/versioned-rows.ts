@@ -1,20 +1,11 @@
-// Writes, rolls back and loads versions of rows.
+// Versioned tables, from their declarations: their SQL and indexes, and how versions are written, rolled back and loaded.
+import { createHash } from "node:crypto";
 import type { Column } from "../../schema/column.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
 import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
-import {
-  copyRowsSql,
-  deleteCurrentSql,
-  deleteVersionsAfterSql,
-  endVersionsSql,
-  reopenVersionsSql,
-  requireColumn,
-  requireKeyValue,
-  selectCurrentSql,
-} from "./table-sql.ts";
 
 /** `final`: no reorg can undo the blocks, so tables with `recent` history store only the current row. */
 type VersionWriteOptions = { readonly final: boolean };
@@ -128,4 +119,165 @@ function columnsOf(table: Table): readonly NamedColumn[] {
     columnLists.set(table, columns);
   }
   return columns;
+}
+
+/** A version is valid from `valid_from` up to, but not including, `valid_to`; the current one has no end. */
+const VALIDITY = ["valid_from", "valid_to"] as const;
+
+export function createTableSql(table: Table): string {
+  const columns = Object.entries(table.columns).map(
+    ([name, column]) => `${name} ${column.sql}${column.nullable ? "" : " not null"}`,
+  );
+  const key = table.key.join(", ");
+  return [
+    `create table ${table.name} (${[...columns, "valid_from bigint not null", "valid_to bigint"].join(", ")},`,
+    `  primary key (${key}, valid_from))`,
+  ].join("\n");
+}
+
+/** An index, and the statement that makes it under any name. */
+export type TableIndex = {
+  readonly name: string;
+  readonly create: (name: string) => string;
+};
+
+// PostgreSQL cuts names at 63 bytes without an error; room for a suffix while an index is replaced.
+const NAME_BYTES_MAX = 59;
+const NAME_HASH_DIGITS = 8;
+
+/** Long names end in a hash, so that two never become one. */
+function nameIndex(table: string, purpose: string, columns: readonly string[]): string {
+  const name = `${table}_${purpose}_${columns.join("_")}`;
+  if (name.length <= NAME_BYTES_MAX) return name;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, NAME_HASH_DIGITS);
+  return `${name.slice(0, NAME_BYTES_MAX - NAME_HASH_DIGITS - 1)}_${hash}`;
+}
+
+export const bornIndexName = ({ name }: Pick<Table, "name">): string => `${name}_born`;
+
+/** The indexes that writing needs besides the primary key. */
+export function writeIndexes({ name: table, key, history }: Table): TableIndex[] {
+  const current = {
+    name: `${table}_current`,
+    create: (name: string) =>
+      `create unique index ${name} on ${table} (${key.join(", ")}) where valid_to is null`,
+  };
+  // Rows arrive in block order, so a BRIN index finds those that a rollback deletes.
+  const born = {
+    name: bornIndexName({ name: table }),
+    create: (name: string) =>
+      `create index ${name} on ${table} using brin (valid_from) with (pages_per_range = 32)`,
+  };
+  // Versions of a `recent` table are deleted soon after they end.
+  const ended = {
+    name: `${table}_ended`,
+    create: (name: string) => `create index ${name} on ${table} (valid_to) where valid_to is not null`,
+  };
+  return history === "recent" ? [current, born, ended] : [current, born];
+}
+
+/**
+ * The indexes that reading needs. A list at a block is the current rows that began by then, and the ended ones that
+ * were valid then: two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
+ */
+export function readIndexes({ name: table, indexes, currentIndexes }: Table): TableIndex[] {
+  const listed = indexes.flatMap((columns) => {
+    const listedBy = columns.join(", ");
+    return [
+      {
+        name: nameIndex(table, "by", columns),
+        create: (name: string) =>
+          `create index ${name} on ${table} (${listedBy}, valid_from) where valid_to is null`,
+      },
+      {
+        name: nameIndex(table, "past_by", columns),
+        create: (name: string) =>
+          `create index ${name} on ${table} (${listedBy}, valid_to, valid_from) where valid_to is not null`,
+      },
+    ];
+  });
+  const current = currentIndexes.map((columns) => ({
+    name: nameIndex(table, "by", columns),
+    create: (name: string) =>
+      `create index ${name} on ${table} (${columns.join(", ")}) where valid_to is null`,
+  }));
+  return [...listed, ...current];
+}
+
+export function copyRowsSql(table: Table): string {
+  return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`;
+}
+
+/** The current rows for a list of keys, one array parameter per key column. */
+export function selectCurrentSql(table: Table): string {
+  return `select t.* from ${keyListSql(table)} cross join lateral (${currentSql(table, "*")}) t`;
+}
+
+/** Ends the current version of each key at its block. */
+export function endVersionsSql(table: Table): string {
+  const parameter = table.key.length + 1;
+  const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
+  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${rowIdsSql(table)}) and ${keyMatch(table, "t")}`;
+}
+
+/** Deletes the current version of each key, for tables without history. */
+export function deleteCurrentSql(table: Table): string {
+  return `delete from ${table.name} t where t.ctid = any(${rowIdsSql(table)})`;
+}
+
+/** The physical positions of the current rows of the keys. */
+function rowIdsSql(table: Table): string {
+  return `array(select c.ctid from ${keyListSql(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
+}
+
+/**
+ * The current row of one key `k`. The limit is what the unique index guarantees, and keeps the planner from using a
+ * join: without statistics for a table that grows by thousands of rows a second, it would read all current rows for
+ * each batch.
+ */
+function currentSql(table: Table, columns: string): string {
+  return `select c.${columns} from ${table.name} c where ${keyMatch(table, "c")} and c.valid_to is null limit 1`;
+}
+
+/** Deletes the versions that start after a block and returns their keys. */
+export function deleteVersionsAfterSql(table: Table): string {
+  const keys = table.key.join(", ");
+  return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
+}
+
+/** Reopens versions that ended at the block at which the deleted ones began. */
+export function reopenVersionsSql(table: Table): string {
+  const parameter = table.key.length + 1;
+  const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
+  return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table, "t")} and t.valid_to = k.born`;
+}
+
+export function keyListSql(table: Table): string {
+  return `unnest(${keyParameters(table)}) as k(${table.key.join(", ")})`;
+}
+
+function keyParameters(table: Table): string {
+  return table.key.map((name, index) => `$${index + 1}::${arrayType(requireColumn(table, name))}`).join(", ");
+}
+
+function keyMatch(table: Table, row: string): string {
+  return table.key.map((name) => `${row}.${name} = k.${name}`).join(" and ");
+}
+
+// The bare type: a cast of a parameter needs neither a precision nor a collation.
+export function arrayType(column: Column<unknown>): string {
+  return `${column.sql.replace(/[ (].*$/, "")}[]`;
+}
+
+export function requireColumn(table: Table, name: string): Column<unknown> {
+  const column = table.columns[name];
+  if (!column) throw new Error(`${table.name} has no column ${name}`);
+  return column;
+}
+
+/** Key columns are never null. */
+export function requireKeyValue(table: Table, row: Row, name: string): NonNullable<unknown> {
+  const value = row[name];
+  if (value === null || value === undefined) throw new Error(`a key of ${table.name} has no ${name}`);
+  return value;
 }

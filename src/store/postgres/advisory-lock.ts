@@ -8,15 +8,10 @@ import { backendPid } from "../fast/driver-internals.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { Database } from "./database.ts";
 import {
-  type LockIdentity,
-  recordLockHolder,
-  renewLockHolder,
-  terminateFrozenLockHolder,
-} from "./lock-holder.ts";
-import {
   commitPipeline,
   mustDiscardConnection,
-  runStatement,
+  openStatements,
+  type QueryRunner,
   runTransaction,
   type Session,
   type TransactionOptions,
@@ -64,6 +59,8 @@ const HEARTBEAT_EVERY_MS = 5_000;
 const HEARTBEATS_MISSED_MAX = 6;
 const HEARTBEAT_MS_MAX = 5_000;
 const STATEMENT_MS_MAX = 30_000;
+// Reads and writes of the one row of a holder.
+const HOLDER_MS_MAX = 5_000;
 // The writer runs one transaction at a time; a queue behind it is a defect.
 const WAITING_MAX = 100;
 
@@ -115,16 +112,19 @@ class LockAttempt {
     const { takeOver = false, bulkWrites = false, onTakeOver } = this.#options;
     this.#client ??= await this.#database.connect("lock", { bulkWrites });
     const client = this.#client;
-    if (await tryLock(client, this.#database, this.#identity)) {
+    const { target } = this.#database;
+    const session = openStatements(client, { target, statementTimeoutMs: STATEMENT_MS_MAX });
+    const holders = openStatements(client, { target, statementTimeoutMs: HOLDER_MS_MAX });
+    if (await tryLock(session, this.#identity)) {
       const silenceMs = silenceMsMax(this.#options);
-      await setIdleSessionTimeout(client, this.#database, silenceMs);
-      if (takeOver) await recordLockHolder(client, this.#database, this.#identity, silenceMs);
+      await session.query(`SET idle_session_timeout TO ${silenceMs}`);
+      if (takeOver) await recordLockHolder(holders, this.#identity, silenceMs);
       this.#client = null;
       return new HeldLock(client, this.#database, this.#identity, this.#options);
     }
     if (takeOver && nowMs >= this.#nextHolderCheckMs) {
       this.#nextHolderCheckMs = nowMs + heartbeatMs(this.#options);
-      const pid = await terminateFrozenLockHolder(client, this.#database, this.#identity);
+      const pid = await terminateFrozenLockHolder(holders, this.#identity);
       if (pid !== null) onTakeOver?.(pid);
     }
     return null;
@@ -136,18 +136,12 @@ class LockAttempt {
   }
 }
 
-async function tryLock(client: Client, { target }: Database, { number }: LockIdentity): Promise<boolean> {
-  const { rows } = await runStatement<{ locked: boolean }>(
-    client,
-    { text: "SELECT pg_try_advisory_lock($1) AS locked", values: [number] },
-    { target, statementTimeoutMs: STATEMENT_MS_MAX },
-  );
+async function tryLock(session: QueryRunner, { number }: LockIdentity): Promise<boolean> {
+  const { rows } = await session.query<{ locked: boolean }>({
+    text: "SELECT pg_try_advisory_lock($1) AS locked",
+    values: [number],
+  });
   return rows[0]?.locked === true;
-}
-
-async function setIdleSessionTimeout(client: Client, { target }: Database, timeoutMs: number): Promise<void> {
-  const statement = `SET idle_session_timeout TO ${timeoutMs}`;
-  await runStatement(client, statement, { target, statementTimeoutMs: STATEMENT_MS_MAX });
 }
 
 const heartbeatMs = (options: LockOptions): number => options.heartbeatMs ?? HEARTBEAT_EVERY_MS;
@@ -156,6 +150,7 @@ const silenceMsMax = (options: LockOptions): number => HEARTBEATS_MISSED_MAX * h
 
 class HeldLock implements Lock {
   readonly #client: Client;
+  readonly #statements: QueryRunner;
   readonly #database: Database;
   readonly #identity: LockIdentity;
   readonly #options: LockOptions;
@@ -165,6 +160,10 @@ class HeldLock implements Lock {
 
   constructor(client: Client, database: Database, identity: LockIdentity, options: LockOptions) {
     this.#client = client;
+    this.#statements = openStatements(client, {
+      target: database.target,
+      statementTimeoutMs: HEARTBEAT_MS_MAX,
+    });
     this.#database = database;
     this.#identity = identity;
     this.#options = options;
@@ -199,7 +198,7 @@ class HeldLock implements Lock {
       clearInterval(this.#heartbeat);
       // Ending the session releases the lock too, but only when the server notices it.
       try {
-        await this.#runStatement({
+        await this.#statements.query({
           text: "SELECT pg_advisory_unlock($1)",
           values: [this.#identity.number],
         });
@@ -222,7 +221,7 @@ class HeldLock implements Lock {
     // A running statement detects a lost connection itself.
     if (this.#queue.running > 0) return;
     try {
-      await this.#queue.run(() => this.#runStatement("SELECT 1"));
+      await this.#queue.run(() => this.#statements.query("SELECT 1"));
     } catch (error) {
       this.#lose(error);
     }
@@ -233,11 +232,6 @@ class HeldLock implements Lock {
     const silenceMs = silenceMsMax(this.#options);
     const pid = backendPid(this.#client);
     await renewLockHolder(this.#database, this.#identity, pid, silenceMs).catch(() => undefined);
-  }
-
-  #runStatement(statement: Parameters<typeof runStatement>[1]): Promise<unknown> {
-    const { target } = this.#database;
-    return runStatement(this.#client, statement, { target, statementTimeoutMs: HEARTBEAT_MS_MAX });
   }
 
   #whileHeld<T>(task: () => Promise<T>): Promise<T> {
@@ -261,4 +255,58 @@ function createLockLostFault(key: string, cause: unknown): Fault {
 // Advisory locks are 64-bit numbers per database; including the schema separates deployments.
 function lockNumber(schema: string, key: string): bigint {
   return createHash("sha256").update(`${schema}\n${key}`).digest().readBigInt64BE(0);
+}
+
+type LockIdentity = { readonly key: string; readonly number: bigint };
+
+const after = (parameter: string) => `now() + ${parameter}::double precision * interval '1 millisecond'`;
+
+/** Runs on the session that holds the lock, so that the row names that session: a standby ends it if it freezes. */
+async function recordLockHolder(
+  session: QueryRunner,
+  { key }: LockIdentity,
+  silenceMsMax: number,
+): Promise<void> {
+  await session.query({
+    text: `INSERT INTO lock_holders (key, pid, backend_start, alive_until)
+      SELECT $1, pid, backend_start, ${after("$2")} FROM pg_stat_activity WHERE pid = pg_backend_pid()
+      ON CONFLICT (key) DO UPDATE SET pid = excluded.pid, backend_start = excluded.backend_start,
+        alive_until = excluded.alive_until`,
+    values: [key, silenceMsMax],
+  });
+}
+
+/** Runs on the pool: the session that holds the lock may be inside a COPY that takes minutes. */
+async function renewLockHolder(
+  database: QueryRunner,
+  { key }: LockIdentity,
+  pid: number,
+  silenceMsMax: number,
+): Promise<void> {
+  await database.query({
+    text: `UPDATE lock_holders SET alive_until = ${after("$3")} WHERE key = $1 AND pid = $2`,
+    values: [key, pid, silenceMsMax],
+  });
+}
+
+/**
+ * Terminates the session that holds the lock if its row was not renewed in time, and returns its backend pid. Null if
+ * the holder is alive, or has no row because it runs an earlier version. All times are the database's.
+ */
+async function terminateFrozenLockHolder(
+  session: QueryRunner,
+  { key, number }: LockIdentity,
+): Promise<number | null> {
+  const { rows } = await session.query<{ pid: number; ended: boolean }>({
+    text: `SELECT l.pid, pg_terminate_backend(l.pid) AS ended
+      FROM pg_locks l
+      JOIN pg_stat_activity a ON a.pid = l.pid
+      JOIN lock_holders h ON h.pid = a.pid AND h.backend_start = a.backend_start
+      WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+        AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        AND (l.classid::bigint << 32 | l.objid::bigint) = $1
+        AND h.key = $2 AND h.alive_until < now()`,
+    values: [number, key],
+  });
+  return rows.find(({ ended }) => ended)?.pid ?? null;
 }

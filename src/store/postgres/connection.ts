@@ -2,9 +2,9 @@
 import { Client, type ClientConfig } from "pg";
 import { Fault } from "../../lib/fault.ts";
 import type { Secret } from "../../lib/secret.ts";
+import { typeParsers } from "../fast/driver-internals.ts";
 import { type DatabaseTarget, SQLSTATE, sqlState } from "./errors.ts";
 import type { QueryRunner } from "./session.ts";
-import { typeParsers } from "./type-parsers.ts";
 
 export type DatabaseConnection =
   | {

@@ -88,7 +88,7 @@ describe("migrate", () => {
     expect(await migrate(database, MIGRATIONS, log)).toBe(2);
     expect(await migrate(database, MIGRATIONS, log)).toBe(0);
     expect(await versions(database)).toEqual([1, 2, 3]);
-    expect(await migrate(await schema("beside"), MIGRATIONS, log)).toBe(3);
+    expect(await migrate(await schema("sibling"), MIGRATIONS, log)).toBe(3);
   });
 
   it("applies migrations in exactly one of several processes that start together", async () => {

@@ -5,7 +5,7 @@ import type { Log } from "../../lib/log.ts";
 import { acquireLock } from "./advisory-lock.ts";
 import type { Database } from "./database.ts";
 import { runWithLockTimeout } from "./lock-timeout.ts";
-import { runStatement, type Session } from "./session.ts";
+import { openStatements, type Session } from "./session.ts";
 
 export type Migration = {
   readonly version: number;
@@ -75,10 +75,11 @@ export async function migrate(
 /** On a connection of its own. A process that died while it built the index left one that is never used. */
 async function buildIndex(database: Database, { concurrentIndex, sql }: Migration): Promise<void> {
   const client = await database.connect("migration", { statementTimeoutMs: STATEMENT_MS_MAX });
-  const limits = { target: database.target, statementTimeoutMs: STATEMENT_MS_MAX };
+  const { target } = database;
+  const session = openStatements(client, { target, statementTimeoutMs: STATEMENT_MS_MAX });
   try {
-    await runStatement(client, `DROP INDEX CONCURRENTLY IF EXISTS ${concurrentIndex}`, limits);
-    await runStatement(client, sql, limits);
+    await session.query(`DROP INDEX CONCURRENTLY IF EXISTS ${concurrentIndex}`);
+    await session.query(sql);
   } finally {
     await client.end();
   }

@@ -77,6 +77,11 @@ export async function runStatement<R extends object>(
   return { rows, count: rowCount ?? 0 };
 }
 
+/** Statements on one connection, within the same limits. */
+export function openStatements(client: ClientBase, limits: StatementLimits): QueryRunner {
+  return { query: (statement) => runStatement(client, statement, limits) };
+}
+
 /**
  * Runs a statement on a pipelined connection, which may be used concurrently, and resolves with the result of `use`.
  *

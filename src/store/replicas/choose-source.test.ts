@@ -1,9 +1,8 @@
 // The choice of a replica, and its lag: never one that lacks what a read needs, and turns among equals.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { chooseSource } from "./choose-source.ts";
-import { ServedState } from "./index-state.ts";
-import { WalPositions } from "./wal-positions.ts";
+import { WalPositions } from "./primary-watch.ts";
+import { chooseSource, ServedState } from "./read-source.ts";
 
 const stateOf = (revision: number, number = revision) => ({
   revision: BigInt(revision),

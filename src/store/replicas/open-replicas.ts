@@ -3,10 +3,9 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { RunRead } from "../../schema/reads/read.ts";
 import type { Database } from "../postgres/database.ts";
-import { type IndexState, isOlder, ServedState } from "./index-state.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 import { type ReadObserver, ReadRouter } from "./read-router.ts";
-import { ReadSource, type SourceReaders } from "./read-source.ts";
+import { type IndexState, isOlder, ReadSource, ServedState, type SourceReaders } from "./read-source.ts";
 import { ReplicaMonitor } from "./replica-monitor.ts";
 import { sampleServer } from "./server-sample.ts";
 

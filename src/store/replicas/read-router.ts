@@ -2,10 +2,15 @@
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { IndexHead, ReadStatement, ResultRows, RunRead } from "../../schema/reads/read.ts";
-import { chooseSource, type ReadNeeds } from "./choose-source.ts";
-import { type IndexState, isOlder, type ServedState } from "./index-state.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
-import type { ReadSource } from "./read-source.ts";
+import {
+  chooseSource,
+  type IndexState,
+  isOlder,
+  type ReadNeeds,
+  type ReadSource,
+  type ServedState,
+} from "./read-source.ts";
 
 export type ReadObserver = {
   onRead(source: string): void;

@@ -1,6 +1,37 @@
-// A server to read the index from: its readers, and what is known of its state.
+// The servers to read the index from: the readers and the known state of each, and the choice of one for a read.
 import type { RunRead } from "../../schema/reads/read.ts";
-import { type IndexState, isOlder } from "./index-state.ts";
+
+/** A state of the index as a reader met it. */
+export type IndexState = {
+  readonly revision: bigint;
+  readonly number: bigint;
+  readonly hash: string;
+};
+
+export function isOlder(state: IndexState, than: IndexState | null): boolean {
+  return than !== null && state.revision < than.revision;
+}
+
+/**
+ * The newest state that this process has served. Reads never go behind it, whichever server they use. Only the primary may lower it: a fail-over can lose commits, and
+ * an index can be created again.
+ */
+export class ServedState {
+  #newest: IndexState | null = null;
+
+  get newest(): IndexState | null {
+    return this.#newest;
+  }
+
+  observe(state: IndexState): void {
+    if (!isOlder(state, this.#newest)) this.#newest = state;
+  }
+
+  /** Null until the primary has been read. */
+  reset(state: IndexState | null): void {
+    this.#newest = state;
+  }
+}
 
 export type SourceReaders = {
   /** Quick and slow reads. */
@@ -68,4 +99,37 @@ export class ReadSource {
   leave(problem: string): void {
     this.#problem = problem;
   }
+}
+
+export type ReadNeeds = {
+  /** The newest state that was served when the read began. */
+  readonly floor: IndexState | null;
+  /** A block that must be indexed there; null for any. */
+  readonly atLeast: bigint | null;
+  /** A position of the write-ahead log that must be replayed there; null for any. */
+  readonly position: bigint | null;
+};
+
+type Candidate = Pick<ReadSource, "isInRotation" | "state" | "position" | "inFlight">;
+
+/** `turn` breaks ties, so that idle replicas take turns. Null if none fits. */
+export function chooseSource<S extends Candidate>(
+  sources: readonly S[],
+  needs: ReadNeeds,
+  tried: ReadonlySet<S>,
+  turn: number,
+): S | null {
+  let best: S | null = null;
+  for (let at = 0; at < sources.length; at += 1) {
+    const source = sources[(at + turn) % sources.length];
+    if (source === undefined || tried.has(source) || !isSufficient(source, needs)) continue;
+    if (best === null || source.inFlight < best.inFlight) best = source;
+  }
+  return best;
+}
+
+function isSufficient({ isInRotation, state, position }: Candidate, needs: ReadNeeds): boolean {
+  if (!isInRotation || state === null || isOlder(state, needs.floor)) return false;
+  if (needs.atLeast !== null && state.number < needs.atLeast) return false;
+  return needs.position === null || position >= needs.position;
 }

@@ -3,10 +3,9 @@ import type { Client } from "pg";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../postgres/database.ts";
-import { type QueryRunner, runStatement } from "../postgres/session.ts";
-import type { IndexState } from "./index-state.ts";
+import { openStatements } from "../postgres/session.ts";
 import type { PrimaryWatch } from "./primary-watch.ts";
-import type { ReadSource } from "./read-source.ts";
+import type { IndexState, ReadSource } from "./read-source.ts";
 import { readCluster, type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
 
 type ReplicaMonitorOptions = {
@@ -83,7 +82,7 @@ export class ReplicaMonitor {
     try {
       const client = this.#client ?? (await this.#connect());
       const limits = { target: database.target, statementTimeoutMs: SAMPLE_STATEMENT_MS_MAX };
-      const session: QueryRunner = { query: (statement) => runStatement(client, statement, limits) };
+      const session = openStatements(client, limits);
       this.#cluster ??= await withinSampleTime(readCluster(session));
       const sample = await withinSampleTime(sampleServer(session));
       const problem = await this.#judge(sample);

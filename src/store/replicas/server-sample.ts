@@ -1,6 +1,6 @@
 // Samples a server with one cheap statement: its role, its write-ahead log, and the state of the index there.
 import type { QueryRunner } from "../postgres/session.ts";
-import type { IndexState } from "./index-state.ts";
+import type { IndexState } from "./read-source.ts";
 
 export type ServerSample = {
   readonly isReplica: boolean;

@@ -19,8 +19,7 @@ import {
 } from "../../../src/store/index/event-logs.ts";
 import { readDeploymentIdentity } from "../../../src/store/index/prepare.ts";
 import { openIndexReader } from "../../../src/store/index/reader.ts";
-import { createRowIndexes } from "../../../src/store/index/row-indexes.ts";
-import { createRowTables } from "../../../src/store/index/row-tables.ts";
+import { createRowIndexes, createRowTables } from "../../../src/store/index/row-tables.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
 import { measureStatementCost } from "../../support/index/statement-cost.ts";
 import { openTestDatabase } from "../../support/index/test-index.ts";
@@ -113,7 +112,7 @@ describe.each([
       { before: { block: MIDDLE, logIndex: END_OF_BLOCK }, topics0: [OTHER_TOPIC], logsMax: 1_000 },
     ],
     ["backwards from genesis", { before: { block: 0, logIndex: 0 } }],
-    // What a crafted cursor can say.
+    // The contents of a crafted cursor.
     [
       "after the last block that can be",
       { position: { block: BLOCK_MAX, hash: HASH, logIndex: 0 }, quietSince: 0 },
