@@ -103,14 +103,14 @@ async function measure(stage: Stage, sizes: Sizes): Promise<BenchReport> {
   const fastActive = await writeFast(stage, sizes.fast);
   await sleep(SETTLE_MS);
   await runStep(clients, "arrivals");
-  logProgress(`${sizes.active} clients beside ${SLOW_CLIENTS} that do not read`);
+  logProgress(`${sizes.active} clients next to ${SLOW_CLIENTS} that do not read`);
   await openClients(stage, SLOW_CLIENTS, SLOW_CLIENTS);
-  const beside = await deliver(stage, sizes.active, sizes.seconds);
+  const withSlow = await deliver(stage, sizes.active, sizes.seconds);
   // As on machines of their own: what is left is what streams cost the database.
   for (const control of [stage.api.control, clients]) await runStep(control, "background");
   const fastApart = await writeFast(stage, sizes.fast);
   const commitsMs = alone.map(({ tookMs }) => tookMs);
-  return toReport({ sizes, memory, active, beside, commitsMs, fastAlone, fastActive, fastApart });
+  return toReport({ sizes, memory, active, withSlow, commitsMs, fastAlone, fastActive, fastApart });
 }
 
 async function openClients({ clients }: Stage, count: number, slow: number): Promise<void> {
@@ -163,7 +163,7 @@ type Found = {
   readonly sizes: Sizes;
   readonly memory: ApiMemory;
   readonly active: Delivered;
-  readonly beside: Delivered;
+  readonly withSlow: Delivered;
   readonly commitsMs: readonly number[];
   readonly fastAlone: number;
   readonly fastActive: number;
@@ -171,9 +171,9 @@ type Found = {
 };
 
 function toReport(found: Found): BenchReport {
-  const { sizes, memory, active, beside, fastAlone, fastActive, fastApart } = found;
+  const { sizes, memory, active, withSlow, fastAlone, fastActive, fastApart } = found;
   const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(1)} kB`;
-  const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(beside.delaysMs)];
+  const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(withSlow.delaysMs)];
   const [alone, streamed] = [quantilesOf(found.commitsMs), quantilesOf(active.commitsMs)];
   const load = `${sizes.active} clients, ${RATE} events/s`;
   const measurements = [
@@ -193,9 +193,9 @@ function toReport(found: Found): BenchReport {
       note: `${active.missing} deliveries later than ${SETTLE_MS / 1_000} s`,
     },
     {
-      what: "the same beside clients that do not read, p99",
+      what: "the same next to clients that do not read, p99",
       value: ms(slowed.p99Ms),
-      note: `${SLOW_CLIENTS} of them; ${beside.missing} later`,
+      note: `${SLOW_CLIENTS} of them; ${withSlow.missing} later`,
     },
     { what: "a commit without streams, median", value: ms(alone.medianMs), note: `${RATE} events/s` },
     { what: "a commit with streams, median", value: ms(streamed.medianMs), note: load },
@@ -215,8 +215,8 @@ function toReport(found: Found): BenchReport {
 }
 
 function toHeadlines(found: Found): BenchReport["headlines"] {
-  const { sizes, active, beside, fastAlone, fastActive, fastApart } = found;
-  const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(beside.delaysMs)];
+  const { sizes, active, withSlow, fastAlone, fastActive, fastApart } = found;
+  const [delays, slowed] = [quantilesOf(active.delaysMs), quantilesOf(withSlow.delaysMs)];
   const [alone, streamed] = [quantilesOf(found.commitsMs), quantilesOf(active.commitsMs)];
   return [
     {
@@ -227,21 +227,21 @@ function toHeadlines(found: Found): BenchReport["headlines"] {
       aim: null,
     },
     {
-      what: "write rate beside streams on the same machine",
+      what: "write rate next to streams on the same machine",
       value: `${formatGrouped(fastActive)} events/s`,
       ceiling: `${formatGrouped(fastAlone)} events/s without streams`,
       ratio: formatPercent(fastActive, fastAlone),
       aim: null,
     },
     {
-      what: "write rate beside streams that yield the processor",
+      what: "write rate next to streams that yield the processor",
       value: `${formatGrouped(fastApart)} events/s`,
       ceiling: `${formatGrouped(fastAlone)} events/s without streams`,
       ratio: formatPercent(fastApart, fastAlone),
       aim: null,
     },
     {
-      what: `a commit at ${RATE} events/s beside streams`,
+      what: `a commit at ${RATE} events/s next to streams`,
       value: ms(streamed.medianMs),
       ceiling: `${ms(alone.medianMs)} without streams`,
       ratio: formatPercent(streamed.medianMs, alone.medianMs),

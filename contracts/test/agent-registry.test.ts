@@ -127,7 +127,7 @@ describe("updateAgent and revokeAgent", () => {
   );
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts can register agents of their own and change no other", async () => {
     const registry = await deploy();
     await registry.send(owner.address, "registerAgent", ["ipfs://a", "0x01", capabilities]);
@@ -136,7 +136,7 @@ describe("strangers", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
-      strangers: [agent.address, payer.address],
+      outsiders: [agent.address, payer.address],
       pool: {
         numbers: [0n, 1n, 2n, 3n],
         addresses: [owner.address],

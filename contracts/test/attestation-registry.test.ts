@@ -86,7 +86,7 @@ describe("revokeAttestation", () => {
   });
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts can attest in their own name and change no other attestation", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "submitAttestation", [schema, subject, dataHash]);
@@ -95,7 +95,7 @@ describe("strangers", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
-      strangers: [owner.address, payer.address],
+      outsiders: [owner.address, payer.address],
       pool: {
         numbers: [0n, 1n, 2n, 3n],
         addresses: [attestor.address],
@@ -106,7 +106,7 @@ describe("strangers", () => {
           registry.read("getAttestation", [1n]),
           registry.read("getAttestation", [2n]),
         ]),
-        // Strangers may add to the list, never take from it.
+        // Outsiders may add to the list, never take from it.
         listed: (await registry.read("getAttestationsBySubject", [subject])).slice(0, 2),
       }),
       numRuns: 30,

@@ -96,14 +96,14 @@ describe("updateAttestor", () => {
   });
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts can register themselves and change no other attestor", async () => {
     const registry = await deploy();
     await registry.send(attestor.address, "registerAttestor", ["ipfs://a", schemas]);
     const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
-      strangers: [owner.address, payer.address],
+      outsiders: [owner.address, payer.address],
       pool: {
         numbers: [0n, 1n, 2n],
         addresses: [attestor.address],

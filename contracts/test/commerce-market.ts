@@ -16,7 +16,7 @@ export type CommerceMarket = {
   readonly facilitator: Address;
   /** Buys. */
   readonly agent: Address;
-  readonly stranger: Address;
+  readonly outsider: Address;
   /** Terms the merchant may commit as they are: by transfer, without a facilitator, for an hour. */
   readonly terms: (different?: Partial<QuoteCommitment>) => QuoteCommitment;
   /** Commits terms as the merchant. */
@@ -40,7 +40,7 @@ export async function openCommerceMarket(evm: Evm): Promise<CommerceMarket> {
     rival,
     facilitator,
     agent,
-    stranger: accounts.payer.address,
+    outsider: accounts.payer.address,
     terms: (different = {}) => ({
       merchantId: 1n,
       serviceNumericId: 1n,

@@ -10,7 +10,7 @@ import { CommerceModel } from "./commerce-model.ts";
 import { decodeEvents, EVM_CHAIN_ID, revertReasonOf, startEvm } from "./evm.ts";
 
 const evm = await startEvm();
-const { registry, merchant, rival, facilitator, agent, stranger, terms } = await openCommerceMarket(evm);
+const { registry, merchant, rival, facilitator, agent, outsider, terms } = await openCommerceMarket(evm);
 const word = (byte: string) => `0x${byte.repeat(32)}` as const;
 const opened = await evm.now();
 
@@ -19,15 +19,15 @@ const catalogue = [
   terms(),
   terms({ paymentRail: PAYMENT_RAILS.x402, facilitator }),
   terms({ paymentRail: PAYMENT_RAILS.facilitator, facilitator, expiresAt: opened + 25n }),
-  terms({ paymentRail: PAYMENT_RAILS.swap, facilitator, agent: stranger }),
+  terms({ paymentRail: PAYMENT_RAILS.swap, facilitator, agent: outsider }),
   terms({ merchantId: 2n, serviceNumericId: 2n, expiresAt: opened + 12n }),
   terms({ paymentRail: PAYMENT_RAILS.x402, facilitator: zeroAddress }),
-  terms({ facilitator: stranger }),
+  terms({ facilitator: outsider }),
   terms({ serviceNumericId: 2n }),
   terms({ merchantId: 3n }),
 ].map((quote) => ({ quote, hash: quoteHash(quote, BigInt(EVM_CHAIN_ID), registry.address) }));
 
-const person = fc.constantFrom(merchant, agent, facilitator, rival, stranger);
+const person = fc.constantFrom(merchant, agent, facilitator, rival, outsider);
 const entry = fc.oneof(
   { arbitrary: fc.constantFrom(...catalogue.slice(0, 5)), weight: 9 },
   { arbitrary: fc.constantFrom(...catalogue), weight: 1 },

@@ -10,7 +10,7 @@ import { findPermissionlessFunctions } from "./permissionless-functions.ts";
 
 const evm = await startEvm();
 const market = await openCommerceMarket(evm);
-const { registry, merchant, rival, facilitator, agent, stranger, terms, commit } = market;
+const { registry, merchant, rival, facilitator, agent, outsider, terms, commit } = market;
 const word = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const [result, proof, reason, verdict] = [word("e1"), word("f1"), word("d1"), word("d2")];
 const byFacilitator = { paymentRail: PAYMENT_RAILS.facilitator, facilitator } as const;
@@ -101,7 +101,7 @@ describe("commitQuote", () => {
     }));
 
   it("lets only the merchant commit a quote, for a service of that merchant", async () => {
-    for (const from of [rival, facilitator, agent, stranger]) {
+    for (const from of [rival, facilitator, agent, outsider]) {
       await expectRevert(registry.call(from, "commitQuote", [terms()]), abi, "Unauthorized");
     }
     const attempt = (different: Partial<QuoteCommitment>) =>
@@ -123,7 +123,7 @@ describe("commitQuote", () => {
         if (paymentRail >= PAYMENT_RAILS.facilitator)
           await expectRevert(attempt(zeroAddress), abi, "FacilitatorNotFound");
         else await attempt(zeroAddress);
-        await expectRevert(attempt(stranger), abi, "FacilitatorNotFound");
+        await expectRevert(attempt(outsider), abi, "FacilitatorNotFound");
         await registry.send(facilitator, "updateFacilitator", [1n, "", zeroHash, false]);
         await expectRevert(attempt(facilitator), abi, "FacilitatorInactive");
         await registry.send(facilitator, "registerFacilitator", [facilitator, "", zeroHash]);
@@ -149,7 +149,7 @@ describe("recordReceipt", () => {
   ] as const)("lets only the right party record a receipt: %s", (_, different, permitted) =>
     evm.undone(async () => {
       const hash = await commit(terms(different));
-      for (const from of [merchant, agent, facilitator, rival, stranger, zeroAddress]) {
+      for (const from of [merchant, agent, facilitator, rival, outsider, zeroAddress]) {
         const attempt = registry.call(from, "recordReceipt", [hash, result]);
         if (permitted.some((address) => address === from)) expect(await attempt).toBe(1n);
         else await expectRevert(attempt, abi, "Unauthorized");
@@ -271,7 +271,7 @@ describe("disputes", () => {
 });
 
 describe("after settlement", () => {
-  const accounts = { merchant, facilitator, agent, rival, stranger, zeroAddress };
+  const accounts = { merchant, facilitator, agent, rival, outsider, zeroAddress };
   type Name = keyof typeof accounts;
   const permitted: readonly (readonly [string, (from: Address) => Promise<unknown>, readonly Name[]])[] = [
     [
@@ -323,7 +323,7 @@ describe("after settlement", () => {
   );
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts can register and signal, and change nothing that is there", () =>
     evm.undone(async () => {
       const settled = await commit(terms(byFacilitator));
@@ -333,10 +333,10 @@ describe("strangers", () => {
       const open = await findPermissionlessFunctions({
         evm,
         contract: registry,
-        strangers: [stranger, evm.chain.accounts.guardian.address],
+        outsiders: [outsider, evm.chain.accounts.guardian.address],
         pool: {
           numbers: [0n, 1n, 2n, 3n, terms().expiresAt],
-          addresses: [merchant, facilitator, agent, stranger, zeroAddress],
+          addresses: [merchant, facilitator, agent, outsider, zeroAddress],
           words: [settled, pending, zeroHash, result],
         },
         world: () =>

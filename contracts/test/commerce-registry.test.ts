@@ -6,7 +6,7 @@ import { decodeEvents, expectBareRevert, expectRevert, startEvm } from "./evm.ts
 
 const evm = await startEvm();
 const accounts = evm.chain.accounts;
-const [merchant, facilitator, agent, payout, stranger] = [
+const [merchant, facilitator, agent, payout, outsider] = [
   accounts.merchant.address,
   accounts.facilitator.address,
   accounts.agent.address,
@@ -58,7 +58,7 @@ describe("merchants", () => {
           { eventName: "MerchantUpdated", args: { merchantId: 1n, ...changed } },
         ]);
         expect(await registry.read("getMerchant", [1n])).toEqual({ owner: merchant, ...changed });
-        for (const from of [agent, payout, stranger]) {
+        for (const from of [agent, payout, outsider]) {
           await expectRevert(registry.call(from, "updateMerchant", update), abi, "Unauthorized");
         }
       }
@@ -134,7 +134,7 @@ describe("services", () => {
         capabilityHash: zeroHash,
         active: false,
       };
-      for (const from of [agent, payout, stranger]) {
+      for (const from of [agent, payout, outsider]) {
         await expectRevert(registry.call(from, "updateService", update), abi, "Unauthorized");
         const service = [1n, "another", "", hash, capability] as const;
         await expectRevert(registry.call(from, "registerService", service), abi, "Unauthorized");
@@ -167,26 +167,26 @@ describe("facilitators", () => {
   it("any account registers a facilitator, for any address but zero", () =>
     evm.undone(async () => {
       const args = [facilitator, "ipfs://f", hash] as const;
-      expect(await registry.call(stranger, "registerFacilitator", args)).toBe(1n);
+      expect(await registry.call(outsider, "registerFacilitator", args)).toBe(1n);
       const fields = { facilitator, metadataURI: "ipfs://f", metadataHash: hash };
-      expect(decodeEvents(await registry.send(stranger, "registerFacilitator", args), abi)).toEqual([
+      expect(decodeEvents(await registry.send(outsider, "registerFacilitator", args), abi)).toEqual([
         { eventName: "FacilitatorRegistered", args: { facilitatorId: 1n, ...fields } },
       ]);
       expect(await registry.read("getFacilitator", [1n])).toEqual({ ...fields, active: true });
-      expect(await registry.call(stranger, "registerFacilitator", [agent, "", zeroHash])).toBe(2n);
-      const zero = registry.call(stranger, "registerFacilitator", [zeroAddress, "ipfs://f", hash]);
+      expect(await registry.call(outsider, "registerFacilitator", [agent, "", zeroHash])).toBe(2n);
+      const zero = registry.call(outsider, "registerFacilitator", [zeroAddress, "ipfs://f", hash]);
       await expectRevert(zero, abi, "InvalidFacilitator", [zeroAddress]);
     }));
 
   it("no other account overwrites a facilitator, not even an inactive one", () =>
     evm.undone(async () => {
-      await registered(stranger, "ipfs://f");
+      await registered(outsider, "ipfs://f");
       const taken = [facilitator, 1n];
-      for (const from of [stranger, merchant]) {
+      for (const from of [outsider, merchant]) {
         await expectRevert(registered(from, "ipfs://evil"), abi, "FacilitatorAlreadyRegistered", taken);
       }
       await registry.send(facilitator, "updateFacilitator", [1n, "ipfs://off", hash, false]);
-      await expectRevert(registered(stranger, "ipfs://evil"), abi, "FacilitatorAlreadyRegistered", taken);
+      await expectRevert(registered(outsider, "ipfs://evil"), abi, "FacilitatorAlreadyRegistered", taken);
       expect(await registry.read("getFacilitator", [1n])).toMatchObject({
         metadataURI: "ipfs://off",
         active: false,
@@ -195,8 +195,8 @@ describe("facilitators", () => {
 
   it("a facilitator may register itself again, with the same id, and is active", () =>
     evm.undone(async () => {
-      await registered(stranger, "ipfs://f");
-      await registry.send(stranger, "registerFacilitator", [agent, "", zeroHash]);
+      await registered(outsider, "ipfs://f");
+      await registry.send(outsider, "registerFacilitator", [agent, "", zeroHash]);
       await registry.send(facilitator, "updateFacilitator", [1n, "ipfs://off", hash, false]);
       const again = [facilitator, "ipfs://back", otherHash] as const;
       expect(await registry.call(facilitator, "registerFacilitator", again)).toBe(1n);
@@ -206,14 +206,14 @@ describe("facilitators", () => {
       ]);
       expect(await registry.read("getFacilitator", [1n])).toEqual({ ...fields, active: true });
       // No id was used up.
-      expect(await registry.call(stranger, "registerFacilitator", [payout, "", zeroHash])).toBe(3n);
+      expect(await registry.call(outsider, "registerFacilitator", [payout, "", zeroHash])).toBe(3n);
     }));
 
   it("only the facilitator changes its record, and unknown ids are rejected", () =>
     evm.undone(async () => {
-      await registered(stranger, "ipfs://f");
+      await registered(outsider, "ipfs://f");
       const update = [1n, "ipfs://new", otherHash, false] as const;
-      for (const from of [stranger, merchant, agent]) {
+      for (const from of [outsider, merchant, agent]) {
         await expectRevert(registry.call(from, "updateFacilitator", update), abi, "Unauthorized");
       }
       const fields = { facilitator, metadataURI: "ipfs://new", metadataHash: otherHash, active: false };
@@ -238,7 +238,7 @@ describe("trust signals", () => {
       for (const subjectType of [0, 1, 2, 3]) {
         for (const kind of [0, 1, 2, 3]) {
           signalId += 1n;
-          const reporter = kind % 2 === 0 ? stranger : agent;
+          const reporter = kind % 2 === 0 ? outsider : agent;
           const args = [subjectType, 99n, kind, hash] as const;
           expect(await registry.call(reporter, "recordTrustSignal", args)).toBe(signalId);
           const fields = { subjectType, subjectId: 99n, kind, reporter, signalHash: hash };
@@ -261,8 +261,8 @@ describe("trust signals", () => {
     for (const signalId of [0n, 1n, maxUint256]) {
       expect(await registry.read("getTrustSignal", [signalId])).toEqual(nothing);
     }
-    await expectBareRevert(registry.call(stranger, "recordTrustSignal", [4, 1n, 0, hash]));
-    await expectBareRevert(registry.call(stranger, "recordTrustSignal", [0, 1n, 4, hash]));
-    await expectBareRevert(registry.call(stranger, "recordTrustSignal", [255, 1n, 255, hash]));
+    await expectBareRevert(registry.call(outsider, "recordTrustSignal", [4, 1n, 0, hash]));
+    await expectBareRevert(registry.call(outsider, "recordTrustSignal", [0, 1n, 4, hash]));
+    await expectBareRevert(registry.call(outsider, "recordTrustSignal", [255, 1n, 255, hash]));
   });
 });

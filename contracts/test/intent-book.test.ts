@@ -179,7 +179,7 @@ describe("cancelIntent", () => {
   });
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts can bid and change nothing that is there", async () => {
     const book = await deploy();
     const validUntil = (await evm.now()) + 900n;
@@ -200,7 +200,7 @@ describe("strangers", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: book,
-      strangers: [payer.address, agent.address],
+      outsiders: [payer.address, agent.address],
       pool: {
         numbers: [0n, 1n, 2n, 3n, 900n, 1_000n, validUntil],
         addresses: [owner.address, solver.address, payer.address],

@@ -19,7 +19,7 @@ import {
 const evm = await startEvm();
 const accounts = evm.chain.accounts;
 const account = accounts.agent.address;
-const stranger = accounts.payer.address;
+const outsider = accounts.payer.address;
 const merchant = accounts.merchant.address;
 const facilitator = accounts.facilitator.address;
 const token = getAddress(pad("0x70", { size: 20 }));
@@ -89,7 +89,7 @@ describe("a signed payment", () => {
     const module = await deploy();
     await module.send(account, "setPaymentPolicy", [...key, 0n, 0n, true]);
     for (const other of [
-      [stranger, token, facilitator],
+      [outsider, token, facilitator],
       [merchant, otherToken, facilitator],
       [merchant, token, zeroAddress],
     ] as const) {
@@ -99,7 +99,7 @@ describe("a signed payment", () => {
       await expectRevert(record, abi, "PaymentNotAllowed", other);
     }
     await expectRevert(
-      module.read("checkSignedPayment", [...key, 1n], stranger),
+      module.read("checkSignedPayment", [...key, 1n], outsider),
       abi,
       "PaymentNotAllowed",
       key,
@@ -143,7 +143,7 @@ describe("a signed payment", () => {
 });
 
 describe("any sequence of payments", () => {
-  const keys = [merchant, stranger].flatMap((payee) =>
+  const keys = [merchant, outsider].flatMap((payee) =>
     [token, otherToken].flatMap((paidIn) =>
       [zeroAddress, facilitator].map((carrier) => [payee, paidIn, carrier] as const),
     ),

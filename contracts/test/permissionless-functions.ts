@@ -21,7 +21,7 @@ export type ArgumentPool = {
 export type PermissionlessSearchOptions = {
   readonly evm: Evm;
   readonly contract: Pick<Contract<Abi>, "abi" | "address">;
-  readonly strangers: readonly Address[];
+  readonly outsiders: readonly Address[];
   readonly pool: ArgumentPool;
   /** Reads everything that belongs to others. */
   readonly world: () => Promise<unknown>;
@@ -36,14 +36,14 @@ export type PermissionlessSearchOptions = {
 export async function findPermissionlessFunctions(
   options: PermissionlessSearchOptions,
 ): Promise<readonly string[]> {
-  const { evm, contract, strangers, pool, world, numRuns } = options;
+  const { evm, contract, outsiders, pool, world, numRuns } = options;
   const before = await world();
   const open = new Set<string>();
   for (const item of contract.abi.filter(isWrite)) {
     const payable = item.stateMutability === "payable";
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom(...strangers),
+        fc.constantFrom(...outsiders),
         fc.tuple(...item.inputs.map((input) => argument(input, pool))),
         fc.constantFrom(...(payable ? [0n, 1n] : [0n])),
         async (from, args, value) => {

@@ -140,7 +140,7 @@ describe("commands", () => {
       evm,
       contract: account,
       // A guardian and a holder of a session key may run no command.
-      strangers: [payer.address, guardian.address, merchant.address],
+      outsiders: [payer.address, guardian.address, merchant.address],
       pool: {
         numbers: [0n, 1n, 2n ** 256n - 1n],
         addresses: [account.address, module.address, token.address, payer.address, ENTRY_POINT],

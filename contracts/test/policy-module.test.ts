@@ -9,7 +9,7 @@ const evm = await startEvm();
 const accounts = evm.chain.accounts;
 const account = accounts.agent.address;
 const guardian = accounts.guardian.address;
-const stranger = accounts.payer.address;
+const outsider = accounts.payer.address;
 const token = getAddress(pad("0x70", { size: 20 }));
 const target = getAddress(pad("0x7a", { size: 20 }));
 const deploy = () => evm.deploy(abi, policyModuleBytecode, []);
@@ -39,7 +39,7 @@ describe("settings", () => {
     expect(await module.read("isFunctionAllowed", [account, target, TRANSFER])).toBe(false);
     expect(await module.read("guardianOf", [account])).toBe(zeroAddress);
     expect(await module.read("isAccountFrozen", [account])).toBe(false);
-    expect(await module.read("getPaymentPolicy", [account, target, token, stranger])).toEqual({
+    expect(await module.read("getPaymentPolicy", [account, target, token, outsider])).toEqual({
       maxPerPayment: 0n,
       maxPerDay: 0n,
       spentToday: 0n,
@@ -78,11 +78,11 @@ describe("settings", () => {
     expect(await module.read("guardianOf", [account])).toBe(guardian);
     expect(await module.read("isAccountFrozen", [account])).toBe(true);
 
-    expect(await module.read("getSpendLimit", [stranger, token])).toMatchObject({ maxPerDay: 0n });
-    expect(await module.read("isTargetAllowed", [stranger, target])).toBe(false);
-    expect(await module.read("isFunctionAllowed", [stranger, target, TRANSFER])).toBe(false);
-    expect(await module.read("guardianOf", [stranger])).toBe(zeroAddress);
-    expect(await module.read("isAccountFrozen", [stranger])).toBe(false);
+    expect(await module.read("getSpendLimit", [outsider, token])).toMatchObject({ maxPerDay: 0n });
+    expect(await module.read("isTargetAllowed", [outsider, target])).toBe(false);
+    expect(await module.read("isFunctionAllowed", [outsider, target, TRANSFER])).toBe(false);
+    expect(await module.read("guardianOf", [outsider])).toBe(zeroAddress);
+    expect(await module.read("isAccountFrozen", [outsider])).toBe(false);
   });
 
   it("settings can be taken back", async () => {
@@ -124,8 +124,8 @@ describe("a guardian", () => {
   it("a guardian freezes only its account, and changes no other setting", async () => {
     const module = await deploy();
     await module.send(account, "setGuardian", [guardian]);
-    await expectRevert(module.call(guardian, "setAccountFrozen", [stranger, true]), abi, "Unauthorized");
-    await expectRevert(module.call(stranger, "setAccountFrozen", [account, true]), abi, "Unauthorized");
+    await expectRevert(module.call(guardian, "setAccountFrozen", [outsider, true]), abi, "Unauthorized");
+    await expectRevert(module.call(outsider, "setAccountFrozen", [account, true]), abi, "Unauthorized");
     await module.send(guardian, "setSpendLimit", [token, 5n]);
     await module.send(guardian, "setTargetAllowed", [target, true]);
     expect(await module.read("getSpendLimit", [account, token])).toMatchObject({ maxPerDay: 0n });
@@ -160,7 +160,7 @@ describe("checkTransaction", () => {
     const tokens = [target, 11n, 10n] as const;
     await expectRevert(check(module, target, 5n, spend), abi, "DailySpendLimitExceeded", tokens);
     await check(module, target, 5n, concat([TRANSFER, word(1n), word(10n)]));
-    await expectRevert(check(module, target, 0n, "0x", stranger), abi, "TargetNotAllowed", [target]);
+    await expectRevert(check(module, target, 0n, "0x", outsider), abi, "TargetNotAllowed", [target]);
   });
 
   it("checks the function only in function mode and only with four bytes of data", async () => {
@@ -257,7 +257,7 @@ describe("recordSpend", () => {
       over,
     );
     expect(await module.read("getSpentToday", [account, token])).toBe(100n);
-    expect(await module.read("getSpentToday", [stranger, token])).toBe(0n);
+    expect(await module.read("getSpentToday", [outsider, token])).toBe(0n);
     expect(await module.read("getSpendLimit", [account, token])).toEqual({
       maxPerDay: 100n,
       spentToday: 100n,

@@ -188,7 +188,7 @@ describe("checkTransaction", () => {
   });
 });
 
-describe("strangers", () => {
+describe("outsiders", () => {
   it("other accounts set rules for themselves and change no other account", async () => {
     await module.send(account, "setGuardian", [guardian.address]);
     await module.send(account, "setSpendLimit", [tokenA, 100n]);
@@ -198,7 +198,7 @@ describe("strangers", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: module,
-      strangers: [payer.address, merchant.address],
+      outsiders: [payer.address, merchant.address],
       pool: {
         numbers: [0n, 1n, MODEL_UINT256_MAX],
         addresses: [account, tokenA, zeroAddress, merchant.address, payer.address],

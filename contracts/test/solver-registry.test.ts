@@ -150,7 +150,7 @@ describe("every account but the operator", () => {
     const open = await findPermissionlessFunctions({
       evm,
       contract: registry,
-      strangers: [owner.address, payer.address],
+      outsiders: [owner.address, payer.address],
       pool: {
         numbers: [0n, 1n, 2n, bond],
         addresses: [solver.address],

@@ -306,8 +306,8 @@ describe("an authorization", () => {
       { eventName: "Transfer", args: { from: walletAddress, to: merchant.address, value: 10n } },
     ]);
     const rejected = authorization({ from: wallet.address });
-    const stranger = await signFor(rejected, "TransferWithAuthorization", merchant);
-    await expectRevert(transfer(rejected, stranger), abi, "InvalidSignature", [walletAddress]);
+    const outsider = await signFor(rejected, "TransferWithAuthorization", merchant);
+    await expectRevert(transfer(rejected, outsider), abi, "InvalidSignature", [walletAddress]);
     const received = authorization({ from: wallet.address });
     const signature = await signFor(received, "ReceiveWithAuthorization");
     await usd.send(merchant.address, "receiveWithAuthorization", [...authorizationArgs(received), signature]);

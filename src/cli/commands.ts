@@ -371,7 +371,7 @@ export const COMMANDS: readonly Command[] = [
     name: "deployments",
     summary: "list the deployments of the database, or drop one",
     description:
-      "Lists the deployments of NETWORK and DEPLOYMENTS, and every other index beside them in the database, with how far\n" +
+      "Lists the deployments of NETWORK and DEPLOYMENTS, and every other index in the database, with how far\n" +
       "each is. With --drop it deletes the schema of one, which no indexer may be writing; others are not touched.",
     options: {
       network,

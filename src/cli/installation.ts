@@ -99,7 +99,7 @@ export function assertNodes(deployments: readonly InstalledDeployment[]): void {
     throw new Fault(
       "CONFIG_INVALID",
       base === ""
-        ? "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org. A command beside a run takes its nodes, but not from URLs with a path, a query or a password, which may be keys."
+        ? "RPC_URL must name at least one node of the chain, such as https://sepolia.base.org. A command next to a run takes its nodes, but not from URLs with a path, a query or a password, which may be keys."
         : `RPC_URL_${deployment.chainId} must name at least one node of the chain of ${name}.`,
     );
   }

@@ -21,7 +21,7 @@ async function createFolder(runs: Readonly<Record<string, Partial<RunState>>> = 
   return folder;
 }
 
-describe("a run beside the command", () => {
+describe("a run next to the command", () => {
   it("is joined, with its deployment, node and database", async () => {
     const folder = await createFolder({ "local.json": {} });
     const { environment, note } = chooseOperatorDatabase({ SEXTANT_DATA: folder });

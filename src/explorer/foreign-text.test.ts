@@ -1,4 +1,4 @@
-// Text of strangers: visible as it is, isolated, and linked only to the web.
+// Third-party text: visible as it is, isolated, and linked only to the web.
 import { describe, expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
@@ -6,7 +6,7 @@ import { foreignUri, renderForeignText } from "./foreign-text.ts";
 const shown = (value: string) => renderHtml(renderForeignText(value));
 const linked = (value: string) => renderHtml(foreignUri(value));
 
-describe("text of a stranger", () => {
+describe("third-party text", () => {
   it.each([
     ["an override of direction", "a\u202eb", "202e"],
     ["an isolate", "a\u2067b", "2067"],
@@ -23,7 +23,7 @@ describe("text of a stranger", () => {
     expect(shown(value)).not.toContain([...value][1] ?? "");
   });
 
-  it("isolates untrusted text, so that it reorders nothing beside it", () => {
+  it("isolates untrusted text, so that it reorders nothing around it", () => {
     expect(shown("שלום")).toBe('<bdi class="foreign">שלום</bdi>');
   });
 
@@ -48,7 +48,7 @@ describe("text of a stranger", () => {
   });
 });
 
-describe("a URI of a stranger", () => {
+describe("a third-party URI", () => {
   it("links an https URI without passing on the referrer", () => {
     expect(linked("https://example.org/a?b=c&d")).toBe(
       '<a href="https://example.org/a?b=c&amp;d" rel="noopener noreferrer nofollow ugc"><bdi class="foreign">https://example.org/a?b=c&amp;d</bdi></a>',

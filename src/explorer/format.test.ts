@@ -25,7 +25,7 @@ describe("a number", () => {
     expect(formatNumber(value)).toEqual({ text, exact });
   });
 
-  it("keeps every digit, in the text or beside it", () => {
+  it("keeps every digit, in the text or in its title", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }), (value) => {
         const { text, exact } = formatNumber(value.toString());

@@ -39,7 +39,7 @@ export function formatUnits(units: string, decimals: number | null): ShownNumber
 
 const SUFFIXES = ["", "k", "M", "B", "T"] as const;
 
-/** Three digits and a suffix, cut and never rounded up: for axes, where the table beside them is exact. */
+/** Three digits and a suffix, cut and never rounded up: for axes, because the table next to them is exact. */
 export function formatCompact(value: string): string {
   const match = /^([0-9]+)(?:\.([0-9]+))?$/.exec(value);
   if (!match) return value;

@@ -1,4 +1,4 @@
-// JSON of strangers as markup: every token stays, nothing gets through, and long texts are cut.
+// Third-party JSON as markup: every token stays, nothing gets through, and long texts are cut.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";

@@ -121,5 +121,5 @@ function footer({ head, site, base }: PageContext): Html {
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
 <div><dt>Block time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
-</dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by strangers.</p></div></footer>`;
+</dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by third parties.</p></div></footer>`;
 }

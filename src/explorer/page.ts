@@ -35,7 +35,7 @@ export type Page = {
   readonly path: string;
   /** Its name in the navigation; absent for a page that only links lead to. */
   readonly nav?: string;
-  /** Keys of the query beside `block`; others are ignored. */
+  /** Keys of the query besides `block`; others are ignored. */
   readonly query?: readonly string[];
   /** The lists of the page, each with its own CSV. */
   readonly lists?: readonly CsvSource[];

@@ -104,7 +104,7 @@ describe("a request to the public internet", () => {
 
   it.each([
     ["a private address", ["127.0.0.1"]],
-    ["a private address beside a public one", ["8.8.8.8", "127.0.0.1"]],
+    ["a private address together with a public one", ["8.8.8.8", "127.0.0.1"]],
     ["a mapped address", ["::ffff:127.0.0.1"]],
     ["a link-local address", ["fe80::1"]],
     ["an address that carries a private one", ["64:ff9b::7f00:1"]],

@@ -16,7 +16,7 @@ import { domains } from "./domains.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 const decode = (log: ChainLog) => decoder.decode(log, 5n);
-const STRANGER = repeatAddressByte("66");
+const OUTSIDER = repeatAddressByte("66");
 
 const revoked = encodeProtocolLog("AgentRegistry", "AgentRevoked", { agentId: 3n }, { block: 7, index: 2 });
 const keyArgs = { sessionKey: repeatAddressByte("4e"), expiresAt: 9, active: true };
@@ -37,7 +37,7 @@ describe("a log", () => {
   });
 
   it("ignores a log of an unknown contract even if it imitates a registry", () => {
-    expect(decode({ ...revoked, address: STRANGER })).toBeNull();
+    expect(decode({ ...revoked, address: OUTSIDER })).toBeNull();
   });
 
   it("ignores a log of a contract that does not declare the event", () => {
@@ -55,7 +55,7 @@ describe("a log", () => {
       address: MEMORY_ACCOUNT,
       args: keyArgs,
     });
-    expect(decode({ ...keyUpdated, address: STRANGER })).toMatchObject({ address: STRANGER });
+    expect(decode({ ...keyUpdated, address: OUTSIDER })).toMatchObject({ address: OUTSIDER });
   });
 });
 

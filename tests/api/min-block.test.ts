@@ -126,7 +126,7 @@ describe("a read with x-min-block", () => {
     "9".repeat(400),
     "3, 4",
     "latest",
-  ])("rejects %j, beside a valid one too", async (text) => {
+  ])("rejects %j, also next to a valid one", async (text) => {
     expect((await get(`/agents/7?min_block=${encodeURIComponent(text)}`)).status).toBe(400);
     expect((await get(`/agents/7?min_block=${encodeURIComponent(text)}`, "3")).status).toBe(400);
     if (text.trim() !== text) return;

@@ -79,7 +79,7 @@ describe("a landing", () => {
   });
 
   it.each([
-    ["lies beside the module that starts it", "src/store/worker.mjs"],
+    ["lies next to the module that starts it", "src/store/worker.mjs"],
     ["is read by a path with a computed end", "src/store/texts/help.txt"],
     ["is deleted from a folder that is read", "src/store/texts/deleted.txt"],
     ["says what a package imports", "packages/clock/package.json"],

@@ -248,7 +248,7 @@ describe("at every width", () => {
     },
   );
 
-  it("keeps the names of chains beside their bars, however long they are", async () => {
+  it("keeps the names of chains next to their bars, however long they are", async () => {
     const { page } = await buy();
     await page.evaluate(`for (const name of document.querySelectorAll(".shares .chain")) {
       name.textContent = "Ethereum (local)";

@@ -10,7 +10,7 @@ let browser: Browser;
 let stage: ExplorerStage;
 let account: string;
 let target: string;
-const STRANGER = `0x${"ab".repeat(20)}`;
+const OUTSIDER = `0x${"ab".repeat(20)}`;
 
 beforeAll(async () => {
   [browser, stage] = await Promise.all([openBrowser(), openExplorerStage()]);
@@ -46,12 +46,12 @@ describe.each([
     const allowed = await check(page, { Target: target });
     expect(allowed).toMatch(/Allowed/);
     expect(allowed).not.toContain("cast send");
-    const rejected = await check(page, { Target: STRANGER, "Value in wei": "5", "Call data": "0x12345678" });
+    const rejected = await check(page, { Target: OUTSIDER, "Value in wei": "5", "Call data": "0x12345678" });
     expect(rejected).toContain("Not allowed");
     expect(rejected).toContain("is not allowed for this account");
     expect(rejected).toContain(`--from ${account}`);
     // The entered values stay, so that they can be changed.
-    expect(await page.getByLabel("Target", { exact: true }).inputValue()).toBe(STRANGER);
+    expect(await page.getByLabel("Target", { exact: true }).inputValue()).toBe(OUTSIDER);
     if (javaScriptEnabled) await page.locator("#fix .copy").first().waitFor();
     expect(errors).toEqual([]);
     await page.context().close();

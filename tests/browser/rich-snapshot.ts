@@ -139,7 +139,7 @@ function summarize(isIncluded: (chain: string) => boolean): Omit<ChainSummary, "
   };
 }
 
-const STRANGER = "0x1111111111111111111111111111111111111111";
+const OUTSIDER = "0x1111111111111111111111111111111111111111";
 const RELAYER = "0x2222222222222222222222222222222222222222";
 
 const USDC = { contract: addressOf(4), symbol: "USDC", decimals: 6 };
@@ -156,11 +156,11 @@ const activity: readonly RecentActivity[] = Array.from({ length: 25 }, (_, index
   return {
     chain: index === 2 ? "ethereum" : "base",
     hash: `0x${(index + 1).toString(16).padStart(64, "c")}`,
-    from: isOut ? WALLET : STRANGER,
-    to: isOut ? STRANGER : WALLET,
+    from: isOut ? WALLET : OUTSIDER,
+    to: isOut ? OUTSIDER : WALLET,
     blockNumber: 40_000_000 - index,
     timestamp: index === 24 ? null : new Date(Date.UTC(2025, 11, 31, 23, 59 - index)).toISOString(),
-    sender: index === 3 ? RELAYER : isOut ? WALLET : STRANGER,
+    sender: index === 3 ? RELAYER : isOut ? WALLET : OUTSIDER,
     lookalike: index === 4,
     transfer: index === 5 ? null : index === 6 ? LARGE_TRANSFER : (TRANSFERS[index % 3] ?? null),
   };
@@ -176,7 +176,7 @@ function account(chain: Chain, kind: "eoa" | "delegated"): PortfolioAccount {
       delegate: null,
       implementation: null,
     },
-    ...(kind === "delegated" ? { delegate: STRANGER } : {}),
+    ...(kind === "delegated" ? { delegate: OUTSIDER } : {}),
     ...{ version: null, owners: null, threshold: null, entryPoint: null },
   };
 }

@@ -61,10 +61,10 @@ describe("wallet", () => {
       environment: { NO_COLOR: "1" },
     });
     const [transaction, ...others] = await payer.transactions();
-    const besideProgress = err
+    const withoutProgress = err
       .replaceAll("\r\u001b[2K", "")
       .replace(/\S Paying for the snapshot \d+ s/gu, "");
-    expect([code, besideProgress, others]).toEqual([0, "", []]);
+    expect([code, withoutProgress, others]).toEqual([0, "", []]);
     const [tables, receipt] = out.split(/\n\n(?=Paid)/);
     expect(tables).toBe(SNAPSHOT_AT_80);
     // Sentences are left to the terminal to wrap.
@@ -94,7 +94,7 @@ describe("wallet", () => {
     expect(await payer.transactions()).toHaveLength(1);
   });
 
-  it("prints the JSON of the API, and the receipt beside it", async () => {
+  it("prints the JSON of the API, and the receipt next to it", async () => {
     const payer = await stage.openPayer();
     const { code, out, err } = await payer.run(["wallet", WALLET, "--chains", "base", "--json"]);
     expect([code, JSON.parse(out)]).toEqual([0, exampleSnapshot]);
@@ -465,7 +465,7 @@ describe.concurrent("after a lost request or response,", () => {
     expect(sent).toBe(1);
   });
 
-  it("payments recovers what it can beside a payment to another service, whose signature goes nowhere else", async ({
+  it("payments recovers what it can next to a payment to another service, whose signature goes nowhere else", async ({
     onTestFinished,
   }) => {
     const payer = await stage.openPayer();

@@ -158,13 +158,13 @@ describe("signed writes", () => {
   it("stores an intent's metadata for its owner, and for no other account", async () => {
     const id = await stage.submit(INTENT_OWNER, 1n);
     await stage.waitUntilSynced();
-    const [owner, stranger] = [writerOf(INTENT_OWNER), writerOf(UNRELATED_ACCOUNT)];
+    const [owner, outsider] = [writerOf(INTENT_OWNER), writerOf(UNRELATED_ACCOUNT)];
     for (const data of ["0xaa", "0xbb"]) {
       const stored = await owner.putIntentMetadata({ id }, { execution_data: data });
       expect(stored.execution_data).toBe(data);
     }
     expect((await owner.getIntent({ id })).metadata?.execution_data).toBe("0xbb");
-    await expect(stranger.putIntentMetadata({ id }, { execution_data: "0xcc" })).rejects.toMatchObject({
+    await expect(outsider.putIntentMetadata({ id }, { execution_data: "0xcc" })).rejects.toMatchObject({
       code: "WRITE_FORBIDDEN",
       retry: "never",
     });

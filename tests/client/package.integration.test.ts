@@ -12,7 +12,7 @@ import { createTestFolder } from "../support/test-folder.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
 /** The packages that users install together with it. */
-const BESIDE = ["viem", "@types/node"];
+const INSTALLED = ["viem", "@types/node"];
 
 const TSCONFIG = {
   compilerOptions: {
@@ -35,7 +35,7 @@ it("installs the client from its tarball, compiles with tsc --strict, and runs t
   const tarball = join(folder, "sextant-index-client-0.1.0.tgz");
   // Peers come from this checkout; nothing is downloaded.
   run("npm", ["install", "--offline", "--ignore-scripts", "--legacy-peer-deps", "--no-audit", tarball], app);
-  for (const name of BESIDE) {
+  for (const name of INSTALLED) {
     mkdirSync(join(app, "node_modules", name, ".."), { recursive: true });
     symlinkSync(join(CHECKOUT, "node_modules", name), join(app, "node_modules", name));
   }

@@ -108,7 +108,7 @@ describe("an export", () => {
     expect(await exportInto(folder, live.database, { wholeRanges: true })).toEqual(steps);
   });
 
-  it("replaces what a killed run has left, and keeps what others put beside it", async () => {
+  it("replaces what a killed run has left, and keeps what others put next to it", async () => {
     const folder = await createTestFolder();
     const { files } = await exportInto(folder, live.database, { step: STEP, to: STEP * 2 - 1 });
     await writeFile(join(folder, "logs/40-55.parquet"), "not listed yet");

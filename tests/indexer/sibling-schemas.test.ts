@@ -83,7 +83,7 @@ const isTouched = async () =>
     ?.called;
 
 describe("`sextant deployments`", () => {
-  it("lists every schema, also beside one that cannot be read", async () => {
+  it("lists every schema, also next to one that cannot be read", async () => {
     const { code, out } = await run();
     expect(code).toBe(0);
     expect(out).toMatch(/^memory +schema sextant +chain 1 +nothing indexed$/m);

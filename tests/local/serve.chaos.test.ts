@@ -60,14 +60,14 @@ it("waits for its node, serves, is joined by a second process, and continues aft
 
     const environment = { ...PORTS, NETWORK: file, RPC_URL: node.url, SEXTANT_DATA: data };
     const second = startSextant(["api"], { environment });
-    const beside =
+    const sibling =
       /"url":"(http:[^"]+)"/.exec(await second.waitForOutput(/Indexing API is listening/))?.[1] ?? "";
-    expect(await (await eventually(`${beside}/merchants`)).text()).toBe(merchants);
+    expect(await (await eventually(`${sibling}/merchants`)).text()).toBe(merchants);
 
     // The process that started the database stops; the other one takes it over.
     run.child.kill("SIGINT");
     expect((await run.ended).code).toBe(0);
-    expect(await (await eventually(`${beside}/merchants?limit=100`)).text()).toContain('"merchants"');
+    expect(await (await eventually(`${sibling}/merchants?limit=100`)).text()).toContain('"merchants"');
 
     const again = startSextant(serveOptions, { environment: PORTS });
     const next =

@@ -33,7 +33,7 @@ const wallet = namedAccounts().payer.address.toLowerCase() as Hex;
 const [SOLVER, AGENT] = [namedAccounts().solver, namedAccounts().agent].map(({ address }) =>
   address.toLowerCase(),
 ) as [Hex, Hex];
-const STRANGER = numberedAddress(0x57a);
+const OUTSIDER = numberedAddress(0x57a);
 /** 1inch: the local market has the chain id of Base, so that its spenders are known. */
 const ROUTER: Hex = "0x111111125421ca6dc452d289314280a0f8842a65";
 
@@ -162,14 +162,14 @@ describe("an exposure", () => {
 
   it("shows what was approved, and each revocation ends its permission", async () => {
     await approve(ROUTER, 2n ** 256n - 1n);
-    await approve(STRANGER, 1_500_000n);
+    await approve(OUTSIDER, 1_500_000n);
     const block = await callNode<Hex>(stage.base, "eth_blockNumber", []);
     const { permissions, summary } = await buy();
     const ofDollars = permissions.filter(({ contract }) => contract === usdc);
     expect(ofDollars.map(({ spender, spenderName, reasons }) => [spender, spenderName, reasons])).toEqual([
       [SOLVER, null, ["unlimited", "unknown spender"]],
       [ROUTER, "1inch Aggregation Router v6", ["unlimited"]],
-      [STRANGER, null, ["unknown spender"]],
+      [OUTSIDER, null, ["unknown spender"]],
     ]);
     expect(permissions).toHaveLength(ofDollars.length + 3);
     expect(ofDollars[0]?.rawBalance).toBe(

@@ -126,8 +126,8 @@ describe("policy accounts", () => {
     const { status, body } = await register(receiver.url, { fields: { accounts: [own] } });
     expect(status).toBe(201);
     expect(body).toMatchObject({ accounts: [own] });
-    const [owner, stranger] = wallets as [Wallet, Wallet];
-    await setSessionKey(stranger, other as Hex, key, 2_000_000_000n, true);
+    const [owner, outsider] = wallets as [Wallet, Wallet];
+    await setSessionKey(outsider, other as Hex, key, 2_000_000_000n, true);
     await setSessionKey(owner, own as Hex, key, 2_000_000_000n, true);
     await setAccountFrozen(owner, own as Hex, true);
     await stage.waitUntilSynced();

@@ -166,7 +166,7 @@ describe("a journal file", () => {
     },
   );
 
-  it("creates the file that a symbolic link names, with its lock beside it", async () => {
+  it("creates the file that a symbolic link names, with its lock next to it", async () => {
     const link = join(folder, "link");
     symlinkSync(join(folder, "target"), link);
     const linked = openFileJournal(link);

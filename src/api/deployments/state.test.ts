@@ -28,7 +28,7 @@ function openStates() {
   return { clock, waiting, states, finish };
 }
 
-it("a read that takes long is waited for, and no other is begun beside it", async () => {
+it("a read that takes long is waited for, and no other begins before it ends", async () => {
   const { clock, waiting, states, finish } = openStates();
   const first = states.read();
   for (clock.ms = 0; clock.ms < 30_000; clock.ms += 1_100) void states.read();

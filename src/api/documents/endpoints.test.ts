@@ -93,7 +93,7 @@ describe("publishing", () => {
     ]);
   });
 
-  it("takes the labels of a quote document from itself where they are not given beside it", async () => {
+  it("takes the labels of a quote document from itself if they are not given with it", async () => {
     const agent = `0x${"Cd".repeat(20)}`;
     const own = { request_id: "own-1", merchant_id: 7, service_numeric_id: "9", service_id: "", agent };
     const request = await publish("QuoteRequest", {

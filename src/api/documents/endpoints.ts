@@ -113,7 +113,7 @@ function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: Document
     path: `${kind.path}/:hash/metadata`,
     operationId: `get${kind.title}Metadata`,
     summary: `Get the metadata of a ${kind.noun}`,
-    description: "What its publisher has stated beside the text, its size, and when it was published.",
+    description: "The publisher's statements about the text, its size, and when it was published.",
     tag: TAG,
     parameters: [hashInPath],
     body: null,

@@ -96,7 +96,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "manageWebhook",
     summary: "Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner",
     description:
-      "A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it.",
+      "A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign in addition to the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it.",
     parameters: [idParameter],
     body: MANAGEMENT,
     status: 200,

@@ -107,8 +107,8 @@ describe("the logs of a block", () => {
 
   it.each([
     ["alone", null],
-    ["beside one that is behind", { kind: "error", code: -32_000, message: "header not found" }],
-    ["beside one that is down", { kind: "status", status: 503 }],
+    ["next to one that is behind", { kind: "error", code: -32_000, message: "header not found" }],
+    ["next to one that is down", { kind: "status", status: 503 }],
   ] as const)("finds logs in the receipts of a node that always omits them, %s", async (_, other) => {
     const omitting = await node(() => ({ kind: "empty-logs" }), 99);
     const urls = [omitting.url, ...(other === null ? [] : [(await node(() => other, 99)).url])];

@@ -355,7 +355,7 @@ describe("a batch", () => {
     expect(numbers(await rpc.batch(many))).toEqual(expected);
   });
 
-  it("returns the failure of a member beside the results of the others", async () => {
+  it("returns the failure of a member with the results of the others", async () => {
     const only = await honest();
     const { rpc } = createTestRpc([only.url]);
     const [good, bad] = await rpc.batch([chainId, rawCall("eth_getBlockByNumber", ["zero", false])]);

@@ -65,7 +65,7 @@ describe("a table", () => {
   });
 });
 
-describe("text of a stranger", () => {
+describe("third-party text", () => {
   it("takes unsafe characters out of text, and escapes them in JSON", () => {
     fc.assert(
       fc.property(anyText, fc.jsonValue(), (text, value) => {

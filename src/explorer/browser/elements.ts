@@ -29,7 +29,7 @@ function icon(name: keyof typeof ICONS) {
   return svg;
 }
 
-/** A button beside everything that is shortened or made for copying. */
+/** A button next to everything that is shortened or made for copying. */
 export function addCopyButtons(root: ParentNode) {
   for (const element of root.querySelectorAll("[data-copy]")) {
     const button = document.createElement("button");
@@ -39,7 +39,7 @@ export function addCopyButtons(root: ParentNode) {
     button.setAttribute("aria-label", `Copy ${element.textContent}`);
     button.append(icon("copy"));
     button.addEventListener("click", () => copy(element.getAttribute("data-copy") ?? "", button));
-    // Beside a link, not inside it, and on the same line.
+    // Next to a link, not inside it, and on the same line.
     const place = element.closest("a, pre") ?? element;
     const both = document.createElement("span");
     both.className = place.localName === "pre" ? "" : "nowrap";

@@ -10,7 +10,7 @@ const QUOTED_LENGTH_MAX = 400;
 const FEW_WEI = /^[1-9][0-9]{0,11}$/;
 const NATIVE = `0x${"0".repeat(40)}`;
 
-// The API is beside the explorer, also where both are below a path.
+// The API is next to the explorer, also if both are below a path.
 const base = location.pathname.replace(/\/explorer(?:\/.*)?$/, "");
 
 let source: EventSource | null = null;

@@ -3,7 +3,7 @@ import { addCopyButtons, showLocalTimes } from "./elements.ts";
 
 const AGE_MS = 1_000;
 
-/** A slider beside the number; letting it go shows that block. */
+/** A slider next to the number; letting it go shows that block. */
 function addSlider() {
   const form = document.querySelector("form[data-slider]");
   const number = form?.querySelector("input[type=number]");

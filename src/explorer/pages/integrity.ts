@@ -140,7 +140,7 @@ function auditCard({ audits, finalized_block }: Integrity, page: PageContext): H
   return card(
     "Audits",
     html`<p class="soft note">The indexer compares samples of blocks and rows with its nodes all the time; the command compares every row with the contracts at one block.</p>${shown}${more}
-<h3>Repeat it</h3><p class="soft note">Where an index of this deployment runs, with its settings and a node that you trust in RPC_URL. Beside a local run or <code>serve</code> it needs none of them, or only the SEXTANT_DATA of the run. It prints every difference, and exits with 0 if it finds no difference.</p><pre class="command" tabindex="0"><code data-copy="${command}">${command}</code></pre>`,
+<h3>Repeat it</h3><p class="soft note">Where an index of this deployment runs, with its settings and a node that you trust in RPC_URL. Next to a local run or <code>serve</code> it needs none of them, or only the SEXTANT_DATA of the run. It prints every difference, and exits with 0 if it finds no difference.</p><pre class="command" tabindex="0"><code data-copy="${command}">${command}</code></pre>`,
   );
 }
 

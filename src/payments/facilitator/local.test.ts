@@ -50,8 +50,8 @@ async function openWire(faults: ResponseFaults, clock: Clock = systemClock) {
 describe("a node that does not respond", () => {
   it("gives no verdict while a node does not respond to calls", async () => {
     const { facilitator, close } = await openWire({ before: ["eth_call"] });
-    const stranger = privateKeyToAccount(generatePrivateKey());
-    const { payload } = await signPaymentFor(paid, stranger, stage.asset);
+    const outsider = privateKeyToAccount(generatePrivateKey());
+    const { payload } = await signPaymentFor(paid, outsider, stage.asset);
     expect(await requestVerify(facilitator, payload, terms())).toMatchObject({ kind: "unavailable" });
     await close();
   });

@@ -164,7 +164,7 @@ describe("many such accounts", () => {
   });
 });
 
-describe("contract accounts beside many that revert", () => {
+describe("contract accounts among many that revert", () => {
   it("serves those that have paid, and others of their kind, while unknown ones are paused", async () => {
     const clock = { ...systemClock, nowMs: () => Date.now() + 6 * DAY_MS };
     const facilitator = open({ clock, gas: { revertedGasMax: TRANSFER_GAS_LIMIT_MAX + 150_000n } });

@@ -70,7 +70,7 @@ describe("an authorization that another account uses", () => {
     expect(await service.gate.totalPaid()).toBe(TEST_PRICE);
   });
 
-  it("does not count a nonce used elsewhere, even beside a payment to us in the transaction", async () => {
+  it("does not count a nonce used elsewhere, even next to a payment to us in the transaction", async () => {
     const payer = await stage.payer();
     const { header, payload } = await signPaymentFor(url("decoy"), payer, stage.asset);
     const signed = authorizationIn(payload);

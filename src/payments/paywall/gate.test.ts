@@ -325,11 +325,11 @@ describe.each(["in process", "over HTTP"] as const)("with a facilitator %s", (ki
     expect(sold.status).toBe(200);
     expect((await fetchWithPayment(url("forged"), text)).status).toBe(409);
     expect(service.runs.length).toBe(runs + 1);
-    const stranger = {
+    const outsider = {
       ...forged.payload,
       authorization: { ...Object(payload.payload.authorization), nonce: `0x${"77".repeat(32)}` },
     };
-    const never = Buffer.from(JSON.stringify({ ...payload, payload: stranger })).toString("base64");
+    const never = Buffer.from(JSON.stringify({ ...payload, payload: outsider })).toString("base64");
     expect((await fetchWithPayment(url("forged"), never)).status).toBe(402);
     const left = await stage.database.query({
       text: "select 1 from payments where nonce = $1",

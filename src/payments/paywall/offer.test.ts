@@ -66,7 +66,7 @@ it("carries in its header one object with reason, resource, terms and extensions
   );
 });
 
-it("states the terms of its own offer beside another one", () => {
+it("states the terms of its own offer next to another one", () => {
   const [cheap, dear] = [offerOf(), offerOf({ amount: 20_000n, listing: null })];
   const amounts = [cheap, dear, cheap].map(
     (offer) => decodePaymentRequiredHeader(headerOf(offer, "0x1", "No.").header).accepts[0]?.amount,

@@ -246,7 +246,7 @@ describe("money that moves on while it is worked for", () => {
     expect(await countStored(payer)).toBe(1);
   });
 
-  it("works for a payment that someone else carried out beside another one, also if a reorg then removes it", async () => {
+  it("works for a payment that someone else carried out in addition to another one, also if a reorg then removes it", async () => {
     const merchant = await stage.serve({ limits: { receiptMs: 50 } });
     const payer = await payerWith(TEST_PRICE);
     const [first = "", second = ""] = await signMany(payer, 2);

@@ -88,7 +88,7 @@ const rowCount = async () => (await stage.database.query("select 1 from payments
 
 const spentBy = async (payer: Hex) => (await stage.transfersFrom(payer)).length;
 
-describe("a stranger carries the payment out first, and our node is one block behind", () => {
+describe("a third party carries the payment out first, and our node is one block behind", () => {
   it("does not send 402 when our own transaction was mined and reverted", async () => {
     const service = await serveOver([behind.url]);
     const payer = await stage.payer();

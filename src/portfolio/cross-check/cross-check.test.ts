@@ -132,7 +132,7 @@ describe("a second opinion", () => {
     ]);
   });
 
-  it("never shows a name that a stranger chose", async () => {
+  it("never shows a name that a third party chose", async () => {
     const { snapshot } = await readSnapshot({});
     expect(JSON.stringify(snapshot)).not.toContain("lure.example");
     expect(JSON.stringify(snapshot)).not.toContain("UNL");

@@ -293,7 +293,7 @@ describe("the pairs that are read", () => {
     expect(ranked[0]).toBe(last);
   });
 
-  it("put known spenders before those of logs, whose number strangers decide also for listed tokens", () => {
+  it("put known spenders before those of logs, whose number third parties decide also for listed tokens", () => {
     const [own, other] = [held[0]?.contract as Hex, held[1]?.contract as Hex];
     const tokens = new Map([own, other].map((contract) => [contract, token]));
     const chain = { ...makeChainConfig("base", 8453), tokens };
@@ -301,7 +301,7 @@ describe("the pairs that are read", () => {
       ...{ kind: "erc20-allowance" as const, contract, tokenId: null },
       spender: `0x6${(i + 1).toString(16).padStart(39, "0")}` as const,
     });
-    // Older versions of OpenZeppelin log an approval when a stranger transfers nothing from a wallet.
+    // Older versions of OpenZeppelin log an approval when a third party transfers nothing from a wallet.
     const flood = Array.from({ length: 25_000 }, (_, i) => approve(other, i));
     const real = approve(own, 0);
     const none = { transfers: [], delegations: [], wallet, holdings: held.slice(0, 1), chain, spenders };

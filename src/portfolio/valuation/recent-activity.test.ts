@@ -34,10 +34,10 @@ describe("recent activity", () => {
   });
 
   it("says how much moved, in the words of the token list", () => {
-    const [listed, stranger] = [numberedContract(70), numberedContract(71)];
+    const [listed, outsider] = [numberedContract(70), numberedContract(71)];
     const token = { contract: listed, symbol: "USDC", name: "USD Coin", decimals: 6, logo: null };
     const chain = { ...base, tokens: new Map([[listed, token]]) };
-    const activity = [listed, stranger, null].map((contract, index) => ({
+    const activity = [listed, outsider, null].map((contract, index) => ({
       ...entry(index, 100 - index),
       transfer: { contract, rawAmount: 1_500_000n },
     }));
@@ -45,7 +45,7 @@ describe("recent activity", () => {
     const rawAmount = "1500000";
     expect(recentActivity.map(({ transfer }) => transfer)).toEqual([
       { contract: listed, symbol: "USDC", decimals: 6, rawAmount, amount: "1.5" },
-      { contract: stranger, symbol: null, decimals: null, rawAmount, amount: null },
+      { contract: outsider, symbol: null, decimals: null, rawAmount, amount: null },
       { contract: null, symbol: "ETH", decimals: 18, rawAmount, amount: "0.0000000000015" },
     ]);
   });
@@ -69,14 +69,14 @@ describe("recent activity", () => {
   });
 
   it("keeps what the wallet did on one chain under a flood of gifts on another", () => {
-    const stranger = numberedContract(666);
-    const gifts = Array.from({ length: 25 }, (_, index) => entry(index, 1_000 - index, stranger));
+    const outsider = numberedContract(666);
+    const gifts = Array.from({ length: 25 }, (_, index) => entry(index, 1_000 - index, outsider));
     const own = Array.from({ length: 25 }, (_, index) => entry(100 + index, 500 - index));
     const { recentActivity } = makeSnapshot(
       makeChainData(base, { activity: gifts }),
       makeChainData(ethereum, { activity: own }),
     );
     expect(recentActivity.filter(({ sender }) => sender === TEST_WALLET)).toHaveLength(13);
-    expect(recentActivity.filter(({ sender }) => sender === stranger)).toHaveLength(12);
+    expect(recentActivity.filter(({ sender }) => sender === outsider)).toHaveLength(12);
   });
 });

@@ -5,7 +5,7 @@ import { createElement, type ViewElement } from "./elements.ts";
 import type { KeptSnapshot, ViewContext } from "./result-view.ts";
 import { renderName, shortenHex } from "./texts.ts";
 
-/** Beside the address. */
+/** Notes next to the address. */
 export function describeWallet({ name, accounts }: KeptSnapshot, { nameOf }: ViewContext): ViewElement[] {
   const kinds: Map<string, string[]> = new Map();
   for (const account of accounts ?? []) {

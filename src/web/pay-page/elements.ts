@@ -12,7 +12,7 @@ export function createElement(
   return { tag, attributes, children: children.filter((child) => child !== null) };
 }
 
-// "−$1,234,567,901.37" fits beside a name on the narrowest phone.
+// "−$1,234,567,901.37" fits next to a name on the narrowest phone.
 const AMOUNT_LENGTH_MAX = 18;
 
 /** An amount in one piece; one that is longer than a line may break after its thousands. */
@@ -77,7 +77,7 @@ export function renderNumberCell(
   return createElement("td", { class: `number ${look}`.trim(), title: exact }, shown, ...below);
 }
 
-/** A share of a whole as a bar; the number stands beside it. */
+/** A share of a whole as a bar; the number stands next to it. */
 export function renderShareBar(percent: number, look: string) {
   const size = { x: "0", y: "0", height: "4", rx: "2" };
   return createElement(

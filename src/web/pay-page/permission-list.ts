@@ -144,7 +144,7 @@ function renderPermission(permission: ExposurePermission, shown: string, context
 
 function renderSpender({ spenderName }: ExposurePermission) {
   if (spenderName !== null) return createElement("strong", {}, renderName(spenderName));
-  return createElement("strong", { class: "stranger" }, "Unknown");
+  return createElement("strong", { class: "unknown-spender" }, "Unknown");
 }
 
 function nameSpender({ spenderName, spender }: ExposurePermission) {

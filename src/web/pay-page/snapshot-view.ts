@@ -24,9 +24,9 @@ export function renderSnapshot(snapshot: KeptSnapshot, context: ViewContext): Vi
   const { address, summary, tokens, positions, recentActivity } = snapshot;
   const { notes, warnings } = sortNotes(summary.warnings);
   const isEmpty = tokens.length === 0 && positions.length === 0;
-  const beside = isEmpty ? renderNothing(snapshot, context) : renderAllocationCard(snapshot, context);
+  const secondCard = isEmpty ? renderNothing(snapshot, context) : renderAllocationCard(snapshot, context);
   const parts = [
-    createElement("div", { class: "two" }, renderTotal(snapshot, context), beside),
+    createElement("div", { class: "two" }, renderTotal(snapshot, context), secondCard),
     warnings.length === 0 ? null : renderWarnings(warnings),
     renderLoans(snapshot.health ?? [], context),
     ...(isEmpty ? [] : [renderTokens(tokens, context), renderPositions(positions, context)]),

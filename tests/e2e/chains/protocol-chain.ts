@@ -23,7 +23,7 @@ export type ProtocolChain = {
   readonly payers: readonly LocalAccount[];
   readonly poor: LocalAccount;
   /** A third party with gas to spend. */
-  readonly stranger: LocalAccount;
+  readonly outsider: LocalAccount;
   /** Plays some steps with people who have seen nothing yet: what a reorg took from others does not matter. */
   act(steps: number, options: { stepsPerSecond?: number; signal?: AbortSignal }): Promise<number>;
   /** Replaces as many of the last blocks, or fewer if more would exceed finality. */
@@ -45,7 +45,7 @@ const FACILITATOR = 20;
 const PAY_TO = 21;
 const POOR = 22;
 const FIRST_PAYER = 23;
-const STRANGER = 31;
+const OUTSIDER = 31;
 const PLENTY = `0x${(10n ** 24n).toString(16)}`;
 const DOLLARS = 1_000n * 1_000_000n;
 
@@ -80,7 +80,7 @@ export async function openProtocolChain(options: {
       facilitator: localAccount(FACILITATOR),
       payers,
       poor: localAccount(POOR),
-      stranger: localAccount(STRANGER),
+      outsider: localAccount(OUTSIDER),
       act: (steps, pace) =>
         turn.run(async () => {
           acts += 1;

@@ -17,7 +17,7 @@ import { type NodeFault, withFaults } from "./node-fault.ts";
 const PAYER = localAccount(23);
 const PAYEE = localAccount(21).address;
 const SENDER = localAccount(20);
-const STRANGER = localAccount(31);
+const OUTSIDER = localAccount(31);
 const NONCE: Hex = `0x${"07".repeat(32)}`;
 const FINALITY = 4;
 
@@ -136,7 +136,7 @@ describe("a front-runner", () => {
     const { request, run, shown, fault } = nodeWith((onFault) =>
       createFrontRunner({
         chain: chain.request,
-        account: STRANGER.address,
+        account: OUTSIDER.address,
         asset: token,
         random: () => 0.5,
         carried,

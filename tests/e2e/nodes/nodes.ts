@@ -37,14 +37,14 @@ type E2eNodeOptions = {
 
 export async function openE2eNodes(options: E2eNodeOptions): Promise<E2eNodes> {
   const { protocol, market, observations, random, closers } = options;
-  const { chain, asset, stranger } = protocol;
+  const { chain, asset, outsider } = protocol;
   const counting = (kind: string) => ({ onFault: () => observations.count(kind) });
   const carried = createSubmittedPayments(asset);
   const omission = createLogOmission(counting("responses with logs omitted"));
   const frontRunner = createFrontRunner({
     ...counting("payments front-run"),
     chain: chain.request,
-    account: stranger.address,
+    account: outsider.address,
     asset,
     random: random("front-runner's choice"),
     carried,

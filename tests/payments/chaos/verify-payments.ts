@@ -196,7 +196,7 @@ function countExcuses({ facilitatorProxy, facilitators, portfolios }: ChaosStage
 
 function checkReverts({ reverted, excusedReverts }: Evidence): InvariantResult {
   return checkEach(
-    "a payment is sent once: transactions revert for a stranger or a kill only",
+    "a payment is sent once: transactions revert for a third party or a kill only",
     [reverted],
     () => (reverted <= excusedReverts ? null : `${reverted} reverts for ${excusedReverts} causes`),
   );

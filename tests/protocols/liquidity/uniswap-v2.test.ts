@@ -203,7 +203,7 @@ describe("Uniswap v2 on its own bytecode", () => {
     ]);
   });
 
-  it("reads the other pairs beside a contract that burns all gas", async () => {
+  it("reads the other pairs next to a contract that burns all gas", async () => {
     const pair = await createPair(stage.token0, stage.token1);
     await addLiquidity(pair, UNIT, UNIT);
     const burner = await stage.deployer.deploy(foreign.GasBurner as Artifact);

@@ -255,7 +255,7 @@ describe("coins that are not around the price", () => {
   }
 
   it.each(PLACES)(
-    "gives no value to 100 ether that come for a block %s, beside 0.12 ether that stood",
+    "gives no value to 100 ether that come for a block %s, next to 0.12 ether that stood",
     async (place) => {
       const token = await lab.deployToken();
       const before = (await lab.pin()).block.number;
@@ -333,8 +333,8 @@ describe("a token that its holder cannot sell", () => {
     const token = await lab.deployToken();
     await v3.addLiquidity(token, 100n * ETHER, weth, 100n * ETHER);
     await lab.pass();
-    const stranger: Hex = `0x${"57a9".repeat(10)}`;
-    const { texts } = await collect(await lab.pin(), sources, [assetOf(token.address)], stranger);
+    const outsider: Hex = `0x${"57a9".repeat(10)}`;
+    const { texts } = await collect(await lab.pin(), sources, [assetOf(token.address)], outsider);
     expect(texts).toEqual([null]);
   });
 });

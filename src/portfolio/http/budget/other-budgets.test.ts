@@ -75,7 +75,7 @@ describe("an overview of an exposure", () => {
     return (value.permissions as Exposure["permissions"]).map(({ valueAtRiskUsd }) => valueAtRiskUsd);
   };
 
-  it("lists the largest known values beside what is unknown", () => {
+  it("lists the largest known values next to what is unknown", () => {
     expect(listValues(null, null, null, null, null, null, "9", "8", "7")).toEqual([
       null,
       null,

@@ -155,7 +155,7 @@ describe("Euler", () => {
     expect(warnings).toEqual([unpayable(escrowed)]);
   });
 
-  it("shows collateral and loan of a sub-account beside the wallet's own shares", async () => {
+  it("shows collateral and loan of a sub-account next to the wallet's own shares", async () => {
     const { views } = cases["with a loan of a sub-account"];
     const account = `0x${(BigInt(euler.wallet) ^ 7n).toString(16).padStart(40, "0")}`;
     const { positions, warnings } = await read(euler, cases["with a loan of a sub-account"]);

@@ -159,7 +159,7 @@ describe("NFTs of withdrawals from Lido", () => {
   });
 });
 
-describe("requests that strangers make for a wallet", () => {
+describe("requests that third parties make for a wallet", () => {
   const abi = parseAbi([
     "function getWithdrawalRequests(address) view returns (uint256[])",
     "function getLastCheckpointIndex() view returns (uint256)",
@@ -195,7 +195,7 @@ describe("requests that strangers make for a wallet", () => {
     }
   }
 
-  it("the wallet's own request is shown first, and those of strangers as a sum", async () => {
+  it("the wallet's own request is shown first, and those of third parties as a sum", async () => {
     const { chain } = openRecordedMoment(emptied);
     const known = new Set(abi.map((item) => toFunctionSelector(item)));
     const at = openRecordedChain({

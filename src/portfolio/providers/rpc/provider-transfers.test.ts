@@ -236,7 +236,7 @@ describe("recent activity", () => {
     expect(fromLookalike.every(({ lookalike, sender }) => lookalike && sender === LOOKALIKE)).toBe(true);
   });
 
-  it("keeps what the wallet did under a flood of gifts from strangers that are no lookalikes", async () => {
+  it("keeps what the wallet did under a flood of gifts from third parties that are not lookalikes", async () => {
     const token = await deployToken();
     await mint(token, 100n);
     const paid: Hex[] = [];
