@@ -12,7 +12,7 @@ import {
   readRecordedExposure,
 } from "../../../tests/support/portfolio/recorded-exposure.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { CompoundV2Pool } from "../positions/compound-v2/pool.ts";
+import type { CompoundV2Pool } from "../positions/compound-v2/contracts.ts";
 import { createVenusReader } from "../positions/compound-v2/reader.ts";
 import { createCompoundV3Reader } from "../positions/compound-v3/reader.ts";
 import type { VaultRegistry } from "../positions/erc4626/markets.ts";

@@ -1,36 +1,25 @@
 // Compound v2, Moonwell and Venus: each entered market at the comptroller's oracle and factor, checked by its own view.
-import { decodeAddress, decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
+import { decodeWords } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { ask } from "../contract-reads/read-routines.ts";
+import { defineRead, joinEach, joinReads, type Reads } from "../contract-reads/reads.ts";
 import {
-  defineRead,
-  joinEach,
-  joinReads,
-  type Reads,
-  toAddressArray,
-  toWords,
-} from "../contract-reads/reads.ts";
+  comptrollerCalls,
+  getUnderlyingPrice,
+  marketCalls,
+  PRICE_DECIMALS,
+} from "../positions/compound-v2/contracts.ts";
 import type { LoanReader } from "./loan.ts";
 
-const MARKETS_MAX = 200;
 const WORD_DIGITS = 64;
 
-const oracle = defineRead("function oracle()", decodeAddress);
-const getAssetsIn = defineRead("function getAssetsIn(address)", toAddressArray(MARKETS_MAX));
-/** Error code, liquidity, shortfall. */
-const getAccountLiquidity = defineRead("function getAccountLiquidity(address)", toWords(3));
 /** Listed, collateral factor, and in Venus the liquidation threshold; elsewhere a flag or nothing. */
 const markets = defineRead("function markets(address)", (data): readonly bigint[] | null =>
   data ? decodeWords(data, Math.floor((data.length - 2) / WORD_DIGITS)) : null,
 );
-/** Error code, shares, debt, exchange rate. */
-const getAccountSnapshot = defineRead("function getAccountSnapshot(address)", toWords(4));
-const getUnderlyingPrice = defineRead("function getUnderlyingPrice(address)", decodeWord);
 
 const WAD_DECIMALS = 18;
 const WAD = 10n ** 18n;
-/** Oracles return dollars with 36 decimals less those of the underlying token. */
-const VALUE_DECIMALS = 36;
 // Comptrollers cut after each multiplication; a millionth of the limit is far above that and far below any real loan.
 const TOLERANCE_PARTS = 1_000_000n;
 
@@ -45,9 +34,9 @@ export const readCompoundV2Loan: LoanReader = function* ({ contract: comptroller
   if (comptroller === null) return null;
   const used = [...new Set(positions.flatMap(({ contract }) => contract ?? []))];
   const read = yield* ask({
-    oracle: oracle(comptroller),
-    entered: getAssetsIn(comptroller, [wallet]),
-    balance: getAccountLiquidity(comptroller, [wallet]),
+    oracle: comptrollerCalls.oracle(comptroller),
+    entered: comptrollerCalls.getAssetsIn(comptroller, [wallet]),
+    balance: comptrollerCalls.getAccountLiquidity(comptroller, [wallet]),
     parts: used.map((market) => declarePart(comptroller, market, wallet)),
   });
   const { oracle: priceOracle, entered, balance } = read;
@@ -69,9 +58,9 @@ export const readCompoundV2Loan: LoanReader = function* ({ contract: comptroller
   const gap = limit / WAD - debt - ownBalance * WAD;
   if ((gap < 0n ? -gap : gap) > (limit / WAD + debt) / TOLERANCE_PARTS) return null;
   return {
-    collateral: { units: collateral, scale: VALUE_DECIMALS },
-    debt: { units: debt, scale: VALUE_DECIMALS },
-    limit: { units: limit, scale: VALUE_DECIMALS + WAD_DECIMALS },
+    collateral: { units: collateral, scale: PRICE_DECIMALS },
+    debt: { units: debt, scale: PRICE_DECIMALS },
+    limit: { units: limit, scale: PRICE_DECIMALS + WAD_DECIMALS },
     unit: "usd",
     liquidatable: ownBalance < 0n,
   };
@@ -81,7 +70,7 @@ export const readCompoundV2Loan: LoanReader = function* ({ contract: comptroller
 function declarePart(comptroller: Hex, market: Hex, wallet: Hex): Reads<Part | null> {
   const group = {
     terms: markets(comptroller, [market]),
-    snapshot: getAccountSnapshot(market, [wallet]),
+    snapshot: marketCalls.getAccountSnapshot(market, [wallet]),
   };
   return joinReads(group).map(({ terms, snapshot }) => {
     const [, factor, third = 0n] = terms ?? [];

@@ -1,7 +1,7 @@
 // The registry of position readers: one per protocol, and no receipt token in two of them.
 import { describe, expect, it } from "vitest";
 import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
-import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/markets.ts";
+import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";

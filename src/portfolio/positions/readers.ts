@@ -8,7 +8,7 @@ import { AAVE_STAKE_TOKENS } from "./aave-staking/markets.ts";
 import { createAaveStakingReader } from "./aave-staking/reader.ts";
 import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
 import { createAaveV2Reader, createAaveV3Reader, createSparkReader } from "./aave-v3/reader.ts";
-import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/markets.ts";
+import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
 import { createCompoundV2Reader, createMoonwellReader, createVenusReader } from "./compound-v2/reader.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
 import { createCompoundV3Reader } from "./compound-v3/reader.ts";

@@ -6,7 +6,7 @@ import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, joinEach, toWordArray } from "../contract-reads/reads.ts";
-import type { AaveMarket } from "../positions/aave-v3/market.ts";
+import type { AaveMarket } from "../positions/aave-v3/markets.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import { aaveOracle, declareDollarScale } from "../positions/aave-v3/oracle.ts";
 import {

@@ -1,6 +1,6 @@
 // A market of Aave v3.0 on a local chain, from the bytecode that Aave published.
 import type { Hex } from "../../../src/lib/hex.ts";
-import type { AaveMarket } from "../../../src/portfolio/positions/aave-v3/market.ts";
+import type { AaveMarket } from "../../../src/portfolio/positions/aave-v3/markets.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract, Deployer } from "../support/deployer.ts";
 import { deployFeed } from "./chainlink-feed.ts";

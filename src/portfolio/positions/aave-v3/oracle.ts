@@ -7,7 +7,7 @@ import { aggregator } from "../../prices/chainlink.ts";
 import { type PinnedChain, type PositionAsset, quotePrice } from "../../types.ts";
 import { type Assets, getAsset } from "../asset-metadata.ts";
 import { declareIsPricing, hasPinnedFeed, judgeFeedTime } from "../market-price.ts";
-import type { AaveMarket } from "./market.ts";
+import type { AaveMarket } from "./markets.ts";
 
 /** The views of an Aave oracle. */
 export const aaveOracle = {

@@ -2,32 +2,43 @@
 
 import { decodeWord, decodeWords, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readGroups } from "../../contract-reads/read-groups.ts";
-import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
+import { defineRead, joinEach, type ResultsOf, toAddressArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Delegation, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
-import { createLendingReader, type ReadMarkets } from "../market-reader.ts";
-import type { AaveMarket, AaveProtocol } from "./market.ts";
-import { declareOraclePrices, type FeedAgeReads, reserveKey } from "./oracle.ts";
+import type { Delegation, PositionReader } from "../../types.ts";
+import { declareAssets, getAsset, nameWithSymbol } from "../asset-metadata.ts";
+import { defineReader, type PositionRead } from "../position-read.ts";
+import type { AaveMarket, AaveMarkets } from "./markets.ts";
+import { declareOraclePrices, reserveKey } from "./oracle.ts";
 
-type AaveMarkets = ReadonlyMap<number, readonly AaveMarket[]>;
+/** The differences between the versions of Aave and its forks. */
+type AaveProtocol = {
+  /** As positions name it. */
+  readonly protocol: string;
+  /** As warnings name it. */
+  readonly title: string;
+  /** Words of a pool's data about one reserve, and the positions of its tokens in them. */
+  readonly words: number;
+  readonly aToken: number;
+  readonly debtToken: number;
+  /** Null if debt at a stable rate no longer exists. */
+  readonly stableDebtToken: number | null;
+};
 
 const V3_LAYOUT = { words: 15, aToken: 8, debtToken: 10, stableDebtToken: null };
+const V2_LAYOUT = { words: 12, aToken: 7, debtToken: 9, stableDebtToken: 8 };
 
 export function createAaveV3Reader(markets: AaveMarkets): PositionReader {
-  return createAaveReader({ protocol: "aave-v3", title: "Aave v3", layout: V3_LAYOUT }, markets);
+  return createAaveReader({ protocol: "aave-v3", title: "Aave v3", ...V3_LAYOUT }, markets);
 }
 
 /** A fork of Aave v3 before its version 3.1. It has contracts for debt at a stable rate, which was never enabled. */
 export function createSparkReader(markets: AaveMarkets): PositionReader {
-  return createAaveReader({ protocol: "spark", title: "SparkLend", layout: V3_LAYOUT }, markets);
+  return createAaveReader({ protocol: "spark", title: "SparkLend", ...V3_LAYOUT }, markets);
 }
 
 /** The reader of v3 with other words, and debt at a stable rate. */
 export function createAaveV2Reader(markets: AaveMarkets): PositionReader {
-  const layout = { words: 12, aToken: 7, debtToken: 9, stableDebtToken: 8 };
-  return createAaveReader({ protocol: "aave-v2", title: "Aave v2", layout }, markets);
+  return createAaveReader({ protocol: "aave-v2", title: "Aave v2", ...V2_LAYOUT }, markets);
 }
 
 /** A pool stores a user's reserves in one word, two bits each, so there are never more. */
@@ -37,62 +48,80 @@ export const getReservesList = defineRead("function getReservesList()", toAddres
 export const getReserveData = defineRead("function getReserveData(address)", (data) => data);
 const getUserConfiguration = defineRead("function getUserConfiguration(address)", decodeWord);
 
+type Reserve = { readonly market: AaveMarket; readonly underlying: Hex };
 /** A reserve that our data lacks, or whose debt at a stable rate it lacks. */
-type UnreadReserve = {
-  readonly market: AaveMarket;
-  readonly underlying: Hex;
-  readonly isNew: boolean;
-};
+type UnreadReserve = Reserve & { readonly isNew: boolean };
 /** A token whose balance is what the wallet supplied or owes. */
-type ReserveToken = {
-  readonly market: AaveMarket;
-  readonly underlying: Hex;
+type ReserveToken = Reserve & {
   readonly token: Hex;
   readonly kind: "supplied" | "borrowed" | "borrowed at a stable rate";
 };
 type Balance = ReserveToken & { readonly amount: bigint };
-
-/** The input of every step of one read. */
-type ReadContext = AaveProtocol & {
-  readonly query: PositionQuery;
-  readonly signal: AbortSignal;
-  /** Collects what could not be read, and in which markets. */
-  readonly warnings: string[];
-  readonly incomplete: Set<AaveMarket>;
-  /** Markets of which a balance could be read. */
-  readonly readable: Set<AaveMarket>;
-};
 
 /**
  * One round trip for the reserves in our data. The same trip reads the pool's list of reserves, because a debt in a
  * newer reserve would make a wallet look richer than it is; new reserves, and prices that only the market knows, cost two
  * more trips.
  */
-function createAaveReader(kind: AaveProtocol, marketsByChain: AaveMarkets): PositionReader {
-  const read: ReadMarkets<AaveMarket> = async (query, markets, signal) => {
-    const context: ReadContext = {
-      ...{ ...kind, query, signal, warnings: [], incomplete: new Set(), readable: new Set() },
-    };
-    const known = await readKnownReserves(context, markets);
-    const added = await readUnreadReserves(context, known.balances, known.unread);
-    const last = await readAddedBalances(context, added);
-    const positions = [...known.balances, ...last.balances].map((balance) =>
-      createPosition(context, balance, last),
-    );
-    const isRead = markets.every((market) => context.readable.has(market));
-    return { positions, warnings: context.warnings, ...(isRead ? {} : { hasUnreadDebt: true }) };
-  };
-  return createLendingReader(kind.protocol, marketsByChain, read, (market) => [
-    describeDelegation(kind, market),
-  ]);
+function createAaveReader(kind: AaveProtocol, markets: AaveMarkets): PositionReader {
+  const { protocol, stableDebtToken } = kind;
+  return defineReader({
+    ...{ protocol, markets, readsDebt: true },
+    delegationsOf: (market) => [describeDelegation(kind, market)],
+    async read(run, own) {
+      const { wallet } = run;
+      const first = await run.ask({
+        amounts: declareBalances(run, own.flatMap(listTokens)),
+        pools: joinEach(own, ({ pool }) => ({
+          listed: getReservesList(pool),
+          configuration: stableDebtToken === null ? null : getUserConfiguration(pool, [wallet]),
+        })),
+      });
+      const unread = first.pools.flatMap(([market, { listed, configuration }]): readonly UnreadReserve[] => {
+        if (listed !== null && (stableDebtToken === null || configuration !== null))
+          return listUnread(market, listed, configuration ?? 0n);
+        const warning = `${market.name} did not list its reserves; positions in new ones may be missing.`;
+        run.warnOfMarkets([market.pool], warning);
+        return [];
+      });
+      const known = listBalances(run, kind, first.amounts);
+
+      const reserves = distinctReserves([...known, ...unread]);
+      const second = await run.ask({
+        unread: joinEach(unread, ({ market, underlying }) => getReserveData(market.pool, [underlying])),
+        ages: declareOraclePrices(run.at, reserves),
+        assets: declareAssets(
+          run,
+          reserves.flatMap(({ market, underlying }) => [underlying, market.quote ?? []].flat()),
+        ),
+      });
+      const tokens = second.unread.flatMap(([reserve, data]) => decodeTokens(run, kind, reserve, data));
+
+      const last = await run.ask({ amounts: declareBalances(run, tokens), priceAll: second.ages });
+      const prices = last.priceAll(protocol, second.assets);
+      return [...known, ...listBalances(run, kind, last.amounts)].map((balance) => {
+        const { market, underlying, token, amount } = balance;
+        const asset = getAsset(second.assets, underlying);
+        const name = nameWithSymbol(market.name, asset);
+        return {
+          protocol,
+          kind: balance.kind === "supplied" ? "supplied" : "borrowed",
+          name: balance.kind === "borrowed at a stable rate" ? `${name} (stable rate)` : name,
+          contract: token,
+          market: market.pool,
+          assets: [{ ...asset, rawBalance: amount, ...prices.get(reserveKey(market, underlying)) }],
+          receiptTokens: [token],
+        };
+      });
+    },
+  });
 }
 
 /** Debt tokens let others borrow against the wallet's collateral. */
 function describeDelegation(
-  { protocol, layout }: AaveProtocol,
+  { protocol, words, debtToken, stableDebtToken }: AaveProtocol,
   { pool, quote, reserves }: AaveMarket,
 ): Delegation {
-  const { words, debtToken, stableDebtToken } = layout;
   return {
     ...{ form: "aave", protocol, contract: pool, words, ...(quote && { quote }) },
     underlyingOf: new Map(reserves.map((reserve) => [reserve.debtToken, reserve.underlying])),
@@ -100,167 +129,74 @@ function describeDelegation(
   };
 }
 
-type KnownReserves = { readonly balances: readonly Balance[]; readonly unread: readonly UnreadReserve[] };
-
-/** First trip: balances in the reserves of our data, the pools' lists of reserves, and debts at a stable rate. */
-async function readKnownReserves(
-  context: ReadContext,
-  markets: readonly AaveMarket[],
-): Promise<KnownReserves> {
-  const { at, wallet } = context.query;
-  const tokens = markets.flatMap((market) =>
-    market.reserves.flatMap(({ underlying, aToken, debtToken }): ReserveToken[] => [
-      { market, underlying, token: aToken, kind: "supplied" },
-      { market, underlying, token: debtToken, kind: "borrowed" },
-    ]),
-  );
-  const hasStableDebt = context.layout.stableDebtToken !== null;
-  const { amounts, pools } = await readGroups(at, context.signal, {
-    amounts: joinEach(tokens, ({ token }) => erc20.balanceOf(token, [wallet])),
-    pools: joinEach(markets, ({ pool }) => ({
-      listed: getReservesList(pool),
-      configuration: hasStableDebt ? getUserConfiguration(pool, [wallet]) : null,
-    })),
-  });
-  const unread = pools.flatMap(([market, { listed, configuration }]): UnreadReserve[] => {
-    if (listed === null || (hasStableDebt && configuration === null)) {
-      warn(
-        context,
-        market,
-        `${market.name} did not list its reserves; positions in new ones may be missing.`,
-      );
-      return [];
-    }
-    const known = new Set(market.reserves.map(({ underlying }) => underlying));
-    return listed.flatMap((underlying, id) => {
-      const isNew = !known.has(underlying);
-      return isNew || isBorrowing(configuration ?? 0n, id) ? [{ market, underlying, isNew }] : [];
-    });
-  });
-  return { balances: listBalances(context, amounts), unread };
+function listTokens(market: AaveMarket): readonly ReserveToken[] {
+  return market.reserves.flatMap(({ underlying, aToken, debtToken }): ReserveToken[] => [
+    { market, underlying, token: aToken, kind: "supplied" },
+    { market, underlying, token: debtToken, kind: "borrowed" },
+  ]);
 }
 
-/** Two bits for each reserve, in the order of the pool's list: whether it is borrowed, and whether it is collateral. */
-function isBorrowing(configuration: bigint, id: number): boolean {
-  return ((configuration >> BigInt(id * 2)) & 1n) === 1n;
+/**
+ * `configuration` has two bits for each reserve, in the order of the pool's list: whether it is borrowed, and whether it
+ * is collateral.
+ */
+function listUnread(
+  market: AaveMarket,
+  listed: readonly Hex[],
+  configuration: bigint,
+): readonly UnreadReserve[] {
+  const known = new Set(market.reserves.map(({ underlying }) => underlying));
+  return listed.flatMap((underlying, id) => {
+    const isNew = !known.has(underlying);
+    const isBorrowed = ((configuration >> BigInt(id * 2)) & 1n) === 1n;
+    return isNew || isBorrowed ? [{ market, underlying, isNew }] : [];
+  });
 }
 
-type AddedReserves = {
-  readonly tokens: readonly ReserveToken[];
-  /** Metadata of the assets found in the first trip, and of the assets that price them. */
-  readonly assets: Assets;
-  readonly ages: FeedAgeReads;
-};
-
-/** Second trip: the tokens of unread reserves, metadata of the assets found in the first trip, and the market's prices. */
-async function readUnreadReserves(
-  context: ReadContext,
-  balances: readonly Balance[],
-  unread: readonly UnreadReserve[],
-): Promise<AddedReserves> {
-  const { query, layout } = context;
-  const priced = distinctReserves([...balances, ...unread]);
-  const quotes = priced.flatMap(({ market }) => (market.quote === undefined ? [] : [market.quote]));
-  const { reserves, assets, ages } = await readGroups(query.at, context.signal, {
-    reserves: joinEach(unread, ({ market, underlying }) => getReserveData(market.pool, [underlying])),
-    ages: declareOraclePrices(query.at, priced),
-    assets: declareAssets(query, [...balances.map(({ underlying }) => underlying), ...quotes]),
-  });
-  const tokens = reserves.flatMap(([{ market, underlying, isNew }, data]): ReserveToken[] => {
-    const words = decodeWords(data, layout.words);
-    const [aToken, debtToken] = [layout.aToken, layout.debtToken].map((word) => wordToAddress(words?.[word]));
-    if (!aToken || !debtToken) {
-      warn(
-        context,
-        market,
-        `${market.name} did not describe its reserve ${underlying}; positions in it are missing.`,
-      );
-      return [];
-    }
-    const stable = layout.stableDebtToken === null ? null : wordToAddress(words?.[layout.stableDebtToken]);
-    return [
-      ...(isNew ? [{ market, underlying, token: aToken, kind: "supplied" as const }] : []),
-      ...(isNew ? [{ market, underlying, token: debtToken, kind: "borrowed" as const }] : []),
-      ...(stable ? [{ market, underlying, token: stable, kind: "borrowed at a stable rate" as const }] : []),
-    ];
-  });
-  return { tokens, assets, ages };
-}
-
-type AddedBalances = {
-  readonly balances: readonly Balance[];
-  readonly assets: Assets;
-  readonly prices: ReturnType<ReturnType<FeedAgeReads["decode"]>>;
-};
-
-/** Third trip, only with something left to read: balances of the added tokens, their metadata, the age of feeds. */
-async function readAddedBalances(
-  context: ReadContext,
-  { tokens, assets, ages }: AddedReserves,
-): Promise<AddedBalances> {
-  const { query } = context;
-  const unknown = tokens.map(({ underlying }) => underlying).filter((underlying) => !assets.has(underlying));
-  const { amounts, priceAll, found } = await readGroups(query.at, context.signal, {
-    amounts: joinEach(tokens, ({ token }) => erc20.balanceOf(token, [query.wallet])),
-    priceAll: ages,
-    found: declareAssets(query, unknown),
-  });
-  const allAssets = new Map([...found, ...assets]);
-  return {
-    balances: listBalances(context, amounts),
-    assets: allAssets,
-    prices: priceAll(context.protocol, allAssets),
-  };
-}
-
-function distinctReserves<T extends { readonly market: AaveMarket; readonly underlying: Hex }>(
-  reserves: readonly T[],
-): readonly T[] {
+function distinctReserves(reserves: readonly Reserve[]): readonly Reserve[] {
   return [...new Map(reserves.map((each) => [reserveKey(each.market, each.underlying), each])).values()];
 }
 
+function decodeTokens(
+  run: PositionRead,
+  { words: count, ...layout }: AaveProtocol,
+  { isNew, ...reserve }: UnreadReserve,
+  data: Hex | null,
+): readonly ReserveToken[] {
+  const words = decodeWords(data, count);
+  const [supply, debt, stable] = [layout.aToken, layout.debtToken, layout.stableDebtToken ?? -1].map((word) =>
+    wordToAddress(words?.[word]),
+  );
+  if (!supply || !debt) {
+    const { market, underlying } = reserve;
+    const warning = `${market.name} did not describe its reserve ${underlying}; positions in it are missing.`;
+    run.warnOfMarkets([market.pool], warning);
+    return [];
+  }
+  return [
+    ...(isNew ? [{ ...reserve, token: supply, kind: "supplied" as const }] : []),
+    ...(isNew ? [{ ...reserve, token: debt, kind: "borrowed" as const }] : []),
+    ...(stable ? [{ ...reserve, token: stable, kind: "borrowed at a stable rate" as const }] : []),
+  ];
+}
+
+function declareBalances({ wallet }: PositionRead, tokens: readonly ReserveToken[]) {
+  return joinEach(tokens, ({ token }) => erc20.balanceOf(token, [wallet]));
+}
+
 function listBalances(
-  context: ReadContext,
-  amounts: readonly (readonly [ReserveToken, bigint | null])[],
+  run: PositionRead,
+  { title }: AaveProtocol,
+  amounts: ResultsOf<ReturnType<typeof declareBalances>>,
 ): readonly Balance[] {
-  let unreadable = 0;
-  const nonZero = amounts.flatMap(([token, amount]): Balance[] => {
-    if (amount === null) {
-      unreadable += 1;
-      context.incomplete.add(token.market);
-    } else context.readable.add(token.market);
+  const unread = amounts.filter(([, amount]) => amount === null);
+  const warning = `${title} balances on ${run.chain} that could not be read and are missing: ${unread.length}.`;
+  run.warnOfMarkets(
+    unread.map(([{ market }]) => market.pool),
+    warning,
+  );
+  return amounts.flatMap(([token, amount]) => {
+    if (amount !== null) run.markRead(token.market.pool);
     return amount ? [{ ...token, amount }] : [];
   });
-  if (unreadable > 0) {
-    const { name } = context.query.at.chain;
-    context.warnings.push(
-      `${context.title} balances on ${name} that could not be read and are missing: ${unreadable}.`,
-    );
-  }
-  return nonZero;
-}
-
-function warn({ warnings, incomplete }: ReadContext, market: AaveMarket, warning: string): void {
-  warnings.push(warning);
-  incomplete.add(market);
-}
-
-function createPosition(
-  { protocol, incomplete }: ReadContext,
-  { market, underlying, token, kind, amount }: Balance,
-  { assets, prices }: AddedBalances,
-): ProtocolPosition {
-  const asset = getAsset(assets, underlying);
-  const name = asset.symbol === null ? market.name : `${market.name}: ${asset.symbol}`;
-  const isStable = kind === "borrowed at a stable rate";
-  return {
-    protocol,
-    kind: kind === "supplied" ? "supplied" : "borrowed",
-    name: isStable ? `${name} (stable rate)` : name,
-    contract: token,
-    market: market.pool,
-    ...(incomplete.has(market) ? { incomplete: true } : {}),
-    assets: [{ ...asset, rawBalance: amount, ...prices.get(reserveKey(market, underlying)) }],
-    receiptTokens: [token],
-  };
 }

@@ -6,7 +6,7 @@ import { listRecordedCalls, openRecordedChain } from "../../../../tests/support/
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { type ProtocolPosition, quotePrice } from "../../types.ts";
-import type { CompoundV2Pool } from "./pool.ts";
+import type { CompoundV2Pool } from "./contracts.ts";
 import { createCompoundV2Reader } from "./reader.ts";
 
 const { views } = recording;
