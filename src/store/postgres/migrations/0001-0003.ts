@@ -1,14 +1,80 @@
-// Records that clients write: documents, intent metadata, off-chain bids, attestation schemas.
+// The first migrations: the chain as it was read, what people write, and what people pay.
 import type { Migration } from "../migrate.ts";
 
-export const writes: Migration = {
-  version: 2,
-  name: "what people write",
-  published: {
-    checksum: "a6f94bd538f32854c3ce4633bf4e4ec801111bc500008289014776e4ff53b834",
-    statements: "f282ec9fa254e3aaca47c90c5570fc06f8508e72689a8de540be6a968ce48393",
+export const firstMigrations: readonly Migration[] = [
+  // The chain as it was read: blocks, logs, checkpoint, and the state of the row tables.
+  {
+    version: 1,
+    name: "the chain as it was read",
+    published: {
+      checksum: "61b7830e44156a0a8ed891d6d77eaa9ab30377a4f5effd7f50d94dd8498817e4",
+      statements: "c3e443753ce5cd7b0f737783db750fe9098cf11c83eaef4f601d3bf6fc2654bb",
+    },
+    sql: `
+      -- The chain and contracts that this schema belongs to; one row, never changed.
+      create table deployment (
+        only_row boolean primary key default true check (only_row),
+        chain_id bigint not null,
+        start_block bigint not null,
+        contracts jsonb not null
+      );
+
+      -- Blocks with logs, and every block that a reorg may still remove.
+      create table blocks (
+        number bigint primary key,
+        hash bytea not null,
+        timestamp bigint not null,
+        log_count integer not null
+      );
+      create index blocks_empty on blocks (number) where log_count = 0;
+
+      -- Every log of the protocol, unchanged, with the details that its event leaves out.
+      create table logs (
+        block_number bigint not null,
+        log_index integer not null,
+        tx_index integer not null,
+        tx_hash bytea not null,
+        address bytea not null,
+        topics bytea not null,
+        data bytea not null,
+        details bytea,
+        primary key (block_number, log_index)
+      );
+      create index logs_by_tx_hash on logs (tx_hash);
+
+      -- The block up to which the rows are valid; one row, written in the transaction of that block.
+      create table checkpoint (
+        only_row boolean primary key default true check (only_row),
+        block_number bigint not null,
+        block_hash bytea not null,
+        block_timestamp bigint not null,
+        finalized_block bigint not null
+      );
+
+      -- The declarations that the row tables were created from; when those change, the rows are rebuilt.
+      create table row_tables (
+        only_row boolean primary key default true check (only_row),
+        declaration_hash text not null,
+        names text[] not null
+      );
+
+      -- The last status of the indexer, for the processes that serve its rows.
+      create table indexer_status (
+        only_row boolean primary key default true check (only_row),
+        status jsonb not null,
+        reported_at timestamptz not null
+      );
+    `,
   },
-  sql: `
+  // Records that clients write: documents, intent metadata, off-chain bids, attestation schemas.
+  {
+    version: 2,
+    name: "what people write",
+    published: {
+      checksum: "a6f94bd538f32854c3ce4633bf4e4ec801111bc500008289014776e4ff53b834",
+      statements: "f282ec9fa254e3aaca47c90c5570fc06f8508e72689a8de540be6a968ce48393",
+    },
+    sql: `
       -- Hosted documents, byte for byte; a label is null if the kind has none or the client sent none.
       create table documents (
         kind text collate "C" not null check (kind in ('catalog', 'quote_request', 'quote_response')),
@@ -172,4 +238,60 @@ export const writes: Migration = {
         }')
       ) as built_in (digit, name, description, json_schema);
     `,
-};
+  },
+  // The payment ledger.
+  {
+    version: 3,
+    name: "what people pay",
+    published: {
+      checksum: "a60935bde770ae18cd79dadf8aca15768176e0c0132addb7b331a24249f7066c",
+      statements: "14c67d639bfe13f5a58a0580c12e91d0920041a3989f858201375261a1c693f9",
+    },
+    sql: `
+      -- One row per signed authorization, which a token accepts once; only the holder of the row's lease acts on it.
+      create table payments (
+        network text collate "C" not null,
+        asset text collate "C" not null,
+        payer text collate "C" not null,
+        nonce text collate "C" not null,
+        pay_to text collate "C" not null,
+        amount numeric(78,0) not null,
+        valid_before bigint not null,
+        -- Digests of the request that it pays for and of the payment itself, to detect reuse for another request.
+        fingerprint text collate "C" not null,
+        payment_digest text collate "C" not null,
+        payment_id text collate "C",
+        -- The request to the facilitator, for the first attempt and for every retry.
+        payload text not null,
+        terms text not null,
+        state text collate "C" not null check
+          (state in ('reserved', 'settling', 'settled', 'released', 'refused', 'expired', 'lost')),
+        owner text collate "C",
+        lease_until timestamptz,
+        -- Whether the signature is known to be the payer's. Until then any client may have sent it in the payer's name.
+        verified boolean not null default false,
+        answer_status integer,
+        answer_headers text,
+        answer_body bytea,
+        transaction text collate "C",
+        block_number bigint,
+        final boolean not null default false,
+        attempts integer not null default 0,
+        failures integer not null default 0,
+        failed_at timestamptz,
+        reason text,
+        created_at timestamptz not null default now(),
+        settled_at timestamptz,
+        updated_at timestamptz not null default now(),
+        primary key (network, asset, payer, nonce)
+      );
+      create unique index payments_by_id on payments (network, asset, payer, payment_id)
+        where payment_id is not null;
+      create index payments_open on payments (updated_at) where state in ('reserved', 'settling', 'released', 'refused', 'expired');
+      create index payments_not_final on payments (updated_at) where state = 'settled' and not final;
+      create index payments_busy on payments (payer) where verified and owner is not null;
+      create index payments_failed on payments (payer, failed_at) where failures > 0;
+      create index payments_kept on payments (settled_at) where answer_body is not null;
+    `,
+  },
+];

@@ -1,0 +1,135 @@
+// The migrations since integrity records; append here.
+import type { Migration } from "../migrate.ts";
+
+export const laterMigrations: readonly Migration[] = [
+  // Stores the evidence for trust in the index: the reorgs that it met, and the results of its audits.
+  {
+    version: 13,
+    name: "reorgs and audits",
+    sql: `
+      -- A row for each rollback. Only the newest are kept; each has the count and the deepest of all up to it.
+      create table reorgs (
+        sequence bigint primary key,
+        ancestor_number bigint not null,
+        ancestor_hash bytea not null,
+        abandoned_number bigint not null,
+        abandoned_hash bytea not null,
+        depth bigint not null,
+        deepest bigint not null,
+        at timestamptz not null default now()
+      );
+
+      -- A row for each comparison with the chain: samples of the indexer itself, and runs of the audit command. Of every
+      -- kind the newest are kept; each has what all up to it have compared.
+      create table audits (
+        source text not null,
+        kind text not null,
+        sequence bigint not null,
+        block_number bigint,
+        checked bigint not null,
+        checked_total bigint not null,
+        differences bigint not null,
+        first_difference text,
+        version text not null,
+        at timestamptz not null default now(),
+        primary key (source, kind, sequence)
+      );
+    `,
+  },
+  // The figures of sold snapshots, from which a later difference can start.
+  {
+    version: 14,
+    name: "figures of sold snapshots",
+    sql: `
+      create table stored_snapshots (
+        wallet bytea not null,
+        -- sha256 of the figures as text.
+        id bytea not null,
+        -- The text, deflated.
+        figures bytea not null,
+        stored_at timestamptz not null default now(),
+        primary key (wallet, id)
+      );
+      create index stored_snapshots_by_age on stored_snapshots (stored_at);
+    `,
+  },
+  // The order of the states of the index: block numbers do not order them over a reorg.
+  {
+    version: 15,
+    name: "the order of the states of the index",
+    sql: `
+      alter table checkpoint add column revision bigint not null default 0;
+
+      -- A trigger, so that it also counts what the version before writes during an upgrade.
+      create function count_revision() returns trigger language plpgsql as $$
+        begin
+          new.revision := old.revision + 1;
+          return new;
+        end
+      $$;
+      create trigger count_revision before update on checkpoint for each row execute function count_revision();
+    `,
+  },
+  // Whether a stored snapshot was paid for: only then a difference can start from it.
+  {
+    version: 16,
+    name: "whether stored snapshots were sold",
+    // The default is for rows of the version before, which has no column for it.
+    sql: `
+      alter table stored_snapshots add column sold boolean not null default true;
+      create index stored_snapshots_unsold on stored_snapshots (stored_at) where not sold;
+    `,
+  },
+  // Stores how much of a payer's balance its payments in flight need, for all facilitators that share the database.
+  {
+    version: 17,
+    name: "amounts of settlements",
+    // Null in rows of the version before, which does not count amounts.
+    sql: `
+      alter table facilitator_settlements add column amount numeric(78,0);
+    `,
+  },
+  // Contract accounts that have paid before: others whose transfers revert must not keep them from being served.
+  {
+    version: 18,
+    name: "contract accounts that pay",
+    sql: `
+      create table facilitator_contract_payers (
+        network text collate "C" not null,
+        payer text collate "C" not null,
+        -- Accounts of one kind of wallet have the same code.
+        code_hash text collate "C" not null,
+        -- Null until a transfer has settled, and again after one that reverted.
+        settled_at timestamptz,
+        seen_at timestamptz not null,
+        primary key (network, payer)
+      );
+      create index facilitator_contract_payers_by_code on facilitator_contract_payers (network, code_hash)
+        where settled_at is not null;
+
+      -- Which gas budget a revert counts for; null, as the version before writes it, is the one of unknown code.
+      alter table facilitator_reverts add column budget text collate "C";
+    `,
+  },
+  // The settled payments of a payer by time: every purchase counts the last of them.
+  {
+    version: 19,
+    name: "settled payments by payer",
+    concurrentIndex: "payments_settled_by_payer",
+    sql: `
+      create index concurrently payments_settled_by_payer on payments (network, asset, payer, settled_at)
+        where state = 'settled';
+    `,
+  },
+  // Payments that a request left unclear, by key: each reconciliation looks for those that are over.
+  {
+    version: 20,
+    name: "unclear payments",
+    concurrentIndex: "payments_unclear",
+    // A payment that is served has an owner as long as it is reserved, so that it never enters this index.
+    sql: `
+      create index concurrently payments_unclear on payments (network, asset, payer, nonce)
+        where state = 'reserved' and owner is null and transaction is null and not replaced;
+    `,
+  },
+];
