@@ -99,7 +99,7 @@ describe("a snapshot as of blocks", () => {
       "base:1&chains=base,ethereum",
       "block must name a block of every chain of the request; it lacks ethereum.",
     ],
-    ["base:1,eth:2&chains=base", "block names ethereum, which is no chain of the request."],
+    ["base:1,eth:2&chains=base", "block names ethereum, which is not a chain of the request."],
   ])("rejects %s", async (block, message) => {
     const response = await fetch(`${first?.url}/portfolio?address=${wallet}&block=${block}`);
     expect(response.status).toBe(400);
@@ -291,7 +291,7 @@ describe("a chain that cannot be read", () => {
     { route: exposureRoute, more: "" },
     { route: diffRoute, more: "&from=base:1,ethereum:1" },
     { route: diffRoute, more: "&from=base:1,ethereum:1&to=base:2,ethereum:2" },
-  ])("fails the request unless it may be left out: $route.path$more", async ({ route, more }) => {
+  ])("fails the request unless it may be left out: $route.path $more", async ({ route, more }) => {
     const { path, response } = route;
     const { account, fetch: pay } = await openPayingClient(stage);
     fail();
