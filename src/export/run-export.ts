@@ -5,9 +5,14 @@ import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { parseDeployment } from "../protocol/deployment.ts";
-import { type Checkpoint, readCheckpoint } from "../store/index/checkpoint.ts";
+import {
+  type Checkpoint,
+  readCheckpoint,
+  readNewestBlockWithLogs,
+  readStoredBlock,
+} from "../store/index/checkpoint.ts";
 import { readDeploymentIdentity, type StoredDeployment } from "../store/index/prepare.ts";
-import { findBlockWithLog, readNewestBlockWithLogs, readStoredBlock } from "../store/index/range-rows.ts";
+import { findBlockWithLog } from "../store/index/range-rows.ts";
 import { type RowDeclaration, readRowTablesState } from "../store/index/row-tables.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";

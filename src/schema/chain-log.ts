@@ -44,6 +44,13 @@ export function decodeLogRow(row: LogRow): ChainLog {
   };
 }
 
+/** A stored log with the details of its event. */
+export type DetailedLogRow = LogRow & { readonly details: string | null };
+
+export function decodeDetailedLogRow(row: DetailedLogRow): LogWithDetails {
+  return { log: decodeLogRow(row), details: row.details === null ? null : `0x${row.details}` };
+}
+
 /** Identifies a block: the hash, and the number to find it by. */
 export type BlockId = Pick<BlockHeader, "number" | "hash">;
 

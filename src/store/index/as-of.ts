@@ -1,6 +1,6 @@
 // Rows as of a block: all of them in pages ordered by key, an even sample, or a random one.
 import type { Row, Table } from "../../schema/table.ts";
-import type { QueryRunner } from "../postgres/session.ts";
+import { type QueryRunner, readByCursor, type StoredRow } from "../postgres/session.ts";
 import { decodeStoredRow } from "./versioned-rows.ts";
 
 /** Selects the versions that were valid at a block; the parameter is the block number. */
@@ -42,7 +42,7 @@ export async function readRandomRowsAsOf(
   const estimate = Number(estimates[0]?.rows ?? 0);
   const percent = Math.min(100, (limit * VERSIONS_PER_ROW * 100) / Math.max(1, estimate));
   const from = estimate > SORTED_ROWS_MAX ? `${table.name} tablesample system (${percent})` : table.name;
-  const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+  const { rows } = await session.query<StoredRow>({
     text: `select * from ${from} where ${validAtSql("$1")} order by random() limit $2`,
     values: [block, limit],
   });
@@ -52,13 +52,12 @@ export async function readRandomRowsAsOf(
 // Large enough to hide round trips; a page of the widest rows is still only a few hundred kilobytes.
 const PAGE_ROWS = 500;
 
-/** Needs a transaction, whose snapshot all pages share. One at a time per table. */
+/** Needs a transaction, whose snapshot all pages share. One at a time. */
 export async function* readRowsAsOf(
   session: QueryRunner,
   table: Table,
   { block, count, sample }: RowsAsOfOptions,
 ): AsyncGenerator<readonly Row[], void, void> {
-  const cursor = `rows_of_${table.name}`;
   const valid = `select * from ${table.name} where ${validAtSql("$1")}`;
   const order = `order by ${table.key.join(", ")}`;
   const isWhole = sample === null || sample >= count;
@@ -66,20 +65,9 @@ export async function* readRowsAsOf(
     ? `${valid} ${order}`
     : `select * from (select valid.*, row_number() over (${order}) as position from (${valid}) valid) numbered
        where position * $2::bigint / $3::bigint > (position - 1) * $2::bigint / $3::bigint order by position`;
-  await session.query({
-    text: `declare ${cursor} no scroll cursor for ${text}`,
+  const pages = readByCursor(session, PAGE_ROWS, {
+    text,
     values: isWhole ? [block] : [block, sample, count],
   });
-  try {
-    for (;;) {
-      const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>(
-        `fetch ${PAGE_ROWS} from ${cursor}`,
-      );
-      if (rows.length > 0) yield rows.map((row) => decodeStoredRow(table, row));
-      if (rows.length < PAGE_ROWS) break;
-    }
-  } finally {
-    // A failed transaction has closed the cursor already, and its own error is the one to report.
-    await session.query(`close ${cursor}`).catch(() => undefined);
-  }
+  for await (const rows of pages) yield rows.map((row) => decodeStoredRow(table, row));
 }

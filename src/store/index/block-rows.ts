@@ -1,6 +1,11 @@
 // Reads what it takes to fold blocks once more: their logs with details, and rows as they were before each block.
 import type { Hex } from "../../lib/hex.ts";
-import { type BlockId, decodeLogRow, type LogRow, type LogWithDetails } from "../../schema/chain-log.ts";
+import {
+  type BlockId,
+  type DetailedLogRow,
+  decodeDetailedLogRow,
+  type LogWithDetails,
+} from "../../schema/chain-log.ts";
 import type { Column } from "../../schema/column.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
 import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
@@ -46,7 +51,7 @@ export function selectBlockLogs(blocks: readonly BlockId[], limits: BlockReadLim
 }
 
 type BlockLogRow =
-  | (LogRow & { readonly is_whole: true; readonly details: string | null })
+  | (DetailedLogRow & { readonly is_whole: true })
   | { readonly is_whole: false | null; readonly block_number: string; readonly hash: string | null };
 
 /** The rows of `selectBlockLogs`: one entry for each block. */
@@ -59,8 +64,7 @@ export function decodeBlockLogs(rows: ResultRows): readonly BlockLogs[] {
     blocks.set(number, block);
     // A block beyond the number of logs has one row without a log.
     if (!row.is_whole) block.logs = null;
-    else
-      block.logs?.push({ log: decodeLogRow(row), details: row.details === null ? null : `0x${row.details}` });
+    else block.logs?.push(decodeDetailedLogRow(row));
   }
   return [...blocks.values()];
 }

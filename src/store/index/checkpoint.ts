@@ -4,7 +4,7 @@ import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import { encodeCopyLine, encodeCopyLines } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner } from "../postgres/session.ts";
-import { decodeBytea, encodeBytea } from "./raw-logs.ts";
+import { encodeBytea } from "./raw-logs.ts";
 
 /** The last block whose events are in the rows, and the last one known to be final. */
 export type Checkpoint = {
@@ -16,23 +16,53 @@ export type StoredBlock = BlockSummary & {
   readonly logCount: number;
 };
 
+type BlockRow = { readonly number: string; readonly hash: Hex; readonly timestamp: string };
+
+const hexOf = (column: string) => `'0x' || encode(${column}, 'hex') as hash`;
+
+function decodeBlock({ number, hash, timestamp }: BlockRow): BlockSummary {
+  return { number: Number(number), hash, timestamp: Number(timestamp) };
+}
+
 export async function readCheckpoint(session: QueryRunner): Promise<Checkpoint | null> {
-  const { rows } = await session.query<{
-    block_number: string;
-    block_hash: Uint8Array;
-    block_timestamp: string;
-    finalized_block: string;
-  }>("select * from checkpoint");
+  const { rows } = await session.query<BlockRow & { readonly finalized_block: string }>(
+    `select block_number as number, ${hexOf("block_hash")}, block_timestamp as timestamp, finalized_block
+     from checkpoint`,
+  );
   const [row] = rows;
-  if (!row) return null;
-  return {
-    block: {
-      number: Number(row.block_number),
-      hash: decodeBytea(row.block_hash),
-      timestamp: Number(row.block_timestamp),
-    },
-    finalized: Number(row.finalized_block),
-  };
+  return row ? { block: decodeBlock(row), finalized: Number(row.finalized_block) } : null;
+}
+
+/** The stored blocks that a condition, an order and a limit select. */
+async function readBlocks(
+  session: QueryRunner,
+  selection: string,
+  values: readonly number[],
+): Promise<BlockSummary[]> {
+  const text = `select number, ${hexOf("hash")}, timestamp from blocks ${selection}`;
+  return (await session.query<BlockRow>({ text, values })).rows.map(decodeBlock);
+}
+
+/** A block as it is stored; null if it is not, as an empty one that is final. */
+export async function readStoredBlock(session: QueryRunner, number: number): Promise<BlockSummary | null> {
+  const [block] = await readBlocks(session, "where number = $1", [number]);
+  return block ?? null;
+}
+
+/** The newest block with logs up to a block; such blocks are stored for good. */
+export async function readNewestBlockWithLogs(session: QueryRunner, upTo: number): Promise<BlockId | null> {
+  const selection = "where number <= $1 and log_count > 0 order by number desc limit 1";
+  const [block] = await readBlocks(session, selection, [upTo]);
+  return block ? { number: block.number, hash: block.hash } : null;
+}
+
+/** The newest stored blocks from `number` downwards, newest first. */
+export function readBlocksDescending(
+  session: QueryRunner,
+  number: number,
+  limit: number,
+): Promise<BlockSummary[]> {
+  return readBlocks(session, "where number <= $1 order by number desc limit $2", [number, limit]);
 }
 
 /** `safe` is the newest block that a node calls safe; what is final is safe too. */
@@ -61,23 +91,6 @@ export function buildBlocksStep(blocks: readonly StoredBlock[]): PipelineStep {
       ),
     ),
   };
-}
-
-/** The newest stored blocks from `number` downwards, newest first. */
-export async function readBlocksDescending(
-  session: QueryRunner,
-  number: number,
-  limit: number,
-): Promise<{ number: number; hash: Hex; timestamp: number }[]> {
-  const { rows } = await session.query<{ number: string; hash: Uint8Array; timestamp: string }>({
-    text: "select number, hash, timestamp from blocks where number <= $1 order by number desc limit $2",
-    values: [number, limit],
-  });
-  return rows.map((row) => ({
-    number: Number(row.number),
-    hash: decodeBytea(row.hash),
-    timestamp: Number(row.timestamp),
-  }));
 }
 
 // Two days of a chain with a block every two seconds. A reader who comes back later is sent further back: see docs/events.md#cursors-and-undo.

@@ -1,6 +1,12 @@
 // Raw logs in the database: exact and compact, the source of every row.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
+import {
+  type ChainLog,
+  type DetailedLogRow,
+  decodeDetailedLogRow,
+  decodeLogRow,
+  type LogWithDetails,
+} from "../../schema/chain-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
@@ -8,19 +14,25 @@ import { markRowTablesStale } from "./row-tables.ts";
 
 type LogPosition = { readonly block: bigint; readonly logIndex: number };
 
+const SELECT_LOGS = `
+  select l.block_number, l.log_index, l.tx_index, encode(l.tx_hash, 'hex') as tx_hash, encode(l.address, 'hex') as address,
+    encode(l.topics, 'hex') as topics, encode(l.data, 'hex') as data, encode(l.details, 'hex') as details,
+    encode(b.hash, 'hex') as hash, b.timestamp
+  from logs l join blocks b on b.number = l.block_number`;
+
 /** In the order of the positions; null for a position without a stored log. */
 export async function readLogsAt(
   session: QueryRunner,
   positions: readonly LogPosition[],
 ): Promise<readonly (ChainLog | null)[]> {
-  const { rows } = await session.query<LogRow>({
-    text: `select l.*, b.hash, b.timestamp from logs l join blocks b on b.number = l.block_number
+  const { rows } = await session.query<DetailedLogRow>({
+    text: `${SELECT_LOGS}
       where (l.block_number, l.log_index) in (select * from unnest($1::bigint[], $2::int[]))`,
     values: [positions.map(({ block }) => block), positions.map(({ logIndex }) => logIndex)],
   });
   const found = new Map(
     rows.map((row) => {
-      const { log } = decodeStoredLog(row);
+      const log = decodeLogRow(row);
       return [`${log.blockNumber}/${log.logIndex}`, log];
     }),
   );
@@ -35,13 +47,13 @@ export async function countLogsByEvent(
   addresses: readonly Hex[],
   block: number,
 ): Promise<LogCounts> {
-  const { rows } = await session.query<{ address: Uint8Array; topic0: Uint8Array; count: string }>({
-    text: `select address, substring(topics from 1 for 32) as topic0, count(*) from logs
+  const { rows } = await session.query<{ address: string; topic0: string; count: string }>({
+    text: `select encode(address, 'hex') as address, encode(substring(topics from 1 for 32), 'hex') as topic0, count(*) from logs
       where block_number <= $1 and address = any($2::bytea[]) group by 1, 2`,
     values: [block, addresses.map(encodeBytea)],
   });
   const counts = new Map(
-    rows.map((row) => [`${decodeBytea(row.address)}${decodeBytea(row.topic0)}`, Number(row.count)]),
+    rows.map(({ address, topic0, count }) => [`0x${address}0x${topic0}`, Number(count)]),
   );
   return { countOf: (address, topic0) => counts.get(`${address}${topic0}`) ?? 0 };
 }
@@ -120,8 +132,6 @@ export async function replaceStoredLogs(
   await markRowTablesStale(session);
 }
 
-const TOPIC_DIGITS = 64;
-
 const TYPES: readonly CopyBinaryType[] = [
   "int8",
   "int4",
@@ -163,59 +173,21 @@ export function encodeBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }
 
-export function decodeBytea(bytes: Uint8Array): Hex {
-  return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex")}`;
-}
-
-type LogRow = {
-  block_number: string;
-  log_index: number;
-  tx_index: number;
-  tx_hash: Uint8Array;
-  address: Uint8Array;
-  topics: Uint8Array;
-  data: Uint8Array;
-  details: Uint8Array | null;
-  hash: Uint8Array;
-  timestamp: string;
-};
-
 /** The next logs after a block: at most about `logsMax`, but always whole blocks; empty at the end. */
 export async function readStoredLogs(
   session: QueryRunner,
   range: { afterBlock: number; toBlock: number; logsMax: number },
 ): Promise<LogWithDetails[]> {
-  const { rows } = await session.query<LogRow>({
+  const { rows } = await session.query<DetailedLogRow>({
     text: `
       with last as (
         select block_number from logs where block_number > $1 and block_number <= $2
         order by block_number, log_index offset $3 limit 1
       )
-      select l.*, b.hash, b.timestamp from logs l join blocks b on b.number = l.block_number
+      ${SELECT_LOGS}
       where l.block_number > $1 and l.block_number <= coalesce((select block_number from last), $2)
       order by l.block_number, l.log_index`,
     values: [range.afterBlock, range.toBlock, range.logsMax - 1],
   });
-  return rows.map(decodeStoredLog);
-}
-
-function decodeStoredLog(row: LogRow): LogWithDetails {
-  const topics = decodeBytea(row.topics).slice(2);
-  return {
-    details: row.details === null ? null : decodeBytea(row.details),
-    log: {
-      address: decodeBytea(row.address),
-      topics: Array.from(
-        { length: topics.length / TOPIC_DIGITS },
-        (_, index): Hex => `0x${topics.slice(index * TOPIC_DIGITS, (index + 1) * TOPIC_DIGITS)}`,
-      ),
-      data: decodeBytea(row.data),
-      blockNumber: Number(row.block_number),
-      blockHash: decodeBytea(row.hash),
-      blockTimestamp: Number(row.timestamp),
-      transactionHash: decodeBytea(row.tx_hash),
-      transactionIndex: row.tx_index,
-      logIndex: row.log_index,
-    },
-  };
+  return rows.map(decodeDetailedLogRow);
 }

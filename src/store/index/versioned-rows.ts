@@ -4,7 +4,7 @@ import type { Column } from "../../schema/column.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
 import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
-import type { QueryRunner, Session } from "../postgres/session.ts";
+import type { QueryRunner, Session, StoredRow } from "../postgres/session.ts";
 import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
 
 /** `final`: no reorg can undo the blocks, so tables with `recent` history store only the current row. */
@@ -12,7 +12,7 @@ type VersionWriteOptions = { readonly final: boolean };
 
 export function createRowLoader(session: QueryRunner): RowLoader {
   return async (table, keys) => {
-    const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+    const { rows } = await session.query<StoredRow>({
       text: selectCurrentSql(table),
       values: keyColumns(table, keys),
     });
@@ -43,7 +43,7 @@ export function buildVersionSteps(
 
 /** Deletes versions that start after the block and reopens those that ended after it. */
 export async function rollbackTable(session: Session, table: Table, block: number): Promise<void> {
-  const { rows } = await session.query<Record<string, NonNullable<unknown> | null>>({
+  const { rows } = await session.query<StoredRow>({
     text: deleteVersionsAfterSql(table),
     values: [block],
   });
@@ -80,7 +80,7 @@ function escapeArrayElement(value: string): string {
   return /["\\]/.test(value) ? value.replace(/["\\]/g, "\\$&") : value;
 }
 
-export function decodeStoredRow(table: Table, stored: Record<string, NonNullable<unknown> | null>): Row {
+export function decodeStoredRow(table: Table, stored: StoredRow): Row {
   const row: Record<string, unknown> = {};
   for (const { name, column } of columnsOf(table)) {
     const value = stored[name];

@@ -65,7 +65,7 @@ describe("several servers", () => {
     }
   });
 
-  it("takes a replica only where the URL says that any server will do", async () => {
+  it("takes a replica only if the URL says that any server will do", async () => {
     const standby = await open(`${replica.url}?target_session_attrs=any`);
     expect((await standby.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     const fault = await failureOf(`${replica.url}?target_session_attrs=read-write`);

@@ -80,7 +80,7 @@ describe("several servers", () => {
     }
   });
 
-  it("takes a replica only where the URL says that any server will do", async () => {
+  it("takes a replica only if the URL says that any server will do", async () => {
     const database = await open(withRole(standby, "any"));
     expect((await database.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
     const fault = await failureOf(withRole(standby, "read-write"));

@@ -40,6 +40,8 @@ export type Session = {
   sendPipeline(steps: readonly PipelineStep[]): Promise<void>;
 };
 
+export type StoredRow = Record<string, NonNullable<unknown> | null>;
+
 /** The methods of a session or a database that most readers need. */
 export type QueryRunner = Pick<Session, "query">;
 
@@ -106,6 +108,25 @@ export function queryRawRows<T>(
     });
     client.query(query);
   });
+}
+
+/** The rows of a statement in pages. Needs a transaction, whose snapshot all pages share; one at a time in a session. */
+export async function* readByCursor(
+  session: QueryRunner,
+  pageRows: number,
+  { text, values = [] }: SqlStatement,
+): AsyncGenerator<readonly StoredRow[], void, void> {
+  await session.query({ text: `declare paged_rows no scroll cursor for ${text}`, values });
+  try {
+    for (;;) {
+      const { rows } = await session.query<StoredRow>(`fetch ${pageRows} from paged_rows`);
+      if (rows.length > 0) yield rows;
+      if (rows.length < pageRows) break;
+    }
+  } finally {
+    // A failed transaction has closed the cursor already, and its own error is the one to report.
+    await session.query("close paged_rows").catch(() => undefined);
+  }
 }
 
 /** The connection can be reused afterwards unless mustDiscardConnection says otherwise. */

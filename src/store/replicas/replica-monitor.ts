@@ -106,7 +106,7 @@ export class ReplicaMonitor {
     if (watch.cluster === null) await watch.sample();
     // Positions and revisions say nothing between databases that are not copies of each other.
     if (watch.cluster === null) return "it cannot be compared with the primary yet";
-    if (this.#cluster !== watch.cluster) return "it is no copy of the primary's database";
+    if (this.#cluster !== watch.cluster) return "it is not a copy of the primary's database";
     if (sample.state === null) return "it has no index yet";
     // Rows of replicas stay readable without a primary.
     if (watch.latest === null) return null;
