@@ -6,7 +6,7 @@ import { Secret } from "../../src/lib/secret.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { readDiff } from "../../src/portfolio/diff/read-diff.ts";
 import { readExposure } from "../../src/portfolio/exposure/read-exposure.ts";
-import { spenderList } from "../../src/portfolio/exposure/spenders/spender-list.ts";
+import { spenderList } from "../../src/portfolio/exposure/spenders.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";

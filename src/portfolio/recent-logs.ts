@@ -103,6 +103,18 @@ export async function searchRecentLogs<Log>(
   return { logs: found.toReversed().flat(), fromBlock: Math.min(search.reached, at.block.number) };
 }
 
+/** Null when not even the newest blocks can be read; rejects only when the caller aborts. */
+export async function findRecentLogs<Log>(
+  ...[at, readRange, signal, budget]: Parameters<typeof searchRecentLogs<Log>>
+): Promise<LogHistory<Log> | null> {
+  try {
+    return await searchRecentLogs(at, readRange, signal, budget);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return null;
+  }
+}
+
 /** The blocks to search next: newest first, in ranges that shrink on rejection and grow on success. */
 type Search = {
   readonly at: PinnedChain;

@@ -16,8 +16,7 @@ import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contr
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { readAccount } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
-import type { Spender } from "./spenders/spender.ts";
-import { SPENDERS } from "./spenders/spender-list.ts";
+import { SPENDERS, type Spender } from "./spenders.ts";
 
 const stage = await startPortfolioStage();
 const { chain, wallet: signer } = stage;

@@ -1,11 +1,12 @@
 // Approvals of a wallet in recent logs. A log only names a pair to read: what is live, the contracts themselves say.
 import type { NodeLog } from "../../chain/logs/log.ts";
+import type { TopicFilter } from "../../chain/logs/topic-logs.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PermissionKind } from "../../schema/portfolio/exposure.ts";
-import { SEARCH_BUDGET, searchRecentLogs } from "../recent-logs.ts";
+import { findRecentLogs, type LogHistory, SEARCH_BUDGET } from "../recent-logs.ts";
 import { type Delegation, type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 
@@ -30,15 +31,7 @@ const TOPICS = [
 const TOPIC_DIGITS = 64;
 
 export type ApprovedPair = {
-  readonly kind: Extract<
-    PermissionKind,
-    | "erc20-allowance"
-    | "permit2-allowance"
-    | "nft-operator"
-    | "nft-approval"
-    | "borrow-delegation"
-    | "position-operator"
-  >;
+  readonly kind: PermissionKind;
   readonly contract: Hex;
   readonly spender: Hex;
   /** The token id for one ERC-721; else null. */
@@ -71,31 +64,21 @@ export async function readApprovals(
 ): Promise<ApprovalHistory> {
   const prefix = `0x${toAccountPrefix(wallet).slice(2).padEnd(TOPIC_DIGITS, "0")}` as const;
   const topics = [TOPICS, [addressToTopic(wallet), prefix]];
-  const filter = { topics, ...(contracts && { contracts }) };
-  try {
-    const { logs, fromBlock } = await searchRecentLogs(
-      at,
-      (range, stop) => at.logs({ ...range, ...filter }, stop),
-      signal,
-      // Ranges that were rejected for a flood say nothing about those of a few contracts.
-      { ...SEARCH_BUDGET, isIsolated: contracts !== undefined },
-    );
-    const pairs = distinctPairs(logs.toReversed().flatMap(toPair));
-    return { pairs, fromBlock, isFlooded: logs.length > OWN_LOGS_MAX };
-  } catch (error) {
-    if (signal.aborted) throw error;
-    // A node rejects what has too many results, as it fails for any other reason.
-    return { pairs: [], fromBlock: null, isFlooded: true };
-  }
+  const found = await findLogs(at, { topics, ...(contracts && { contracts }) }, signal);
+  // A node rejects what has too many results, as it fails for any other reason.
+  if (found === null) return { pairs: [], fromBlock: null, isFlooded: true };
+  const { logs, fromBlock } = found;
+  return { pairs: toPairs(logs), fromBlock, isFlooded: logs.length > OWN_LOGS_MAX };
 }
 
-function distinctPairs(pairs: readonly ApprovedPair[]): readonly ApprovedPair[] {
-  const distinct = new Map<string, ApprovedPair>();
-  for (const pair of pairs) {
-    const key = [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
-    if (!distinct.has(key)) distinct.set(key, pair);
-  }
-  return [...distinct.values()];
+function findLogs(
+  at: PinnedChain,
+  filter: Pick<TopicFilter, "topics" | "contracts">,
+  signal: AbortSignal,
+): Promise<LogHistory<NodeLog> | null> {
+  // Ranges that were rejected for a flood say nothing about those of a few contracts.
+  const budget = { ...SEARCH_BUDGET, isIsolated: filter.contracts !== undefined };
+  return findRecentLogs(at, (range, stop) => at.logs({ ...range, ...filter }, stop), signal, budget);
 }
 
 /** The recent logs of an event that names the wallet second; null if they could not be read. */
@@ -105,18 +88,8 @@ export async function readLogsNamingSecond(
   signal: AbortSignal,
 ): Promise<readonly NodeLog[] | null> {
   const topics = [[event], null, [addressToTopic(wallet)]];
-  try {
-    const { logs } = await searchRecentLogs(
-      at,
-      (range, stop) => at.logs({ ...range, topics, contracts }, stop),
-      signal,
-      { ...SEARCH_BUDGET, isIsolated: true },
-    );
-    return logs;
-  } catch (error) {
-    if (signal.aborted) throw error;
-    return null;
-  }
+  const found = await findLogs(at, { topics, contracts }, signal);
+  return found?.logs ?? null;
 }
 
 /**
@@ -129,7 +102,7 @@ export async function readSignedAuthorizations(
   signal: AbortSignal,
 ): Promise<readonly ApprovedPair[] | null> {
   const logs = await readLogsNamingSecond(query, { event: SET_AUTHORIZATION, contracts }, signal);
-  return logs && distinctPairs(logs.toReversed().flatMap(toPair));
+  return logs && toPairs(logs);
 }
 
 // A filter of as many addresses is accepted by every node.
@@ -161,32 +134,49 @@ export async function readHiddenApprovals(
   return { ...flooded, pairs: [...found.pairs, ...flooded.pairs], listedFromBlock: found.fromBlock };
 }
 
-/** Anyone may emit these topics with any data: a log that does not name two accounts is not an approval. */
-function toPair({ address, topics, data }: NodeLog): readonly ApprovedPair[] {
-  const [topic, , second, third] = topics;
-  const [one, other] = [topicToAddress(second), topicToAddress(third)];
-  if (topic === APPROVAL && third !== undefined) {
-    return one ? [{ kind: "nft-approval", contract: address, spender: one, tokenId: BigInt(third) }] : [];
+/** Distinct, newest first. */
+function toPairs(logs: readonly NodeLog[]): readonly ApprovedPair[] {
+  const distinct = new Map<string, ApprovedPair>();
+  for (const log of logs.toReversed()) {
+    const pair = toPair(log);
+    const key = pair && [pair.kind, pair.contract, pair.spender, pair.tokenId].join(" ");
+    if (key && !distinct.has(key)) distinct.set(key, pair);
   }
-  if (topic === APPROVAL) return one ? [pairOf("erc20-allowance", address, one)] : [];
-  if (topic === APPROVAL_FOR_ALL) return one ? [pairOf("nft-operator", address, one)] : [];
-  if (topic === BORROW_ALLOWANCE) {
-    const asset = other ?? wordToAddress(decodeWords(data, 2)?.[0]);
-    return one && asset ? [{ ...pairOf("borrow-delegation", address, one), asset }] : [];
-  }
-  if (topic === SET_AUTHORIZATION) return other ? [pairOf("position-operator", address, other)] : [];
-  if (topic === DELEGATE_UPDATED || topic === OPERATOR_STATUS) {
-    return one ? [pairOf("position-operator", address, one)] : [];
-  }
-  // Any contract may emit what Permit2 emits.
-  if (address !== PERMIT2) return [];
-  if (topic === PERMIT2_LOCKDOWN) {
-    const [token, spender] = (decodeWords(data, 2) ?? []).map(wordToAddress);
-    return token && spender ? [pairOf("permit2-allowance", token, spender)] : [];
-  }
-  return one && other ? [pairOf("permit2-allowance", one, other)] : [];
+  return [...distinct.values()];
 }
 
-function pairOf(kind: ApprovedPair["kind"], contract: Hex, spender: Hex): ApprovedPair {
-  return { kind, contract, spender, tokenId: null };
+/** Anyone may emit these topics with any data: a log that does not name two accounts is not an approval. */
+function toPair({ address, topics, data }: NodeLog): ApprovedPair | null {
+  const [topic, , second, third] = topics;
+  const [one, other] = [topicToAddress(second), topicToAddress(third)];
+  switch (topic) {
+    case APPROVAL:
+      if (third === undefined) return createPair("erc20-allowance", address, one);
+      return createPair("nft-approval", address, one, { tokenId: BigInt(third) });
+    case APPROVAL_FOR_ALL:
+      return createPair("nft-operator", address, one);
+    case BORROW_ALLOWANCE: {
+      const asset = other ?? wordToAddress(decodeWords(data, 2)?.[0]);
+      return asset && createPair("borrow-delegation", address, one, { asset });
+    }
+    case SET_AUTHORIZATION:
+      return createPair("position-operator", address, other);
+    case DELEGATE_UPDATED:
+    case OPERATOR_STATUS:
+      return createPair("position-operator", address, one);
+  }
+  // Any contract may emit what Permit2 emits.
+  if (address !== PERMIT2) return null;
+  const words = topic === PERMIT2_LOCKDOWN ? (decodeWords(data, 2) ?? []) : null;
+  const [token, spender] = words?.map(wordToAddress) ?? [one, other];
+  return createPair("permit2-allowance", token, spender);
+}
+
+function createPair(
+  kind: ApprovedPair["kind"],
+  contract: Hex | null | undefined,
+  spender: Hex | null | undefined,
+  known: Partial<ApprovedPair> = {},
+): ApprovedPair | null {
+  return contract && spender ? { kind, contract, spender, tokenId: null, ...known } : null;
 }

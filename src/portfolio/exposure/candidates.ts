@@ -1,5 +1,6 @@
 // Chooses the pairs of a contract and a spender to read: what the wallet holds with every known spender, and what logs name.
 import type { Hex } from "../../lib/hex.ts";
+import { groupBy } from "../../lib/lists.ts";
 import {
   type ChainConfig,
   type Delegation,
@@ -13,8 +14,8 @@ import { compareByValue, valueAsset } from "../valuation/usd.ts";
 import type { ApprovedPair } from "./approval-logs.ts";
 import { collectDelegationReads } from "./delegations.ts";
 import { PERMIT2 } from "./revocations.ts";
-import type { PermissionRead } from "./scan-permissions.ts";
-import type { ChainSpenders } from "./spenders/spender-list.ts";
+import { distinctReads, type PermissionRead } from "./scan-permissions.ts";
+import type { ChainSpenders } from "./spenders.ts";
 
 type CandidateSources = {
   readonly chain: ChainConfig;
@@ -99,29 +100,28 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   );
   const wanted: readonly CandidateRead[] = [
     ...collectDelegationReads(delegations, wallet, approvals, spenders),
-    ...held.filter(isKnown).map((contract) => ({ kind: "erc777" as const, contract, spender: wallet })),
+    ...held.filter(isKnown).flatMap(withSpenders("erc777", [wallet])),
     ...ofHeld.kept.flatMap(toReads),
     ...read
       .filter((contract) => !comets.has(contract))
       .flatMap((contract) => [
-        ...spenders.ofTokens.map((spender) => ({ kind: "erc20-allowance" as const, contract, spender })),
-        ...spenders.ofPermit2.map((spender) => ({ kind: "permit2-allowance" as const, contract, spender })),
+        ...withSpenders("erc20-allowance", spenders.ofTokens)(contract),
+        ...withSpenders("permit2-allowance", spenders.ofPermit2)(contract),
       ]),
     ...[...ofListed.kept, ...ofStrangers.kept].flatMap(toReads),
     ...[...collections]
       .slice(0, COLLECTIONS_MAX)
-      .flatMap((contract) =>
-        spenders.ofCollections.map((spender) => ({ kind: "nft-operator" as const, contract, spender })),
-      ),
+      .flatMap(withSpenders("nft-operator", spenders.ofCollections)),
   ];
-  const distinct = new Map(wanted.map((pair) => [`${pair.kind} ${pair.contract} ${pair.spender}`, pair]));
-  const kept = [...distinct.values()].slice(0, PAIRS_MAX);
-  const cut = [...distinct.values()].slice(PAIRS_MAX);
+  const distinct = distinctReads(wanted);
+  const [kept, cut] = [distinct.slice(0, PAIRS_MAX), distinct.slice(PAIRS_MAX)];
+  // The scanner limits the gas of each contract while its pairs are neighbours.
+  const grouped = groupBy(kept, ({ kind, contract }) => `${kind} ${contract}`);
   const nfts = approvals.flatMap((pair) =>
     pair.kind === "nft-approval" && pair.tokenId !== null ? [{ ...pair, tokenId: pair.tokenId }] : [],
   );
   return {
-    reads: groupByContract(kept).map((pair) => ({ trusted: isKnown(pair.contract), ...pair })),
+    reads: [...grouped.values()].flat().map((pair) => ({ trusted: isKnown(pair.contract), ...pair })),
     nfts: nfts.slice(0, NFTS_MAX),
     omitted:
       [ofHeld, ofListed, ofStrangers].reduce((sum, { left }) => sum + left.length, 0) +
@@ -144,24 +144,14 @@ function takeTurns(pairs: readonly ApprovedPair[]) {
   return { kept: sorted.slice(0, LOGGED_PAIRS_MAX), left: sorted.slice(LOGGED_PAIRS_MAX) };
 }
 
+function withSpenders(kind: PermissionRead["kind"], spenders: readonly Hex[]) {
+  return (contract: Hex) => spenders.map((spender): CandidateRead => ({ kind, contract, spender }));
+}
+
 /** With an allowance in Permit2 the one of Permit2 itself, without which it is worth nothing. */
 function toReads({ kind, contract, spender }: ApprovedPair): readonly CandidateRead[] {
   const read = { kind: kind as PermissionRead["kind"], contract, spender };
   return kind === "permit2-allowance"
     ? [{ kind: "erc20-allowance", contract, spender: PERMIT2 }, read]
     : [read];
-}
-
-/** The scanner limits the gas of each contract while its pairs are neighbours. */
-function groupByContract<T extends Pick<PermissionRead, "kind" | "contract">>(
-  pairs: readonly T[],
-): readonly T[] {
-  const groups = new Map<string, T[]>();
-  for (const pair of pairs) {
-    const key = `${pair.kind} ${pair.contract}`;
-    const group = groups.get(key);
-    if (group) group.push(pair);
-    else groups.set(key, [pair]);
-  }
-  return [...groups.values()].flat();
 }

@@ -1,20 +1,22 @@
 // Who may act on a wallet's positions inside protocols: which pairs are read, first and for protocols that it uses.
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { keepPresent } from "../../lib/lists.ts";
 import { readEach } from "../contract-reads/read-groups.ts";
 import { getReserveData, getReservesList } from "../positions/aave-v3/reader.ts";
 import type { Delegation, PositionReader, WalletQuery } from "../types.ts";
 import { type ApprovedPair, readSignedAuthorizations } from "./approval-logs.ts";
-import { revocations } from "./revocations.ts";
 import {
-  type FoundPermission,
+  distinctReads,
   isAccountRead,
+  keyOf,
+  type PairKind,
   type PermissionRead,
   type ScannedPermissions,
   scanPermissions,
+  trustedRead,
 } from "./scan-permissions.ts";
-import type { ChainSpenders } from "./spenders/spender-list.ts";
-import type { LivePermission } from "./types.ts";
+import type { ChainSpenders } from "./spenders.ts";
 
 /** The results of the position readers for one chain. */
 export function listDelegations(readers: readonly PositionReader[], chainId: number): readonly Delegation[] {
@@ -43,11 +45,12 @@ export function collectDelegationReads(
   const known = [...new Set([...spenders.ofTokens, ...spenders.ofPositions])];
   return [
     ...delegations.flatMap(({ form, contract }): readonly PermissionRead[] => {
-      const account = (kind: PermissionRead["kind"]) => ({ kind, contract, spender: wallet, trusted: true });
-      if (form === "aave" || form === "nft" || form === "euler") return [account(ACCOUNT_READS[form])];
+      if (form === "aave" || form === "nft" || form === "euler") {
+        return [trustedRead(ACCOUNT_READS[form], contract, wallet)];
+      }
       const asked = form === "venus" ? spenders.ofPositions : known;
-      const pairs = asked.map((spender) => ({ kind: form, contract, spender, trusted: true }));
-      return form === "morpho" ? [...pairs, account("morpho-signatures")] : pairs;
+      const pairs = asked.map((spender) => trustedRead(form, contract, spender));
+      return form === "morpho" ? [...pairs, trustedRead("morpho-signatures", contract, wallet)] : pairs;
     }),
     ...approvals.flatMap((pair) => toDelegationRead(delegations, pair)),
   ];
@@ -59,18 +62,18 @@ function toDelegationRead(
   { kind, contract, spender }: ApprovedPair,
 ): readonly PermissionRead[] {
   if (kind === "borrow-delegation") {
-    const isKnown = findDebt(delegations, contract) !== null;
-    return isKnown ? [{ kind, contract, spender, trusted: true }] : [];
+    return findDebt(delegations, contract) === null ? [] : [trustedRead(kind, contract, spender)];
   }
   // A Comet says by an approval of its token what it allows.
   const form = delegations.find((delegation) => delegation.contract === contract)?.form;
   const isOperator =
     kind === "position-operator" && (form === "morpho" || form === "venus" || form === "euler");
   const isManager = kind === "erc20-allowance" && form === "comet";
-  return isOperator || isManager ? [{ kind: form, contract, spender, trusted: true }] : [];
+  return isOperator || isManager ? [trustedRead(form, contract, spender)] : [];
 }
 
-function findDebt(delegations: readonly Delegation[], debtToken: Hex) {
+/** The pool and the asset of a debt token of our data. */
+export function findDebt(delegations: readonly Delegation[], debtToken: Hex) {
   for (const delegation of delegations) {
     const underlying = delegation.form === "aave" ? delegation.underlyingOf.get(debtToken) : undefined;
     if (underlying !== undefined) return { delegation, underlying };
@@ -85,7 +88,7 @@ export type ScanContext = {
   readonly spenders: ChainSpenders;
 };
 
-type DelegationScan = ScannedPermissions & {
+export type DelegationScan = ScannedPermissions & {
   /** Debt tokens that pools name, among them all that our data lacks. */
   readonly confirmed: ReadonlyMap<Hex, { readonly delegation: Delegation; readonly underlying: Hex }>;
   /** Managers of which the wallet owns NFTs. */
@@ -116,49 +119,33 @@ export async function scanUsedProtocols(
     confirmDebtTokens(query, pools, unknown, signal),
     signed.length === 0 ? [] : readSignedAuthorizations(query, signed, signal),
   ]);
-  const pair = (kind: PermissionRead["kind"], contract: Hex, spender: Hex) => ({
-    kind,
-    contract,
-    spender,
-    trusted: true,
-  });
   // Checks that logs are genuine before the limit applies: logs of others take no slot.
   const added = unknown.filter(({ contract }) => confirmed.has(contract));
   const debtTokens = [...pools.flatMap(({ underlyingOf }) => [...underlyingOf.keys()]), ...confirmed.keys()];
+  const withEach = (kind: PairKind, contracts: readonly Hex[], holders: readonly Hex[]) =>
+    contracts.flatMap((contract) => holders.map((holder) => trustedRead(kind, contract, holder)));
   const reads = [
-    ...debtTokens.flatMap((token) =>
-      spenders.ofPositions.map((spender) => pair("borrow-delegation", token, spender)),
-    ),
+    ...withEach("borrow-delegation", debtTokens, spenders.ofPositions),
     ...added
       .slice(0, ADDED_DELEGATES_MAX)
-      .map(({ contract, spender }) => pair("borrow-delegation", contract, spender)),
-    ...ofForm("nft").flatMap((contract) =>
-      spenders.ofTokens.map((spender) => pair("nft-operator", contract, spender)),
-    ),
-    ...ofForm("euler").flatMap((contract) =>
-      spenders.ofTokens.map((spender) => pair("euler", contract, spender)),
-    ),
+      .map(({ contract, spender }) => trustedRead("borrow-delegation", contract, spender)),
+    ...withEach("nft-operator", ofForm("nft"), spenders.ofTokens),
+    ...withEach("euler", ofForm("euler"), spenders.ofTokens),
     ...(authorizations ?? []).flatMap((approved) => toDelegationRead(delegations, approved)),
   ];
   const before = new Set(first.found.map(keyOf));
   const scanned = await scanPermissions(at, wallet, distinctReads(reads), signal);
   return {
     found: scanned.found.filter((found) => !before.has(keyOf(found))),
-    failed: [...scanned.failed, ...silent.map((pool) => pair("borrow-delegation", pool, wallet))],
+    failed: [...scanned.failed, ...silent.map((pool) => trustedRead("borrow-delegation", pool, wallet))],
     confirmed,
     omitted: Math.max(0, added.length - ADDED_DELEGATES_MAX),
     managers: new Set(ofForm("nft")),
-    warnings:
-      authorizations === null
-        ? [`${at.chain.name}: authorizations in Morpho by signature could not be searched.`]
-        : [],
+    warnings: keepPresent(
+      authorizations === null &&
+        `${at.chain.name}: authorizations in Morpho by signature could not be searched.`,
+    ),
   };
-}
-
-const keyOf = ({ kind, contract, spender }: PermissionRead) => `${kind} ${contract} ${spender}`;
-
-function distinctReads(reads: readonly PermissionRead[]): readonly PermissionRead[] {
-  return [...new Map(reads.map((read) => [keyOf(read), read])).values()];
 }
 
 type AavePool = Extract<Delegation, { form: "aave" }>;
@@ -203,30 +190,4 @@ async function confirmDebtTokens(
     }
   }
   return { confirmed, silent: [...silent] };
-}
-
-/** Null for what is not a permission inside a protocol. */
-export function toProtocolPermission(
-  { kind, contract, spender, value }: FoundPermission,
-  { query: { wallet }, delegations }: ScanContext,
-  confirmed: DelegationScan["confirmed"],
-): LivePermission | null {
-  const none = { via: null, tokenId: null, expiresAt: null, controlsAll: false };
-  if (kind === "borrow-delegation") {
-    const power = findDebt(delegations, contract) ?? confirmed.get(contract);
-    const revoke = revocations.debt(wallet, contract, spender);
-    return power ? { kind, contract, spender, ...none, rawAllowance: value, revoke, power } : null;
-  }
-  const delegation = delegations.find((one) => one.contract === contract);
-  if (delegation === undefined) return null;
-  if (kind === "nft-operator") {
-    const revoke = revocations.operator(wallet, contract, spender);
-    return { kind, contract, spender, ...none, rawAllowance: null, revoke, power: { delegation } };
-  }
-  if (kind !== "comet" && kind !== "morpho" && kind !== "venus" && kind !== "euler") return null;
-  return {
-    ...{ kind: "position-operator", contract, spender, ...none, rawAllowance: null },
-    revoke: revocations[kind](wallet, contract, spender),
-    power: { delegation, ...(kind === "euler" ? { accounts: value } : {}) },
-  };
 }

@@ -5,7 +5,7 @@ import { makeChainConfig, TEST_WALLET } from "../../../tests/support/portfolio/p
 import type { Hex } from "../../lib/hex.ts";
 import type { AccountFacts } from "../account/kind.ts";
 import { readAccountControl } from "./account-control.ts";
-import { createSpenderList, SPENDERS } from "./spenders/spender-list.ts";
+import { createSpenderList, SPENDERS } from "./spenders.ts";
 
 const KEY: Hex = `0x${"5e".repeat(20)}`;
 const ownerAt = (index: number, result: Hex): RecordedCall => ({

@@ -1,6 +1,8 @@
 // All live permissions over a wallet on one chain at one block, with the tokens that they are about.
 import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { keepPresent, nameFirst } from "../../lib/lists.ts";
+import type { PermissionKind } from "../../schema/portfolio/exposure.ts";
 import { readAccount } from "../account/kind.ts";
 import { readEach } from "../contract-reads/read-groups.ts";
 import { defineRead } from "../contract-reads/reads.ts";
@@ -8,19 +10,26 @@ import type { ChainConfig, Holding, PinnedBlock, PinnedChain, WalletQuery } from
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
 import { type Candidates, collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
-import { listDelegations, type ScanContext, scanUsedProtocols, toProtocolPermission } from "./delegations.ts";
+import {
+  type DelegationScan,
+  findDebt,
+  listDelegations,
+  type ScanContext,
+  scanUsedProtocols,
+} from "./delegations.ts";
 import { type AssetSources, type ExposedAssets, readExposedAssets, readRanking } from "./exposed-assets.ts";
 import type { ExposedPositions } from "./positions-at-risk.ts";
 import { PERMIT2, revocations } from "./revocations.ts";
 import {
   type FoundPermission,
   isAccountRead,
+  type PairKind,
   type PermissionRead,
   scanPermissions,
 } from "./scan-permissions.ts";
-import type { SpenderList } from "./spenders/spender-list.ts";
+import type { SpenderList } from "./spenders.ts";
 import { readTokenOperators } from "./token-operators.ts";
-import type { LivePermission } from "./types.ts";
+import { createPermission, type LivePermission } from "./types.ts";
 
 export type ExposureSources = AssetSources & { readonly spenders: SpenderList };
 
@@ -57,7 +66,12 @@ export async function readChainPermissions(
     ? rankHoldings(at.chain, holdings, new Map())
     : await readRanking(sources, query, balances, signal);
   const candidates = collectCandidates({
-    ...{ chain: at.chain, wallet, holdings: ranked, transfers, spenders, delegations },
+    chain: at.chain,
+    wallet,
+    holdings: ranked,
+    transfers,
+    spenders,
+    delegations,
     approvals: approvals.pairs,
   });
   const context: ScanContext = { query, delegations, approvals: approvals.pairs, spenders };
@@ -124,9 +138,7 @@ async function scanAll(context: ScanContext, reads: readonly PermissionRead[], s
   const found = [...first.found, ...second.found].filter((one) => !isAccountRead(one));
   return {
     permissions: [
-      ...found.flatMap(
-        (one) => toProtocolPermission(one, context, second.confirmed) ?? toPermission(one, context.query),
-      ),
+      ...found.flatMap((one) => toPermission(one, context, second.confirmed) ?? []),
       ...operators.permissions,
     ],
     // A token without the view is not an ERC-777.
@@ -154,27 +166,44 @@ function dropAbsent(
   return failed.filter(({ contract }) => !known.has(contract) || present.has(contract));
 }
 
-/** None for an allowance in Permit2 that has expired. */
-function toPermission(found: FoundPermission, { at, wallet }: WalletQuery): readonly LivePermission[] {
-  const { kind, contract, spender, value, extra } = found;
-  const base = { contract, spender, via: null, tokenId: null, expiresAt: null, controlsAll: false };
-  if (kind === "erc20-allowance") {
-    return [{ kind, ...base, rawAllowance: value, revoke: revocations.erc20(wallet, contract, spender) }];
+/** Null for an allowance in Permit2 that has expired, and for a protocol that no reader knows. */
+function toPermission(
+  { kind, contract, spender, value, extra }: FoundPermission,
+  { query: { at, wallet }, delegations }: ScanContext,
+  confirmed: DelegationScan["confirmed"],
+): LivePermission | null {
+  const create = (shown: PermissionKind, pair: PairKind, known: Partial<LivePermission>) =>
+    createPermission(shown, contract, spender, revocations[pair](wallet, contract, spender), known);
+  const delegation = delegations.find((one) => one.contract === contract);
+  switch (kind) {
+    case "erc20-allowance":
+      return create(kind, kind, { rawAllowance: value });
+    case "permit2-allowance":
+      // Permit2 itself compares with the time of the block, and the last second still counts.
+      if (extra < BigInt(at.block.timestamp)) return null;
+      return create(kind, kind, { via: PERMIT2, rawAllowance: value, expiresAt: extra });
+    case "nft-operator":
+      return create(kind, kind, { power: delegation && { delegation } });
+    case "borrow-delegation": {
+      const power = findDebt(delegations, contract) ?? confirmed.get(contract);
+      return power ? create(kind, kind, { rawAllowance: value, power }) : null;
+    }
+    case "comet":
+    case "morpho":
+    case "venus":
+    case "euler": {
+      const accounts = kind === "euler" ? value : undefined;
+      return delegation ? create("position-operator", kind, { power: { delegation, accounts } }) : null;
+    }
+    default:
+      return null;
   }
-  if (kind === "nft-operator") {
-    return [{ kind, ...base, rawAllowance: null, revoke: revocations.operator(wallet, contract, spender) }];
-  }
-  if (kind !== "permit2-allowance") return [];
-  // Permit2 itself compares with the time of the block, and the last second still counts.
-  if (extra < BigInt(at.block.timestamp)) return [];
-  const revoke = revocations.permit2(wallet, contract, spender);
-  return [{ kind, ...base, via: PERMIT2, rawAllowance: value, expiresAt: extra, revoke }];
 }
 
 // An ERC-721 takes a few thousand for either view.
 const NFT_GAS_MAX = 100_000;
 const getApproved = defineRead("function getApproved(uint256)", decodeAddress);
-const ownerOf = defineRead("function ownerOf(uint256)", decodeAddress);
+const ownerOf = defineRead("function ownerOf(uint256)", decodeAddress, NFT_GAS_MAX);
 
 /** Live if the wallet still owns the NFT, and the collection still names the approved account. */
 async function readNftApprovals(
@@ -184,12 +213,11 @@ async function readNftApprovals(
 ): Promise<readonly LivePermission[]> {
   const read = await readEach(at, signal, nfts, ({ contract, tokenId }) => ({
     approved: getApproved(contract, [tokenId], NFT_GAS_MAX),
-    owner: ownerOf(contract, [tokenId], NFT_GAS_MAX),
+    owner: ownerOf(contract, [tokenId]),
   }));
-  return read.flatMap(([{ contract, spender, tokenId }, { approved, owner }]): readonly LivePermission[] => {
-    if (approved !== spender || owner !== wallet) return [];
-    return [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
-  });
+  return read
+    .filter(([{ spender }, { approved, owner }]) => approved === spender && owner === wallet)
+    .map(([nft]) => describeNftApproval(wallet, delegations, nft));
 }
 
 function describeNftApproval(
@@ -198,12 +226,11 @@ function describeNftApproval(
   { contract, spender, tokenId }: { readonly contract: Hex; readonly spender: Hex; readonly tokenId: bigint },
 ): LivePermission {
   const delegation = delegations.find((one) => one.form === "nft" && one.contract === contract);
-  return {
-    ...{ kind: "nft-approval", contract, spender, tokenId },
-    ...{ via: null, rawAllowance: null, expiresAt: null, controlsAll: false },
-    revoke: revocations.nft(wallet, contract, tokenId),
-    ...(delegation && { power: { delegation } }),
-  };
+  const revoke = revocations.nft(wallet, contract, tokenId);
+  return createPermission("nft-approval", contract, spender, revoke, {
+    tokenId,
+    power: delegation && { delegation },
+  });
 }
 
 /** Every NFT that is a position names whom it is approved for, however long ago that was. */
@@ -219,9 +246,9 @@ async function readPositionApprovals(
       contract !== null && tokenId !== undefined && managers.has(contract) ? [{ contract, tokenId }] : [],
     );
   const read = await readEach(at, signal, nfts, ({ contract, tokenId }) => getApproved(contract, [tokenId]));
-  return read.flatMap(([{ contract, tokenId }, spender]): readonly LivePermission[] => {
-    return spender === null ? [] : [describeNftApproval(wallet, delegations, { contract, spender, tokenId })];
-  });
+  return read.flatMap(([nft, spender]) =>
+    spender === null ? [] : [describeNftApproval(wallet, delegations, { ...nft, spender })],
+  );
 }
 
 function describeScope(
@@ -230,16 +257,13 @@ function describeScope(
   version: string,
 ): readonly string[] {
   const scope = `every known spender of list ${version} for held tokens, stablecoins and positions`;
-  return [
+  return keepPresent(
     fromBlock === null
       ? `${chain.name}: approvals could not be searched; permissions are those of ${scope}.`
       : `${chain.name}: permissions are those of ${scope}, and of approvals in logs since block ${fromBlock}; older ones for other spenders are not found.`,
-    ...(listedFromBlock === null
-      ? []
-      : [
-          `${chain.name}: logs of others hide approvals; those of listed tokens that are held, of stablecoins and in Permit2 were searched by themselves since block ${listedFromBlock}.`,
-        ]),
-  ];
+    listedFromBlock !== null &&
+      `${chain.name}: logs of others hide approvals; those of listed tokens that are held, of stablecoins and in Permit2 were searched by themselves since block ${listedFromBlock}.`,
+  );
 }
 
 // Enough to investigate; a hundred names would bury every other warning.
@@ -249,13 +273,10 @@ function describeUnread(name: string, omitted: number, failed: readonly Permissi
   const ofPermit2 = failed.filter(({ kind }) => kind === "permit2-allowance").length;
   const others = failed.filter(({ kind }) => kind !== "permit2-allowance");
   const contracts = [...new Set(others.map(({ contract }) => contract))];
-  const named = contracts.slice(0, NAMED_MAX).join(", ");
-  const more = contracts.length > NAMED_MAX ? ` and ${contracts.length - NAMED_MAX} more` : "";
-  return [
-    ...(others.length > 0
-      ? [`${name}: ${others.length} possible permissions could not be read, of ${named}${more}.`]
-      : []),
-    ...(ofPermit2 > 0 ? [`${name}: Permit2 returned nothing for ${ofPermit2} possible permissions.`] : []),
-    ...(omitted > 0 ? [`${name}: ${omitted} possible permissions were not read, to limit the work.`] : []),
-  ];
+  const named = nameFirst(contracts, NAMED_MAX);
+  return keepPresent(
+    others.length > 0 && `${name}: ${others.length} possible permissions could not be read, of ${named}.`,
+    ofPermit2 > 0 && `${name}: Permit2 returned nothing for ${ofPermit2} possible permissions.`,
+    omitted > 0 && `${name}: ${omitted} possible permissions were not read, to limit the work.`,
+  );
 }

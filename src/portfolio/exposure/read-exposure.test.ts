@@ -42,7 +42,7 @@ import {
   quotePrice,
 } from "../types.ts";
 import { readExposure } from "./read-exposure.ts";
-import { createSpenderList } from "./spenders/spender-list.ts";
+import { createSpenderList } from "./spenders.ts";
 
 /** Claims the largest allowance for everyone, and a balance as large. */
 const LIAR = numberedAddress(0x11a4);

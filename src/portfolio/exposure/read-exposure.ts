@@ -17,7 +17,7 @@ import {
   type ExposureSources,
   readChainPermissions,
 } from "./read-chain-permissions.ts";
-import type { ChainSpenders } from "./spenders/spender-list.ts";
+import type { ChainSpenders } from "./spenders.ts";
 import type { LivePermission } from "./types.ts";
 import { compareRisk, type ExposedToken, RiskValuation } from "./value-at-risk.ts";
 

@@ -10,29 +10,33 @@ import { scanContracts } from "../contract-reads/scan-contracts.ts";
 import type { PinnedChain } from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 
-/** Views that are asked for each holder of a permission. */
+/** Views that are asked for each holder of a permission, which is their last argument. */
 const PAIR_VIEWS = {
-  "erc20-allowance": "function allowance(address, address) view returns (uint256)",
-  "nft-operator": "function isApprovedForAll(address, address) view returns (bool)",
-  "borrow-delegation": "function borrowAllowance(address, address) view returns (uint256)",
-  comet: "function isAllowed(address, address) view returns (bool)",
-  morpho: "function isAuthorized(address, address) view returns (bool)",
-  venus: "function approvedDelegates(address, address) view returns (bool)",
+  "erc20-allowance": "function allowance(address, address)",
+  "permit2-allowance": "function allowance(address, address, address)",
+  "nft-operator": "function isApprovedForAll(address, address)",
+  "borrow-delegation": "function borrowAllowance(address, address)",
+  comet: "function isAllowed(address, address)",
+  morpho: "function isAuthorized(address, address)",
+  venus: "function approvedDelegates(address, address)",
+  euler: "function getOperator(bytes19, address)",
 } as const;
 
 /** Views that say whether more must be read, of a protocol that the wallet uses or of a token; the wallet takes the place of the holder. */
 const ACCOUNT_VIEWS = {
-  "aave-account": "function getUserConfiguration(address) view returns (uint256)",
-  "nft-balance": "function balanceOf(address) view returns (uint256)",
-  "euler-owner": "function getAccountOwner(address) view returns (address)",
-  "morpho-signatures": "function nonce(address) view returns (uint256)",
+  "aave-account": "function getUserConfiguration(address)",
+  "nft-balance": "function balanceOf(address)",
+  "euler-owner": "function getAccountOwner(address)",
+  "morpho-signatures": "function nonce(address)",
   // Every holder is an operator of itself: a token that says so is an ERC-777.
-  erc777: "function isOperatorFor(address, address) view returns (bool)",
+  erc777: "function isOperatorFor(address, address)",
 } as const;
+
+export type PairKind = keyof typeof PAIR_VIEWS;
 
 /** A pair that may be a permission. */
 export type PermissionRead = {
-  readonly kind: keyof typeof PAIR_VIEWS | keyof typeof ACCOUNT_VIEWS | "permit2-allowance" | "euler";
+  readonly kind: PairKind | keyof typeof ACCOUNT_VIEWS;
   /** The token, the collection, or the contract of a protocol. */
   readonly contract: Hex;
   readonly spender: Hex;
@@ -69,10 +73,6 @@ const codecs = new Map<string, FunctionCodec>(
     kind,
     createSignatureCodec<string>(signature) as FunctionCodec,
   ]),
-);
-const eulerOperator = createSignatureCodec("function getOperator(bytes19, address) view returns (uint256)");
-const permit2Allowance = createSignatureCodec(
-  "function allowance(address, address, address) view returns (uint160, uint48, uint48)",
 );
 
 /** Reads are distinct; those of one contract should be neighbours. */
@@ -143,18 +143,31 @@ function encodeQuery(owner: Hex, read: PermissionRead): { target: Hex; gasMax: b
   };
 }
 
-function encodeRead(owner: Hex, { kind, contract, spender }: PermissionRead): { to: Hex; data: Hex } {
-  if (kind === "permit2-allowance") {
-    return { to: PERMIT2, data: permit2Allowance.encodeCall([owner, contract, spender]) };
-  }
-  if (kind === "euler") {
-    return { to: contract, data: eulerOperator.encodeCall([toAccountPrefix(owner), spender]) };
-  }
-  const args = kind in ACCOUNT_VIEWS && kind !== "erc777" ? [spender] : [owner, spender];
-  return { to: contract, data: codecs.get(kind)?.encodeCall(args) ?? "0x" };
+function encodeRead(owner: Hex, read: PermissionRead): { to: Hex; data: Hex } {
+  const to = read.kind === "permit2-allowance" ? PERMIT2 : read.contract;
+  return { to, data: codecs.get(read.kind)?.encodeCall(listArguments(owner, read)) ?? "0x" };
+}
+
+function listArguments(owner: Hex, { kind, contract, spender }: PermissionRead): readonly Hex[] {
+  if (kind === "permit2-allowance") return [owner, contract, spender];
+  if (kind === "euler") return [toAccountPrefix(owner), spender];
+  return kind in ACCOUNT_VIEWS && kind !== "erc777" ? [spender] : [owner, spender];
 }
 
 /** Whether it only says that more must be read. */
 export function isAccountRead({ kind }: Pick<PermissionRead, "kind">): boolean {
   return kind in ACCOUNT_VIEWS;
+}
+
+/** A read of a contract of our data. */
+export function trustedRead(kind: PermissionRead["kind"], contract: Hex, spender: Hex): PermissionRead {
+  return { kind, contract, spender, trusted: true };
+}
+
+export function keyOf({ kind, contract, spender }: Omit<PermissionRead, "trusted">): string {
+  return `${kind} ${contract} ${spender}`;
+}
+
+export function distinctReads<T extends Omit<PermissionRead, "trusted">>(reads: readonly T[]): readonly T[] {
+  return [...new Map(reads.map((read) => [keyOf(read), read])).values()];
 }

@@ -8,8 +8,8 @@ import { defineRead, toAddressArray } from "../contract-reads/reads.ts";
 import type { WalletQuery } from "../types.ts";
 import { readLogsNamingSecond } from "./approval-logs.ts";
 import { revocations } from "./revocations.ts";
-import type { ChainSpenders } from "./spenders/spender-list.ts";
-import type { LivePermission } from "./types.ts";
+import type { ChainSpenders } from "./spenders.ts";
+import { createPermission, NO_FINDINGS, type PermissionFindings } from "./types.ts";
 
 /** The operator comes first and the holder second, so that the search for approvals does not find it. */
 const AUTHORIZED_OPERATOR = hashEvent("AuthorizedOperator(address,address)");
@@ -32,13 +32,8 @@ const isOperatorFor = defineRead(
 // Most operators of all tokens, the newest first: only the wallet itself makes such logs of a listed token.
 const LOGGED_MAX = 500;
 /** No amount limits an operator. */
-const UNLIMITED = 2n ** 256n - 1n;
-
-type TokenOperators = {
-  readonly permissions: readonly LivePermission[];
-  readonly isComplete: boolean;
-  readonly warnings: readonly string[];
-};
+const UNLIMITED = { rawAllowance: 2n ** 256n - 1n };
+const revoke = revocations["token-operator"];
 
 /** Reads tokens that are known to be ERC-777; no request without one. */
 export async function readTokenOperators(
@@ -46,8 +41,8 @@ export async function readTokenOperators(
   tokens: readonly Hex[],
   { ofTokens }: Pick<ChainSpenders, "ofTokens">,
   signal: AbortSignal,
-): Promise<TokenOperators> {
-  if (tokens.length === 0) return { permissions: [], isComplete: true, warnings: [] };
+): Promise<PermissionFindings> {
+  if (tokens.length === 0) return NO_FINDINGS;
   const { at, wallet } = query;
   const read = tokens.slice(0, TOKENS_MAX);
   const [defaults, logged] = await Promise.all([
@@ -68,7 +63,9 @@ export async function readTokenOperators(
     [...defaults, ...results].every(([, result]) => result !== null);
   return {
     permissions: results.flatMap(([{ token, operator }, isOperator]) =>
-      isOperator && operator !== wallet ? [describeOperator(wallet, token, operator)] : [],
+      isOperator && operator !== wallet
+        ? [createPermission("token-operator", token, operator, revoke(wallet, token, operator), UNLIMITED)]
+        : [],
     ),
     isComplete,
     warnings: isComplete ? [] : [`${at.chain.name}: operators of ERC-777 tokens could not be read in full.`],
@@ -83,12 +80,4 @@ async function findAuthorized(query: WalletQuery, contracts: readonly Hex[], sig
     return named === null ? [] : [{ token: address, operator: named }];
   });
   return { pairs, isComplete: logs !== null && logs.length <= LOGGED_MAX };
-}
-
-function describeOperator(wallet: Hex, contract: Hex, spender: Hex): LivePermission {
-  return {
-    ...{ kind: "token-operator", contract, spender, rawAllowance: UNLIMITED },
-    ...{ via: null, tokenId: null, expiresAt: null, controlsAll: false },
-    revoke: revocations.tokenOperator(wallet, contract, spender),
-  };
 }

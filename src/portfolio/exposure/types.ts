@@ -9,7 +9,7 @@ export type PositionPower = {
   /** The amount that a delegate of debt may borrow. */
   readonly underlying?: Hex;
   /** Euler: one bit for each account of the wallet. */
-  readonly accounts?: bigint;
+  readonly accounts?: bigint | undefined;
 };
 
 /** A permission that is live at the pinned block. */
@@ -30,5 +30,27 @@ export type LivePermission = {
   readonly controlsAll: boolean | null;
   readonly revoke: Revocation | null;
   /** The subject of a permission over positions. */
-  readonly power?: PositionPower;
+  readonly power?: PositionPower | undefined;
 };
+
+/** A permission of which `known` says what differs from most. */
+export function createPermission(
+  kind: PermissionKind,
+  contract: Hex,
+  spender: Hex,
+  revoke: Revocation | null,
+  known: Partial<LivePermission> = {},
+): LivePermission {
+  const none = { via: null, rawAllowance: null, tokenId: null, expiresAt: null, controlsAll: false };
+  return { kind, contract, spender, ...none, revoke, ...known };
+}
+
+/** The permissions of one kind or of one part of an account. */
+export type PermissionFindings = {
+  readonly permissions: readonly LivePermission[];
+  readonly warnings: readonly string[];
+  /** Nothing of the kind is left out, as far as the contracts can tell. */
+  readonly isComplete: boolean;
+};
+
+export const NO_FINDINGS: PermissionFindings = { permissions: [], warnings: [], isComplete: true };

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
-import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import { createSpenderList } from "../../../src/portfolio/exposure/spenders.ts";
 import { createAaveV3Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import { createMorphoBlueReader } from "../../../src/portfolio/positions/morpho-blue/reader.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";

@@ -13,7 +13,7 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import { PERMIT2 } from "../../../src/portfolio/exposure/revocations.ts";
-import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import { createSpenderList } from "../../../src/portfolio/exposure/spenders.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import { getAssetKey, type PriceSource, quotePrice } from "../../../src/portfolio/types.ts";
 import type { Exposure, ExposurePermission } from "../../../src/schema/portfolio/exposure.ts";
@@ -309,7 +309,7 @@ describe("a token of ERC-777", () => {
 
 const SAFE = "@safe-global/safe-smart-account/build/artifacts/contracts";
 const ZERO: Hex = numberToHex(0, { size: 20 });
-/** Where Safe published this singleton: a Safe is known by it. */
+/** The address at which Safe published this singleton, by which a Safe is known. */
 const SINGLETON: Hex = "0xff51a5898e281db6dfc7855790607438df2ca44b";
 
 /** A proxy of Safe, in front of the published singleton. */

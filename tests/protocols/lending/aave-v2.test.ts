@@ -5,8 +5,7 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
-import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
-import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import { createSpenderList, type Spender } from "../../../src/portfolio/exposure/spenders.ts";
 import { createAaveV2Reader } from "../../../src/portfolio/positions/aave-v3/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import {
@@ -27,7 +26,7 @@ const ETHER = 10n ** 18n;
 const ZERO: Hex = `0x${"00".repeat(20)}`;
 const STABLE = 1n;
 const VARIABLE = 2n;
-/** Of one ether, in dollars. */
+/** The price of one ether, in dollars. */
 const ETHER_USD = 3_000n;
 
 let stage: LendingStage;

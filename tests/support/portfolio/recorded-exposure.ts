@@ -2,8 +2,7 @@
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
-import type { Spender } from "../../../src/portfolio/exposure/spenders/spender.ts";
-import { createSpenderList } from "../../../src/portfolio/exposure/spenders/spender-list.ts";
+import { createSpenderList, type Spender } from "../../../src/portfolio/exposure/spenders.ts";
 import {
   type AssetKey,
   getAssetKey,

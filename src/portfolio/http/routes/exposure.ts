@@ -4,7 +4,7 @@ import { exampleExposure } from "../../../schema/portfolio/examples.ts";
 import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposure.ts";
 import { checkBlocks } from "../../check-request.ts";
 import { readExposure } from "../../exposure/read-exposure.ts";
-import { spenderList } from "../../exposure/spenders/spender-list.ts";
+import { spenderList } from "../../exposure/spenders.ts";
 import { createPortfolioParameters, formatBlocks } from "../../query.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { EXPOSURE_BUDGET, exposureOverviewSchema } from "../budget/exposure-budget.ts";

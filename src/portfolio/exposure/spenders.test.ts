@@ -2,9 +2,9 @@
 
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
-import { exampleExposure } from "../../../schema/portfolio/examples.ts";
-import { COINBASE_IMPLEMENTATIONS } from "../../account/known-accounts.ts";
-import { SPENDERS, spenderList } from "./spender-list.ts";
+import { exampleExposure } from "../../schema/portfolio/examples.ts";
+import { COINBASE_IMPLEMENTATIONS } from "../account/known-accounts.ts";
+import { SPENDERS, spenderList } from "./spenders.ts";
 
 const CHAINS = [1, 10, 137, 8453, 42161];
 const deployments = SPENDERS.flatMap(({ name, deployments: own }) =>
