@@ -1,9 +1,8 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { withRequestTimeout } from "../http/request-timeout.ts";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
-import { readQuery } from "../http/routes/parameters.ts";
+import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
 import { parseUint } from "../lib/decimal.ts";
 import { Fault, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";

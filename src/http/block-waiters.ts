@@ -1,6 +1,15 @@
 // Requests that wait until the index has a block: one list per process, woken by change notifications, with a poll behind.
+
+import { parseUint } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
-import { createBlockNotIndexedFault, type MinBlock, RETRY_AFTER_SECONDS } from "../schema/reads/read.ts";
+import { type Parameter, uintParameter } from "../schema/parameter.ts";
+import {
+  BLOCK_MAX,
+  createBlockNotIndexedFault,
+  type MinBlock,
+  RETRY_AFTER_SECONDS,
+} from "../schema/reads/read.ts";
+import type { RouteRequest } from "./internal-requests.ts";
 
 export type BlockWaitersOptions = {
   /** The number of the newest indexed block; null while nothing is indexed. */
@@ -22,7 +31,7 @@ type BlockWait = {
 
 // A block and the time to index it. A client that needs longer asks again: a waiting request holds a connection.
 const WAIT_MS_MAX = 5_000;
-// Beside every other request, a few kilobytes each.
+// Besides every other request, a few kilobytes each.
 const WAITERS_MAX = 1_000;
 // More reads than a page makes at once; one client must not take every slot.
 const WAITERS_PER_CLIENT_MAX = 50;
@@ -177,4 +186,64 @@ function shuttingDown(): Fault {
   return new Fault("SHUTTING_DOWN", "This process is shutting down; try again in a moment.", {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   });
+}
+
+export const MIN_BLOCK_HEADER = "x-min-block";
+const MIN_BLOCK_KEY = "min_block";
+
+const kind = uintParameter(BLOCK_MAX);
+
+/** As every operation describes them that reads the index. */
+export const minBlockParameters: readonly Parameter[] = [
+  {
+    name: MIN_BLOCK_KEY,
+    in: "query",
+    required: false,
+    kind,
+    description:
+      "Wait until this block is indexed, such as the block of your transaction's receipt; after a few seconds 503.",
+  },
+  {
+    name: MIN_BLOCK_HEADER,
+    in: "header",
+    required: false,
+    kind,
+    description: "The same as min_block. Of both, the larger number counts.",
+  },
+];
+
+/** The larger of both; null without either. Throws a Fault if one is not a block number. */
+export function readMinBlock(
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>,
+  query: ReadonlyMap<string, string>,
+): MinBlock {
+  const header = headers[MIN_BLOCK_HEADER];
+  const key = query.get(MIN_BLOCK_KEY);
+  if (header === undefined && key === undefined) return null;
+  const given = [
+    ...(header === undefined ? [] : [parseUint([header].flat().join(", "), MIN_BLOCK_HEADER, BLOCK_MAX)]),
+    ...(key === undefined ? [] : [parseUint(key, MIN_BLOCK_KEY, BLOCK_MAX)]),
+  ];
+  return given.reduce((larger, each) => (each > larger ? each : larger));
+}
+
+/** Runs `attempt` once the index has the block, unless the client leaves before. */
+export async function withMinBlock<T>(
+  waiters: BlockWaiters,
+  { request, minBlock }: { readonly request: RouteRequest; readonly minBlock: MinBlock },
+  attempt: () => Promise<T>,
+): Promise<T> {
+  const left = new AbortController();
+  const leave = () => left.abort();
+  // Listens on the connection: a request itself counts as closed once its body is read. Requests may be pipelined, so
+  // that one connection has as many listeners as its client may have waiters.
+  const { socket } = request.raw;
+  socket.setMaxListeners(0);
+  socket.once("close", leave);
+  if (socket.destroyed) leave();
+  try {
+    return await waiters.run({ minBlock, client: request.client, signal: left.signal }, attempt);
+  } finally {
+    socket.removeListener("close", leave);
+  }
 }

@@ -5,7 +5,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
-import { DEFAULT_HEADERS, sendPreflightResponse } from "./security/headers.ts";
+import { DEFAULT_HEADERS } from "./response.ts";
 
 /** Must be added before the first route, and after the hooks that every request passes. */
 export function addErrorHandlers(
@@ -34,6 +34,24 @@ export function addErrorHandlers(
     reply.header("allow", allowed.join(", "));
     done(new Fault("METHOD_NOT_ALLOWED", `Method not allowed. Allowed: ${allowed.join(", ")}.`));
   });
+}
+
+// One day; browsers cap it themselves.
+const PREFLIGHT_SECONDS = "86400";
+
+/** Responds to the CORS preflight of a browser. */
+function sendPreflightResponse(reply: FastifyReply, methods: readonly string[]): FastifyReply {
+  const allowed = [...methods, "OPTIONS"].join(", ");
+  return reply
+    .code(204)
+    .headers({
+      allow: allowed,
+      "access-control-allow-methods": allowed,
+      "access-control-allow-headers":
+        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Access-Control-Expose-Headers",
+      "access-control-max-age": PREFLIGHT_SECONDS,
+    })
+    .send();
 }
 
 type AllowedMethods = { forUrl(url: string): readonly string[] };

@@ -1,5 +1,5 @@
 // Prometheus metrics of HTTP requests: counts by route and status, durations by route.
-import { Counter, type Histogram, type Registry } from "prom-client";
+import { AggregatorRegistry, Counter, type Histogram, type Registry } from "prom-client";
 
 const DURATION_NAME = "sextant_http_request_seconds";
 // Buckets from a cached response to a snapshot that waits for slow nodes.
@@ -74,4 +74,16 @@ function routeValues([route, { buckets, seconds }]: [string, RouteStats]) {
     { metricName: `${DURATION_NAME}_sum`, labels: { route }, value: seconds },
     { metricName: `${DURATION_NAME}_count`, labels: { route }, value: count },
   ];
+}
+
+export type MetricsSource = Pick<Registry, "contentType" | "metrics">;
+
+export function mergeMetrics(registries: readonly Registry[]): MetricsSource {
+  return {
+    contentType: AggregatorRegistry.PROMETHEUS_CONTENT_TYPE,
+    async metrics() {
+      const collected = await Promise.all(registries.map((registry) => registry.getMetricsAsJSON()));
+      return AggregatorRegistry.aggregate(collected).metrics();
+    },
+  };
 }

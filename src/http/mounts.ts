@@ -13,7 +13,7 @@ export class Mounts {
 
   /** The name stands in URLs as it is. */
   add(name: string, listener: RequestListener): void {
-    if (!/^[a-z0-9-]+$/.test(name)) throw new TypeError(`${name} is no name for a path`);
+    if (!/^[a-z0-9-]+$/.test(name)) throw new TypeError(`${name} is not a name for a path`);
     this.#listeners.set(name, listener);
   }
 

@@ -6,8 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createNodeServer } from "./node-server.ts";
-import { findInode, readSendQueues } from "./security/send-queues.ts";
-import { SLOW_READER_LIMITS, type SlowReaderLimits, SlowReaders } from "./slow-readers.ts";
+import {
+  findInode,
+  readSendQueues,
+  SLOW_READER_LIMITS,
+  type SlowReaderLimits,
+  SlowReaders,
+} from "./slow-readers.ts";
 import { openTextStream } from "./text-stream.ts";
 
 const BODY = Buffer.alloc(1024 * 1024, "x");

@@ -4,7 +4,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault } from "../lib/fault.ts";
 import { stringifyVisibly } from "../lib/foreign-text.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
-import { DEFAULT_HEADERS } from "./security/headers.ts";
+
+/** No response is meant to be rendered, framed or sniffed; the pages we serve override this. */
+export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "x-frame-options": "DENY",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  // Default to no-store: a 404 is heuristically cacheable. Cacheable responses override this.
+  "cache-control": "no-store",
+  // The data is public, and there is no cookie or credential that another origin could misuse.
+  "access-control-allow-origin": "*",
+  // Listed alongside the star: some clients read the star as a literal header name.
+  "access-control-expose-headers":
+    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Error-Code, X-Indexed-Block, X-Request-Id",
+};
 
 export type SerializedResponse = {
   /** The route pattern, as declared. */
@@ -36,7 +50,7 @@ type ResponseParts = {
 
 const JSON_TYPE = "application/json; charset=utf-8";
 const BYTES_TYPE = "application/octet-stream";
-const DEFAULT_ENTRIES = Object.entries(DEFAULT_HEADERS);
+export const DEFAULT_ENTRIES = Object.entries(DEFAULT_HEADERS);
 
 export function serializeResponse(parts: ResponseParts): SerializedResponse {
   const { route, status = 200, body } = parts;

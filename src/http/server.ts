@@ -25,10 +25,13 @@ import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics
 import { Mounts } from "./mounts.ts";
 import { createNodeServer } from "./node-server.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
-import { addRequestClient } from "./security/client-address.ts";
 import { type ConnectionLimitOptions, limitConnections } from "./security/connection-limit.ts";
-import { addSecurityHooks } from "./security/headers.ts";
-import { createRequestGuard, type RequestGuard } from "./security/request-guard.ts";
+import {
+  addRequestClient,
+  addSecurityHooks,
+  createRequestGuard,
+  type RequestGuard,
+} from "./security/request-guard.ts";
 import { addReadinessRoute, type Readiness } from "./status-routes.ts";
 
 export type HttpServerOptions = {

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { StreamedResponse, TextStream } from "../schema/endpoint.ts";
-import { DEFAULT_HEADERS } from "./security/headers.ts";
+import { DEFAULT_HEADERS } from "./response.ts";
 import { exemptStream } from "./slow-readers.ts";
 
 // Proxies must pass every byte on at once, and must not change it.

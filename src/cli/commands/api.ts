@@ -18,7 +18,7 @@ import {
   webhookSettings,
   writeSettings,
 } from "../../config/settings.ts";
-import { mergeMetrics } from "../../http/merged-metrics.ts";
+import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";

@@ -1,7 +1,7 @@
 // `sextant indexer`: follows each deployment's chain and writes its rows. Further processes stand by until the first one is gone.
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
-import { mergeMetrics } from "../../http/merged-metrics.ts";
+import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { startReporting } from "../../indexer/report.ts";

@@ -13,7 +13,7 @@ import {
   webhookCommandSettings,
   webhookSettings,
 } from "../../config/settings.ts";
-import { mergeMetrics } from "../../http/merged-metrics.ts";
+import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";

@@ -185,7 +185,7 @@ const RETRY_AFTER = { "retry-after": optionalHeader("Seconds to wait before retr
 
 // Errors that are found only after the index was read name its block.
 const INDEX_HEAD = {
-  "x-indexed-block": optionalHeader("Number of the latest indexed block, where the index was read."),
+  "x-indexed-block": optionalHeader("Number of the latest indexed block, if the index was read."),
   "x-indexed-block-hash": optionalHeader("Hash of that block."),
 };
 

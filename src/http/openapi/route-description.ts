@@ -3,7 +3,7 @@ import type { Endpoint, Security } from "../../schema/endpoint.ts";
 import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
 import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
 import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
-import { minBlockParameters } from "../routes/min-block.ts";
+import { minBlockParameters } from "../block-waiters.ts";
 
 export type RouteDescription = {
   readonly method: "GET" | "POST" | "PUT";

@@ -12,13 +12,11 @@ import type {
   StreamedResponse,
 } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
-import type { BlockWaiters } from "../block-waiters.ts";
+import { type BlockWaiters, readMinBlock, withMinBlock } from "../block-waiters.ts";
 import type { RouteRequest } from "../internal-requests.ts";
-import { withRequestTimeout } from "../request-timeout.ts";
 import { serializeResponse } from "../response.ts";
 import { openTextStream } from "../text-stream.ts";
-import { readMinBlock, withMinBlock } from "./min-block.ts";
-import { readParameters, readQuery } from "./parameters.ts";
+import { readParameters, readQuery, withRequestTimeout } from "./requests.ts";
 
 // Enough for every body of a few fields. Endpoints that need more declare it: each byte costs time to read and check.
 const BODY_BYTES_DEFAULT = 4_096;
@@ -98,8 +96,7 @@ async function respond(
     waiters === null || minBlock === null
       ? endpoint.handle(input)
       : withMinBlock(waiters, { request, minBlock }, () => endpoint.handle(input));
-  const onTimeout = endpoint.onTimeout?.(head) ?? null;
-  return onTimeout === null ? withRequestTimeout(app, work) : withRequestTimeout(app, work, () => onTimeout);
+  return withRequestTimeout(app, work, endpoint.onTimeout?.(head) ?? null);
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;

@@ -17,14 +17,12 @@ import {
 } from "../../schema/reads/read.ts";
 import { assembleBody } from "../../schema/reads/read-together.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
-import type { BlockWaiters } from "../block-waiters.ts";
+import { type BlockWaiters, MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "../block-waiters.ts";
 import type { RouteRequest } from "../internal-requests.ts";
-import { withRequestTimeout } from "../request-timeout.ts";
 import { type SerializedResponse, serializeResponse, toEndpointResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpApp } from "../server.ts";
-import { MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "./min-block.ts";
-import { readParameters, readQuery } from "./parameters.ts";
+import { readParameters, readQuery, withRequestTimeout } from "./requests.ts";
 
 type ReadRouteOptions = {
   readonly run: RunRead;

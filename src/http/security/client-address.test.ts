@@ -1,6 +1,6 @@
 // Addresses and forwarding headers become clients, whichever form a proxy writes them in.
 import { describe, expect, it } from "vitest";
-import { toClientId } from "./client-address.ts";
+import { toClientId } from "./request-guard.ts";
 
 describe("toClientId", () => {
   it.each([

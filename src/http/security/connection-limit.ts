@@ -5,7 +5,7 @@ import { ClientCounts } from "../../lib/client-networks.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
 import { writeConnectionError } from "../error-responses.ts";
-import { toClientId } from "./client-address.ts";
+import { toClientId } from "./request-guard.ts";
 
 export type ConnectionLimitOptions = {
   /** In total; 0 means no limit. */

@@ -4,7 +4,7 @@ type JsonPart = { text: string; isKey: boolean };
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/g;
 
-/** The text in parts, with keys marked; a single part where it is no JSON. */
+/** The text in parts, with keys marked; a single part if it is not JSON. */
 export function indentJson(text: string): JsonPart[] {
   try {
     JSON.parse(text);

@@ -139,7 +139,7 @@ function formatAction({ action, takesParameters }: ClientCall, { parameters, bod
   return `sextant${block === undefined ? "" : `.at(${formatBigint(block)})`}.${action}(${inputs.join(", ")})`;
 }
 
-/** Numbers only where the type says integer and nothing is lost. */
+/** Numbers only if the type says integer and nothing is lost. */
 function readValue(type: string, value: string) {
   return type === "integer" && String(Number(value)) === value ? Number(value) : value;
 }

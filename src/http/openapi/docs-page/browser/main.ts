@@ -8,7 +8,7 @@ const search = startSearch(
   document.querySelector("#search-status") as HTMLElement,
 );
 
-/** Opens what the address names, also where a search has hidden it. */
+/** Opens the operation that the address names, also if a search has hidden it. */
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (!target) return;

@@ -1,4 +1,6 @@
-// Parses path and query parameters as declared.
+// Reads the parameters of a request as declared, and bounds the time of the work behind it.
+
+import type { FastifyInstance } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import type { Parameter, ParameterValues } from "../../schema/parameter.ts";
 import type { SqlValue } from "../../schema/sql.ts";
@@ -52,4 +54,24 @@ export function readParameters(
     else if (required) throw new Fault("INPUT_INVALID", `${name} is required.`);
   }
   return values;
+}
+
+/**
+ * The result of `work`, or `late` once the work exceeds the server's request timeout, without which that is a fault: the
+ * client gets a response even if the work never ends.
+ */
+export function withRequestTimeout<T>(
+  app: FastifyInstance,
+  work: Promise<T>,
+  late: T | null = null,
+): Promise<T> {
+  const ms = app.server.requestTimeout;
+  if (ms === 0) return work;
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      if (late !== null) resolve(late);
+      else reject(new Fault("TIMED_OUT", "The request took too long; try again in a moment."));
+    }, ms);
+    work.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }
