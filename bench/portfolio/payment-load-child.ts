@@ -3,7 +3,7 @@ import { createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localChain } from "../../src/chain/chains/chains.ts";
 import { systemClock } from "../../src/lib/clock.ts";
-import { createBroadcastQueue } from "../../src/payments/facilitator/broadcast/queue.ts";
+import { BroadcastQueue } from "../../src/payments/facilitator/broadcast/queue.ts";
 import { readCpuMs, type ServerReady } from "../api/cpu-time.ts";
 import { type LoadResult, runHttpLoad } from "../api/http-load.ts";
 import type { Cell } from "../api/load-child.ts";
@@ -47,7 +47,7 @@ const node = createPublicClient({ transport: http(chain.url, { retryCount: 0 }),
 const account = privateKeyToAccount(chain.facilitatorKey);
 const { address } = account;
 // The key and the queue of the facilitator, with nothing before or after them.
-const queue = createBroadcastQueue({
+const queue = new BroadcastQueue({
   account,
   chainId: chain.chainId,
   clock: systemClock,

@@ -8,7 +8,7 @@ import { openTestFacilitator, paymentTermsOf } from "../../../tests/support/paym
 import { systemClock } from "../../lib/clock.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { requestSettle } from "./facilitator.ts";
-import { openSettlementRecords } from "./settlement-records.ts";
+import { SettlementRecords } from "./settlement-records.ts";
 
 let backend: PaidBackend;
 let stage: PaidStage;
@@ -46,7 +46,7 @@ async function barredAfter(blocks: readonly { baseFee?: bigint; pastExpirySecond
   expect(await requestSettle(facilitator, payload, paymentTermsOf(stage))).toMatchObject({
     kind: "rejected",
   });
-  const records = openSettlementRecords(openRecordStore(stage.database), systemClock);
+  const records = new SettlementRecords(openRecordStore(stage.database), systemClock);
   return records.isPayerBlocked(TEST_NETWORK, payer.address.toLowerCase() as Hex);
 }
 

@@ -3,22 +3,23 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse } from "@x402/
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseHash } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
+import { paymentKeyText } from "../ledger/row.ts";
 import { isEvmNetwork } from "../paywall/offer.ts";
 import { parsePayment } from "../paywall/payment.ts";
 import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
+import type { SettlementTurns } from "./key-claim.ts";
 import type { SendHooks } from "./operation-tracker.ts";
 import type { PayerGuard } from "./payer-guard.ts";
 import { findSignatureRejection } from "./payer-signature.ts";
-import {
-  authorizationKeyText,
-  type SettlementKey,
-  type SettlementOutcomes,
-  type SettlementRecord,
-  type SettlementRecords,
+import type {
+  SettlementKey,
+  SettlementOutcomes,
+  SettlementRecord,
+  SettlementRecords,
 } from "./settlement-records.ts";
-import type { SettlementTurns } from "./settlement-turns.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
+import type { TransferScheme } from "./transfer-scheme.ts";
 
 type IdempotentSettleOptions = {
   readonly records: SettlementRecords;
@@ -31,13 +32,7 @@ type IdempotentSettleOptions = {
   readonly readCodeHash: (payer: Hex) => Promise<Hex | null>;
   /** With a node; sends nothing. */
   readonly verify: PaymentFacilitator["verify"];
-  /** Verifies, sends and waits for a block. */
-  readonly broadcast: (
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
-    hooks: SendHooks,
-    hasCode: boolean,
-  ) => Promise<SettleResponse>;
+  readonly broadcast: TransferScheme["broadcast"];
 };
 
 // The library's code for a transaction that was sent and is not in a block yet.
@@ -56,7 +51,7 @@ export class IdempotentSettle {
 
   async settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse> {
     const key = parseKey(payload, terms);
-    const id = authorizationKeyText(key);
+    const id = paymentKeyText(key);
     const inFlight = this.#inFlight.get(id);
     if (inFlight) {
       if (inFlight.digest === key.digest) return inFlight.response;
@@ -76,7 +71,7 @@ export class IdempotentSettle {
   async findSettled(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse | null> {
     const { outcomes, turns } = this.#options;
     const key = parseKey(payload, terms);
-    const id = authorizationKeyText(key);
+    const id = paymentKeyText(key);
     // A payload in flight may be sent at any moment and is recorded only then.
     if (this.#inFlight.get(id)?.digest === key.digest) throw stillPendingError();
     return turns.run([id], async () => {

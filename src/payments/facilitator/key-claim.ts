@@ -9,15 +9,9 @@ import { type SqlText, sql } from "../../schema/sql.ts";
 import { acquireLock, type Lock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
-import type { SettlementTurns } from "./settlement-turns.ts";
 
-export type KeyClaim = SettlementTurns & {
-  /** False after the database was lost, until the key is claimed again: nothing is sent meanwhile. */
-  readonly isHeld: boolean;
-  /** The accounts of all processes that hold a key on this network, in order. */
-  findClaimedAccounts(): Promise<readonly Hex[]>;
-  release(): Promise<void>;
-};
+/** Turns of settlements: one process does one at a time, whichever of several facilitators receives the request. */
+export type SettlementTurns = Pick<KeyClaim, "run">;
 
 type KeyClaimOptions = {
   readonly database: Database;
@@ -43,12 +37,12 @@ const RECLAIM_PAUSE_MS = 1_000;
 
 /** Throws CONFIG_INVALID if another process keeps the key. */
 export async function claimKey(options: KeyClaimOptions): Promise<KeyClaim> {
-  const claim = new HeldKey(options);
+  const claim = new KeyClaim(options);
   await claim.claimFirst();
   return claim;
 }
 
-class HeldKey implements KeyClaim {
+export class KeyClaim {
   readonly #options: KeyClaimOptions;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
@@ -62,6 +56,7 @@ class HeldKey implements KeyClaim {
     this.#clock = options.clock ?? systemClock;
   }
 
+  /** False after the database was lost, until the key is claimed again: nothing is sent meanwhile. */
   get isHeld(): boolean {
     return this.#lock?.isHeld ?? false;
   }
@@ -80,6 +75,10 @@ class HeldKey implements KeyClaim {
     );
   }
 
+  /**
+   * Runs the work once no other settlement, of this process or another, has the name; with several names, once one of
+   * them is free. `store` fails when the turn is lost, so that what is sent is recorded during the turn or not at all.
+   */
   async run<T>(names: readonly string[], work: (store: StatementRunner) => Promise<T>): Promise<T> {
     const lock = this.#lock;
     if (!lock?.isHeld) throw new FacilitatorUnavailableError("its key is not claimed at the moment");
@@ -91,6 +90,7 @@ class HeldKey implements KeyClaim {
     }
   }
 
+  /** The accounts of all processes that hold a key on this network, in order. */
   async findClaimedAccounts(): Promise<readonly Hex[]> {
     const { database } = this.#options;
     const prefix = this.#keyName("");

@@ -18,16 +18,16 @@ import {
   FeesTooHighError,
   type GasPercentOfPayment,
 } from "./broadcast/fees.ts";
-import { createBroadcastQueue } from "./broadcast/queue.ts";
+import { BroadcastQueue } from "./broadcast/queue.ts";
 import { createFacilitatorRpc, createViemClient } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
-import { createOperationTracker } from "./operation-tracker.ts";
+import type { SettlementTurns } from "./key-claim.ts";
+import { OperationTracker } from "./operation-tracker.ts";
 import { PayerGuard } from "./payer-guard.ts";
 import { unwrapSignature } from "./payer-signature.ts";
-import { createSettlementOutcomes, openSettlementRecords } from "./settlement-records.ts";
-import type { SettlementTurns } from "./settlement-turns.ts";
-import { createTransactionLookup } from "./transaction-lookup.ts";
+import { SettlementOutcomes, SettlementRecords } from "./settlement-records.ts";
+import { TransactionLookup } from "./transaction-lookup.ts";
 import { createTransferScheme, TRANSFER_GAS_LIMIT, TRANSFER_GAS_LIMIT_MAX } from "./transfer-scheme.ts";
 
 type LocalFacilitatorOptions = {
@@ -75,8 +75,10 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const { network, gas, log, turns, clock = systemClock, confirmationMs = CONFIRMATION_MS } = options;
   const account = privateKeyToAccount(options.privateKey.reveal());
   const { address } = account;
-  const tracker = createOperationTracker();
-  const { client, bestEffortClient, feeQuotes } = openClients(options, clock, tracker.recordFailure);
+  const tracker = new OperationTracker();
+  const { client, bestEffortClient, feeQuotes } = openClients(options, clock, (error) =>
+    tracker.recordFailure(error),
+  );
   const limitsFor = createFeeLimitReader({
     limits: gas,
     share: gas.paymentPercent,
@@ -84,8 +86,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     clock,
     log,
   });
-  const lookup = createTransactionLookup({ client, confirmationMs });
-  const queue = createBroadcastQueue({
+  const lookup = new TransactionLookup(client, confirmationMs);
+  const queue = new BroadcastQueue({
     account,
     chainId: chainIdOfNetwork(network),
     clock,
@@ -95,13 +97,13 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
       readPendingNonce: () => client.getTransactionCount({ address, blockTag: "pending" }),
       readFees: feeQuotes,
       send: (serializedTransaction) => client.sendRawTransaction({ serializedTransaction }),
-      hasTransaction: lookup.hasTransaction,
+      hasTransaction: (hash) => lookup.hasTransaction(hash),
     },
   });
   const parts = { client, queue, tracker, limitsFor, confirmationMs };
   const scheme = createTransferScheme({ network, address, ...parts });
-  const records = openSettlementRecords(options.store, clock);
-  const outcomes = createSettlementOutcomes({ records, lookup, clock });
+  const records = new SettlementRecords(options.store, clock);
+  const outcomes = new SettlementOutcomes({ records, lookup, clock });
   const readCodeHash = (payer: Hex) => hashCode(client, payer);
   const guard = new PayerGuard({
     network,
@@ -110,8 +112,8 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
     log,
     turns,
     clock,
-    balanceOf: lookup.readBalance,
-    isPending: outcomes.isNewestPending,
+    balanceOf: (key) => lookup.readBalance(key),
+    isPending: (record) => outcomes.isNewestPending(record),
     revertedGasMax: gas.revertedGasMax,
     transferGasMax: TRANSFER_GAS_LIMIT_MAX,
   });

@@ -20,54 +20,50 @@ type Operation = {
 // One for all trackers: every promise of the process costs time for each storage that was ever used.
 const operations = new AsyncLocalStorage<Operation>();
 
-export type OperationTracker = {
+export class OperationTracker {
+  #current(): Operation | null {
+    const operation = operations.getStore();
+    return operation?.tracker === this ? operation : null;
+  }
+
   /** Records a failure of the current operation. */
-  recordFailure(failure: unknown): void;
+  recordFailure(failure: unknown): void {
+    const current = this.#current();
+    if (current) current.failure ??= failure;
+  }
+
   /** Records a failure that is not a revert of a contract. */
-  track<T>(read: Promise<T>): Promise<T>;
+  async track<T>(read: Promise<T>): Promise<T> {
+    try {
+      return await read;
+    } catch (error) {
+      if (!isContractRevert(error)) this.recordFailure(error);
+      throw error;
+    }
+  }
+
   /** The current operation sends now; returns the hooks it was started with. */
-  markSending(): SendHooks | null;
+  markSending(): SendHooks | null {
+    const current = this.#current();
+    if (current) current.hasSent = true;
+    return current?.hooks ?? null;
+  }
+
   /** Whether the current operation has sent anything. */
-  hasSent(): boolean;
+  hasSent(): boolean {
+    return this.#current()?.hasSent ?? false;
+  }
+
   /** Throws FacilitatorUnavailableError if a read failed and the result is not acceptable as it is. */
   run<T>(
-    operation: { readonly accepts: (result: T) => boolean; readonly hooks: SendHooks | null },
+    { accepts, hooks }: { readonly accepts: (result: T) => boolean; readonly hooks: SendHooks | null },
     work: () => Promise<T>,
-  ): Promise<T>;
-};
-
-export function createOperationTracker(): OperationTracker {
-  const currentOperation = () => {
-    const operation = operations.getStore();
-    return operation?.tracker === tracker ? operation : null;
-  };
-  const recordFailure = (failure: unknown) => {
-    const current = currentOperation();
-    if (current) current.failure ??= failure;
-  };
-  const tracker: OperationTracker = {
-    recordFailure,
-    async track(read) {
-      try {
-        return await read;
-      } catch (error) {
-        if (!isContractRevert(error)) recordFailure(error);
-        throw error;
-      }
-    },
-    markSending() {
-      const current = currentOperation();
-      if (current) current.hasSent = true;
-      return current?.hooks ?? null;
-    },
-    hasSent: () => currentOperation()?.hasSent ?? false,
-    run: ({ accepts, hooks }, work) =>
-      operations.run({ tracker, failure: null, hasSent: false, hooks }, async () => {
-        const result = await work();
-        const failure = currentOperation()?.failure ?? null;
-        if (failure === null || accepts(result)) return result;
-        throw new FacilitatorUnavailableError("a node did not respond", { cause: failure });
-      }),
-  };
-  return tracker;
+  ): Promise<T> {
+    return operations.run({ tracker: this, failure: null, hasSent: false, hooks }, async () => {
+      const result = await work();
+      const failure = this.#current()?.failure ?? null;
+      if (failure === null || accepts(result)) return result;
+      throw new FacilitatorUnavailableError("a node did not respond", { cause: failure });
+    });
+  }
 }

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { silentLog } from "../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { PayerGuard } from "./payer-guard.ts";
-import type { SettlementKey, SettlementRecord, SettlementRecords } from "./settlement-records.ts";
+import type { SettlementKey, SettlementRecord } from "./settlement-records.ts";
 
 const BALANCE = 100n;
 const keyOf = (nonce: string): SettlementKey => ({
@@ -14,10 +14,8 @@ const keyOf = (nonce: string): SettlementKey => ({
 function openGuard(beforeBlocked: () => Promise<void>) {
   const table = new Map<string, SettlementRecord>();
   const unused = () => Promise.reject(new Error("a plain key does not need it"));
-  const records: SettlementRecords = {
-    ...{ find: unused, addTransaction: unused, removeTransaction: unused, addRevert: unused },
-    ...{ markResolved: unused, markSettled: unused, sumRevertedGas: unused, removeReservation: unused },
-    ...{ addContractPayer: unused, findContractStanding: unused },
+  const records: ConstructorParameters<typeof PayerGuard>[0]["records"] = {
+    ...{ sumRevertedGas: unused, addContractPayer: unused, findContractStanding: unused },
     addReservation: async ({ amount, ...key }) => {
       const updatedMs = Date.now();
       table.set(key.nonce, { ...key, amount, updatedMs, transactions: [], isContract: false, gas: 0n });

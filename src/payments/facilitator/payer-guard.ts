@@ -4,18 +4,17 @@ import type { Clock } from "../../lib/clock.ts";
 import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
-import type { PaymentKey } from "../ledger/row.ts";
+import { type PaymentKey, paymentKeyText } from "../ledger/row.ts";
 import { CONTRACT_PAYERS_PAUSED, PAYER_REJECTED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
-import {
-  authorizationKeyText,
-  type ContractStanding,
-  type RevertedGas,
-  type SettlementKey,
-  type SettlementRecord,
-  type SettlementRecords,
+import type { SettlementTurns } from "./key-claim.ts";
+import type {
+  ContractStanding,
+  RevertedGas,
+  SettlementKey,
+  SettlementRecord,
+  SettlementRecords,
 } from "./settlement-records.ts";
-import type { SettlementTurns } from "./settlement-turns.ts";
 
 type GuardedPayment = {
   readonly key: SettlementKey;
@@ -33,7 +32,15 @@ type PaymentsInFlight = {
 
 type PayerGuardOptions = {
   readonly network: string;
-  readonly records: SettlementRecords;
+  readonly records: Pick<
+    SettlementRecords,
+    | "isPayerBlocked"
+    | "sumRevertedGas"
+    | "findContractStanding"
+    | "addContractPayer"
+    | "addReservation"
+    | "findUnresolved"
+  >;
   /** Over all processes, by contract account. */
   readonly turns: SettlementTurns;
   /** Gas that reverted transfers of contract accounts may cost within an hour, by budget (RevertedGas). */
@@ -135,7 +142,7 @@ export class PayerGuard {
     payment: GuardedPayment,
     settle: () => Promise<T>,
   ): Promise<T | { readonly rejected: string }> {
-    const id = authorizationKeyText(payment.key);
+    const id = paymentKeyText(payment.key);
     this.#inFlight.set(id, payment);
     try {
       const rejected = await this.#findRejection(payment);
@@ -206,12 +213,12 @@ export class PayerGuard {
   ): Promise<readonly SettlementRecord[]> {
     const { network, records, clock } = this.#options;
     const isContract = codeHash !== null;
-    const counted = new Set(earlier.map((each) => authorizationKeyText(each.key)));
+    const counted = new Set(earlier.map((each) => paymentKeyText(each.key)));
     const { payer } = key;
     const pending: SettlementRecord[] = [];
     let lookups = 0;
     for (const record of await records.findUnresolved(network, isContract ? "contracts" : { payer })) {
-      const id = authorizationKeyText(record);
+      const id = paymentKeyText(record);
       if (this.#inFlight.has(id) || counted.has(id)) continue;
       const isWatched = clock.nowMs() - record.updatedMs < WATCHED_MS || lookups >= LOOKUPS_MAX;
       if (isContract || !isWatched) {
@@ -270,10 +277,10 @@ export class PayerGuard {
     if (own.length === 0) return own;
     const { network, records } = this.#options;
     const unresolved = await records.findUnresolved(network, { payer });
-    const recordOf = new Map(unresolved.map((record) => [authorizationKeyText(record), record]));
+    const recordOf = new Map(unresolved.map((record) => [paymentKeyText(record), record]));
     const isUnmined = await Promise.all(
       own.map(async (each, index) => {
-        const record = recordOf.get(authorizationKeyText(each.key));
+        const record = recordOf.get(paymentKeyText(each.key));
         // Without a record it is about to begin, or its outcome is known by now.
         if (record === undefined) return !this.#reserved.has(each);
         return index >= LOOKUPS_MAX || this.#mayBeMined(record);

@@ -3,27 +3,24 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import type { PaymentKey } from "../ledger/row.ts";
+import { type PaymentKey, whereKey } from "../ledger/row.ts";
 import type { TransactionLookup, TransactionStatus } from "./transaction-lookup.ts";
 
 /** One signed payload: the nonce it uses, and the digest that identifies it among payloads with that nonce. */
 export type SettlementKey = PaymentKey & { readonly digest: string };
 
-export type SettlementRecord = SettlementKey & {
+/** Whether the payer is a contract account. */
+type SettledPayment = SettlementKey & { readonly isContract: boolean };
+
+export type SettlementRecord = SettledPayment & {
   /** Its transactions, the newest first: a dropped one is sent again as another. Empty until one is about to be sent. */
   readonly transactions: readonly Hex[];
-  readonly isContract: boolean;
   /** Gas limit of the newest transaction. */
   readonly gas: bigint;
   /** Null for an account with code, which is served one payment at a time, and when an earlier version recorded it. */
   readonly amount: bigint | null;
   readonly updatedMs: number;
 };
-
-/** Equal for payloads that use the same nonce of the same payer; the token accepts one of them. */
-export function authorizationKeyText({ network, asset, payer, nonce }: PaymentKey): string {
-  return [network, asset, payer, nonce].join(" ");
-}
 
 type RevertRecord = {
   readonly network: string;
@@ -33,39 +30,6 @@ type RevertRecord = {
   readonly gasUsed: bigint;
   /** False if the payer did not cause the revert. */
   readonly blocksPayer: boolean;
-};
-
-export type SettlementRecords = {
-  /** All payloads sent for one nonce. */
-  find(key: PaymentKey): Promise<readonly SettlementRecord[]>;
-  /** Counts a payment of a plain key against its balance, in every process, before its transaction is known. */
-  addReservation(payment: SettlementKey & { readonly amount: bigint }): Promise<void>;
-  /** Removes a payment for which nothing was sent. */
-  removeReservation(key: SettlementKey): Promise<void>;
-  /** Records a transaction before it is broadcast, through the store of the turn in which it is sent. */
-  addTransaction(
-    payment: SettlementKey & { readonly isContract: boolean },
-    sent: { readonly transaction: Hex; readonly gas: bigint },
-    turn: StatementRunner,
-  ): Promise<void>;
-  /** The node rejected a recorded transaction: it was never in a mempool. */
-  removeTransaction(key: SettlementKey, transaction: Hex): Promise<void>;
-  /** The outcome of its newest transaction is known. */
-  markResolved(key: SettlementKey): Promise<void>;
-  /** It is a success. */
-  markSettled(key: SettlementKey): Promise<void>;
-  /** Payloads whose outcome is not known, the oldest first. */
-  findUnresolved(
-    network: string,
-    whose: { readonly payer: Hex } | "contracts",
-  ): Promise<readonly SettlementRecord[]>;
-  addRevert(revert: RevertRecord): Promise<void>;
-  isPayerBlocked(network: string, payer: Hex): Promise<boolean>;
-  /** Gas of reverted transfers of contract accounts within the last hour; of one code among them, if it is given. */
-  sumRevertedGas(network: string, codeHash: Hex | null): Promise<RevertedGas>;
-  /** Records a contract account before its transfer is sent; returns what is known of it. */
-  addContractPayer(payer: ContractPayer): Promise<ContractStanding>;
-  findContractStanding(payer: ContractPayer): Promise<ContractStanding>;
 };
 
 type ContractPayer = { readonly network: string; readonly payer: Hex; readonly codeHash: Hex };
@@ -111,162 +75,183 @@ type Row = {
   updated_ms: string;
 };
 
-const sameNonce = ({ network, asset, payer, nonce }: PaymentKey) =>
-  sql`network = ${network} and asset = ${asset} and payer = ${payer} and nonce = ${nonce}`;
+const samePayload = (key: SettlementKey) => sql`${whereKey(key)} and payment_digest = ${key.digest}`;
 
-const samePayload = (key: SettlementKey) => sql`${sameNonce(key)} and payment_digest = ${key.digest}`;
+export class SettlementRecords {
+  readonly #store: StatementRunner;
+  readonly #clock: Clock;
+  #prunedMs = Number.NEGATIVE_INFINITY;
 
-export function openSettlementRecords(store: StatementRunner, clock: Clock): SettlementRecords {
-  const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
-  let prunedMs = Number.NEGATIVE_INFINITY;
-
-  const select = async (where: SqlText) => {
-    const rows = await store.run<Row>(sql`select network, asset, payer, nonce, payment_digest, transactions,
-        is_contract, gas::text as gas, amount::text as amount, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
-    return rows.map(readRecord);
-  };
-
-  async function prune(): Promise<void> {
-    if (clock.nowMs() - prunedMs < PRUNE_EVERY_MS) return;
-    prunedMs = clock.nowMs();
-    await store.run(sql`delete from facilitator_settlements where updated_at < ${before(RETENTION_MS)}`);
-    await store.run(sql`delete from facilitator_reverts where reverted_at < ${before(RETENTION_MS)}`);
-    await store.run(sql`delete from facilitator_contract_payers where seen_at < ${before(CONTRACT_PAYER_MS)}
-      or settled_at is null and seen_at < ${before(RETENTION_MS)}`);
+  constructor(store: StatementRunner, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
   }
 
-  return {
-    find: (key) => select(sameNonce(key)),
-    ...openReservations(store, clock),
-    async addTransaction({ isContract, ...key }, { transaction, gas }, turn) {
-      await prune();
-      const now = toTimestamp(clock.nowMs());
-      await turn.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
-          transactions, is_open, is_contract, gas, created_at, updated_at)
-        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
-          array[${transaction}::text], true, ${isContract}, ${gas.toString()}::bigint, ${now}, ${now})
-        on conflict (network, asset, payer, nonce, payment_digest) do update set
-          transactions = (array[${transaction}::text] || known.transactions)[1:${TRANSACTIONS_MAX}::integer],
-          is_open = true, is_contract = ${isContract}, gas = ${gas.toString()}::bigint, updated_at = ${now}`);
-    },
-    async removeTransaction(key, transaction) {
-      await store.run(sql`update facilitator_settlements
-        set transactions = array_remove(transactions, ${transaction}::text) where ${samePayload(key)}`);
-    },
-    async markResolved(key) {
-      await store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${toTimestamp(clock.nowMs())}
-        where ${samePayload(key)} and is_open`);
-    },
-    async markSettled(key) {
-      const now = toTimestamp(clock.nowMs());
-      await store.run(sql`with settled as (update facilitator_settlements set is_open = false, updated_at = ${now}
-          where ${samePayload(key)} and is_open returning is_contract)
-        update facilitator_contract_payers set settled_at = ${now}
-        where network = ${key.network} and payer = ${key.payer} and (select bool_or(is_contract) from settled)`);
-    },
-    findUnresolved: (network, whose) => {
-      const [owner, rowsMax] =
-        whose === "contracts"
-          ? [sql`is_contract`, UNRESOLVED_MAX]
-          : [sql`payer = ${whose.payer}`, UNRESOLVED_OF_PAYER_MAX];
-      return select(
-        sql`is_open and network = ${network} and ${owner} order by updated_at limit ${rowsMax}::integer`,
-      );
-    },
-    ...openRevertRecords(store, clock),
-  };
-}
+  #ago(ms: number): SqlText {
+    return sql`to_timestamp(${(this.#clock.nowMs() - ms) / 1_000}::double precision)`;
+  }
 
-/** Payments that count against a balance before their transaction is known. */
-function openReservations(
-  store: StatementRunner,
-  clock: Clock,
-): Pick<SettlementRecords, "addReservation" | "removeReservation"> {
-  return {
-    async addReservation({ amount, ...key }) {
-      const now = toTimestamp(clock.nowMs());
-      // Takes the time of now even if its transaction was dropped long ago: it is about to be sent again, and other
-      // processes must not take it for gone.
-      await store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
-          transactions, is_open, is_contract, gas, amount, created_at, updated_at)
-        values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
-          '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
-        on conflict (network, asset, payer, nonce, payment_digest)
-          do update set is_open = true, amount = excluded.amount, updated_at = excluded.updated_at`);
-    },
-    async removeReservation(key) {
-      await store.run(
-        sql`delete from facilitator_settlements where ${samePayload(key)} and transactions = '{}'`,
-      );
-    },
-  };
-}
+  async #select(where: SqlText): Promise<readonly SettlementRecord[]> {
+    const rows =
+      await this.#store.run<Row>(sql`select network, asset, payer, nonce, payment_digest, transactions,
+        is_contract, gas::text as gas, amount::text as amount, (extract(epoch from updated_at) * 1000)::bigint::text as updated_ms from facilitator_settlements where ${where}`);
+    return rows.map(readRecord);
+  }
 
-/** Transfers that reverted at our cost, and contract accounts whose transfers did not. */
-function openRevertRecords(
-  store: StatementRunner,
-  clock: Clock,
-): Pick<
-  SettlementRecords,
-  "addRevert" | "isPayerBlocked" | "sumRevertedGas" | "addContractPayer" | "findContractStanding"
-> {
-  const before = (ms: number) => toTimestamp(clock.nowMs() - ms);
-  return {
-    async addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer }) {
-      const now = toTimestamp(clock.nowMs());
-      const codeHash = sql`(select code_hash from facilitator_contract_payers
-        where network = ${network} and payer = ${payer})`;
-      const budget = sql`case ${standingOf(network, payer, codeHash)} when 'proven' then ${PROVEN}
-        when 'known code' then ${codeHash} end`;
-      await store.run(sql`with added as (insert into facilitator_reverts
-          (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at, budget)
-        values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${blocksPayer},
-          ${now}, ${budget})
-        on conflict (network, transaction) do nothing)
-        update facilitator_contract_payers set settled_at = null
-        where network = ${network} and payer = ${payer} and ${blocksPayer}`);
-    },
-    async isPayerBlocked(network, payer) {
-      const rows = await store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
-        and payer = ${payer} and bars_payer and reverted_at > ${before(BLOCKED_MS)} limit 1`);
-      return rows.length > 0;
-    },
-    async sumRevertedGas(network, codeHash) {
-      const [row] = await store.run<Record<"unknown" | "known" | "same", string>>(sql`select
-          coalesce(sum(gas_used) filter (where budget is null), 0)::text as unknown,
-          coalesce(sum(gas_used) filter (where budget <> ${PROVEN}), 0)::text as known,
-          coalesce(sum(gas_used) filter (where budget = ${codeHash}), 0)::text as same
-        from facilitator_reverts where network = ${network} and is_contract
-        and reverted_at > ${before(BUDGET_WINDOW_MS)}`);
-      return {
-        ofUnknownCode: BigInt(row?.unknown ?? 0),
-        ofKnownCode: BigInt(row?.known ?? 0),
-        ofThisCode: BigInt(row?.same ?? 0),
-      };
-    },
-    async addContractPayer({ network, payer, codeHash }) {
-      const now = toTimestamp(clock.nowMs());
-      const [row] =
-        await store.run<StandingRow>(sql`with added as (insert into facilitator_contract_payers as known
-          (network, payer, code_hash, seen_at) values (${network}, ${payer}, ${codeHash}, ${now})
-        -- An account whose code has changed must prove itself again.
-        on conflict (network, payer) do update set seen_at = excluded.seen_at, code_hash = excluded.code_hash,
-          settled_at = case when known.code_hash = excluded.code_hash then known.settled_at end)
-        select ${standingOf(network, payer, sql`${codeHash}`)} as standing`);
-      return row?.standing ?? "unknown code";
-    },
-    async findContractStanding({ network, payer, codeHash }) {
-      const standing = standingOf(network, payer, sql`${codeHash}`);
-      const [row] = await store.run<StandingRow>(sql`select ${standing} as standing`);
-      return row?.standing ?? "unknown code";
-    },
-  };
+  async #prune(): Promise<void> {
+    if (this.#clock.nowMs() - this.#prunedMs < PRUNE_EVERY_MS) return;
+    this.#prunedMs = this.#clock.nowMs();
+    const store = this.#store;
+    const retained = this.#ago(RETENTION_MS);
+    await store.run(sql`delete from facilitator_settlements where updated_at < ${retained}`);
+    await store.run(sql`delete from facilitator_reverts where reverted_at < ${retained}`);
+    await store.run(sql`delete from facilitator_contract_payers where seen_at < ${this.#ago(CONTRACT_PAYER_MS)}
+      or settled_at is null and seen_at < ${retained}`);
+  }
+
+  /** All payloads sent for one nonce. */
+  find(key: PaymentKey): Promise<readonly SettlementRecord[]> {
+    return this.#select(whereKey(key));
+  }
+
+  /** Counts a payment of a plain key against its balance, in every process, before its transaction is known. */
+  async addReservation({ amount, ...key }: SettlementKey & { readonly amount: bigint }): Promise<void> {
+    const now = this.#ago(0);
+    // Takes the time of now even if its transaction was dropped long ago: it is about to be sent again, and other
+    // processes must not take it for gone.
+    await this.#store.run(sql`insert into facilitator_settlements (network, asset, payer, nonce, payment_digest,
+        transactions, is_open, is_contract, gas, amount, created_at, updated_at)
+      values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
+        '{}', true, false, 0, ${amount.toString()}::numeric, ${now}, ${now})
+      on conflict (network, asset, payer, nonce, payment_digest)
+        do update set is_open = true, amount = excluded.amount, updated_at = excluded.updated_at`);
+  }
+
+  /** Removes a payment for which nothing was sent. */
+  async removeReservation(key: SettlementKey): Promise<void> {
+    await this.#store.run(
+      sql`delete from facilitator_settlements where ${samePayload(key)} and transactions = '{}'`,
+    );
+  }
+
+  /** Records a transaction before it is broadcast, through the store of the turn in which it is sent. */
+  async addTransaction(
+    { isContract, ...key }: SettledPayment,
+    { transaction, gas }: { readonly transaction: Hex; readonly gas: bigint },
+    turn: StatementRunner,
+  ): Promise<void> {
+    await this.#prune();
+    const now = this.#ago(0);
+    await turn.run(sql`insert into facilitator_settlements as known (network, asset, payer, nonce, payment_digest,
+        transactions, is_open, is_contract, gas, created_at, updated_at)
+      values (${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${key.digest},
+        array[${transaction}::text], true, ${isContract}, ${gas.toString()}::bigint, ${now}, ${now})
+      on conflict (network, asset, payer, nonce, payment_digest) do update set
+        transactions = (array[${transaction}::text] || known.transactions)[1:${TRANSACTIONS_MAX}::integer],
+        is_open = true, is_contract = ${isContract}, gas = ${gas.toString()}::bigint, updated_at = ${now}`);
+  }
+
+  /** The node rejected a recorded transaction: it was never in a mempool. */
+  async removeTransaction(key: SettlementKey, transaction: Hex): Promise<void> {
+    await this.#store.run(sql`update facilitator_settlements
+      set transactions = array_remove(transactions, ${transaction}::text) where ${samePayload(key)}`);
+  }
+
+  /** The outcome of its newest transaction is known. */
+  async markResolved(key: SettlementKey): Promise<void> {
+    await this.#store.run(sql`update facilitator_settlements set is_open = false, updated_at = ${this.#ago(0)}
+      where ${samePayload(key)} and is_open`);
+  }
+
+  /** It is a success. */
+  async markSettled(key: SettlementKey): Promise<void> {
+    const now = this.#ago(0);
+    await this.#store.run(sql`with settled as (update facilitator_settlements set is_open = false, updated_at = ${now}
+        where ${samePayload(key)} and is_open returning is_contract)
+      update facilitator_contract_payers set settled_at = ${now}
+      where network = ${key.network} and payer = ${key.payer} and (select bool_or(is_contract) from settled)`);
+  }
+
+  /** Payloads whose outcome is not known, the oldest first. */
+  findUnresolved(
+    network: string,
+    whose: { readonly payer: Hex } | "contracts",
+  ): Promise<readonly SettlementRecord[]> {
+    const [owner, rowsMax] =
+      whose === "contracts"
+        ? [sql`is_contract`, UNRESOLVED_MAX]
+        : [sql`payer = ${whose.payer}`, UNRESOLVED_OF_PAYER_MAX];
+    return this.#select(
+      sql`is_open and network = ${network} and ${owner} order by updated_at limit ${rowsMax}::integer`,
+    );
+  }
+
+  async addRevert(revert: RevertRecord): Promise<void> {
+    const { network, transaction, payer, isContract, gasUsed, blocksPayer } = revert;
+    const codeHash = sql`(select code_hash from facilitator_contract_payers
+      where network = ${network} and payer = ${payer})`;
+    const budget = sql`case ${standingOf(network, payer, codeHash)} when 'proven' then ${PROVEN}
+      when 'known code' then ${codeHash} end`;
+    await this.#store.run(sql`with added as (insert into facilitator_reverts
+        (network, transaction, payer, is_contract, gas_used, bars_payer, reverted_at, budget)
+      values (${network}, ${transaction}, ${payer}, ${isContract}, ${gasUsed.toString()}::bigint, ${blocksPayer},
+        ${this.#ago(0)}, ${budget})
+      on conflict (network, transaction) do nothing)
+      update facilitator_contract_payers set settled_at = null
+      where network = ${network} and payer = ${payer} and ${blocksPayer}`);
+  }
+
+  async isPayerBlocked(network: string, payer: Hex): Promise<boolean> {
+    const rows =
+      await this.#store.run(sql`select 1 as found from facilitator_reverts where network = ${network}
+      and payer = ${payer} and bars_payer and reverted_at > ${this.#ago(BLOCKED_MS)} limit 1`);
+    return rows.length > 0;
+  }
+
+  /** Gas of reverted transfers of contract accounts within the last hour; of one code among them, if it is given. */
+  async sumRevertedGas(network: string, codeHash: Hex | null): Promise<RevertedGas> {
+    const [row] = await this.#store.run<Record<"unknown" | "known" | "same", string>>(sql`select
+        coalesce(sum(gas_used) filter (where budget is null), 0)::text as unknown,
+        coalesce(sum(gas_used) filter (where budget <> ${PROVEN}), 0)::text as known,
+        coalesce(sum(gas_used) filter (where budget = ${codeHash}), 0)::text as same
+      from facilitator_reverts where network = ${network} and is_contract
+      and reverted_at > ${this.#ago(BUDGET_WINDOW_MS)}`);
+    return {
+      ofUnknownCode: BigInt(row?.unknown ?? 0),
+      ofKnownCode: BigInt(row?.known ?? 0),
+      ofThisCode: BigInt(row?.same ?? 0),
+    };
+  }
+
+  /** Records a contract account before its transfer is sent; returns what is known of it. */
+  addContractPayer(account: ContractPayer): Promise<ContractStanding> {
+    const { network, payer, codeHash } = account;
+    const added = sql`with added as (insert into facilitator_contract_payers as known
+        (network, payer, code_hash, seen_at) values (${network}, ${payer}, ${codeHash}, ${this.#ago(0)})
+      -- An account whose code has changed must prove itself again.
+      on conflict (network, payer) do update set seen_at = excluded.seen_at, code_hash = excluded.code_hash,
+        settled_at = case when known.code_hash = excluded.code_hash then known.settled_at end) `;
+    return this.#readStanding(added, account);
+  }
+
+  findContractStanding(account: ContractPayer): Promise<ContractStanding> {
+    return this.#readStanding(sql``, account);
+  }
+
+  async #readStanding(
+    before: SqlText,
+    { network, payer, codeHash }: ContractPayer,
+  ): Promise<ContractStanding> {
+    const standing = standingOf(network, payer, sql`${codeHash}`);
+    const [row] = await this.#store.run<{ standing: ContractStanding }>(
+      sql`${before}select ${standing} as standing`,
+    );
+    return row?.standing ?? "unknown code";
+  }
 }
 
 // Stands in the column in which other payers have the hash of their code.
 const PROVEN = "proven";
-
-type StandingRow = { standing: ContractStanding };
 
 function standingOf(network: string, payer: Hex, codeHash: SqlText): SqlText {
   const settled = sql`select 1 from facilitator_contract_payers
@@ -274,8 +259,6 @@ function standingOf(network: string, payer: Hex, codeHash: SqlText): SqlText {
   return sql`case when exists (${settled} and payer = ${payer}) then 'proven'
     when exists (${settled}) then 'known code' else 'unknown code' end`;
 }
-
-const toTimestamp = (ms: number): SqlText => sql`to_timestamp(${ms / 1_000}::double precision)`;
 
 function readRecord(row: Row): SettlementRecord {
   const { network, asset, payer, nonce, transactions } = row;
@@ -293,76 +276,74 @@ function readRecord(row: Row): SettlementRecord {
   };
 }
 
-/** The outcome of payloads that were sent: read from the chain, written into the records. */
-export type SettlementOutcomes = {
-  /** The transaction that carried out a payload and is still on chain; null without one. */
-  findSuccess(record: SettlementRecord): Promise<Hex | null>;
-  /** Records a mined revert and whether it blocks its payer. */
-  recordRevert(payment: SettlementKey & { readonly isContract: boolean }, transaction: Hex): Promise<void>;
-  /** True while any transaction of a payload may still be mined; changes no record. */
-  mayBeMined(record: SettlementRecord): Promise<boolean>;
-  /** True while the newest transaction of a payload may still be mined. */
-  isNewestPending(record: SettlementRecord): Promise<boolean>;
-};
-
 // After this time its account nonce has been used for another transaction.
 const GONE_MS = 60_000;
 
-export function createSettlementOutcomes(options: {
+type SettlementOutcomesOptions = {
   readonly records: SettlementRecords;
   readonly lookup: TransactionLookup;
   readonly clock: Clock;
-}): SettlementOutcomes {
-  const { records, lookup, clock } = options;
-  const isPending = ({ kind }: TransactionStatus, { updatedMs }: SettlementRecord) =>
-    kind === "pending" || (kind === "missing" && clock.nowMs() - updatedMs < GONE_MS);
+};
 
-  const recordRevert: SettlementOutcomes["recordRevert"] = async (payment, transaction) => {
+/** The outcome of payloads that were sent: read from the chain, written into the records. */
+export class SettlementOutcomes {
+  readonly #options: SettlementOutcomesOptions;
+
+  constructor(options: SettlementOutcomesOptions) {
+    this.#options = options;
+  }
+
+  #isPending({ kind }: TransactionStatus, { updatedMs }: SettlementRecord): boolean {
+    return kind === "pending" || (kind === "missing" && this.#options.clock.nowMs() - updatedMs < GONE_MS);
+  }
+
+  /** Records a mined revert and whether it blocks its payer. */
+  async recordRevert(payment: SettledPayment, transaction: Hex): Promise<void> {
+    const { records, lookup } = this.#options;
     const state = await lookup.readStatus(transaction, payment);
     // A reorg may have undone it meanwhile.
     if (state.kind !== "reverted") return;
     const { network, payer, isContract } = payment;
+    const { gasUsed, blockNumber } = state;
     // Anyone may carry out an authorization: a payer whose money moved as signed is not blocked for our revert. Nor is
     // one whose transfer stayed pending until it expired because of our own fee limit.
     const blocksPayer =
-      !(await lookup.hasExpiredInMempool(transaction, state.blockNumber)) &&
-      !(await lookup.wasAuthorizationUsed(payment, state.blockNumber));
+      !(await lookup.hasExpiredInMempool(transaction, blockNumber)) &&
+      !(await lookup.wasAuthorizationUsed(payment, blockNumber));
     // A reorg may have undone the revert and its cause while they were read.
     const now = blocksPayer ? await lookup.readStatus(transaction, payment) : state;
-    if (now.kind !== "reverted" || now.blockNumber !== state.blockNumber) return;
-    await records.addRevert({
-      network,
-      transaction,
-      payer,
-      isContract,
-      gasUsed: state.gasUsed,
-      blocksPayer,
-    });
+    if (now.kind !== "reverted" || now.blockNumber !== blockNumber) return;
+    await records.addRevert({ network, transaction, payer, isContract, gasUsed, blocksPayer });
     await records.markResolved(payment);
-  };
+  }
 
-  return {
-    recordRevert,
-    async findSuccess(record) {
-      for (const transaction of record.transactions) {
-        if ((await lookup.readStatus(transaction, record)).kind !== "succeeded") continue;
-        await records.markSettled(record);
-        return transaction;
-      }
-      return null;
-    },
-    async mayBeMined(record) {
-      const states = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
-      return states.some((state) => isPending(state, record));
-    },
-    async isNewestPending(record) {
-      const [newest] = record.transactions;
-      const state: TransactionStatus = newest ? await lookup.readStatus(newest, record) : { kind: "missing" };
-      if (newest && state.kind === "reverted") await recordRevert(record, newest);
-      if (isPending(state, record)) return true;
-      if (state.kind === "succeeded") await records.markSettled(record);
-      else if (state.kind !== "reverted") await records.markResolved(record);
-      return false;
-    },
-  };
+  /** The transaction that carried out a payload and is still on chain; null without one. */
+  async findSuccess(record: SettlementRecord): Promise<Hex | null> {
+    const { records, lookup } = this.#options;
+    for (const transaction of record.transactions) {
+      if ((await lookup.readStatus(transaction, record)).kind !== "succeeded") continue;
+      await records.markSettled(record);
+      return transaction;
+    }
+    return null;
+  }
+
+  /** True while any transaction of a payload may still be mined; changes no record. */
+  async mayBeMined(record: SettlementRecord): Promise<boolean> {
+    const { lookup } = this.#options;
+    const states = await Promise.all(record.transactions.map((each) => lookup.readStatus(each, record)));
+    return states.some((state) => this.#isPending(state, record));
+  }
+
+  /** True while the newest transaction of a payload may still be mined. */
+  async isNewestPending(record: SettlementRecord): Promise<boolean> {
+    const { records, lookup } = this.#options;
+    const [newest] = record.transactions;
+    const state: TransactionStatus = newest ? await lookup.readStatus(newest, record) : { kind: "missing" };
+    if (newest && state.kind === "reverted") await this.recordRevert(record, newest);
+    if (this.#isPending(state, record)) return true;
+    if (state.kind === "succeeded") await records.markSettled(record);
+    else if (state.kind !== "reverted") await records.markResolved(record);
+    return false;
+  }
 }

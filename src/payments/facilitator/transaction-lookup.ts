@@ -26,19 +26,6 @@ export type TransactionStatus =
   /** Unknown to the node, or behind a nonce gap: it must be sent again to be mined. */
   | { readonly kind: "missing" };
 
-export type TransactionLookup = {
-  /** Whether the node has it, mined or pending. */
-  hasTransaction(hash: Hex): Promise<boolean>;
-  readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
-  /** "pending" if it was not mined in time. */
-  waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus>;
-  readBalance(key: Pick<PaymentKey, "asset" | "payer">): Promise<bigint>;
-  /** Whether a mined transaction was pending until its authorization had expired. */
-  hasExpiredInMempool(hash: Hex, blockNumber: bigint): Promise<boolean>;
-  /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
-  wasAuthorizationUsed(payment: PaymentKey, blockNumber: bigint): Promise<boolean>;
-};
-
 // The position of validBefore in a call of transferWithAuthorization(from, to, value, validAfter, validBefore, …):
 // after the selector and four words.
 const VALID_BEFORE_BYTES = [132, 164] as const;
@@ -49,51 +36,98 @@ const RANGE_BLOCKS = 1_000n;
 // A revert may be looked up long after it was mined; the use of the authorization that caused it is close to it.
 const RANGES_MAX = 10;
 
-export function createTransactionLookup(options: {
-  readonly client: PublicClient;
-  readonly confirmationMs: number;
-}): TransactionLookup {
-  const { client, confirmationMs } = options;
-  return {
-    hasTransaction: async (hash) => (await findTransaction(client, hash)) !== null,
-    readStatus: (hash, payment) => readStatus(client, hash, payment),
-    waitUntilMined: (hash, payment) => waitUntilMined(client, hash, payment, confirmationMs),
-    readBalance: ({ asset, payer }) => readFunction(client, balanceOf, { to: asset, args: [payer] }),
-    hasExpiredInMempool: (hash, blockNumber) => hasExpiredInMempool(client, hash, blockNumber),
-    wasAuthorizationUsed: (payment, blockNumber) => wasAuthorizationUsed(client, payment, blockNumber),
-  };
-}
+export class TransactionLookup {
+  readonly #client: PublicClient;
+  readonly #confirmationMs: number;
 
-function findTransaction(client: PublicClient, hash: Hex) {
-  return client.getTransaction({ hash }).catch((error: unknown) => {
-    if (error instanceof TransactionNotFoundError) return null;
-    throw error;
-  });
-}
-
-async function readStatus(client: PublicClient, hash: Hex, payment: PaymentKey): Promise<TransactionStatus> {
-  try {
-    return statusIn(await client.getTransactionReceipt({ hash }), payment);
-  } catch (error) {
-    if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
-    return { kind: (await isNextInLine(client, hash)) ? "pending" : "missing" };
+  constructor(client: PublicClient, confirmationMs: number) {
+    this.#client = client;
+    this.#confirmationMs = confirmationMs;
   }
-}
 
-async function waitUntilMined(
-  client: PublicClient,
-  hash: Hex,
-  payment: PaymentKey,
-  timeout: number,
-): Promise<TransactionStatus> {
-  try {
-    return statusIn(
-      await client.waitForTransactionReceipt({ hash, timeout, checkReplacement: false }),
-      payment,
-    );
-  } catch (error) {
-    if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
-    return { kind: "pending" };
+  /** Whether the node has it, mined or pending. */
+  async hasTransaction(hash: Hex): Promise<boolean> {
+    return (await this.#findTransaction(hash)) !== null;
+  }
+
+  #findTransaction(hash: Hex) {
+    return this.#client.getTransaction({ hash }).catch((error: unknown) => {
+      if (error instanceof TransactionNotFoundError) return null;
+      throw error;
+    });
+  }
+
+  async readStatus(hash: Hex, payment: PaymentKey): Promise<TransactionStatus> {
+    try {
+      return statusIn(await this.#client.getTransactionReceipt({ hash }), payment);
+    } catch (error) {
+      if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+      return { kind: (await this.#isNextInLine(hash)) ? "pending" : "missing" };
+    }
+  }
+
+  /** "pending" if it was not mined in time. */
+  async waitUntilMined(hash: Hex, payment: PaymentKey): Promise<TransactionStatus> {
+    const options = { hash, timeout: this.#confirmationMs, checkReplacement: false };
+    try {
+      return statusIn(await this.#client.waitForTransactionReceipt(options), payment);
+    } catch (error) {
+      if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
+      return { kind: "pending" };
+    }
+  }
+
+  async #isNextInLine(hash: Hex): Promise<boolean> {
+    const found = await this.#findTransaction(hash);
+    if (found === null) return false;
+    // Reads the transaction's own sender: the key may have been another one when it was sent.
+    const { blockNumber, nonce, from: address } = found;
+    if (blockNumber !== null) return true;
+    return nonce < (await this.#client.getTransactionCount({ address, blockTag: "pending" }));
+  }
+
+  readBalance({ asset, payer }: Pick<PaymentKey, "asset" | "payer">): Promise<bigint> {
+    return readFunction(this.#client, balanceOf, { to: asset, args: [payer] });
+  }
+
+  /** Whether a mined transaction was pending until its authorization had expired. */
+  async hasExpiredInMempool(hash: Hex, blockNumber: bigint): Promise<boolean> {
+    const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
+      this.#client.getTransaction({ hash }),
+      this.#client.getBlock({ blockNumber }),
+      this.#client.getBlock({ blockNumber: blockNumber - 1n }),
+    ]);
+    const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
+    if (block.timestamp < validBefore) return false;
+    // Mined in the block after it was sent, it was not pending: it was signed to expire before that block.
+    const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
+    return wasPricedOut || parent.timestamp >= validBefore;
+  }
+
+  /** Whether the authorization was carried out, by us or anyone else, around a block or later. */
+  async wasAuthorizationUsed({ asset, payer, nonce }: PaymentKey, blockNumber: bigint): Promise<boolean> {
+    const client = this.#client;
+    const head = await client.getBlockNumber();
+    // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
+    // its state, and none is behind it.
+    const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
+    const call = { to: asset, args: [payer, nonce] as const, ...at };
+    if (!(await readFunction(client, authorizationState, call))) return false;
+    let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
+    for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
+      const lastBlock = fromBlock + RANGE_BLOCKS - 1n;
+      const range = { fromBlock, toBlock: lastBlock < head ? lastBlock : head };
+      const readLogs = (topic0: Hex) =>
+        readAuthorizationLogs(client, asset, [topic0, addressToTopic(payer), nonce], range);
+      const [uses, cancellations] = await Promise.all([
+        readLogs(AUTHORIZATION_USED_TOPIC),
+        readLogs(AUTHORIZATION_CANCELED_TOPIC),
+      ]);
+      if (uses.length + cancellations.length > 0) return uses.length > 0;
+      fromBlock += RANGE_BLOCKS;
+    }
+    // A node that omits the log must not get a payer blocked.
+    throw new Error("the use of an authorization is not in the logs");
   }
 }
 
@@ -106,56 +140,6 @@ function statusIn(receipt: TransactionReceipt, payment: PaymentKey): Transaction
     throw new Error(`transaction ${receipt.transactionHash} used another authorization`);
   }
   return { kind: "succeeded" };
-}
-
-async function isNextInLine(client: PublicClient, hash: Hex): Promise<boolean> {
-  const found = await findTransaction(client, hash);
-  if (found === null) return false;
-  // Reads the transaction's own sender: the key may have been another one when it was sent.
-  const { blockNumber, nonce, from: address } = found;
-  if (blockNumber !== null) return true;
-  return nonce < (await client.getTransactionCount({ address, blockTag: "pending" }));
-}
-
-async function hasExpiredInMempool(client: PublicClient, hash: Hex, blockNumber: bigint): Promise<boolean> {
-  const [{ input, maxFeePerGas }, block, parent] = await Promise.all([
-    client.getTransaction({ hash }),
-    client.getBlock({ blockNumber }),
-    client.getBlock({ blockNumber: blockNumber - 1n }),
-  ]);
-  const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
-  if (block.timestamp < validBefore) return false;
-  // Mined in the block after it was sent, it was not pending: it was signed to expire before that block.
-  const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);
-  return wasPricedOut || parent.timestamp >= validBefore;
-}
-
-async function wasAuthorizationUsed(
-  client: PublicClient,
-  { asset, payer, nonce }: PaymentKey,
-  blockNumber: bigint,
-): Promise<boolean> {
-  const head = await client.getBlockNumber();
-  // At the block of the revert itself, which a node that is behind does not have. Long afterwards nodes have dropped
-  // its state, and none is behind it.
-  const at = head > blockNumber + STATE_BLOCKS ? {} : { blockNumber };
-  const call = { to: asset, args: [payer, nonce] as const, ...at };
-  if (!(await readFunction(client, authorizationState, call))) return false;
-  let fromBlock = blockNumber >= RANGE_BLOCKS ? blockNumber - RANGE_BLOCKS + 1n : 0n;
-  for (let ranges = 0; ranges < RANGES_MAX && fromBlock <= head; ranges += 1) {
-    const lastBlock = fromBlock + RANGE_BLOCKS - 1n;
-    const range = { fromBlock, toBlock: lastBlock < head ? lastBlock : head };
-    const readLogs = (topic0: Hex) =>
-      readAuthorizationLogs(client, asset, [topic0, addressToTopic(payer), nonce], range);
-    const [uses, cancellations] = await Promise.all([
-      readLogs(AUTHORIZATION_USED_TOPIC),
-      readLogs(AUTHORIZATION_CANCELED_TOPIC),
-    ]);
-    if (uses.length + cancellations.length > 0) return uses.length > 0;
-    fromBlock += RANGE_BLOCKS;
-  }
-  // A node that omits the log must not get a payer blocked.
-  throw new Error("the use of an authorization is not in the logs");
 }
 
 /** A log that was not requested does not count. */

@@ -21,25 +21,6 @@ import type { OperationTracker, SendHooks } from "./operation-tracker.ts";
 import { authorizationOf, findContractRejection, findSignatureRejection } from "./payer-signature.ts";
 import { findStateRejection, readPayerState } from "./payer-state.ts";
 
-type TransferScheme = {
-  /** Decides what one call to a node can decide; costs a second one only if a contract account must be called. */
-  checkPayer(payload: PaymentPayload, terms: PaymentRequirements): Promise<PayerCheck>;
-  /** Uses the payer's code as it was read just before; null if it was not. */
-  verify(
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
-    hasCode: boolean | null,
-  ): Promise<VerifyResponse>;
-  /** Verifies, sends and waits for a block. */
-  broadcast(
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
-    hooks: SendHooks,
-    hasCode: boolean,
-  ): Promise<SettleResponse>;
-  getSupported: PaymentFacilitator["getSupported"];
-};
-
 type PayerCheck =
   | { readonly rejected: string }
   | { readonly rejected: null; readonly hasCode: boolean | null };
@@ -72,22 +53,32 @@ const VALUE_ARGUMENT = 2;
 
 type Write = Parameters<Parameters<typeof toFacilitatorEvmSigner>[0]["writeContract"]>[0];
 
-export function createTransferScheme(options: TransferSchemeOptions): TransferScheme {
+export type TransferScheme = ReturnType<typeof createTransferScheme>;
+
+export function createTransferScheme(options: TransferSchemeOptions) {
   const { tracker } = options;
   const library = (payload: PaymentPayload, hasCode: boolean | null) =>
     createLibrary(options, hasCode === null ? null : { payer: authorizationOf(payload).from, hasCode });
   return {
-    checkPayer: (payload, terms) =>
+    /** Decides what one call to a node can decide; costs a second one only if a contract account must be called. */
+    checkPayer: (payload: PaymentPayload, terms: PaymentRequirements) =>
       tracker.run({ accepts: ({ rejected }) => rejected === null, hooks: null }, () =>
         checkPayer(options, payload, terms),
       ),
-    verify: (payload, terms, hasCode) =>
+    /** Uses the payer's code as it was read just before; null if it was not. */
+    verify: (payload: PaymentPayload, terms: PaymentRequirements, hasCode: boolean | null) =>
       tracker.run({ accepts: ({ isValid }) => isValid, hooks: null }, async () => {
-        const verdict = await library(payload, hasCode).verify(payload, terms);
+        const verdict: VerifyResponse = await library(payload, hasCode).verify(payload, terms);
         if (verdict.isValid || verdict.invalidReason !== SIMULATION_FAILED) return verdict;
         return { ...verdict, invalidReason: await nameSimulationFailure(options, payload) };
       }),
-    broadcast: (payload, terms, hooks, hasCode) =>
+    /** Verifies, sends and waits for a block. */
+    broadcast: (
+      payload: PaymentPayload,
+      terms: PaymentRequirements,
+      hooks: SendHooks,
+      hasCode: boolean,
+    ): Promise<SettleResponse> =>
       tracker.run(
         { accepts: ({ success, transaction }) => success || transaction !== "", hooks },
         async () => {
@@ -164,7 +155,7 @@ function signerOf(
   { address, client, queue, tracker, limitsFor, confirmationMs }: TransferSchemeOptions,
   known: KnownCode | null,
 ) {
-  const { track } = tracker;
+  const track = <T>(read: Promise<T>) => tracker.track(read);
 
   const writeContract = async ({ address: to, abi, functionName, args }: Write) => {
     const call = { abi: [...abi, ...TOKEN_ERRORS] as Abi, functionName, args };

@@ -1,15 +1,8 @@
 // Requests that wait for a payment that another request acts on: one poll of the ledger per row, however many wait.
 import type { Clock } from "../../lib/clock.ts";
 import type { PaymentLedger } from "../ledger/ledger.ts";
-import type { LedgerRow, PaymentKey } from "../ledger/row.ts";
+import { type LedgerRow, type PaymentKey, paymentKeyText } from "../ledger/row.ts";
 import type { GateLimits } from "./limits.ts";
-
-export type RowWaiters = {
-  /** Admits a request with this authorization; returns the function to call at its end, or null for too many. */
-  enter(key: PaymentKey): (() => void) | null;
-  /** Waits until the row lets the request act, at most until the deadline. */
-  wait(options: RowWaitOptions): Promise<"ready" | "timed-out" | "too-many">;
-};
 
 type RowWaitOptions = {
   readonly key: PaymentKey;
@@ -25,11 +18,13 @@ type Waiter = RowWaitOptions & {
 const POLL_MS_MIN = 20;
 const POLL_MS_MAX = 400;
 
+export type RowWaiters = ReturnType<typeof createRowWaiters>;
+
 export function createRowWaiters(options: {
   readonly ledger: Pick<PaymentLedger, "find">;
   readonly clock: Clock;
   readonly limits: Pick<GateLimits, "waitersPerPaymentMax" | "waitersMax">;
-}): RowWaiters {
+}) {
   const { ledger, clock, limits } = options;
   const present = new Map<string, number>();
   const polls = new Map<string, Set<Waiter>>();
@@ -54,13 +49,14 @@ export function createRowWaiters(options: {
     } catch (error) {
       for (const { reject } of waiters) reject(error);
     } finally {
-      polls.delete(keyText(key));
+      polls.delete(paymentKeyText(key));
     }
   }
 
   return {
-    enter(key) {
-      const id = keyText(key);
+    /** Admits a request with this authorization; returns the function to call at its end, or null for too many. */
+    enter(key: PaymentKey): (() => void) | null {
+      const id = paymentKeyText(key);
       const count = present.get(id) ?? 0;
       // One of them acts; the others wait.
       if (count > limits.waitersPerPaymentMax) return null;
@@ -71,8 +67,9 @@ export function createRowWaiters(options: {
         else present.set(id, left);
       };
     },
-    async wait(options) {
-      const id = keyText(options.key);
+    /** Waits until the row lets the request act, at most until the deadline. */
+    async wait(options: RowWaitOptions): Promise<"ready" | "timed-out" | "too-many"> {
+      const id = paymentKeyText(options.key);
       const running = polls.get(id);
       if (waiting >= limits.waitersMax || (running?.size ?? 0) >= limits.waitersPerPaymentMax)
         return "too-many";
@@ -93,8 +90,4 @@ export function createRowWaiters(options: {
       }
     },
   };
-}
-
-function keyText({ network, asset, payer, nonce }: PaymentKey): string {
-  return `${network} ${asset} ${payer} ${nonce}`;
 }

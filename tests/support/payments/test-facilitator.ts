@@ -3,12 +3,12 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { getAddress, type Hex } from "viem";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
+import type { SettlementTurns } from "../../../src/payments/facilitator/key-claim.ts";
 import {
   createLocalFacilitator,
   type FacilitatorGasLimits,
   type LocalFacilitator,
 } from "../../../src/payments/facilitator/local.ts";
-import type { SettlementTurns } from "../../../src/payments/facilitator/settlement-turns.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";

@@ -3,7 +3,7 @@ import { type Hex, parseTransaction } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../../../../tests/support/quiet-log.ts";
-import { type BroadcastRpc, createBroadcastQueue } from "./queue.ts";
+import { BroadcastQueue, type BroadcastRpc } from "./queue.ts";
 import { NoResponseError } from "./viem-client.ts";
 
 const account = privateKeyToAccount(`0x${"01".repeat(32)}`);
@@ -15,7 +15,7 @@ function stageOf(node: Partial<BroadcastRpc> = {}) {
   const sent: { nonce: number; fee: bigint }[] = [];
   const clock = { nowMs: () => nowMs, sleep: async () => undefined };
   const known = { nonce: 5 };
-  const queue = createBroadcastQueue({
+  const queue = new BroadcastQueue({
     account,
     chainId: 1,
     clock,

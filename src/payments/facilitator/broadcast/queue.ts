@@ -147,7 +147,3 @@ export class BroadcastQueue {
     }
   }
 }
-
-export function createBroadcastQueue(options: BroadcastQueueOptions): BroadcastQueue {
-  return new BroadcastQueue(options);
-}
