@@ -13,7 +13,7 @@ import { Secret } from "../lib/secret.ts";
 import { createChainAccess } from "../portfolio/chain-access.ts";
 import { PERMIT2 } from "../portfolio/exposure/revocations.ts";
 import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
-import type { MorphoBlueMarkets } from "../portfolio/positions/morpho-blue/markets.ts";
+import type { MorphoBlueMarkets } from "../portfolio/positions/morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "../portfolio/positions/morpho-blue/reader.ts";
 import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
 import { loadDevPackages } from "./simulation.ts";

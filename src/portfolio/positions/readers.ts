@@ -10,14 +10,14 @@ import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/marke
 import { createAaveV2Reader, createAaveV3Reader, createSparkReader } from "./aave-v3/reader.ts";
 import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
 import { createCompoundV2Reader, createMoonwellReader, createVenusReader } from "./compound-v2/reader.ts";
-import { COMPOUND_V3_MARKETS } from "./compound-v3/markets.ts";
+import { COMPOUND_V3_MARKETS } from "./compound-v3/contracts.ts";
 import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
 import { ETHENA_MARKETS } from "./ethena/markets.ts";
 import { createEthenaReader } from "./ethena/reader.ts";
 import { LIDO_MARKETS } from "./lido/markets.ts";
 import { createLidoReader } from "./lido/reader.ts";
-import { MORPHO_BLUE_MARKETS } from "./morpho-blue/markets.ts";
+import { MORPHO_BLUE_MARKETS } from "./morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "./morpho-blue/reader.ts";
 import { createRateReader } from "./rate-reader.ts";
 import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rated-tokens.ts";

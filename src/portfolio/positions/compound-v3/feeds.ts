@@ -1,25 +1,21 @@
 // The prices by which a Compound v3 market values its assets, for those that no price source knows.
-import { decodeWord } from "../../../lib/abi/return-data.ts";
 import { divide } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { defineRead, joinEach, joinReads, Reads } from "../../contract-reads/reads.ts";
+import { joinEach, joinReads, Reads } from "../../contract-reads/reads.ts";
 import { aggregator } from "../../prices/chainlink.ts";
 import { type MarketRate, type PinnedChain, type PositionAsset, quotePrice } from "../../types.ts";
 import { declareIsPricing, hasPinnedFeed, judgeFeedTime } from "../market-price.ts";
-import type { CompoundV3Market } from "./markets.ts";
+import {
+  type CompoundV3Market,
+  cometCalls,
+  PRICE_DECIMALS,
+  PROTOCOL,
+  type PricedToken,
+} from "./contracts.ts";
 
-/** As positions and prices name it. */
-export const PROTOCOL = "compound-v3";
-
-/** Every market scales the prices of its feeds to so many decimals. */
-const PRICE_DECIMALS = 8;
 /** As fine as the amounts of the largest tokens. */
 const RATE_DECIMALS = 18;
 
-const getPrice = defineRead("function getPrice(address)", decodeWord);
-
-/** An asset of a market, and the feed by which the market prices it; null when it could not be read. */
-export type PricedToken = { readonly asset: Hex; readonly feed: Hex | null };
 type FeedPrice = { readonly units: bigint; readonly feed: Hex; readonly timestamp: number | null };
 /** Prices by market and asset, in the unit of the market. */
 export type FeedPrices = ReadonlyMap<string, FeedPrice>;
@@ -40,7 +36,7 @@ export function declareFeedPrices(at: PinnedChain, wanted: readonly Wanted[]): R
   }
   if (tokens.size === 0) return new Reads([], () => new Map());
   const prices = joinEach([...tokens], ([, { comet, feed }]) => ({
-    units: getPrice(comet, [feed]),
+    units: cometCalls.getPrice(comet, [feed]),
     round: aggregator.latestRoundData(feed),
   }));
   return joinReads({ isPricing: declareIsPricing(at), prices }).map((read) => {

@@ -11,7 +11,7 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import { formatDecimal } from "../../../lib/decimal.ts";
-import { COMPOUND_V3_MARKETS } from "./markets.ts";
+import { COMPOUND_V3_MARKETS } from "./contracts.ts";
 import { createCompoundV3Reader } from "./reader.ts";
 
 const { NEW_COLLATERAL, COMET_USDC: USDC, USDC_COMET, COMET_WETH: WETH, WETH_COMET } = fixture;

@@ -8,7 +8,7 @@ export type VaultRegistry = {
   readonly proofs: readonly VaultProof[];
   /** Believed without a proof; never because a token list has them. */
   readonly vaults: ReadonlySet<Hex>;
-  /** Knows who borrows from Euler's vaults; missing where Euler is not. */
+  /** Knows who borrows from Euler's vaults; missing if Euler is not on the chain. */
   readonly eulerConnector?: Hex;
 };
 

@@ -10,7 +10,7 @@ import {
 import type { Hex } from "../../../lib/hex.ts";
 import { readGroups } from "../../contract-reads/read-groups.ts";
 import type { ContractRead } from "../../types.ts";
-import { MORPHO_BLUE_MARKETS } from "./markets.ts";
+import { MORPHO_BLUE_MARKETS } from "./contracts.ts";
 import { createAccountScan, declarePositions } from "./scan-accounts.ts";
 
 const markets = MORPHO_BLUE_MARKETS.get(1) ?? [];

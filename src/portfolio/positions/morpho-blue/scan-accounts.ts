@@ -8,7 +8,7 @@ import { splitIntoChunks } from "../../../lib/chunks.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { defineRead, joinEach, toWords } from "../../contract-reads/reads.ts";
 import type { ContractRead, PinnedChain } from "../../types.ts";
-import type { MorphoBlueMarkets } from "./markets.ts";
+import type { MorphoBlueMarkets } from "./contracts.ts";
 
 /** A market that a wallet uses. */
 export type MorphoAccount = {
@@ -101,9 +101,10 @@ async function collectAccounts(
   signal: AbortSignal,
 ): Promise<AccountScan> {
   if (result === emptyResult) return { accounts: [], unreadable: 0 };
-  const { calls, decode } = declarePositions(morpho, ids, wallet);
+  const positions = declarePositions(morpho, ids, wallet);
   // Multicall3 may be missing or run out of gas: ask one by one.
-  const read = decode(decodeAggregate3(result ?? "0x", ids.length) ?? (await at.read(calls, signal)));
+  const results = decodeAggregate3(result ?? "0x", ids.length) ?? (await at.read(positions.calls, signal));
+  const read = positions.decode(results);
   const accounts = read.flatMap(([id, words]): MorphoAccount[] => {
     if (words === null || words.every((word) => word === 0n)) return [];
     const [supplyShares, borrowShares, collateral] = words;

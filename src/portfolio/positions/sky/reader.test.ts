@@ -1,4 +1,4 @@
-// sUSDS where it is no vault, on what the oracle's own contract returned: the shared suite, and the rate's growth.
+// sUSDS on chains without its vault, on what the oracle's own contract returned: the shared suite, and the rate's growth.
 import { describe, expect, it } from "vitest";
 import recording from "../../../../tests/fixtures/positions/sky.json" with { type: "json" };
 import { openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
