@@ -9,24 +9,24 @@ export type PortfolioSnapshot = {
   /** Largest value first, tokens without a value last. */
   tokens: PortfolioToken[];
   positions: PortfolioPosition[];
-  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places. */
+  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. The wallet's own transactions and the received ones each get about half of the entries. */
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
-  /** What kind of account the address is, one per requested chain, in the order of the request. */
+  /** The kind of account at the address, one entry per requested chain, in the order of the request. */
   accounts: PortfolioAccount[];
   /** Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown. */
   health: LendingHealth[];
-  /** What the native balance pays for, one per requested chain, in the order of the request. */
+  /** The transfers that the native balance pays for, one entry per requested chain, in the order of the request. */
   gas: GasReadiness[];
   /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
   name: string | null;
   /** The block that each chain was read at, in the order of the request. */
   blocks: SnapshotBlock[];
-  /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
+  /** Only if the service compares with a second source. Nothing of the snapshot comes from that source: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;
-  /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
+  /** The id under which the snapshot is stored for 90 days, as the start of a difference: the SHA-256 of its figures. Missing if the service stores none. */
   snapshotId?: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
@@ -37,7 +37,7 @@ export type OmittedHoldings = {
   minUsd: string;
   /** Tokens that are not listed. */
   tokens: number;
-  /** Those of them without a known value. */
+  /** The tokens left out whose value is not known. */
   unpricedTokens: number;
   /** Positions that are not listed. */
   positions: number;
@@ -66,11 +66,11 @@ export type CrossCheckDifference = {
   kind: "balance" | "only-there" | "only-here" | "price";
   /** Null for the native coin. */
   contract: string | null;
-  /** As we know it; never the source's. */
+  /** The symbol as we know it; never the source's. */
   symbol: string | null;
-  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  /** Smallest units for balances, US dollars of one whole unit for a price; null if nothing was read. */
   ours: string | null;
-  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  /** Smallest units for balances, US dollars of one whole unit for a price; null if nothing was read. */
   theirs: string | null;
 };
 
@@ -86,18 +86,18 @@ export type GasReadiness = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  /** Of the native coin. */
+  /** The symbol of the native coin. */
   symbol: string;
-  /** Of the native coin, in wei. */
+  /** The balance of the native coin, in wei. */
   rawBalance: string;
   balance: string;
   /** The base fee of the pinned block and a usual tip, in wei for a unit of gas; null when unknown. */
   gasPrice: string | null;
-  /** Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
+  /** The fee for sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
   transferCost: string | null;
   /** How many such transfers the balance pays for, without the amounts sent. */
   transfers: string | null;
-  /** The same of sending a token: 65,000 gas. */
+  /** The fee for sending a token: 65,000 gas. */
   tokenTransferCost: string | null;
   /** How many of those the balance pays for. */
   tokenTransfers: string | null;
@@ -122,11 +122,11 @@ export type LendingHealth = {
   liquidationThreshold: string | null;
   /** The part of its value that the whole collateral can lose before liquidation begins. Null without debt, and when unknown. */
   distanceToLiquidation: string | null;
-  /** By the market's own check where it has one. Null when unknown. */
+  /** Whether the account can be liquidated, by the market's own check if it has one. Null when unknown. */
   liquidatable: boolean | null;
-  /** By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
+  /** The value by the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
   collateralUsd: string | null;
-  /** By the same prices; "0" without debt. */
+  /** The debt by the same prices; "0" without debt. */
   debtUsd: string | null;
 };
 
@@ -143,9 +143,9 @@ export type PortfolioAccount = {
   delegate: string | null;
   /** The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy. */
   implementation: string | null;
-  /** Of a Safe: as published when proven, else as it says. */
+  /** The version of a Safe: as published when proven, else as the contract says. */
   version: string | null;
-  /** Of a Safe; null for other kinds, and for one with more than 60 owners. */
+  /** The owners of a Safe; null for other kinds, and for one with more than 60 owners. */
   owners: string[] | null;
   /** How many owners must sign. */
   threshold: number | null;
@@ -162,11 +162,11 @@ export type RecentActivity = {
   to: string | null;
   blockNumber: number | string | null;
   timestamp: string | null;
-  /** Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
+  /** Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` if a relayer, or an account with an allowance, moved the amount. */
   sender: string | null;
   /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
   lookalike: boolean;
-  /** What moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
+  /** The asset that moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
   transfer: ActivityTransfer | null;
 };
 
@@ -210,9 +210,9 @@ export type PositionAsset = {
   rawBalance: string;
   /** Exact; null when the decimals are unknown. */
   balance: string | null;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
   /** Name of the source of the price. */
   priceSource: string | null;
@@ -237,9 +237,9 @@ export type PortfolioToken = {
   rawBalance: string;
   /** Exact; null when the decimals are unknown. */
   balance: string | null;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
   /** Name of the source of the price. */
   priceSource: string | null;
@@ -256,9 +256,9 @@ export type PortfolioSummary = {
   totalValueUsd: string | null;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Those of them with a valueUsd. */
+  /** The entries with a valueUsd. */
   pricedTokenCount: number;
-  /** Those of them without. */
+  /** The entries without a valueUsd. */
   unpricedTokenCount: number;
   /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
   stablecoinValueUsd: string | null;
@@ -287,9 +287,9 @@ export type ChainSummary = {
   chain: string;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Those of them with a valueUsd. */
+  /** The entries with a valueUsd. */
   pricedTokenCount: number;
-  /** Those of them without. */
+  /** The entries without a valueUsd. */
   unpricedTokenCount: number;
   /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
   totalValueUsd: string | null;

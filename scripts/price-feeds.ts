@@ -60,7 +60,7 @@ function findEntry(entries: readonly DirectoryEntry[], path: string, slug: strin
   const found = entries.filter((entry) => entry.path === path && entry.proxyAddress);
   const [entry] = found;
   if (entry === undefined || found.length > 1) throw new Error(`${slug} has ${found.length} feeds ${path}`);
-  if (!/ ?\/ ?USD$/.test(entry.name)) throw new Error(`${slug}: ${entry.name} is no dollar feed`);
+  if (!/ ?\/ ?USD$/.test(entry.name)) throw new Error(`${slug}: ${entry.name} is not a dollar feed`);
   return entry;
 }
 

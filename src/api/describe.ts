@@ -14,16 +14,16 @@ import { recordedExamples } from "./recorded-examples.ts";
 
 const TAGS = {
   Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
-  Intents: "What owners want done, the fills, and what a solver needs for execution.",
+  Intents: "Intents of owners, their fills, and the data that a solver needs for execution.",
   Bids: "Offers of solvers to fill an intent.",
   Policies: "The rules that an account has set for itself, and whether a transaction would pass them.",
   Attestations: "Statements about subjects, and the schemas that say what they mean.",
-  Solvers: "Who fills intents, and how well.",
-  Attestors: "Who makes attestations, and how many.",
+  Solvers: "Solvers that fill intents, with their records.",
+  Attestors: "Attestors, and the number of their attestations.",
   Commerce: "Merchants and their services, quotes, receipts, disputes and trust signals.",
   Transactions: "Transactions of the protocol in plain words.",
-  Index: "How far the index is.",
-  Events: "What happens, in order, as a stream or as pages, with undo after a reorg.",
+  Index: "The position of the index.",
+  Events: "Events in order, as a stream or as pages, with undo after a reorg.",
   Webhooks: "Events delivered to a server of the owner, by the Standard Webhooks specification.",
   Documents: "Texts that records on chain name by their hash: catalogs, quote requests and quote responses.",
 };

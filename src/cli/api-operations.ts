@@ -54,7 +54,7 @@ export function matchPath(command: "get" | "list", operand: string | undefined):
   if (found !== null) return found;
   const other = command === "get" ? "list" : "get";
   if (bestMatch(operationsFor(other), operand) !== null) {
-    const what = other === "list" ? "a list" : "no list";
+    const what = other === "list" ? "a list" : "not a list";
     throw new Fault("USAGE_INVALID", `${operand} is ${what}; run \`${PROGRAM} ${other} ${operand}\`.`);
   }
   throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${hint}`);

@@ -62,7 +62,7 @@ describe("a local run", () => {
 
   it.each([
     ["names the chain of real money", { ...LOCAL, payment: { ...LOCAL.payment, network: "eip155:8453" } }],
-    ["is no JSON", "{"],
+    ["is not JSON", "{"],
     ["has no services", { ...LOCAL, portfolio: "here" }],
     ["has no accounts", { ...LOCAL, accounts: null }],
   ])("rejects a local run whose file %s", async (_name, run) => {
@@ -151,7 +151,7 @@ describe("a key in a file", () => {
     ["others can read it", () => write(KEY, 0o644), /must be readable by its owner only: run chmod 600/],
     ["it is not there", () => ({ SEXTANT_PAYER_KEY_FILE: "/nowhere" }), /cannot be read/],
     ["it is something else", () => write("7".repeat(1_000), 0o600), /must be 0x followed by 64 hex digits/],
-    ["it is no key of the curve", () => write(`0x${"00".repeat(32)}`, 0o600), /must be 0x followed by 64/],
+    ["it is not a key of the curve", () => write(`0x${"00".repeat(32)}`, 0o600), /must be 0x followed by 64/],
     [
       "there is another one",
       () => ({ ...write(KEY, 0o600), SEXTANT_PAYER_KEY: OTHER_KEY }),

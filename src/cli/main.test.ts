@@ -89,7 +89,7 @@ describe("an invalid start", () => {
       /^sextant: Unexpected argument 'fly'.*; run `node bin\/sextant\.mjs api --help` .*\n$/,
     ],
     [
-      "a payee that is no address",
+      "a payee that is not an address",
       ["local", "--payee", "0x12"],
       {},
       65,

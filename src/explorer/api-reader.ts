@@ -105,7 +105,7 @@ export class ApiReader {
     }
   }
 
-  /** The exact text of a response that is no record, such as a document. */
+  /** The exact text of a response that is not a record, such as a document. */
   async getText(route: string, values: CallValues): Promise<ApiResult<string>> {
     const call = this.#createCall(route, values);
     const { body } = await this.#callEndpoint(call);

@@ -4,7 +4,7 @@ import { type ApiCall, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { PageContext } from "./context.ts";
 
 type SourceOptions = {
-  /** The link to the rows as CSV; null if they are no list. */
+  /** The link to the rows as CSV; null if they are not a list. */
   readonly csv: string | null;
   readonly isList: boolean;
 };

@@ -73,7 +73,7 @@ describe("decimalOf", () => {
     expect(parseExactDecimal(text)).toBeNull();
   });
 
-  it.each([1.5, null, undefined, {}, ["1"]])("rejects %j, which is no text", (value) => {
+  it.each([1.5, null, undefined, {}, ["1"]])("rejects %j, which is not a text", (value) => {
     expect(parseExactDecimal(value)).toBeNull();
   });
 

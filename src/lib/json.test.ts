@@ -117,7 +117,7 @@ describe("strict JSON", () => {
       `{${Array.from({ length: JSON_KEYS_MAX + 1 }, (_, key) => `"${key}":0`).join(",")}}`,
       /an object with more than 1000 keys/,
     ],
-    ["too many values of what is no JSON either", "[1".repeat(100_000), /deeper than 32/],
+    ["too many values in a text that is not JSON either", "[1".repeat(100_000), /deeper than 32/],
   ])("rejects %s", (_name, text, sentence) => {
     expect(() => read(text)).toThrow(sentence);
   });

@@ -25,7 +25,7 @@ describe("redaction", () => {
     expect(String(redacted.cause)).toContain("ECONNRESET You sent [secret]");
   });
 
-  it("redacts a thrown value that is no error", () => {
+  it("redacts a thrown value that is not an error", () => {
     expect(redactError(text, endpoint).message).toContain("[secret]");
   });
 });

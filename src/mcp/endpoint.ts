@@ -90,10 +90,10 @@ async function toEndpointResponse(response: Response): Promise<EndpointResponse>
   const text = await response.text();
   const message = isStream ? readOnlyEvent(text) : text;
   if (response.status >= 400 && !isJsonObject(parseJson(message))) {
-    throw new Fault("INPUT_INVALID", "The body is no message of the Model Context Protocol.");
+    throw new Fault("INPUT_INVALID", "The body is not a message of the Model Context Protocol.");
   }
   return {
-    // An error of the protocol is a response to its message; only what is no message fails over HTTP, as on any route.
+    // An error of the protocol is a response to its message; only an invalid message fails over HTTP, as on any route.
     status: response.status >= 400 ? 200 : response.status,
     headers: { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" },
     body: Buffer.from(message),

@@ -107,7 +107,7 @@ function listRoutes(
 ): readonly SelectableRoute[] {
   const find = (text: string): ToolRoute => {
     const found = routes.find(({ method, path }) => `${method} ${path}` === text);
-    if (!found) throw new TypeError(`The tool ${name} names ${text}, which is no route.`);
+    if (!found) throw new TypeError(`The tool ${name} names ${text}, which is not a route.`);
     return found;
   };
   if (typeof declared === "string") return [{ kind: null, route: find(declared) }];

@@ -96,7 +96,7 @@ const partialWords = enumParameter(["reject", "allow"]);
 export const partialKind = { ...partialWords, json: { ...partialWords.json, default: "reject" } };
 
 export const PARTIAL_DESCRIPTION =
-  "What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.";
+  "The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.";
 
 /** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
 export const addressKind: ParameterKind<Hex> = {
@@ -199,7 +199,7 @@ export function requireSameChains(
   if (surplus.length > 0) {
     throw new Fault(
       "INPUT_INVALID",
-      `${name} names ${surplus.join(", ")}, which is no chain of the request.`,
+      `${name} names ${surplus.join(", ")}, which is not a chain of the request.`,
     );
   }
 }

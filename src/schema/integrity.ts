@@ -10,7 +10,10 @@ const AUDIT = titledRecord("AuditResult", {
   kind: { type: "string", enum: ["blocks", "rows", "tables"] },
   block_number: nullable(uint),
   checked: uint,
-  checked_total: { ...uint, description: "Of all comparisons of this source and kind up to this one." },
+  checked_total: {
+    ...uint,
+    description: "The total of all comparisons of this source and kind up to this one.",
+  },
   differences: uint,
   first_difference: nullable(text),
   version: text,
@@ -27,18 +30,21 @@ const REORG = titledRecord("Reorg", {
 });
 
 export const integritySchema = titledRecord("Integrity", {
-  version: { ...text, description: "Of the process that responds." },
+  version: { ...text, description: "The version of the process that responds." },
   deployment: closedObject({
     chain_id: uint,
     start_block: uint,
     contracts: schemaOf<Readonly<Record<string, string>>>({ type: "object", additionalProperties: text }),
-    fingerprint: { ...text, description: "Of chain, start block and contracts, as in cursors of events." },
+    fingerprint: {
+      ...text,
+      description: "Fingerprint of chain, start block and contracts, as in cursors of events.",
+    },
   }),
   rows: closedObject({
-    fold_version: { ...text, description: "Of the process that responds." },
+    fold_version: { ...text, description: "The fold version of the process that responds." },
     declaration_hash: {
       ...nullable(text),
-      description: "Of the tables and the fold version that made the stored rows.",
+      description: "Fingerprint of the tables and the fold version that made the stored rows.",
     },
     is_current: {
       type: "boolean",

@@ -177,7 +177,7 @@ export function renderApiLlmsText(
   base: string,
 ): string {
   const tags = [...new Set(routes.map(({ tag }) => tag))];
-  // The page of the API has an anchor per operation; a path with parameters is no link.
+  // The page of the API has an anchor per operation; a path with parameters is not a link.
   const sections = tags.flatMap((tag) => [
     `## ${tag}`,
     "",

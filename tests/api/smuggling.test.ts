@@ -72,7 +72,7 @@ describe("ambiguous framing", () => {
     ["two hosts", get("/ready", "Host: b", "Connection: close")],
     ["no version", "GET /ready\r\n\r\n"],
     ["a version of another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
-    ["a target that is no path", get("elsewhere.example")],
+    ["a target that is not a path", get("elsewhere.example")],
     ["a NUL in the target", get("/ready\0")],
     ["a blank in the target", get("/ready /x")],
     ["a backslash for a slash", get("\\ready")],

@@ -332,6 +332,38 @@ describe("checkRepository", () => {
     ]);
   });
 
+  it("finds comments that begin as fragments in all code, but not their continued lines", () => {
+    const text = "// A.\n\n// Of an error.\n// a line\n// That continues.\n/** What it returns. */\nvoid 0;\n";
+    const found = violationsInFiles({
+      ...commandUsing(),
+      "tests/a.test.ts": text,
+      "contracts/generated/a.ts": text,
+      "examples/a.d.ts": text,
+    });
+    expect(found.filter((line) => line.endsWith("[commentStarts]"))).toEqual([
+      'tests/a.test.ts:3 a comment begins with "Of"; begin with a verb or a noun [commentStarts]',
+      'tests/a.test.ts:6 a comment begins with "What"; begin with a verb or a noun [commentStarts]',
+    ]);
+  });
+
+  it("finds private words and conditions with where, in names and documents too", () => {
+    const lines = [
+      "The file beside it.",
+      "Null where none is known.",
+      "A contract that is no account.",
+      "There is no account, and it is no longer read.",
+      "`isStranger`",
+      "select a from b where c is null where d",
+    ];
+    const found = violationsInFiles({ ...commandUsing(), "README.md": `${lines.join("\n")}\n` });
+    expect(found.map((line) => line.replace(/; write .*/, ""))).toEqual([
+      'README.md:1 says "beside"',
+      'README.md:2 says "null where"',
+      'README.md:3 says "is no account"',
+      'README.md:5 says "stranger"',
+    ]);
+  });
+
   it("finds a script of package.json whose file is not there", () => {
     const scripts = { start: "tsx src/cli/main.ts", docs: "tsx scripts/gone.ts --all" };
     expect(violationsInFiles({ ...commandUsing(), "package.json": JSON.stringify({ scripts }) })).toEqual([

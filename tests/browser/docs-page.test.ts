@@ -209,7 +209,7 @@ describe("finding", () => {
     await close();
   });
 
-  it("opens what the address names, also where a search has hidden it", async () => {
+  it("opens the operation that the address names, also if a search has hidden it", async () => {
     const { page, close } = await visit(`${api.url}/docs#getIntent`);
     await expect.poll(() => page.locator("#getIntent").isVisible(), SOON).toBe(true);
     await page.getByLabel("Search").fill("webhook");

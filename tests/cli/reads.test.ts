@@ -125,7 +125,12 @@ describe("get", () => {
     ["a path that is not there", ["get", "agent/1"], 64, /The API has no agent\/1; run `node bin/],
     ["nothing", ["get"], 64, /Name what to get; run/],
     ["a list", ["get", "intents"], 64, /intents is a list; run `node bin\/sextant\.mjs list intents`/],
-    ["no list", ["list", "agents/1"], 64, /agents\/1 is no list; run `node bin\/sextant\.mjs get agents\/1`/],
+    [
+      "no list",
+      ["list", "agents/1"],
+      64,
+      /agents\/1 is not a list; run `node bin\/sextant\.mjs get agents\/1`/,
+    ],
     ["a query", ["list", "intents?status=open"], 64, /Pass filters as options, such as --status open/],
     [
       "an option of another path",

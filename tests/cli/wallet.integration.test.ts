@@ -307,7 +307,7 @@ describe("wallet", () => {
     }
   });
 
-  it("shows what was paid for also where it has another form", async () => {
+  it("shows a paid response also if it has another form", async () => {
     stage.snapshot = { address: WALLET, note: "of another version" };
     const payer = await stage.openPayer();
     const { code, out } = await payer.run(["wallet", WALLET]);

@@ -168,7 +168,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
   });
 });
 
-it("rejects subscriptions, other methods and what is no JSON-RPC", async () => {
+it("rejects subscriptions, other methods and bodies that are not JSON-RPC", async () => {
   const send = (method: string, body?: string) =>
     fetch(`${stage.url}/mcp`, {
       method,

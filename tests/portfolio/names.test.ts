@@ -114,7 +114,7 @@ describe("a payment by name that does not say what it was signed for", () => {
   it.each([
     ["no resource", undefined],
     ["a resource without an address", { url: "/portfolio" }],
-    ["a resource that is no URL", { url: 5 }],
+    ["a resource that is not a URL", { url: 5 }],
   ])("is never redirected: %s", async (_, resource) => {
     await nameOnEthereum(WALLET);
     const account = await stage.paid.payer();

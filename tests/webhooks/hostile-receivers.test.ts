@@ -49,7 +49,7 @@ describe("a receiver that responds 2xx", () => {
   });
 });
 
-describe("a receiver that responds with what is no response", () => {
+describe("a receiver whose output is not a response", () => {
   const headers = `x-filler: ${"x".repeat(64 * 1024)}\r\n`;
   it.each([
     [

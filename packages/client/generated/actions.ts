@@ -348,7 +348,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<MerchantReputation>;
 
   /**
-   * One service, by its number. What a merchant offers: its text id, metadata and capabilities, and whether it is active. (GET /services/{id})
+   * One service, by its number. An offer of a merchant: its text id, metadata and capabilities, and whether it is active. (GET /services/{id})
    *
    * @example
    * ```ts
@@ -481,7 +481,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Receipt>;
 
   /**
-   * Trust signals, newest first. What reporters have signalled about merchants, services, facilitators and agents. Filters can be combined. (GET /trust-signals)
+   * Trust signals, newest first. Signals of reporters about merchants, services, facilitators and agents. Filters can be combined. (GET /trust-signals)
    *
    * @example
    * ```ts
@@ -581,7 +581,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Volumes>;
 
   /**
-   * Payment flows in a token. The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, where the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on. (GET /analytics/flows)
+   * Payment flows in a token. The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, among which the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on. (GET /analytics/flows)
    *
    * @example
    * ```ts
@@ -620,7 +620,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Explanation>;
 
   /**
-   * Where the index is. The latest indexed block, the newest final one and the first; and of the block that is read, its time and the nearest blocks before and after it with events of the protocol. An old block without events has the time of the last one before it with events. (GET /head)
+   * Position of the index. The latest indexed block, the newest final one and the first; and of the block that is read, its time and the nearest blocks before and after it with events of the protocol. An old block without events has the time of the last one before it with events. (GET /head)
    *
    * @example
    * ```ts
@@ -630,7 +630,7 @@ export interface IndexedActions {
   getHead(options?: ReadOptions): Promise<Head>;
 
   /**
-   * Get the metadata reservation of an intent: the linked one, otherwise the newest. What was reserved for the hash, and the id of the intent once it is indexed. (GET /intents/metadata/{intentHash})
+   * Get the metadata reservation of an intent: the linked one, otherwise the newest. The metadata reserved for the hash, and the id of the intent once it is indexed. (GET /intents/metadata/{intentHash})
    *
    * @example
    * ```ts
@@ -690,7 +690,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<OffchainBid>;
 
   /**
-   * Get an attestation schema. What attestations under this schema hash mean, as their JSON Schema. (GET /attestations/schemas/{schemaHash})
+   * Get an attestation schema. The meaning of attestations under this schema hash, as their JSON Schema. (GET /attestations/schemas/{schemaHash})
    *
    * @example
    * ```ts
@@ -736,7 +736,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<AttestationSchema>;
 
   /**
-   * Published documents with given hashes. What is published under each hash: the kind of the document, what its publisher has stated about the text, and its size. A text may be published as several kinds; a hash without a document has no element. (GET /documents)
+   * Published documents with given hashes. The documents published under the hashes: their kind, what the publisher has stated about the text, and its size. A text may be published as several kinds; a hash without a document has no element. (GET /documents)
    *
    * @example
    * ```ts
@@ -781,7 +781,7 @@ export interface OtherActions {
    * ```
    */
   readEvents(parameters?: {
-    /** Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page. */
+    /** The position to begin at: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page. */
     from?: string;
     /** desc: a page with the newest events first, from the head or a block on downwards. A cursor belongs to one order, and keeps the finality of the first page. A stream has no order. */
     order?: "asc" | "desc";
@@ -838,7 +838,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<PublishedDocument>;
 
   /**
-   * Get the metadata of a catalog. What its publisher has stated beside the text, its size, and when it was published. (GET /catalogs/{hash}/metadata)
+   * Get the metadata of a catalog. The publisher's statements about the text, its size, and when it was published. (GET /catalogs/{hash}/metadata)
    *
    * @example
    * ```ts
@@ -884,7 +884,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<PublishedDocument>;
 
   /**
-   * Get the metadata of a quote request. What its publisher has stated beside the text, its size, and when it was published. (GET /quote-requests/{hash}/metadata)
+   * Get the metadata of a quote request. The publisher's statements about the text, its size, and when it was published. (GET /quote-requests/{hash}/metadata)
    *
    * @example
    * ```ts
@@ -930,7 +930,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<PublishedDocument>;
 
   /**
-   * Get the metadata of a quote response. What its publisher has stated beside the text, its size, and when it was published. (GET /quote-responses/{hash}/metadata)
+   * Get the metadata of a quote response. The publisher's statements about the text, its size, and when it was published. (GET /quote-responses/{hash}/metadata)
    *
    * @example
    * ```ts
@@ -988,13 +988,13 @@ export interface OtherActions {
    * ```
    */
   registerWebhook(body: {
-    /** Whose events are delivered; signs the registration. */
+    /** The account whose events are delivered; signs the registration. */
     owner: string;
     /** Policy accounts of the owner, whose events are delivered as well: their signer() is the owner. */
     accounts?: string[];
-    /** Where messages are sent by POST; https:// only. */
+    /** The URL to which messages are sent by POST; https:// only. */
     url: string;
-    /** As the parameters of GET /events: only events that pass all of them. */
+    /** Filters as in GET /events: only events that pass all of them. */
     filter?: {
       types?: ("AccountFrozen" | "AgentRegistered" | "AgentRevoked" | "AgentUpdated" | "AttestationRevoked" | "AttestationSubmitted" | "AttestorRegistered" | "AttestorUpdated" | "DisputeOpened" | "DisputeResolved" | "EIP712DomainChanged" | "FacilitatorRegistered" | "FacilitatorUpdated" | "FulfillmentRecorded" | "FunctionAllowlistModeUpdated" | "FunctionAllowlistUpdated" | "GuardianSet" | "IntentCancelled" | "IntentFillProof" | "IntentFilled" | "IntentSubmitted" | "MerchantRegistered" | "MerchantUpdated" | "PaymentPolicySet" | "QuoteCommitted" | "ReceiptRecorded" | "ServiceRegistered" | "ServiceUpdated" | "SessionKeyExecuted" | "SessionKeyUpdated" | "SettlementExecuted" | "SignedPaymentRecorded" | "SolverBidSelected" | "SolverBidSubmitted" | "SolverBondChanged" | "SolverRegistered" | "SolverUpdated" | "SpendLimitSet" | "SpendRecorded" | "TargetAllowlistUpdated" | "TrustSignalRecorded")[];
       /** Only events about this agent: by its id, or by the address with which it acts. */
@@ -1010,14 +1010,14 @@ export interface OtherActions {
       /** Only events about this solver: by its id, or by its address as in bids and fills. */
       solver?: string;
     };
-    /** As in GET /events; default instant. */
+    /** The finality as in GET /events; default instant. */
     finality?: "instant" | "safe" | "finalized";
     /** A cursor, a block number, genesis, or head, which is the default. */
     from?: string;
   }, options?: RequestOptions): Promise<RegisteredWebhook>;
 
   /**
-   * List the webhooks of an owner; signed by the owner. Signed, because only the owner is to know where the events go. It changes nothing. (POST /webhooks/list)
+   * List the webhooks of an owner; signed by the owner. The request is signed because only the owner may know where the events go. It changes nothing. (POST /webhooks/list)
    *
    * @example
    * ```ts
@@ -1025,12 +1025,12 @@ export interface OtherActions {
    * ```
    */
   listWebhooks(body: {
-    /** Signs the request. */
+    /** The owner, who signs the request. */
     owner: string;
   }, options?: RequestOptions): Promise<WebhookList>;
 
   /**
-   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign beside the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
+   * Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner. A replay delivers again from a cursor, with the ids that the messages had. After a rotation the old keys sign in addition to the new ones for 24 hours. A test sends a message of the type webhook.test at once and returns what became of it. (POST /webhooks/{id})
    *
    * @example
    * ```ts
@@ -1042,12 +1042,12 @@ export interface OtherActions {
     id: string;
   }, body: {
     action: "pause" | "resume" | "replay" | "rotate" | "test" | "delete";
-    /** Where a replay begins: a cursor, a block number, genesis or head. */
+    /** The position at which a replay begins: a cursor, a block number, genesis or head. */
     from?: string;
   }, options?: RequestOptions): Promise<ManagedWebhook>;
 
   /**
-   * Get a webhook: its state, and the public keys that sign its messages. For those who know its id: the owner, and the receiver, which messages of the type webhook.test name it. (GET /webhooks/{id})
+   * Get a webhook: its state, and the public keys that sign its messages. Readable by anyone who knows its id: the owner, and the receiver, to which messages of the type webhook.test name it. (GET /webhooks/{id})
    *
    * @example
    * ```ts
@@ -1089,7 +1089,7 @@ export interface OtherActions {
     block?: string;
     /** Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed. */
     spam?: "include" | "exclude";
-    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds. */
     detail?: "full" | "tokens" | "summary";
@@ -1116,7 +1116,7 @@ export interface OtherActions {
     from: string;
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;
-    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
     detail?: "full" | "summary";
@@ -1139,7 +1139,7 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";

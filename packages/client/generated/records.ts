@@ -75,7 +75,7 @@ export type AssetFigures = {
   decimals: number | null;
   /** In the smallest unit. */
   rawBalance: string;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
   /** As in a snapshot; negative for debt, null when unknown. */
   valueUsd: string | null;
@@ -164,7 +164,7 @@ export type AuditResult = {
   kind: "blocks" | "rows" | "tables";
   block_number: string | null;
   checked: string;
-  /** Of all comparisons of this source and kind up to this one. */
+  /** The total of all comparisons of this source and kind up to this one. */
   checked_total: string;
   differences: string;
   first_difference: string | null;
@@ -237,9 +237,9 @@ export type ChainAtRisk = {
   /** The chain's slug. */
   chain: string;
   permissionCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
-  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount if that is null. */
   partial: boolean;
 };
 
@@ -252,11 +252,11 @@ export type ChainChange = {
   afterUsd: string | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
-  /** changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  /** changeUsd − quantityUsd − priceUsd: the change that cannot be split, of positions without parts and of assets that are unknown or spam on one side. */
   otherUsd: string | null;
 };
 
@@ -270,9 +270,9 @@ export type ChainExposure = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
-  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount if that is null. */
   partial: boolean;
 };
 
@@ -281,9 +281,9 @@ export type ChainSummary = {
   chain: string;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Those of them with a valueUsd. */
+  /** The entries with a valueUsd. */
   pricedTokenCount: number;
-  /** Those of them without. */
+  /** The entries without a valueUsd. */
   unpricedTokenCount: number;
   /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
   totalValueUsd: string | null;
@@ -378,22 +378,22 @@ export type CrossCheckDifference = {
   kind: "balance" | "only-there" | "only-here" | "price";
   /** Null for the native coin. */
   contract: string | null;
-  /** As we know it; never the source's. */
+  /** The symbol as we know it; never the source's. */
   symbol: string | null;
-  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  /** Smallest units for balances, US dollars of one whole unit for a price; null if nothing was read. */
   ours: string | null;
-  /** Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read. */
+  /** Smallest units for balances, US dollars of one whole unit for a price; null if nothing was read. */
   theirs: string | null;
 };
 
 export type Deployment = {
   name: string;
-  /** Where the whole API of this deployment is, to append to the URL of the server. */
+  /** The path of this deployment's whole API, to append to the URL of the server. */
   path: string;
   /** Whether it is at the root of the server as well. */
   is_default: boolean;
   chain_id: string;
-  /** Of chain, start block and contracts, as in cursors of events; null before anything is indexed. */
+  /** Fingerprint of chain, start block and contracts, as in cursors of events; null before anything is indexed. */
   fingerprint: string | null;
   indexed: {
     block_number: string;
@@ -425,13 +425,13 @@ export type DiffBlock = {
 };
 
 export type DiffSide = {
-  /** Of the newest of its blocks, or when it was taken. */
+  /** The time of the newest of its blocks, or the time at which the snapshot was taken. */
   timestamp: string;
   /** The stored snapshot that this side is; null for a read as of blocks or of now. */
   snapshotId: string | null;
   /** The block of each chain; empty for a stored snapshot whose blocks are not known. */
   blocks: DiffBlock[];
-  /** What is missing, not counted or uncertain on this side. */
+  /** The parts that are missing, not counted or uncertain on this side. */
   warnings: string[];
 };
 
@@ -504,7 +504,7 @@ export type Exposure = {
   timestamp: string;
   chains: string[];
   summary: ExposureSummary;
-  /** What is unknown first, then most at risk. */
+  /** Permissions of unknown value first, then by value at risk. */
   permissions: ExposurePermission[];
   provider: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
@@ -517,15 +517,15 @@ export type ExposureOverview = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
-  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount if that is null. */
   partial: boolean;
   chains: ChainAtRisk[];
-  /** Those most at risk that fit; a long symbol or name is cut and ends in …. */
+  /** The permissions most at risk that fit; a long symbol or name is cut and ends in …. */
   permissions: OverviewPermission[];
   warningCount: number;
-  /** Those that fit; a long one is cut and ends in …. */
+  /** The warnings that fit; a long one is cut and ends in …. */
   warnings: string[];
   provider: string;
 };
@@ -540,38 +540,38 @@ export type ExposurePermission = {
   contract: string;
   /** The protocol in which the holder can act on positions; null for every other permission. */
   protocol: string | null;
-  /** Of the token; of a debt token that of what can be borrowed. */
+  /** The symbol of the token; for a debt token the symbol of the asset that can be borrowed. */
   symbol: string | null;
   name: string | null;
   decimals: number | null;
   /** Who has the permission. */
   spender: string;
-  /** By the list of known spenders; null when it is not in it. */
+  /** The name in the list of known spenders; null when the list does not have it. */
   spenderName: string | null;
   spenderProtocol: string | null;
   /** Permit2, or the module of a Safe, for an allowance in it. */
   via: string | null;
-  /** In the smallest unit; null where it is no amount. */
+  /** The allowance in the smallest unit; null if the permission has no amount. */
   rawAllowance: string | null;
   /** Exact; null when the decimals are unknown. */
   allowance: string | null;
   /** The allowance is more than any balance can be. */
   unlimited: boolean;
-  /** Of one NFT. */
+  /** The id of one NFT. */
   tokenId: string | null;
   /** Null when it does not expire. */
   expiresAt: string | null;
-  /** Of the token; null when unknown. */
+  /** The balance of the token; null when unknown. */
   rawBalance: string | null;
   balance: string | null;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions. */
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" if nothing is held, null if it is unknown, as for NFTs that are not positions. */
   valueAtRiskUsd: string | null;
   /** Something of it has no known value: at least `valueAtRiskUsd` can be taken. */
   partial: boolean;
   reasons: ("unlimited" | "unknown spender" | "unverified delegate" | "unverified code" | "full control" | "spam token")[];
-  /** What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
+  /** The call or authorization that ends the permission; null if nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702). */
   revoke: RevokingCall | RevokingAuthorization | null;
 };
 
@@ -581,9 +581,9 @@ export type ExposureSummary = {
   permissionCount: number;
   unlimitedCount: number;
   unknownSpenderCount: number;
-  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it. */
+  /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
-  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null. */
+  /** Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount if that is null. */
   partial: boolean;
   spenderListVersion: string;
   chains: ChainExposure[];
@@ -690,18 +690,18 @@ export type GasReadiness = {
   chain: string;
   /** CAIP-2. */
   chainId: string;
-  /** Of the native coin. */
+  /** The symbol of the native coin. */
   symbol: string;
-  /** Of the native coin, in wei. */
+  /** The balance of the native coin, in wei. */
   rawBalance: string;
   balance: string;
   /** The base fee of the pinned block and a usual tip, in wei for a unit of gas; null when unknown. */
   gasPrice: string | null;
-  /** Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
+  /** The fee for sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown. */
   transferCost: string | null;
   /** How many such transfers the balance pays for, without the amounts sent. */
   transfers: string | null;
-  /** The same of sending a token: 65,000 gas. */
+  /** The fee for sending a token: 65,000 gas. */
   tokenTransferCost: string | null;
   /** How many of those the balance pays for. */
   tokenTransfers: string | null;
@@ -740,7 +740,7 @@ export type HeldToken = {
   symbol: string | null;
   /** Exact; null when the decimals are unknown. */
   balance: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
   /** When true, excluded from totals and top holdings; summary.warnings states why. */
   spam: boolean;
@@ -761,19 +761,19 @@ export type HostedDocument = {
 };
 
 export type Integrity = {
-  /** Of the process that responds. */
+  /** The version of the process that responds. */
   version: string;
   deployment: {
     chain_id: string;
     start_block: string;
     contracts: Record<string, unknown>;
-    /** Of chain, start block and contracts, as in cursors of events. */
+    /** Fingerprint of chain, start block and contracts, as in cursors of events. */
     fingerprint: string;
   };
   rows: {
-    /** Of the process that responds. */
+    /** The fold version of the process that responds. */
     fold_version: string;
-    /** Of the tables and the fold version that made the stored rows. */
+    /** Fingerprint of the tables and the fold version that made the stored rows. */
     declaration_hash: string | null;
     /** Whether the stored rows are those of the process that responds. */
     is_current: boolean;
@@ -980,11 +980,11 @@ export type LendingHealth = {
   liquidationThreshold: string | null;
   /** The part of its value that the whole collateral can lose before liquidation begins. Null without debt, and when unknown. */
   distanceToLiquidation: string | null;
-  /** By the market's own check where it has one. Null when unknown. */
+  /** Whether the account can be liquidated, by the market's own check if it has one. Null when unknown. */
   liquidatable: boolean | null;
-  /** By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
+  /** The value by the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price. */
   collateralUsd: string | null;
-  /** By the same prices; "0" without debt. */
+  /** The debt by the same prices; "0" without debt. */
   debtUsd: string | null;
 };
 
@@ -994,7 +994,7 @@ export type ManagedWebhook = {
   /** Policy accounts of the owner that were registered. */
   accounts: string[];
   name: string | null;
-  /** Of the URL, which is not shown. */
+  /** The host of the URL, which is not shown. */
   host: string;
   status: "active" | "paused" | "disabled";
   disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;
@@ -1097,7 +1097,7 @@ export type OmittedHoldings = {
   minUsd: string;
   /** Tokens that are not listed. */
   tokens: number;
-  /** Those of them without a known value. */
+  /** The tokens left out whose value is not known. */
   unpricedTokens: number;
   /** Positions that are not listed. */
   positions: number;
@@ -1110,7 +1110,7 @@ export type OverviewChange = {
   contract: string | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -1131,20 +1131,20 @@ export type OverviewPermission = {
   kind: "erc20-allowance" | "permit2-allowance" | "token-operator" | "nft-operator" | "nft-approval" | "borrow-delegation" | "position-operator" | "delegate" | "owner" | "module" | "module-allowance" | "guard" | "fallback-handler" | "session-key" | "guardian" | "entry-point" | "account-code";
   /** The token, the collection, the debt token or the contract of a protocol, or the wallet itself; the zero address for the native coin in a module of a Safe. */
   contract: string;
-  /** Of the token; of a debt token that of what can be borrowed. */
+  /** The symbol of the token; for a debt token the symbol of the asset that can be borrowed. */
   symbol: string | null;
   /** Who has the permission. */
   spender: string;
-  /** By the list of known spenders; null when it is not in it. */
+  /** The name in the list of known spenders; null when the list does not have it. */
   spenderName: string | null;
   /** The allowance is more than any balance can be. */
   unlimited: boolean;
-  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions. */
+  /** The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" if nothing is held, null if it is unknown, as for NFTs that are not positions. */
   valueAtRiskUsd: string | null;
 };
 
 export type OverviewSide = {
-  /** Of the newest of its blocks, or when it was taken. */
+  /** The time of the newest of its blocks, or the time at which the snapshot was taken. */
   timestamp: string;
   /** The block of each chain; empty for a stored snapshot whose blocks are not known. */
   blocks: DiffBlock[];
@@ -1260,9 +1260,9 @@ export type PortfolioAccount = {
   delegate: string | null;
   /** The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy. */
   implementation: string | null;
-  /** Of a Safe: as published when proven, else as it says. */
+  /** The version of a Safe: as published when proven, else as the contract says. */
   version: string | null;
-  /** Of a Safe; null for other kinds, and for one with more than 60 owners. */
+  /** The owners of a Safe; null for other kinds, and for one with more than 60 owners. */
   owners: string[] | null;
   /** How many owners must sign. */
   threshold: number | null;
@@ -1277,9 +1277,9 @@ export type PortfolioDiff = {
   total: TotalChange;
   /** One per chain, in the order of the request. */
   chains: ChainChange[];
-  /** Those of which balance, price, value or spam changed. */
+  /** The tokens whose balance, price, value or spam mark changed. */
   tokens: TokenChange[];
-  /** Those with an asset that changed. Equal positions are one. */
+  /** The positions with an asset that changed. Equal positions are one. */
   positions: PositionChange[];
   /** Entries of tokens and positions whose changeUsd is null. */
   unknownCount: number;
@@ -1334,9 +1334,9 @@ export type PortfolioOverview = {
   unlistedValueUsd: string | null;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Those of them with a valueUsd. */
+  /** The entries with a valueUsd. */
   pricedTokenCount: number;
-  /** Those of them without. */
+  /** The entries without a valueUsd. */
   unpricedTokenCount: number;
   positionCount: number;
   /** One per requested chain, in the order of the request. */
@@ -1345,7 +1345,7 @@ export type PortfolioOverview = {
   topHoldings: OverviewHolding[];
   /** The warnings of the snapshot, listed or not. */
   warningCount: number;
-  /** Those that fit, what is missing or uncertain before what every snapshot says; a long one is cut and ends in …. */
+  /** The warnings that fit, missing or uncertain parts before what every snapshot says; a long one is cut and ends in …. */
   warnings: string[];
   /** Source of the balances. */
   provider: string;
@@ -1381,24 +1381,24 @@ export type PortfolioSnapshot = {
   /** Largest value first, tokens without a value last. */
   tokens: PortfolioToken[];
   positions: PortfolioPosition[];
-  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places. */
+  /** Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. The wallet's own transactions and the received ones each get about half of the entries. */
   recentActivity: RecentActivity[];
   /** Source of the balances. */
   provider: string;
-  /** What kind of account the address is, one per requested chain, in the order of the request. */
+  /** The kind of account at the address, one entry per requested chain, in the order of the request. */
   accounts: PortfolioAccount[];
   /** Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown. */
   health: LendingHealth[];
-  /** What the native balance pays for, one per requested chain, in the order of the request. */
+  /** The transfers that the native balance pays for, one entry per requested chain, in the order of the request. */
   gas: GasReadiness[];
   /** The name of the wallet in ENS or, if it has none there, in Basenames, of the requested chains: its own record, verified to lead back to the wallet. Null when it has none. A name can be set to read like another one: pay to addresses. */
   name: string | null;
   /** The block that each chain was read at, in the order of the request. */
   blocks: SnapshotBlock[];
-  /** Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved. */
+  /** Only if the service compares with a second source. Nothing of the snapshot comes from that source: differences are reported, not resolved. */
   crossCheck?: CrossCheck[];
   omitted?: OmittedHoldings;
-  /** Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none. */
+  /** The id under which the snapshot is stored for 90 days, as the start of a difference: the SHA-256 of its figures. Missing if the service stores none. */
   snapshotId?: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
@@ -1409,9 +1409,9 @@ export type PortfolioSummary = {
   totalValueUsd: string | null;
   /** The entries of tokens, with spam unless the request excludes it. Positions are not counted. */
   tokenCount: number;
-  /** Those of them with a valueUsd. */
+  /** The entries with a valueUsd. */
   pricedTokenCount: number;
-  /** Those of them without. */
+  /** The entries without a valueUsd. */
   unpricedTokenCount: number;
   /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
   stablecoinValueUsd: string | null;
@@ -1440,9 +1440,9 @@ export type PortfolioToken = {
   rawBalance: string;
   /** Exact; null when the decimals are unknown. */
   balance: string | null;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
   /** Name of the source of the price. */
   priceSource: string | null;
@@ -1464,9 +1464,9 @@ export type PositionAsset = {
   rawBalance: string;
   /** Exact; null when the decimals are unknown. */
   balance: string | null;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
-  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
+  /** balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so. */
   valueUsd: string | null;
   /** Name of the source of the price. */
   priceSource: string | null;
@@ -1479,13 +1479,13 @@ export type PositionAsset = {
 export type PositionAssetChange = {
   /** Null for the native coin. */
   contract: string | null;
-  /** Null where the wallet had none. */
+  /** The figures before; null if the wallet had none. */
   before: AssetFigures | null;
-  /** Null where the wallet has none. */
+  /** The figures after; null if the wallet has none. */
   after: AssetFigures | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -1502,7 +1502,7 @@ export type PositionChange = {
   assets: PositionAssetChange[];
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -1534,7 +1534,7 @@ export type ProtocolEvent = {
   block_hash: string;
   block_timestamp: string;
   cursor: string;
-  /** With include=rows: the rows that the event has changed, before and after it. Null where the block is too large. */
+  /** With include=rows: the rows that the event has changed, before and after it. Null if the block is too large. */
   rows?: RowChange[] | null;
   /** With include=parts: the description in parts, whose texts joined are the description. An amount is in the smallest unit, with its token (zero is the coin of the chain), or null if that is not known. */
   parts?: SentencePart[];
@@ -1694,11 +1694,11 @@ export type RecentActivity = {
   to: string | null;
   blockNumber: number | string | null;
   timestamp: string | null;
-  /** Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` where a relayer, or an account with an allowance, moved the amount. */
+  /** Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` if a relayer, or an account with an allowance, moved the amount. */
   sender: string | null;
   /** The other party reads like another address of this list, or like the wallet: same first and last four digits. Never copy such an address. */
   lookalike: boolean;
-  /** What moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
+  /** The asset that moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
   transfer: ActivityTransfer | null;
 };
 
@@ -1708,7 +1708,7 @@ export type RegisteredWebhook = {
   /** Policy accounts of the owner that were registered. */
   accounts: string[];
   name: string | null;
-  /** Of the URL, which is not shown. */
+  /** The host of the URL, which is not shown. */
   host: string;
   status: "active" | "paused" | "disabled";
   disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;
@@ -2143,9 +2143,9 @@ export type SpendCheck = {
   /** The zero address is the native coin. */
   token: string;
   attempted: string;
-  /** In the current window, as of the block. */
+  /** The amount spent in the current window, as of the block. */
   spent: string;
-  /** Null where there is no limit. */
+  /** The limit; null without one. */
   max_per_day: string | null;
   remaining: string | null;
   ok: boolean;
@@ -2166,18 +2166,18 @@ export type SpendingWindow = {
   token: string;
   merchant: string | null;
   facilitator: string | null;
-  /** Null where there is no limit. */
+  /** The limit; null without one. */
   max_per_payment: string | null;
-  /** Null where there is no limit. */
+  /** The limit; null without one. */
   max_per_day: string | null;
   allowed: boolean | null;
-  /** In the current window, as of the block. */
+  /** The amount spent in the current window, as of the block. */
   spent: string;
-  /** Null where there is no limit. */
+  /** The limit; null without one. */
   remaining: string | null;
-  /** Time of the first spend of the current window; null where none is open. */
+  /** Time of the first spend of the current window; null if none is open. */
   window_start: string | null;
-  /** Time from which nothing counts as spent; null where no window is open. */
+  /** Time from which nothing counts as spent; null if no window is open. */
   resets_at: string | null;
   block_number: string;
   /** With include=provenance. */
@@ -2217,13 +2217,13 @@ export type TokenChange = {
   chain: string;
   /** Null for the native coin. */
   contract: string | null;
-  /** Null where the wallet had none. */
+  /** The figures before; null if the wallet had none. */
   before: TokenFigures | null;
-  /** Null where the wallet has none. */
+  /** The figures after; null if the wallet has none. */
   after: TokenFigures | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
@@ -2234,7 +2234,7 @@ export type TokenFigures = {
   decimals: number | null;
   /** In the smallest unit. */
   rawBalance: string;
-  /** Of one whole unit; null when unknown. */
+  /** The price of one whole unit; null when unknown. */
   priceUsd: string | null;
   /** As in a snapshot; negative for debt, null when unknown. */
   valueUsd: string | null;
@@ -2259,11 +2259,11 @@ export type TotalChange = {
   afterUsd: string | null;
   /** The value after minus the value before; null when one of them is unknown. */
   changeUsd: string | null;
-  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay. */
+  /** The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay. */
   quantityUsd: string | null;
   /** The part by price: changeUsd − quantityUsd, the new balance times the change of the price. */
   priceUsd: string | null;
-  /** changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there. */
+  /** changeUsd − quantityUsd − priceUsd: the change that cannot be split, of positions without parts and of assets that are unknown or spam on one side. */
   otherUsd: string | null;
 };
 
@@ -2361,7 +2361,7 @@ export type Webhook = {
   /** Policy accounts of the owner that were registered. */
   accounts: string[];
   name: string | null;
-  /** Of the URL, which is not shown. */
+  /** The host of the URL, which is not shown. */
   host: string;
   status: "active" | "paused" | "disabled";
   disabled_reason: "gone" | "failing" | "position" | "unconfigured" | null;

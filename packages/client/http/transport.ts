@@ -76,7 +76,7 @@ export function createTransport(options: TransportOptions): Transport {
         }
         if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) return body;
         body?.cancel().catch(() => undefined);
-        throw new SextantError("RESPONSE_INVALID", "The response is no stream of events.", { status });
+        throw new SextantError("RESPONSE_INVALID", "The response is not a stream of events.", { status });
       } catch (cause) {
         throw toTransportError(cause, request, late.signal);
       } finally {

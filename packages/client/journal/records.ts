@@ -72,7 +72,7 @@ function readObject(line: string): Fields {
   } catch (cause) {
     throw new SextantError("JOURNAL_INVALID", "The journal has a line that is not JSON.", { cause });
   }
-  throw new SextantError("JOURNAL_INVALID", "The journal has a line that is no record.");
+  throw new SextantError("JOURNAL_INVALID", "The journal has a line that is not a record.");
 }
 
 function isSigned(record: Fields): boolean {

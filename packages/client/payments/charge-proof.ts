@@ -110,5 +110,5 @@ async function callNode(
 
 function readQuantity(value: unknown): bigint {
   if (typeof value === "string" && QUANTITY.test(value)) return BigInt(value);
-  throw new SextantError("RESPONSE_INVALID", "guard.node sent something that is no number.");
+  throw new SextantError("RESPONSE_INVALID", "guard.node sent something that is not a number.");
 }

@@ -71,7 +71,7 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
       })
       .end(),
   "no ways to pay": offers([]),
-  "ways to pay that are no list": offers({ 0: TERMS, length: 1 }),
+  "ways to pay that are not a list": offers({ 0: TERMS, length: 1 }),
   "a thousand ways to pay": offers(Array.from({ length: 1_000 }, () => null)),
   "version 1": header(encode({ x402Version: 1, accepts: [TERMS] })),
   "no header": (_, response) =>
@@ -81,7 +81,7 @@ const TERMS_CORPUS: Readonly<Record<string, RequestListener>> = {
   "base64 of no JSON": header(encode("<html>")),
   "base64 of a list": header(encode([TERMS])),
   "base64 of null": header(encode("null")),
-  "base64 of bytes that are no text": header(Buffer.from([0xff, 0xfe, 0x7b]).toString("base64")),
+  "base64 of bytes that are not text": header(Buffer.from([0xff, 0xfe, 0x7b]).toString("base64")),
   "deeply nested JSON": header(encode("[".repeat(5_000))),
   // Can be read, but not written again: the signature would be made and never sent.
   "terms that nest too deeply": header(encodeTermsWith(`${"[".repeat(5_500)}${"]".repeat(5_500)}`)),
@@ -114,7 +114,7 @@ const RESPONSE_CORPUS: Readonly<Record<string, RequestListener>> = {
     const timer = setInterval(() => response.write("x".repeat(10_000)), 1);
     response.on("close", () => clearInterval(timer));
   },
-  "a body that is no JSON": (_, response) => response.end("<html>"),
+  "a body that is not JSON": (_, response) => response.end("<html>"),
   "an error page": (_, response) => response.writeHead(500).end("<html>"),
   "a broken connection": (request) => request.socket.destroy(),
 };

@@ -73,7 +73,7 @@ describe("a response to a signature", () => {
       "same-signature",
     ],
     "a lost connection": [(request) => request.socket.destroy(), "unknown", "same-signature"],
-    "a body that is no JSON": [(_, response) => response.end("<html>"), "unknown", "same-signature"],
+    "a body that is not JSON": [(_, response) => response.end("<html>"), "unknown", "same-signature"],
     "text that is not a receipt": [
       (_, response) => response.writeHead(200, { "payment-response": "?" }).end("{}"),
       "unknown",

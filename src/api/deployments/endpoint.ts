@@ -14,14 +14,14 @@ const DEPLOYMENT: JsonSchema = {
     name: text,
     path: {
       ...text,
-      description: "Where the whole API of this deployment is, to append to the URL of the server.",
+      description: "The path of this deployment's whole API, to append to the URL of the server.",
     },
     is_default: { type: "boolean", description: "Whether it is at the root of the server as well." },
     chain_id: uint,
     fingerprint: {
       ...nullable(text),
       description:
-        "Of chain, start block and contracts, as in cursors of events; null before anything is indexed.",
+        "Fingerprint of chain, start block and contracts, as in cursors of events; null before anything is indexed.",
     },
     indexed: nullable(closedObject({ block_number: uint, block_hash: text, block_timestamp: uint })),
     finalized_block: nullable(uint),

@@ -187,8 +187,8 @@ describe("publishing", () => {
   it("requires the quote request that a response names", async () => {
     const body = { quote_response_json: '{"q":1}', request_hash: hashOf("nowhere") };
     expect((await fault(publish("QuoteResponse", body)))[0]).toBe("NOT_FOUND");
-    await publish("Catalog", { catalog_json: '"a catalog is no quote request"' });
-    const wrong = { ...body, request_hash: hashOf('"a catalog is no quote request"') };
+    await publish("Catalog", { catalog_json: '"a catalog is not a quote request"' });
+    const wrong = { ...body, request_hash: hashOf('"a catalog is not a quote request"') };
     expect((await fault(publish("QuoteResponse", wrong)))[0]).toBe("NOT_FOUND");
   });
 

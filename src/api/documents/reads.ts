@@ -50,7 +50,7 @@ export const documentReads: readonly Read[] = [
       operationId: "listDocuments",
       summary: "Published documents with given hashes",
       description:
-        "What is published under each hash: the kind of the document, what its publisher has stated about the text, and its size. A text may be published as several kinds; a hash without a document has no element.",
+        "The documents published under the hashes: their kind, what the publisher has stated about the text, and its size. A text may be published as several kinds; a hash without a document has no element.",
       tag: "Documents",
       key: "documents",
       order: {

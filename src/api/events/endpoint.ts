@@ -2,29 +2,22 @@
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
-import {
-  EVENT_SUBJECTS,
-  EVENT_TYPES,
-  type EventFilter,
-  type EventSubject,
-} from "../../protocol/event-filter.ts";
+import { EVENT_SUBJECTS, EVENT_TYPES, type EventSubject } from "../../protocol/event-filter.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
-import { closedObject, type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   enumParameter,
   type Parameter,
   type ParameterKind,
+  queryParameter,
   uintParameter,
 } from "../../schema/parameter.ts";
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
-import { SENTENCE_SCHEMA } from "../../schema/sentence.ts";
 import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, EVENT_ORDERS, type EventOrder, hasCursorLength } from "./cursor.ts";
-import type { EventStart } from "./event-page.ts";
+import { EVENT_PAGE, type EventSelection, type EventStart } from "./event-page.ts";
 import { formatLines, formatPage } from "./messages.ts";
 import type { ReadEvents } from "./read-events.ts";
-import { ROW_CHANGES_SCHEMA } from "./row-records.ts";
 import type { EventStreams } from "./streams.ts";
 
 const STREAM_TYPE = "text/event-stream";
@@ -100,59 +93,44 @@ export const SUBJECT_PARAMETERS: Readonly<
 const LAST_EVENT_ID = "last-event-id";
 
 const parameters: readonly Parameter[] = [
-  {
-    name: "from",
-    in: "query",
-    required: false,
-    kind: fromKind,
-    description:
-      "Where to begin: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page.",
-    example: "genesis",
-  },
-  {
-    name: "order",
-    in: "query",
-    required: false,
-    kind: enumParameter(EVENT_ORDERS),
-    description:
-      "desc: a page with the newest events first, from the head or a block on downwards. A cursor belongs to one order, and keeps the finality of the first page. A stream has no order.",
-    example: "asc",
-  },
-  {
-    name: "finality",
-    in: "query",
-    required: false,
-    kind: enumParameter(FINALITIES),
-    description:
-      "When an event is delivered: as soon as it is indexed (instant, the default), once nodes call its block safe, or once it is final (finalized). Only what is final is never undone.",
-    example: "finalized",
-  },
-  {
-    name: "limit",
-    in: "query",
-    required: false,
-    kind: limitKind,
-    description: `Events per page, at most ${LIMIT_MAX}; a stream ignores it. A page may have fewer, or none, while has_more is true.`,
-    example: 2,
-  },
-  {
-    name: "type",
-    in: "query",
-    required: false,
-    kind: typesKind,
-    description: "Only events of these types, separated by commas.",
-    example: "IntentSubmitted,IntentFilled",
-  },
-  {
-    name: "include",
-    in: "query",
-    required: false,
-    kind: enumParameter(["rows", "parts", "rows,parts"]),
-    description: `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount.`,
-    example: "rows",
-  },
-  ...Object.entries(SUBJECT_PARAMETERS).map(
-    ([name, declared]): Parameter => ({ name, in: "query", required: false, ...declared }),
+  queryParameter(
+    "from",
+    fromKind,
+    "The position to begin at: after a cursor, with a block number, at genesis or at the head. Default: head for a stream and for order=desc, genesis for any other page.",
+    "genesis",
+  ),
+  queryParameter(
+    "order",
+    enumParameter(EVENT_ORDERS),
+    "desc: a page with the newest events first, from the head or a block on downwards. A cursor belongs to one order, and keeps the finality of the first page. A stream has no order.",
+    "asc",
+  ),
+  queryParameter(
+    "finality",
+    enumParameter(FINALITIES),
+    "When an event is delivered: as soon as it is indexed (instant, the default), once nodes call its block safe, or once it is final (finalized). Only what is final is never undone.",
+    "finalized",
+  ),
+  queryParameter(
+    "limit",
+    limitKind,
+    `Events per page, at most ${LIMIT_MAX}; a stream ignores it. A page may have fewer, or none, while has_more is true.`,
+    2,
+  ),
+  queryParameter(
+    "type",
+    typesKind,
+    "Only events of these types, separated by commas.",
+    "IntentSubmitted,IntentFilled",
+  ),
+  queryParameter(
+    "include",
+    enumParameter(["rows", "parts", "rows,parts"]),
+    `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount.`,
+    "rows",
+  ),
+  ...Object.entries(SUBJECT_PARAMETERS).map(([name, { kind, description, example }]) =>
+    queryParameter(name, kind, description, example),
   ),
   {
     name: LAST_EVENT_ID,
@@ -160,63 +138,10 @@ const parameters: readonly Parameter[] = [
     required: false,
     kind: { json: { type: "string" }, parse: (text) => text },
     description:
-      "Of a stream: the id of the last message received, instead of from. An EventSource sends it itself.",
+      "For a stream: the id of the last message received, instead of from. An EventSource sends it itself.",
     example: "",
   },
 ];
-
-const text: JsonSchema = { type: "string" };
-
-const EVENT = titledRecord(
-  "ProtocolEvent",
-  {
-    id: { type: "string", description: "The same whenever this event of this block is delivered." },
-    type: text,
-    contract: text,
-    address: text,
-    args: { type: "object", additionalProperties: { type: ["string", "boolean"] } },
-    description: text,
-    tx_hash: text,
-    log_index: { type: "integer" },
-    block_number: text,
-    block_hash: text,
-    block_timestamp: text,
-    cursor: text,
-  },
-  { rows: ROW_CHANGES_SCHEMA, parts: SENTENCE_SCHEMA },
-);
-
-const UNDO: JsonSchema = {
-  title: "EventUndo",
-  description: "A reorg removed every event after this block that was delivered before.",
-  ...closedObject({ block_number: text, block_hash: nullable(text), cursor: text }),
-};
-
-const PROGRESS: JsonSchema = {
-  title: "EventProgress",
-  description:
-    "Every event up to block_number (with order=desc: from block_number on) has been delivered, whatever the filter; go on from the cursor.",
-  ...closedObject(
-    { block_number: text, indexed_block: text, finalized_block: text, cursor: text },
-    {
-      forward_cursor: {
-        type: "string",
-        description:
-          "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
-      },
-    },
-  ),
-};
-
-const PAGE: JsonSchema = {
-  title: "EventPage",
-  ...closedObject({
-    undo: nullable(UNDO),
-    events: { type: "array", items: EVENT },
-    progress: PROGRESS,
-    has_more: { type: "boolean" },
-  }),
-};
 
 export function createEventsEndpoint(options: {
   readonly readEvents: ReadEvents;
@@ -232,7 +157,7 @@ export function createEventsEndpoint(options: {
     tag: "Events",
     parameters,
     body: null,
-    responses: { 200: PAGE },
+    responses: { 200: EVENT_PAGE },
     responseHeaders: { 200: HEAD_HEADERS },
     otherTypes: {
       [LINES_TYPE]: { type: "string", description: "A line for each of undo, event and progress." },
@@ -282,14 +207,7 @@ function startOfStream({ headers, values }: EndpointRequest): EventStart {
   return values.from === undefined ? { end: "head" } : parseStart(String(values.from));
 }
 
-type Selection = {
-  readonly filter: EventFilter;
-  readonly finality: Finality;
-  readonly rows: boolean;
-  readonly parts: boolean;
-};
-
-function readSelection({ values }: EndpointRequest): Selection {
+function readSelection({ values }: EndpointRequest): EventSelection {
   const subjects = Object.keys(EVENT_SUBJECTS).flatMap((name) =>
     values[name] === undefined ? [] : [[name, String(values[name])]],
   );

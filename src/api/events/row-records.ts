@@ -1,7 +1,7 @@
 // The rows that an event has changed, as clients get them: the columns of the tables, with values as in other responses.
 import { tables } from "../../protocol/domains.ts";
 import type { RowChange } from "../../protocol/row-changes.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { closedObject, type JsonSchema, nullable, schemaOf, titledRecord } from "../../schema/json-schema.ts";
 import type { Row, Table } from "../../schema/table.ts";
 
 type RowRecord = Readonly<Record<string, string | number | boolean | null>>;
@@ -40,18 +40,16 @@ function toJson(value: unknown): string | number | boolean | null {
   throw new Error("a row has a value that no column holds");
 }
 
-export const ROW_CHANGES_SCHEMA: JsonSchema = {
+export const ROW_CHANGES_SCHEMA = schemaOf<readonly RowChangeRecord[] | null>({
   ...nullable({ type: "array", items: { title: "RowChange", oneOf: VERSIONED_TABLES.map(changeSchema) } }),
   description:
-    "With include=rows: the rows that the event has changed, before and after it. Null where the block is too large.",
-};
+    "With include=rows: the rows that the event has changed, before and after it. Null if the block is too large.",
+});
 
 function changeSchema(table: Table): JsonSchema {
   const jsonOf = (name: string): [string, JsonSchema] => [name, table.columns[name]?.json ?? {}];
-  const row = {
-    title: `${toPascalCase(table.name)}Row`,
-    ...closedObject(Object.fromEntries(Object.keys(table.columns).map(jsonOf))),
-  };
+  const columns = Object.fromEntries(Object.keys(table.columns).map(jsonOf));
+  const row = titledRecord(`${toPascalCase(table.name)}Row`, columns);
   return closedObject({
     table: { type: "string", const: table.name },
     key: closedObject(Object.fromEntries(table.key.map(jsonOf))),

@@ -83,7 +83,8 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     path: "/webhooks/list",
     operationId: "listWebhooks",
     summary: "List the webhooks of an owner; signed by the owner",
-    description: "Signed, because only the owner is to know where the events go. It changes nothing.",
+    description:
+      "The request is signed because only the owner may know where the events go. It changes nothing.",
     parameters: [],
     body: LISTING,
     status: 200,
@@ -109,7 +110,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "getWebhook",
     summary: "Get a webhook: its state, and the public keys that sign its messages",
     description:
-      "For those who know its id: the owner, and the receiver, which messages of the type webhook.test name it.",
+      "Readable by anyone who knows its id: the owner, and the receiver, to which messages of the type webhook.test name it.",
     parameters: [idParameter],
     body: null,
     status: 200,

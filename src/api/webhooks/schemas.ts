@@ -17,7 +17,7 @@ const time: JsonSchema = { type: "string", format: "date-time" };
 
 export const WEBHOOK_FILTER: JsonSchema = {
   type: "object",
-  description: "As the parameters of GET /events: only events that pass all of them.",
+  description: "Filters as in GET /events: only events that pass all of them.",
   properties: {
     types: {
       type: "array",
@@ -64,7 +64,10 @@ const body = (properties: Readonly<Record<string, JsonSchema>>, required: readon
 
 export const REGISTRATION = body(
   {
-    owner: { ...addressParameter.json, description: "Whose events are delivered; signs the registration." },
+    owner: {
+      ...addressParameter.json,
+      description: "The account whose events are delivered; signs the registration.",
+    },
     accounts: {
       type: "array",
       items: addressParameter.json,
@@ -75,23 +78,31 @@ export const REGISTRATION = body(
     url: {
       type: "string",
       maxLength: 2_048,
-      description: "Where messages are sent by POST; https:// only.",
+      description: "The URL to which messages are sent by POST; https:// only.",
     },
     filter: WEBHOOK_FILTER,
-    finality: { type: "string", enum: FINALITIES, description: "As in GET /events; default instant." },
+    finality: {
+      type: "string",
+      enum: FINALITIES,
+      description: "The finality as in GET /events; default instant.",
+    },
     from: FROM,
   },
   ["owner", "url"],
 );
 
-export const LISTING = body({ owner: { ...addressParameter.json, description: "Signs the request." } }, [
-  "owner",
-]);
+export const LISTING = body(
+  { owner: { ...addressParameter.json, description: "The owner, who signs the request." } },
+  ["owner"],
+);
 
 export const MANAGEMENT = body(
   {
     action: { type: "string", enum: ACTIONS },
-    from: { ...FROM, description: "Where a replay begins: a cursor, a block number, genesis or head." },
+    from: {
+      ...FROM,
+      description: "The position at which a replay begins: a cursor, a block number, genesis or head.",
+    },
   },
   ["action"],
 );
@@ -101,7 +112,7 @@ const RECORD = {
   owner: nullable(text),
   accounts: { type: "array", items: text, description: "Policy accounts of the owner that were registered." },
   name: nullable({ type: "string", description: "The name in the operator's configuration." }),
-  host: { type: "string", description: "Of the URL, which is not shown." },
+  host: { type: "string", description: "The host of the URL, which is not shown." },
   status: { type: "string", enum: ["active", "paused", "disabled"] },
   disabled_reason: nullable({
     type: "string",

@@ -65,7 +65,7 @@ export const attestationSchemaReads: readonly Read[] = [
     ...defineRecordRead("/attestations/schemas/:schemaHash", schema, {
       operationId: "getAttestationSchema",
       summary: "Get an attestation schema",
-      description: "What attestations under this schema hash mean, as their JSON Schema.",
+      description: "The meaning of attestations under this schema hash, as their JSON Schema.",
       tag: "Attestations",
       parameter: "schemaHash",
       kind: hashParameter,

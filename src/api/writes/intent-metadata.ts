@@ -165,7 +165,7 @@ export const reservationRead: Read = {
   path: "/intents/metadata/:intentHash",
   operationId: "getIntentMetadataReservation",
   summary: "Get the metadata reservation of an intent: the linked one, otherwise the newest",
-  description: "What was reserved for the hash, and the id of the intent once it is indexed.",
+  description: "The metadata reserved for the hash, and the id of the intent once it is indexed.",
   tag: "Intents",
   parameters: [
     {

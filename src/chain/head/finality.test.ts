@@ -54,7 +54,7 @@ describe("the finalized block", () => {
     },
   );
 
-  it("comes with the safe block only where that is asked for", async () => {
+  it("comes with the safe block only if that is requested", async () => {
     const only = await node(() => null);
     const { rpc } = createTestRpc([only.url]);
     await readFinalizedHeader(rpc, { depthFallback: 3, depthMin: 0 });

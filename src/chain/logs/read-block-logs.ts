@@ -81,7 +81,7 @@ const EMPTY_RESPONSES_FULL_BLOOM = 2;
 const FULL_BLOOM_RATE = 1 / 16;
 
 /**
- * The logs, and the provider that gave all of them; null where several did. Why the result can be trusted:
+ * The logs, and the provider that gave all of them; null if several did. Why the result can be trusted:
  * - The query names the block by hash, so a node on another branch, or one that lags, has to report an unknown block
  *   (then another provider is tried first). Every log must carry that hash and number.
  * - What is not in the bloom is not in the block: a log that the bloom does not contain makes the response wrong, and

@@ -13,7 +13,7 @@ export type ChainPriceFeeds = {
   readonly native: ChainlinkFeed | null;
   /** The token that can always be exchanged one to one for the native coin. */
   readonly wrappedNative?: Hex;
-  /** Says whether the chain's sequencer runs; null where there is no sequencer. */
+  /** Says whether the chain's sequencer runs; null if the chain has none. */
   readonly sequencer: Hex | null;
   /** Feeds by lower-case token address. */
   readonly tokens: Readonly<Record<Hex, ChainlinkFeed>>;

@@ -171,7 +171,7 @@ function recordOf(item: WatchItem): object {
 function subjectOf(prefix: string, item: WatchItem): string {
   if (item.kind !== "event") return `${prefix}.${item.kind}`;
   if (TOKEN.test(item.event.type)) return `${prefix}.events.${item.event.type}`;
-  throw new SextantError("RESPONSE_INVALID", "The stream has an event whose type is no name.");
+  throw new SextantError("RESPONSE_INVALID", "The stream has an event whose type is not a name.");
 }
 
 function assertNames({ stream, prefix }: CopyOptions): void {

@@ -75,7 +75,7 @@ type AccountData = {
 
 async function load(api: ApiReader, request: PageRequest): Promise<AccountData> {
   const params = { address: requireParam(request, "id") };
-  // First, so that what is no address is rejected once and in the words of the API.
+  // First, so that an invalid address is rejected once, with the API's own message.
   const account = await api.get<AccountRecord>("/accounts/:address", { params });
   const { account: owner } = account.body;
   const { start_block } = await api.head();

@@ -71,7 +71,7 @@ export function signalsCard(
   page: PageContext,
   subject: { readonly subject_type: string; readonly subject_id: string },
 ): Html {
-  // Anyone may signal about a number before it exists: the block is no link to this page as of it.
+  // Anyone may signal about a number before it exists: the block does not link to this page as of it.
   const columns = data.list.columns.map((column) =>
     column.label === "Block" ? { ...column, cell: (each: ApiRecord) => number(each.block_number) } : column,
   );

@@ -67,7 +67,7 @@ function filterField(
   page: PageContext,
 ): Html {
   const id = `filter-${name}`;
-  // A cursor that leads backwards is no filter, and cannot be used with the order of the chain.
+  // A cursor that leads backwards is not a filter, and cannot be used with the order of the chain.
   const isCursor = name === "from" && page.query.order === "desc";
   const value = (isCursor ? null : page.query[name]) ?? "";
   const options = Array.isArray(kind.json.enum) ? kind.json.enum.map(String) : null;
@@ -137,7 +137,7 @@ type BlockData = {
 
 async function loadBlock(api: ApiReader, request: PageRequest): Promise<BlockData> {
   const number = requireParam(request, "id");
-  // The API's own sentence for what is no block, or none that is indexed.
+  // The API's own sentence for an invalid block, or one that is not indexed.
   const { body: head } = await api.get<Head>("/head", { query: { block: number } });
   return { number, head, found: await getEvents(api, { from: number, limit: BLOCK_EVENTS }) };
 }

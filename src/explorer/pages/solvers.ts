@@ -11,7 +11,7 @@ export const bondOf = (page: PageContext, bond: unknown): Html => amount(page, b
 
 export const stateOf = (active: unknown): Html => status(active === true ? "ACTIVE" : "INACTIVE");
 
-/** A share of one, as the API has it, in percent; unknown where there was nothing to win. */
+/** A share of one, as the API has it, in percent; unknown if there was nothing to win. */
 export function percent(share: unknown): Html {
   if (typeof share !== "string") return unknown();
   return html`<span class="number" title="${share}">${(Number(share) * 100).toFixed(1)} %</span>`;

@@ -73,7 +73,7 @@ export const SETTLE_RESPONSE_SCHEMA: JsonSchema = {
     success: { type: "boolean" },
     errorReason: WORD,
     errorMessage: WORD,
-    transaction: { type: "string", description: "Its hash; empty where none was sent." },
+    transaction: { type: "string", description: "The hash of the transaction; empty if none was sent." },
     network: WORD,
     payer: WORD,
   },

@@ -89,7 +89,7 @@ describe("an account", () => {
     expect(shown).toMatchObject({ kind: "safe", proven: true, owners: null, threshold: 2 });
   });
 
-  it("an account is a Safe only by its own word when the proxy runs other code, or is no proxy", async () => {
+  it("an account is a Safe only by its own claim when the proxy runs other code, or is not a proxy", async () => {
     const proxy = await placeProxy(address(0x7004), claimsSafe);
     const claimed = { kind: "safe", proven: false, version: "1.4.1", owners: OWNERS, threshold: 2 };
     expect(await read(proxy)).toMatchObject({ ...claimed, implementation: claimsSafe });

@@ -168,7 +168,7 @@ describe("a second opinion", () => {
       { response: about((data) => Object.assign(data, { address: `0x${"11".repeat(20)}` })) },
     ],
     ["another chain", { response: about((data) => Object.assign(data, { chain_id: 1 })) }],
-    ["an entry that is no object", { response: withItem(7) }],
+    ["an entry that is not an object", { response: withItem(7) }],
     ["an entry without an address", { response: withItem({ contract_address: "0x12", balance: "1" }) }],
     ["a negative balance", { response: withItem({ contract_address: usdc.contract, balance: "-1" }) }],
     ["a huge balance", { response: withItem({ contract_address: usdc.contract, balance: "9".repeat(79) }) }],

@@ -63,7 +63,7 @@ function isFungible(item: unknown): boolean {
 }
 
 function parseItem(item: unknown): SecondHolding {
-  if (!isJsonObject(item)) throw invalidResponse("has an entry that is no object");
+  if (!isJsonObject(item)) throw invalidResponse("has an entry that is not an object");
   const { contract_address: address, balance } = item;
   if (typeof address !== "string" || !ADDRESS_PATTERN.test(address)) {
     throw invalidResponse("has an entry without an address");

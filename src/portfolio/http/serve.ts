@@ -18,7 +18,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
+import type { PaymentOutcome } from "../../payments/paywall/offer.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { titledRecord } from "../../schema/json-schema.ts";
 import { flag, text } from "../../schema/portfolio/values.ts";
@@ -47,7 +47,7 @@ type PortfolioServiceOptions = {
   readonly provider: HoldingsProvider;
   readonly priceSources: readonly (readonly PriceSource[])[];
   readonly positionReaders: readonly PositionReader[];
-  /** Absent where sold snapshots are not stored. */
+  /** Absent if sold snapshots are not stored. */
   readonly storedSnapshots?: StoredSnapshots;
   /** A second source that every snapshot is compared with. */
   readonly crossCheck?: CrossCheckSource | null;
@@ -56,7 +56,7 @@ type PortfolioServiceOptions = {
   /** Null without payments. */
   readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
-  /** A node of the payment chain that browser wallets may use; absent where wallets know the chain. */
+  /** A node of the payment chain that browser wallets may use; absent if wallets know the chain. */
   readonly paymentRpcUrl?: string;
   readonly registry: Registry;
   readonly log: Log;
@@ -233,6 +233,6 @@ export function buildPortfolioDocument({
       health,
       ...serviceRoutes.filter(({ path }) => path !== "/health"),
     ],
-    tags: { Portfolio: "What wallets hold and what can be taken from them, paid per request with x402." },
+    tags: { Portfolio: "Holdings of wallets and what can be taken from them, paid per request with x402." },
   });
 }

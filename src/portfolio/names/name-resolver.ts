@@ -104,7 +104,7 @@ async function readName(text: string): Promise<string> {
   if (name === null) {
     throw new Fault(
       "INPUT_INVALID",
-      "address is no valid name: it must be normalizable by ENSIP-15, in at most 255 bytes.",
+      "address is not a valid name: it must be normalizable by ENSIP-15, in at most 255 bytes.",
     );
   }
   if (name.split(".").length > NAME_LIMITS.labelsMax) {

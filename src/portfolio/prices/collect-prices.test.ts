@@ -180,7 +180,7 @@ describe("prices of the provider of balances", () => {
     const query = { at: pinned, assets: [ETHER_ASSET, one, two, three] };
     const { prices, incompletePrices } = await collectPrices([[vendor]], query, signal);
     expect([...prices.keys()]).toEqual(["native", one.contract]);
-    // A price that is not believed is no sign of spam.
+    // A price that is not believed is not a sign of spam.
     expect(incompletePrices).toEqual(new Set([two.contract]));
   });
 });

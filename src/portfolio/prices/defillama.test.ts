@@ -96,7 +96,7 @@ describe("DefiLlama", () => {
     const unlisted = await source.read({ at: baseAt(NOW, []), assets }, signal);
     expect(priceTexts(unlisted)).toEqual({ native: "3182.4571304219997" });
     expect(unlisted.prices.get("native")?.payableUsdMax).toBeNull();
-    // They have a price, if not one to believe: that is no sign of spam.
+    // They have a price, if not one to believe: that is not a sign of spam.
     expect(unlisted.unasked).toEqual(new Set([known, quiet]));
 
     const listed = await source.read({ at: baseAt(NOW, [known, quiet]), assets }, signal);

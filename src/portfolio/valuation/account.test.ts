@@ -193,7 +193,7 @@ describe("a spot price", () => {
     );
   });
 
-  it("does not limit a debt, and makes an account with debt unknown where it limits", () => {
+  it("does not limit a debt, and makes an account with debt unknown if it limits", () => {
     const owed = onBase({ positions: [borrowed(makeHolding(meme, 100n * whole))], prices: spot("54000") });
     expect(owed.summary.totalValueUsd).toBe("-300000");
     const secured = [supplied(makeHolding(meme, 100n * whole)), borrowed(makeHolding(usdc, million))];

@@ -51,8 +51,8 @@ const AMOUNT_OR_NULL = nullable(uint256.json);
 const spendCheckSchema = titledRecord("SpendCheck", {
   token: schemaOf<Hex>({ ...address.json, description: "The zero address is the native coin." }),
   attempted: uint256.json,
-  spent: { ...uint256.json, description: "In the current window, as of the block." },
-  max_per_day: { ...AMOUNT_OR_NULL, description: "Null where there is no limit." },
+  spent: { ...uint256.json, description: "The amount spent in the current window, as of the block." },
+  max_per_day: { ...AMOUNT_OR_NULL, description: "The limit; null without one." },
   remaining: AMOUNT_OR_NULL,
   ok: { type: "boolean" },
 });

@@ -15,11 +15,16 @@ import {
 } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
-import { agents } from "../domains/agents.ts";
 import { intents } from "../domains/intents.ts";
-import { paymentWindows, policies, SPEND_WINDOW_SECONDS, spendWindows } from "../domains/policies.ts";
+import {
+  paymentWindows,
+  policies,
+  SPEND_WINDOW_SECONDS,
+  sessionKeys,
+  spendWindows,
+} from "../domains/policies.ts";
 import { receipts } from "../domains/receipts.ts";
-import { sessionKeys } from "../domains/session-keys.ts";
+import { agents } from "../domains/registries.ts";
 
 // Counting this many rows by an index takes about a millisecond; a larger count is null.
 const COUNT_MAX = 1_000;
@@ -79,7 +84,7 @@ const COUNT = nullable({
   type: "string",
   pattern: "^[0-9]+$",
   description:
-    "Null where there are more than 1,000; at an earlier block, for policies and session keys, where there are more than 1,000 versions of them.",
+    "The number of records; null if there are more than 1,000 or, for policies and session keys at an earlier block, more than 1,000 versions of them.",
 });
 
 export const accountSchema = titledRecord("Account", {
@@ -122,7 +127,7 @@ function whileOpen(value: string, description: string): Field<string | null> {
   });
 }
 
-const LIMIT = { ...AMOUNT_OR_NULL, description: "Null where there is no limit." };
+const LIMIT = { ...AMOUNT_OR_NULL, description: "The limit; null without one." };
 
 const spendingWindow = defineRecord({
   name: "SpendingWindow",
@@ -151,7 +156,7 @@ const spendingWindow = defineRecord({
     ...columnFields(policies, ["allowed"]),
     spent: computedField(spentIn, {
       ...uint256.json,
-      description: "In the current window, as of the block.",
+      description: "The amount spent in the current window, as of the block.",
     }),
     // A limit may be lower than what is already spent.
     remaining: computedField(
@@ -160,11 +165,11 @@ const spendingWindow = defineRecord({
     ),
     window_start: whileOpen(
       "coalesce(sw.window_start, pw.window_start)",
-      "Time of the first spend of the current window; null where none is open.",
+      "Time of the first spend of the current window; null if none is open.",
     ),
     resets_at: whileOpen(
       `coalesce(sw.window_start, pw.window_start) + ${SPEND_WINDOW_SECONDS}`,
-      "Time from which nothing counts as spent; null where no window is open.",
+      "Time from which nothing counts as spent; null if no window is open.",
     ),
     ...columnFields(policies, ["block_number"]),
   },

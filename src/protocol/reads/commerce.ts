@@ -21,11 +21,9 @@ import {
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
 import { disputes } from "../domains/disputes.ts";
-import { facilitators } from "../domains/facilitators.ts";
-import { merchants } from "../domains/merchants.ts";
+import { facilitators, merchants, services } from "../domains/merchants.ts";
 import { quotes } from "../domains/quotes.ts";
 import { receipts } from "../domains/receipts.ts";
-import { services } from "../domains/services.ts";
 import { trustSignals } from "../domains/trust-signals.ts";
 
 export const service = defineRecord({
@@ -47,7 +45,7 @@ export const serviceReads = [
   defineRecordRead("/services/:id", service, {
     operationId: "getService",
     summary: "One service, by its number",
-    description: "What a merchant offers: its text id, metadata and capabilities, and whether it is active.",
+    description: "An offer of a merchant: its text id, metadata and capabilities, and whether it is active.",
     tag: "Commerce",
     parameter: "id",
     kind: uintParameter(),
@@ -271,7 +269,7 @@ const trustSignalReads = [
     operationId: "listTrustSignals",
     summary: "Trust signals, newest first",
     description:
-      "What reporters have signalled about merchants, services, facilitators and agents. Filters can be combined.",
+      "Signals of reporters about merchants, services, facilitators and agents. Filters can be combined.",
     tag: "Commerce",
     key: "trust_signals",
     order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },

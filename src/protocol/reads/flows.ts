@@ -6,7 +6,7 @@ import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../sche
 import { isValidAt } from "../../schema/reads/record.ts";
 import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
-import { merchantFlows } from "../domains/receipt-volumes.ts";
+import { merchantFlows } from "../domains/commerce-totals.ts";
 import { orderRows, type Ranked, selectChanged, selectLargest, selectUnchanged } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 
@@ -143,7 +143,7 @@ export const flows: Read = {
   operationId: "getPaymentFlows",
   summary: "Payment flows in a token",
   description:
-    "The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, where the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on.",
+    "The 20 merchants with the largest settled volume in the token, the 20 largest payers among theirs, and the 20 largest facilitators, among which the zero address means none. Null stands for all others, so that each list sums up to the token's total. Available from the finalized block on.",
   tag: "Commerce",
   parameters: [
     { name: "token", in: "query", required: true, kind: addressParameter, description: "Token address." },

@@ -30,7 +30,7 @@ export const headSchema = titledRecord("Head", {
 const getHead: Read = {
   path: "/head",
   operationId: "getHead",
-  summary: "Where the index is",
+  summary: "Position of the index",
   description:
     "The latest indexed block, the newest final one and the first; and of the block that is read, its time and the nearest blocks before and after it with events of the protocol. An old block without events has the time of the last one before it with events.",
   tag: "Index",

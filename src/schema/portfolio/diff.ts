@@ -23,7 +23,7 @@ const assetFigureKeys = {
   symbol: foreignTextOrNull,
   decimals,
   rawBalance: { ...uintText, description: "In the smallest unit." },
-  priceUsd: { ...nullable(amountText), description: "Of one whole unit; null when unknown." },
+  priceUsd: { ...nullable(amountText), description: "The price of one whole unit; null when unknown." },
   valueUsd: { ...nullable(usdText), description: "As in a snapshot; negative for debt, null when unknown." },
 };
 const assetFigures = titledRecord("AssetFigures", assetFigureKeys);
@@ -34,7 +34,7 @@ const tokenFigures = titledRecord("TokenFigures", {
 
 /**
  * `quantityUsd + priceUsd = changeUsd`, to the last digit. Quantity is the change of the balance at the price before;
- * price is the rest: the new balance times the change of the price. All are null where a value is unknown on one side, and
+ * price is the rest: the new balance times the change of the price. All are null if a value is unknown on one side, and
  * the parts where a value is not balance times price: the markets of a token could not pay for all of it, and a balance
  * that anyone can give away would make parts of any size.
  */
@@ -46,7 +46,7 @@ const valueChange = {
   quantityUsd: {
     ...nullable(usdText),
     description:
-      "The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change for what came or went as a whole; null where a value is limited by what markets could pay.",
+      "The part by quantity: the change of the balance at the price before, rounded half up to 6 decimals. All of the change if the asset came or went as a whole; null if a value is limited by what markets could pay.",
   },
   priceUsd: {
     ...nullable(usdText),
@@ -62,17 +62,20 @@ const totalChange = {
   otherUsd: {
     ...nullable(usdText),
     description:
-      "changeUsd − quantityUsd − priceUsd: of what has no parts, and of what counts in the total on one side only, because its value is unknown on the other or it is spam there.",
+      "changeUsd − quantityUsd − priceUsd: the change that cannot be split, of positions without parts and of assets that are unknown or spam on one side.",
   },
 };
 
 const sides = <Figures extends JsonSchema>(figures: Figures) => ({
-  before: { ...nullable(figures), description: "Null where the wallet had none." },
-  after: { ...nullable(figures), description: "Null where the wallet has none." },
+  before: { ...nullable(figures), description: "The figures before; null if the wallet had none." },
+  after: { ...nullable(figures), description: "The figures after; null if the wallet has none." },
 });
 
 const diffSide = titledRecord("DiffSide", {
-  timestamp: { ...timeText, description: "Of the newest of its blocks, or when it was taken." },
+  timestamp: {
+    ...timeText,
+    description: "The time of the newest of its blocks, or the time at which the snapshot was taken.",
+  },
   snapshotId: {
     ...nullable(snapshotIdText),
     description: "The stored snapshot that this side is; null for a read as of blocks or of now.",
@@ -80,7 +83,9 @@ const diffSide = titledRecord("DiffSide", {
   blocks: listOf(titledRecord("DiffBlock", { chain: chainSlug, number: count }), {
     description: "The block of each chain; empty for a stored snapshot whose blocks are not known.",
   }),
-  warnings: listOf(text, { description: "What is missing, not counted or uncertain on this side." }),
+  warnings: listOf(text, {
+    description: "The parts that are missing, not counted or uncertain on this side.",
+  }),
 });
 
 const tokenChange = titledRecord("TokenChange", {
@@ -116,9 +121,11 @@ export const portfolioDiffSchema = titledRecord(
     chains: listOf(titledRecord("ChainChange", { chain: chainSlug, ...totalChange }), {
       description: "One per chain, in the order of the request.",
     }),
-    tokens: listOf(tokenChange, { description: "Those of which balance, price, value or spam changed." }),
+    tokens: listOf(tokenChange, {
+      description: "The tokens whose balance, price, value or spam mark changed.",
+    }),
     positions: listOf(positionChange, {
-      description: "Those with an asset that changed. Equal positions are one.",
+      description: "The positions with an asset that changed. Equal positions are one.",
     }),
     unknownCount: { ...count, description: "Entries of tokens and positions whose changeUsd is null." },
     provider: { ...text, description: "Source of the balances." },

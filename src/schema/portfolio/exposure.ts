@@ -45,7 +45,7 @@ const revokingAuthorization = titledRecord("RevokingAuthorization", {
 
 const revoke: Schema<Revocation | null> = schemaOf({
   description:
-    "What ends the permission; null where nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702).",
+    "The call or authorization that ends the permission; null if nothing does. A call must come from the wallet itself, for a Safe or a smart account through its own transaction. An authorization is signed by the wallet (EIP-7702).",
   oneOf: [revokingCall, revokingAuthorization, { type: "null" }],
 });
 
@@ -82,26 +82,32 @@ const permission = titledRecord("ExposurePermission", {
   },
   symbol: {
     ...foreignTextOrNull,
-    description: "Of the token; of a debt token that of what can be borrowed.",
+    description: "The symbol of the token; for a debt token the symbol of the asset that can be borrowed.",
   },
   name: foreignTextOrNull,
   decimals,
   spender: { ...addressText, description: "Who has the permission." },
-  spenderName: { ...textOrNull, description: "By the list of known spenders; null when it is not in it." },
+  spenderName: {
+    ...textOrNull,
+    description: "The name in the list of known spenders; null when the list does not have it.",
+  },
   spenderProtocol: textOrNull,
   via: { ...nullable(addressText), description: "Permit2, or the module of a Safe, for an allowance in it." },
-  rawAllowance: { ...nullable(uintText), description: "In the smallest unit; null where it is no amount." },
+  rawAllowance: {
+    ...nullable(uintText),
+    description: "The allowance in the smallest unit; null if the permission has no amount.",
+  },
   allowance: { ...nullable(amountText), description: "Exact; null when the decimals are unknown." },
   unlimited: { ...flag, description: "The allowance is more than any balance can be." },
-  tokenId: { ...nullable(uintText), description: "Of one NFT." },
+  tokenId: { ...nullable(uintText), description: "The id of one NFT." },
   expiresAt: { ...nullable(timeText), description: "Null when it does not expire." },
-  rawBalance: { ...nullable(uintText), description: "Of the token; null when unknown." },
+  rawBalance: { ...nullable(uintText), description: "The balance of the token; null when unknown." },
   balance: nullable(amountText),
-  priceUsd: { ...nullable(amountText), description: "Of one whole unit; null when unknown." },
+  priceUsd: { ...nullable(amountText), description: "The price of one whole unit; null when unknown." },
   valueAtRiskUsd: {
     ...nullable(amountText),
     description:
-      'The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" where nothing is held, null where it is unknown, as for NFTs that are not positions.',
+      'The smaller of allowance and balance times the price, rounded half up to 6 decimals; for an allowance in Permit2 also no more than Permit2 may take. Receipt tokens are worth their position. For permissions inside protocols what the positions are worth, less what is owed; for a delegate of debt what it can borrow. All tokens and positions of the chain for full control. "0" if nothing is held, null if it is unknown, as for NFTs that are not positions.',
   },
   partial: {
     ...flag,
@@ -127,12 +133,12 @@ const counts = {
   valueAtRiskUsd: {
     ...nullable(amountText),
     description:
-      "The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain where something but an owner has full control. NFTs that are not positions are not part of it.",
+      "The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it.",
   },
   partial: {
     ...flag,
     description:
-      "Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount where that is null.",
+      "Something of it has no known value: at least `valueAtRiskUsd` can be taken, or an unknown amount if that is null.",
   },
 };
 
@@ -160,7 +166,7 @@ export const exposureSchema = titledRecord(
     }),
     permissions: listOf(permission, {
       maxItems: 500,
-      description: "What is unknown first, then most at risk.",
+      description: "Permissions of unknown value first, then by value at risk.",
     }),
     provider: text,
   },

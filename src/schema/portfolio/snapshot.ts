@@ -41,11 +41,11 @@ const assetKeys = {
 const amountKeys = {
   rawBalance: { ...uintText, description: "In the smallest unit." },
   balance: { ...nullable(amountText), description: "Exact; null when the decimals are unknown." },
-  priceUsd: { ...nullable(amountText), description: "Of one whole unit; null when unknown." },
+  priceUsd: { ...nullable(amountText), description: "The price of one whole unit; null when unknown." },
   valueUsd: {
     ...nullable(usdText),
     description:
-      "balance × priceUsd, rounded half up to 6 decimals; negative for debt. Where the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so.",
+      "balance × priceUsd, rounded half up to 6 decimals; negative for debt. If the price comes from pools, at most what those could pay for the asset on this chain, in the wallet and in positions together; summary.warnings then says so.",
   },
   priceSource: { ...textOrNull, description: "Name of the source of the price." },
   priceContract: {
@@ -108,7 +108,7 @@ const recentActivity = titledRecord("RecentActivity", {
   sender: {
     ...nullable(addressText),
     description:
-      "Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` where a relayer, or an account with an allowance, moved the amount.",
+      "Who signed the transaction and paid for it; null when unknown. Only what the wallet signed is its own activity. It differs from `from` if a relayer, or an account with an allowance, moved the amount.",
   },
   lookalike: {
     ...flag,
@@ -126,7 +126,7 @@ const recentActivity = titledRecord("RecentActivity", {
       }),
     ),
     description:
-      "What moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more.",
+      "The asset that moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more.",
   },
 });
 
@@ -136,8 +136,8 @@ const counts = {
     description:
       "The entries of tokens, with spam unless the request excludes it. Positions are not counted.",
   },
-  pricedTokenCount: { ...count, description: "Those of them with a valueUsd." },
-  unpricedTokenCount: { ...count, description: "Those of them without." },
+  pricedTokenCount: { ...count, description: "The entries with a valueUsd." },
+  unpricedTokenCount: { ...count, description: "The entries without a valueUsd." },
 };
 
 const portfolioSummary = titledRecord("PortfolioSummary", {
@@ -178,7 +178,7 @@ const portfolioSummary = titledRecord("PortfolioSummary", {
 const sideOfDifference = {
   ...textOrNull,
   description:
-    "Smallest units for balances, US dollars of one whole unit for a price; null where nothing was read.",
+    "Smallest units for balances, US dollars of one whole unit for a price; null if nothing was read.",
 };
 
 const chainCrossCheck = titledRecord("CrossCheck", {
@@ -202,7 +202,7 @@ const chainCrossCheck = titledRecord("CrossCheck", {
           "`only-there`: the source has an asset that is not among the holdings read here; `only-here` the reverse; `price`: more than 2 % apart.",
       },
       contract: assetContract,
-      symbol: { ...foreignTextOrNull, description: "As we know it; never the source's." },
+      symbol: { ...foreignTextOrNull, description: "The symbol as we know it; never the source's." },
       ours: sideOfDifference,
       theirs: sideOfDifference,
     }),
@@ -213,7 +213,7 @@ const chainCrossCheck = titledRecord("CrossCheck", {
 
 const crossCheck = listOf(chainCrossCheck, {
   description:
-    "Only where the service compares with a second source. Nothing of the snapshot comes from there: differences are reported, not resolved.",
+    "Only if the service compares with a second source. Nothing of the snapshot comes from that source: differences are reported, not resolved.",
 });
 
 const portfolioAccount = titledRecord("PortfolioAccount", {
@@ -236,10 +236,13 @@ const portfolioAccount = titledRecord("PortfolioAccount", {
     description:
       "The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy.",
   },
-  version: { ...textOrNull, description: "Of a Safe: as published when proven, else as it says." },
+  version: {
+    ...textOrNull,
+    description: "The version of a Safe: as published when proven, else as the contract says.",
+  },
   owners: {
     ...nullable(listOf(addressText)),
-    description: "Of a Safe; null for other kinds, and for one with more than 60 owners.",
+    description: "The owners of a Safe; null for other kinds, and for one with more than 60 owners.",
   },
   threshold: {
     ...nullable({ type: "integer", minimum: 1 }),
@@ -277,22 +280,23 @@ const lendingHealth = titledRecord("LendingHealth", {
   },
   liquidatable: {
     type: ["boolean", "null"],
-    description: "By the market's own check where it has one. Null when unknown.",
+    description:
+      "Whether the account can be liquidated, by the market's own check if it has one. Null when unknown.",
   },
   collateralUsd: {
     ...nullable(usdText),
     description:
-      "By the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price.",
+      "The value by the prices of the market itself, which decide about a liquidation. Null when unknown, or when the market counts in an asset without a known price.",
   },
-  debtUsd: { ...nullable(usdText), description: 'By the same prices; "0" without debt.' },
+  debtUsd: { ...nullable(usdText), description: 'The debt by the same prices; "0" without debt.' },
 });
 
 const wei = { ...nullable(uintText), description: "In wei; null when unknown." };
 const gasReadiness = titledRecord("GasReadiness", {
   chain: chainSlug,
   chainId: caip2,
-  symbol: { ...text, description: "Of the native coin." },
-  rawBalance: { ...uintText, description: "Of the native coin, in wei." },
+  symbol: { ...text, description: "The symbol of the native coin." },
+  rawBalance: { ...uintText, description: "The balance of the native coin, in wei." },
   balance: amountText,
   gasPrice: {
     ...wei,
@@ -302,13 +306,13 @@ const gasReadiness = titledRecord("GasReadiness", {
   transferCost: {
     ...wei,
     description:
-      "Of sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown.",
+      "The fee for sending the native coin: 21,000 gas, and on Base, Optimism and Arbitrum the fee for data. In wei; null when unknown.",
   },
   transfers: {
     ...nullable(uintText),
     description: "How many such transfers the balance pays for, without the amounts sent.",
   },
-  tokenTransferCost: { ...wei, description: "The same of sending a token: 65,000 gas." },
+  tokenTransferCost: { ...wei, description: "The fee for sending a token: 65,000 gas." },
   tokenTransfers: { ...nullable(uintText), description: "How many of those the balance pays for." },
   ready: {
     type: ["boolean", "null"],
@@ -321,7 +325,7 @@ const omitted = {
   ...titledRecord("OmittedHoldings", {
     minUsd: { ...amountText, description: "The `min_usd` of the request." },
     tokens: { ...count, description: "Tokens that are not listed." },
-    unpricedTokens: { ...count, description: "Those of them without a known value." },
+    unpricedTokens: { ...count, description: "The tokens left out whose value is not known." },
     positions: { ...count, description: "Positions that are not listed." },
   }),
   description: "Only with `min_usd`: how much it left out.",
@@ -330,7 +334,7 @@ const omitted = {
 const snapshotId = {
   ...snapshotIdText,
   description:
-    "Under which the snapshot is stored, for 90 days, as the start of a difference: the SHA-256 of its figures. Missing where the service stores none.",
+    "The id under which the snapshot is stored for 90 days, as the start of a difference: the SHA-256 of its figures. Missing if the service stores none.",
 };
 
 /** `crossCheck`, `omitted`, `snapshotId` and `failedChains` are the only keys that a response may lack. */
@@ -346,19 +350,20 @@ export const portfolioSnapshotSchema = titledRecord(
     recentActivity: listOf(recentActivity, {
       maxItems: ACTIVITY_MAX,
       description:
-        "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. What the wallet did and what it received each keep about half of the places.",
+        "Newest first: transactions in which an amount of a listed token moved. Transfers of nothing or of unlisted tokens, which anyone can forge, are left out. The wallet's own transactions and the received ones each get about half of the entries.",
     }),
     provider: { ...text, description: "Source of the balances." },
     accounts: listOf(portfolioAccount, {
       description:
-        "What kind of account the address is, one per requested chain, in the order of the request.",
+        "The kind of account at the address, one entry per requested chain, in the order of the request.",
     }),
     health: listOf(lendingHealth, {
       description:
         "Each lending account among the positions, by the market's own numbers at the block of its chain. Ratios are rounded so that no loan looks safer than it is; summary.warnings says why one is unknown.",
     }),
     gas: listOf(gasReadiness, {
-      description: "What the native balance pays for, one per requested chain, in the order of the request.",
+      description:
+        "The transfers that the native balance pays for, one entry per requested chain, in the order of the request.",
     }),
     name: {
       ...foreignTextOrNull,

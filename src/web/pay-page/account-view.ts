@@ -34,7 +34,7 @@ function describeAccount({ kind, proven, delegate, owners, threshold }: Portfoli
   return kind === "contract" ? "Contract" : null;
 }
 
-/** For how many transfers the coin of a chain lasts; null where it is unknown. */
+/** For how many transfers the coin of a chain lasts; null if it is unknown. */
 export function renderGas({ gas }: KeptSnapshot, chain: string) {
   const found = (gas ?? []).find((entry) => entry.chain === chain);
   if (!found || found.ready === null || found.transfers === null) return null;

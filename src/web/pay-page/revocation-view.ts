@@ -59,7 +59,7 @@ function renderButton(label: string, look: string, data: Record<string, string>)
   return createElement("button", { type: "button", class: look, ...data }, label);
 }
 
-/** The command for a shell; null where no key of the visitor can send it, as for calls of an account to itself. */
+/** The command for a shell; null if no key of the visitor can send it, as for calls of an account to itself. */
 function buildCommand({ chainId, contract }: ExposurePermission, revoke: Revocation) {
   const chain = `--chain ${parseChainId(chainId)} --rpc-url "$RPC_URL"`;
   if (revoke.type === "authorization") {

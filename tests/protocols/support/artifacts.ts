@@ -37,7 +37,7 @@ export function readArtifactFile(path: string, libraries: Readonly<Record<string
   const own = published.bytecode ?? compilerOutput?.evm.bytecode.object;
   const [code, links] =
     typeof own === "object" ? [own.object, own.linkReferences] : [own, published.linkReferences];
-  if (abi === undefined || code === undefined) throw new Error(`${path} is no compiled contract`);
+  if (abi === undefined || code === undefined) throw new Error(`${path} is not a compiled contract`);
   return { abi, bytecode: link(code, links ?? {}, libraries) };
 }
 

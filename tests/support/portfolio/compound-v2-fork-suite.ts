@@ -49,7 +49,7 @@ export function describeCompoundV2Fork(
     requestsMax: 3,
   });
 
-  it("shows a debt with the interest since it was last stored, and a supply that is no collateral", () => {
+  it("shows a debt with the interest since it was last stored, and a supply that is not collateral", () => {
     const [debt, , idle] = borrowed.views.markets;
     expect(BigInt(debt?.borrowed ?? 0)).toBeGreaterThan(BigInt(debt?.borrowedStored ?? 0));
     expect(idle?.isCollateral).toBe(false);

@@ -196,11 +196,11 @@ export function classifySendError(error: unknown): SendErrorKind {
   const message = error instanceof BaseError ? `${error.message} ${error.details}` : String(error);
   const match = ERROR_PATTERNS.find(([pattern]) => pattern.test(message));
   if (match) return match[1];
-  return isNoResponse(error) ? "no-response" : "rejected";
+  return hasNoResponse(error) ? "no-response" : "rejected";
 }
 
 /** Whether the node gave no response: nothing can be concluded from it. */
-function isNoResponse(error: unknown): boolean {
+function hasNoResponse(error: unknown): boolean {
   if (!(error instanceof BaseError)) return error instanceof NoResponseError;
   return (
     error.walk((each) => each instanceof NoResponseError || each instanceof LimitExceededRpcError) !== null

@@ -44,14 +44,14 @@ export const exposureOverviewSchema = titledRecord("ExposureOverview", {
     type: "array",
     maxItems: PERMISSIONS_MAX,
     items: titledRecord("OverviewPermission", pickFields(permissions.items.properties, PERMISSION_FIELDS)),
-    description: "Those most at risk that fit; a long symbol or name is cut and ends in ….",
+    description: "The permissions most at risk that fit; a long symbol or name is cut and ends in ….",
   },
   warningCount: count,
   warnings: {
     type: "array",
     maxItems: WARNINGS_MAX,
     items: text,
-    description: "Those that fit; a long one is cut and ends in ….",
+    description: "The warnings that fit; a long one is cut and ends in ….",
   },
   provider: properties.provider,
 });

@@ -61,7 +61,7 @@ export const portfolioOverviewSchema = titledRecord(
       maxItems: WARNINGS_MAX,
       items: text,
       description:
-        "Those that fit, what is missing or uncertain before what every snapshot says; a long one is cut and ends in ….",
+        "The warnings that fit, missing or uncertain parts before what every snapshot says; a long one is cut and ends in ….",
     },
     provider: properties.provider,
   },

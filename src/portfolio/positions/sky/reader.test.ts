@@ -4,8 +4,7 @@ import recording from "../../../../tests/fixtures/positions/sky.json" with { typ
 import { openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { SKY_TOKENS } from "../rated-tokens.ts";
+import { createRateReader, type RatedToken, SKY_TOKENS } from "../rate-reader.ts";
 
 const wallet = recording.wallet as Hex;
 const [token, usds, oracle] = [recording.token as Hex, recording.usds as Hex, recording.oracle as Hex];

@@ -112,7 +112,7 @@ async function run<Body extends PaidBody>(view: ResultView<Body>) {
 }
 
 /**
- * The request by address: the form shows what a name leads to before the wallet is asked. Null where it leads nowhere.
+ * The request by address: the form shows what a name leads to before the wallet is asked. Null if the name leads nowhere.
  */
 async function findUrl() {
   try {
