@@ -13,7 +13,7 @@ import { createCallTracer, readTransactions } from "../chain/transactions.ts";
 import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
 import type { LogDecoder } from "../protocol/decode-logs.ts";
-import type { DetailReads } from "../protocol/details/chain-reads.ts";
+import type { DetailReads } from "../protocol/details/read-details.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 
 type ChainSourceOptions = {

@@ -11,7 +11,7 @@ import {
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import { createLogDecoder } from "./decode-logs.ts";
-import { sessionKeys } from "./domains/session-keys.ts";
+import { sessionKeys } from "./domains/policies.ts";
 import { domains } from "./domains.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);

@@ -2,20 +2,14 @@
 import type { AbiEvent } from "viem";
 import type { Domain } from "../schema/domain.ts";
 import type { Table } from "../schema/table.ts";
-import { agentsDomain } from "./domains/agents.ts";
 import { attestationsDomain } from "./domains/attestations.ts";
-import { attestorsDomain } from "./domains/attestors.ts";
 import { disputesDomain } from "./domains/disputes.ts";
-import { facilitatorsDomain } from "./domains/facilitators.ts";
 import { intentsDomain } from "./domains/intents.ts";
-import { merchantsDomain } from "./domains/merchants.ts";
-import { policiesDomain } from "./domains/policies.ts";
-import { quotesDomain } from "./domains/quotes.ts";
+import { facilitatorsDomain, merchantsDomain, servicesDomain } from "./domains/merchants.ts";
+import { policiesDomain, sessionKeysDomain } from "./domains/policies.ts";
+import { quotesDomain, settlementsDomain } from "./domains/quotes.ts";
 import { receiptsDomain } from "./domains/receipts.ts";
-import { servicesDomain } from "./domains/services.ts";
-import { sessionKeysDomain } from "./domains/session-keys.ts";
-import { settlementsDomain } from "./domains/settlements.ts";
-import { solversDomain } from "./domains/solvers.ts";
+import { agentsDomain, attestorsDomain, solversDomain } from "./domains/registries.ts";
 import { trustSignalsDomain } from "./domains/trust-signals.ts";
 import { EQUIVALENT_FOLD_VERSIONS, FOLD_VERSION } from "./fold-version.ts";
 

@@ -4,10 +4,10 @@ import type { Hex } from "../lib/hex.ts";
 import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Change, EventOrigin } from "../schema/change.ts";
 import type { FoldInput, RequiredRow } from "../schema/domain.ts";
+import type { DetailsReader } from "../schema/event-details.ts";
 import { formatKey, type Row, type Table } from "../schema/table.ts";
 import { createLogDecoder, type DecodedEvent, type DecodedLog } from "./decode-logs.ts";
 import type { Deployment } from "./deployment.ts";
-import { createStoredDetailsReader } from "./details/stored-details.ts";
 
 /** The rows during one batch. */
 export type FoldRows = {
@@ -62,4 +62,22 @@ function foldEvent(event: DecodedEvent, details: Hex | null, find: Find, rows: F
     const position = `log ${event.logIndex} of block ${event.blockNumber}`;
     throw new Error(`${event.contract}.${event.name}, ${position}, could not be folded`, { cause });
   }
+}
+
+// The stored form of details: one byte says whether the rest is calldata or a contract record, so a rebuild needs no node.
+const FROM_CALL = "0x00";
+const FROM_STATE = "0x01";
+
+export const encodeCallDetails = (input: Hex): Hex => `${FROM_CALL}${input.slice(2)}`;
+export const encodeStateDetails = (record: Hex): Hex => `${FROM_STATE}${record.slice(2)}`;
+
+/** How a fold reads stored details. */
+export function createStoredDetailsReader(stored: Hex | null): <T>(reader: DetailsReader<T>) => T {
+  return (reader) => {
+    const payload: Hex = `0x${stored?.slice(4) ?? ""}`;
+    if (stored?.startsWith(FROM_STATE)) return reader.decodeState(payload);
+    const details = stored?.startsWith(FROM_CALL) ? reader.decodeCall(payload) : null;
+    if (details === null) throw new Error("the details of the event were not stored with its log");
+    return details;
+  };
 }

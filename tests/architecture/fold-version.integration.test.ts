@@ -29,7 +29,7 @@ describe("the committed fold version", () => {
       expect.arrayContaining([
         "contracts/generated/commerce-registry.ts",
         "src/lib/abi/words.ts",
-        "src/protocol/details/stored-details.ts",
+        "src/protocol/fold.ts",
         "src/schema/change.ts",
         "src/store/index/row-versions.ts",
       ]),
@@ -39,7 +39,7 @@ describe("the committed fold version", () => {
 
 describe("what changes a fold version", () => {
   it.each([
-    ["a fold", `${DOMAINS}/agents.ts`, "{ revoked: true }", "{ revoked: false }"],
+    ["a fold", `${DOMAINS}/registries.ts`, "{ revoked: true }", "{ revoked: false }"],
     ["a helper of folds in another file", `${DOMAINS}/commerce-totals.ts`, "receipts: 1n", "receipts: 2n"],
     ["a private constant of folds", `${DOMAINS}/policies.ts`, "86_400n", "86_401n"],
     ["an event of an ABI", "contracts/generated/agent-registry.ts", '"name":"agentId"', '"name":"agent"'],
@@ -57,10 +57,10 @@ describe("what changes a fold version", () => {
 
 describe("what keeps a fold version", () => {
   it.each([
-    ["a comment", `${DOMAINS}/agents.ts`, "// Agents.", "// All agents."],
-    ["formatting", `${DOMAINS}/agents.ts`, "{ revoked: true }", "{\n  revoked:   true,\n}"],
+    ["a comment", `${DOMAINS}/registries.ts`, "// Agents,", "// All agents,"],
+    ["formatting", `${DOMAINS}/registries.ts`, "{ revoked: true }", "{\n  revoked:   true,\n}"],
     ["a type", `${DOMAINS}/disputes.ts`, "type Counts = {", "type Counts = {\n  more?: bigint;"],
-    ["an explanation", `${DOMAINS}/agents.ts`, "revoked`", "was revoked`"],
+    ["an explanation", `${DOMAINS}/registries.ts`, "revoked`", "was revoked`"],
     [
       "a declaration that no fold uses",
       "src/lib/abi/codec.ts",
@@ -73,10 +73,10 @@ describe("what keeps a fold version", () => {
   });
 
   it("keeps the fold version after a change of a file's path", () => {
-    const [from, to] = [`${DOMAINS}/agents.ts`, `${DOMAINS}/renamed.ts`];
+    const [from, to] = [`${DOMAINS}/registries.ts`, `${DOMAINS}/renamed.ts`];
     const { version } = computeFoldVersion((file) => {
       if (file === to) return readFile(from);
-      return readFile(file).replace('"./domains/agents.ts"', '"./domains/renamed.ts"');
+      return readFile(file).replace('"./domains/registries.ts"', '"./domains/renamed.ts"');
     });
     expect(version).toBe(FOLD_VERSION);
   });

@@ -1,13 +1,13 @@
 // Audits of rollups: totals, activity by hour, open intents by deadline, accounts with policies, volumes of receipts.
 import { activityHours, openIntents, protocolTotals } from "../../protocol/domains/activity.ts";
-import { intents } from "../../protocol/domains/intents.ts";
-import { policies, policyAccounts } from "../../protocol/domains/policies.ts";
 import {
   facilitatorFlows,
   merchantFlows,
   payerFlows,
   volumeSeries,
-} from "../../protocol/domains/receipt-volumes.ts";
+} from "../../protocol/domains/commerce-totals.ts";
+import { intents } from "../../protocol/domains/intents.ts";
+import { policies, policyAccounts } from "../../protocol/domains/policies.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
 import { tables } from "../../protocol/domains.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";

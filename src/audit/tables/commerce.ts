@@ -10,12 +10,9 @@ import {
   tokenVolumes,
 } from "../../protocol/domains/commerce-totals.ts";
 import { DISPUTE_STATUSES, disputes } from "../../protocol/domains/disputes.ts";
-import { facilitators } from "../../protocol/domains/facilitators.ts";
-import { merchants } from "../../protocol/domains/merchants.ts";
-import { quotes } from "../../protocol/domains/quotes.ts";
+import { facilitators, merchants, services } from "../../protocol/domains/merchants.ts";
+import { quotes, settlements } from "../../protocol/domains/quotes.ts";
 import { receipts } from "../../protocol/domains/receipts.ts";
-import { services } from "../../protocol/domains/services.ts";
-import { settlements } from "../../protocol/domains/settlements.ts";
 import { signalCounts, subjectSignalCounts, trustSignals } from "../../protocol/domains/trust-signals.ts";
 import { ZERO_ADDRESS, ZERO_HASH } from "../../schema/table.ts";
 import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.ts";

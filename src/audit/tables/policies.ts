@@ -5,10 +5,11 @@ import {
   paymentWindows,
   policies,
   SPEND_WINDOW_SECONDS,
+  sessionExecutions,
+  sessionKeys,
   signedPayments,
   spendWindows,
 } from "../../protocol/domains/policies.ts";
-import { sessionExecutions, sessionKeys } from "../../protocol/domains/session-keys.ts";
 import type { RowOf } from "../../schema/table.ts";
 import { defineTableAudit, type TableAudit } from "./define-audit.ts";
 

@@ -3,10 +3,8 @@ import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
 import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
-import { agents } from "../../protocol/domains/agents.ts";
 import { attestations, attesterActivity } from "../../protocol/domains/attestations.ts";
-import { attestors } from "../../protocol/domains/attestors.ts";
-import { solvers } from "../../protocol/domains/solvers.ts";
+import { agents, attestors, solvers } from "../../protocol/domains/registries.ts";
 import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.ts";
 
 const agentRegistry = { contract: "AgentRegistry", abi: agentRegistryAbi } as const;

@@ -1,5 +1,6 @@
 // Logs compared with the blooms of their blocks: what a bloom proves about them, and which omissions it suggests.
 import type { Hex } from "../../lib/hex.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { BlockHeader } from "../../schema/chain-log.ts";
 import { bloomHasBits, bloomMayContain, estimateBloomFalsePositiveRate } from "./bloom.ts";
 import type { PreparedLogFilter } from "./filter.ts";
@@ -58,12 +59,7 @@ export function findSuspiciousHeaders(
   logs: readonly NodeLog[],
   filters: readonly PreparedLogFilter[],
 ): BlockHeader[] {
-  const byBlock = new Map<number, NodeLog[]>();
-  for (const log of logs) {
-    const known = byBlock.get(log.blockNumber);
-    if (known) known.push(log);
-    else byBlock.set(log.blockNumber, [log]);
-  }
+  const byBlock = groupBy(logs, ({ blockNumber }) => blockNumber);
   return headers.filter(({ number, logsBloom }) =>
     filters.some(
       (filter) =>

@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest";
 import { repeatAddressByte, repeatHashByte } from "../../../tests/support/index/memory-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EmittedEvent } from "../../schema/chain-log.ts";
-import { agentsDomain } from "../domains/agents.ts";
+import { agentsDomain } from "../domains/registries.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
 
 const reader = agentsDomain.events.AgentRegistered?.details;

@@ -14,11 +14,10 @@ import {
 } from "../../../tests/support/index/memory-index.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { agents, agentsDomain } from "../domains/agents.ts";
 import { attestationsDomain } from "../domains/attestations.ts";
-import type { DetailReads, StateCall } from "./chain-reads.ts";
-import { createAddDetails } from "./read-details.ts";
-import { createStoredDetailsReader } from "./stored-details.ts";
+import { agents, agentsDomain } from "../domains/registries.ts";
+import { createStoredDetailsReader } from "../fold.ts";
+import { createAddDetails, type DetailReads, type StateCall } from "./read-details.ts";
 
 const OWNER = repeatAddressByte("01");
 const REGISTRY = MEMORY_DEPLOYMENT.contracts.AgentRegistry;

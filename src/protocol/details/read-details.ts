@@ -1,21 +1,80 @@
 // Reads what events leave out, from the first source that is certain; docs/architecture.md has their order.
-
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { BlockId, ChainLog } from "../../schema/chain-log.ts";
 import type { DetailsReader } from "../../schema/event-details.ts";
 import { createLogDecoder, type DecodedEvent, type DecodedLog } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
-import {
-  type ContractRecords,
-  type DetailReads,
-  type DetailsByEvent,
-  groupByTransaction,
-  type IncompleteEvent,
-  type LocatedEvent,
-} from "./chain-reads.ts";
+import { encodeCallDetails, encodeStateDetails } from "../fold.ts";
 import { findForwardedCalls, matchCallsToEvents } from "./forwarded-calls.ts";
-import { encodeCallDetails, encodeStateDetails } from "./stored-details.ts";
+
+/** A view call about a past event. */
+export type StateCall = {
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly blockNumber: number;
+  readonly blockHash: Hex;
+};
+
+type ChangeLogQuery = {
+  readonly address: Hex;
+  readonly topics: readonly (Hex | null)[];
+  readonly fromBlock: number;
+};
+
+/** `at`: the block of the read state; null if there was no call. */
+type LaterResults = { readonly at: BlockId | null; readonly results: readonly (Hex | null)[] };
+
+/** The chain reads that details need: an interface because the protocol does not import the chain. */
+export type DetailReads = {
+  readTransactions(
+    hashes: readonly Hex[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<Hex, { readonly to: Hex | null; readonly input: Hex }>>;
+  /**
+   * View calls at the state after their block; null for a revert, and if no node has that state. Throws a Fault while a
+   * node that may have it fails.
+   */
+  callAtBlocks(calls: readonly StateCall[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
+  /** View calls at a later block whose state every node has; null for a revert. */
+  callAtLaterBlock(calls: readonly StateCall[], signal: AbortSignal): Promise<LaterResults>;
+  /** Whether a contract emitted an event with these topics between the two blocks; null if no node knows. */
+  haveChanged(
+    queries: readonly ChangeLogQuery[],
+    at: BlockId,
+    signal: AbortSignal,
+  ): Promise<readonly (boolean | null)[]>;
+  /** The effective calls of transactions, in order; absent if no node traces the transaction. */
+  traceCalls(
+    hashes: readonly Hex[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<Hex, readonly { readonly to: Hex; readonly input: Hex }[]>>;
+};
+
+type IncompleteEvent = {
+  readonly log: ChainLog;
+  readonly event: DecodedEvent;
+  readonly reader: DetailsReader<unknown>;
+};
+type LocatedEvent = Omit<IncompleteEvent, "reader">;
+/** The details to store with the log of each event. */
+type DetailsByEvent = Map<DecodedEvent, Hex>;
+
+/** The records of events, as far as nodes have them. */
+type ContractRecords = {
+  /** As of the event's block, or unchanged since. */
+  readonly exact: ReadonlyMap<DecodedEvent, Hex>;
+  /** As of a later block: only the immutable fields are certain. */
+  readonly later: ReadonlyMap<DecodedEvent, Hex>;
+};
+
+/** The reads of one batch, and the details found so far. */
+type DetailsSearch = {
+  readonly reads: DetailReads;
+  readonly found: DetailsByEvent;
+  readonly signal: AbortSignal;
+};
 
 /** Decodes logs and adds what their events leave out; drops logs that are not events of the protocol. */
 export type AddDetails = (logs: readonly ChainLog[], signal: AbortSignal) => Promise<readonly DecodedLog[]>;
@@ -37,9 +96,7 @@ export function createAddDetails(deployment: Deployment, reads: DetailReads): Ad
 /** Each effective call of the function emits one event, so as many calls as events match in order. */
 async function matchTracedCalls(
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  found: DetailsByEvent,
-  signal: AbortSignal,
+  { reads, found, signal }: DetailsSearch,
 ): Promise<void> {
   if (incomplete.length === 0) return;
   const traces = await reads.traceCalls([...new Set(incomplete.map(({ event }) => event.txHash))], signal);
@@ -123,9 +180,10 @@ async function readDetails(
   const unresolved = () => incomplete.filter(({ event }) => !found.has(event));
   if (incomplete.length === 0) return found;
 
-  const inputs = await matchDirectCalls(incomplete, reads, found, signal);
-  await readImmutableRecords(unresolved(), reads, found, signal);
-  const records = await readRecords(unresolved(), reads, found, signal);
+  const search = { reads, found, signal };
+  const inputs = await matchDirectCalls(incomplete, search);
+  await readImmutableRecords(unresolved(), search);
+  const records = await readRecords(unresolved(), search);
   matchForwardedCalls(unresolved(), { inputs, records, located }, found);
   const [missing] = unresolved();
   if (missing) throw stateMissing(missing);
@@ -135,9 +193,7 @@ async function readDetails(
 /** A direct call emits its event once; a transaction with several events called the contract through another one. */
 async function matchDirectCalls(
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  found: DetailsByEvent,
-  signal: AbortSignal,
+  { reads, found, signal }: DetailsSearch,
 ): Promise<ReadonlyMap<Hex, Hex>> {
   const alone = [...groupByTransaction(incomplete).values()].flatMap((group) =>
     group.length === 1 ? group : [],
@@ -159,15 +215,11 @@ async function matchDirectCalls(
 /** Immutable records can be read exactly at a later block, whose state every node has. */
 async function readImmutableRecords(
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  found: DetailsByEvent,
-  signal: AbortSignal,
+  search: DetailsSearch,
 ): Promise<void> {
   const immutable = incomplete.filter(({ reader }) => !reader.mutable);
-  const { records } = await laterRecordsOf(immutable, reads, signal);
-  for (const [event, record] of records) {
-    found.set(event, encodeStateDetails(record));
-  }
+  const { records } = await laterRecordsOf(immutable, search);
+  for (const [event, record] of records) search.found.set(event, encodeStateDetails(record));
 }
 
 /**
@@ -176,10 +228,9 @@ async function readImmutableRecords(
  */
 async function readRecords(
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  found: DetailsByEvent,
-  signal: AbortSignal,
+  search: DetailsSearch,
 ): Promise<ContractRecords> {
+  const { reads, found, signal } = search;
   let failure: Fault | null = null;
   const exact = await recordsOf(incomplete, reads.callAtBlocks, signal).catch((error): DetailsByEvent => {
     if (signal.aborted || !(error instanceof Fault)) throw error;
@@ -187,17 +238,13 @@ async function readRecords(
     return new Map();
   });
   const pruned = incomplete.filter(({ event }) => !exact.has(event));
-  const { at, records: later } = await laterRecordsOf(pruned, reads, signal);
+  const { at, records: later } = await laterRecordsOf(pruned, search);
   const readable = pruned.filter(({ event }) => later.has(event));
-  const unchanged = at ? await unchangedUntil(at, readable, reads, signal) : new Set();
+  const unchanged = at ? await unchangedUntil(at, readable, search) : new Set();
   for (const [event, record] of later) if (unchanged.has(event)) exact.set(event, record);
-  await matchTracedCalls(
-    pruned.filter(({ event }) => !exact.has(event)),
-    reads,
-    found,
-    signal,
-  );
-  if (failure && pruned.some(({ event }) => !exact.has(event) && !found.has(event))) throw failure;
+  const changed = pruned.filter(({ event }) => !exact.has(event));
+  await matchTracedCalls(changed, search);
+  if (failure && changed.some(({ event }) => !found.has(event))) throw failure;
   return { exact, later };
 }
 
@@ -205,8 +252,7 @@ async function readRecords(
 async function unchangedUntil(
   at: BlockId,
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  signal: AbortSignal,
+  { reads, signal }: DetailsSearch,
 ): Promise<ReadonlySet<DecodedEvent>> {
   const queries = incomplete.flatMap(({ log, event, reader: { mutable } }) =>
     mutable
@@ -219,8 +265,7 @@ async function unchangedUntil(
 
 async function laterRecordsOf(
   incomplete: readonly IncompleteEvent[],
-  reads: DetailReads,
-  signal: AbortSignal,
+  { reads, signal }: DetailsSearch,
 ): Promise<{ readonly at: BlockId | null; readonly records: DetailsByEvent }> {
   let at: BlockId | null = null;
   const read: DetailReads["callAtBlocks"] = async (calls) => {
@@ -263,4 +308,9 @@ function stateMissing({ event }: IncompleteEvent): Fault {
       "state that the nodes of RPC_URL still have, and the transaction's input does not show it. Add an archive node, or a " +
       "node that offers debug_traceTransaction for this block.",
   );
+}
+
+/** Events of one kind, contract and transaction, in the order they were emitted. */
+function groupByTransaction(incomplete: readonly IncompleteEvent[]) {
+  return groupBy(incomplete, ({ event: { txHash, address, name } }) => `${txHash}${address}${name}`);
 }

@@ -1,7 +1,8 @@
-// The commerce rollups: totals for analytics and reputation.
+// The commerce rollups: totals for analytics and reputation, volumes by hour and day, and who pays whom through whom.
 import { addAmounts, type Change } from "../../schema/change.ts";
 import { address, boundedText, uint16, uint63, uint256, unboundedInteger } from "../../schema/column.ts";
 import { defineRollup, ZERO_ADDRESS } from "../../schema/table.ts";
+import { HOUR_SECONDS } from "./activity.ts";
 
 const volume = { receipts: uint63, settled_volume: unboundedInteger, protocol_fees: unboundedInteger };
 const byVolume = "settled_volume";
@@ -76,6 +77,51 @@ export const merchantRecords = defineRollup(
   { key: ["merchant_id"], currentIndex: [[byVolume, "merchant_id"]], history: "full" },
 );
 
+/**
+ * `hours` is 1 or 24, `subject` an id or address of what `dimension` names. Volumes of all receipts are the sum over the
+ * payment rails, of which there are few, so that a receipt has no row of its own for them.
+ */
+export const volumeSeries = defineRollup(
+  "volume_series",
+  {
+    hours: uint16,
+    dimension: boundedText,
+    subject: boundedText,
+    token: address,
+    start: uint63,
+    ...volume,
+  },
+  { key: ["hours", "dimension", "subject", "token", "start"] },
+);
+
+export const merchantFlows = defineRollup(
+  "merchant_flows",
+  { token: address, merchant_id: uint256, ...volume },
+  {
+    key: ["token", "merchant_id"],
+    currentIndex: [
+      ["token", byVolume, "merchant_id"],
+      ["merchant_id", "receipts", "token"],
+    ],
+  },
+);
+
+export const payerFlows = defineRollup(
+  "payer_flows",
+  { token: address, merchant_id: uint256, agent: address, ...volume },
+  { key: ["token", "merchant_id", "agent"], currentIndex: [["token", "merchant_id", byVolume, "agent"]] },
+);
+
+/** Without a facilitator, the zero address, as in receipts. */
+export const facilitatorFlows = defineRollup(
+  "facilitator_flows",
+  { token: address, merchant_id: uint256, facilitator: address, ...volume },
+  {
+    key: ["token", "merchant_id", "facilitator"],
+    currentIndex: [["token", "merchant_id", byVolume, "facilitator"]],
+  },
+);
+
 type Totals = Partial<Record<Exclude<keyof typeof commerceTotals.columns & string, "scope">, bigint>>;
 
 /** Adds to the one row of totals. */
@@ -84,6 +130,7 @@ export function addCommerceTotals(amounts: Totals): Change {
 }
 
 type SettledReceipt = {
+  readonly agent: string;
   readonly token: string;
   readonly payment_rail: number;
   readonly facilitator: string;
@@ -93,26 +140,38 @@ type SettledReceipt = {
   readonly protocol_fee_amount: bigint;
 };
 
-/** Adds a settled receipt to every rollup; without a facilitator, to no facilitator volume. */
-export function addSettledReceipt(receipt: SettledReceipt): Change[] {
-  const amounts = {
-    receipts: 1n,
-    settled_volume: receipt.amount,
-    protocol_fees: receipt.protocol_fee_amount,
-  };
-  const facilitated = receipt.facilitator !== ZERO_ADDRESS;
-  return [
+const HOURS = [1, 24] as const;
+
+/** Adds a settled receipt to every rollup; without a facilitator, to no volume of a facilitator. */
+export function addSettledReceipt(receipt: SettledReceipt, timestamp: bigint): Change[] {
+  const { token, merchant_id, agent, facilitator, amount, protocol_fee_amount } = receipt;
+  const amounts = { receipts: 1n, settled_volume: amount, protocol_fees: protocol_fee_amount };
+  const facilitated = facilitator !== ZERO_ADDRESS;
+  const changes = [
     addCommerceTotals({
       receipts: 1n,
-      settled_volume: receipt.amount,
-      settled_protocol_fees: receipt.protocol_fee_amount,
+      settled_volume: amount,
+      settled_protocol_fees: protocol_fee_amount,
     }),
-    addAmounts(tokenVolumes, { token: receipt.token }, amounts),
+    addAmounts(tokenVolumes, { token }, amounts),
     addAmounts(railVolumes, { payment_rail: receipt.payment_rail }, amounts),
-    addAmounts(merchantRecords, { merchant_id: receipt.merchant_id }, amounts),
+    addAmounts(merchantRecords, { merchant_id }, amounts),
     addAmounts(serviceVolumes, { service_numeric_id: receipt.service_numeric_id }, amounts),
-    ...(facilitated ? [addAmounts(facilitatorVolumes, { facilitator: receipt.facilitator }, amounts)] : []),
+    ...(facilitated ? [addAmounts(facilitatorVolumes, { facilitator }, amounts)] : []),
+    addAmounts(merchantFlows, { token, merchant_id }, amounts),
+    addAmounts(payerFlows, { token, merchant_id, agent }, amounts),
+    addAmounts(facilitatorFlows, { token, merchant_id, facilitator }, amounts),
   ];
+  for (const hours of HOURS) {
+    const seconds = BigInt(hours) * HOUR_SECONDS;
+    const start = timestamp - (timestamp % seconds);
+    const add = (dimension: string, subject: string) =>
+      changes.push(addAmounts(volumeSeries, { hours, dimension, subject, token, start }, amounts));
+    add("rail", String(receipt.payment_rail));
+    add("merchant", String(merchant_id));
+    if (facilitated) add("facilitator", facilitator);
+  }
+  return changes;
 }
 
 /** +1, 0 or -1: how a switch from `before` to `after` changes the count of those that are on. */

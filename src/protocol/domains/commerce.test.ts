@@ -17,12 +17,9 @@ import {
   tokenVolumes,
 } from "./commerce-totals.ts";
 import { disputes } from "./disputes.ts";
-import { facilitators } from "./facilitators.ts";
-import { merchants } from "./merchants.ts";
-import { quotes } from "./quotes.ts";
+import { facilitators, merchants, services } from "./merchants.ts";
+import { quotes, settlements } from "./quotes.ts";
 import { receipts } from "./receipts.ts";
-import { services } from "./services.ts";
-import { settlements } from "./settlements.ts";
 import { signalCounts, subjectSignalCounts, trustSignals } from "./trust-signals.ts";
 
 const [OWNER, AGENT, TOKEN, FACILITATOR] = [

@@ -12,7 +12,7 @@ import {
   repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import { bids, fillProofs, fills, intents, solverActivity } from "./intents.ts";
-import { solvers } from "./solvers.ts";
+import { solvers } from "./registries.ts";
 
 const { intent } = intentVector;
 const [SOLVER, RIVAL] = [repeatAddressByte("51"), repeatAddressByte("52")];

@@ -1,11 +1,19 @@
-// Policies of accounts and what they have spent. PolicyModule → policies, their count, spending windows, signed payments.
+// Policies, spending and session keys of accounts. PolicyModule, PolicyAccount → a table of each, and their count.
+import { policyAccountAbi } from "@sextant/contracts/generated/policy-account";
 import { policyModuleAbi as abi } from "@sextant/contracts/generated/policy-module";
 import type { ContractEventArgsFromTopics, ContractEventName } from "viem";
 import { addAmounts, insert, upsert } from "../../schema/change.ts";
 import { address, bool, boundedText, bytes4, bytes32, orNull, uint63, uint256 } from "../../schema/column.ts";
 import { defineDomain, type EventRule, requireRow } from "../../schema/domain.ts";
-import { addressPart, amountOfToken, amountPart, sentence, tokenPart } from "../../schema/sentence.ts";
-import { defineRollup, defineTable, type RowOf } from "../../schema/table.ts";
+import {
+  addressPart,
+  amountOfToken,
+  amountPart,
+  sentence,
+  timePart,
+  tokenPart,
+} from "../../schema/sentence.ts";
+import { defineRollup, defineTable, type RowOf, ZERO_ADDRESS } from "../../schema/table.ts";
 import { countActivity } from "./activity.ts";
 
 /** The length of the contract's spending window, which starts with the first spend after the last window ended. */
@@ -221,6 +229,56 @@ export const policiesDomain = defineDomain({
       },
       explain: ({ args }) =>
         sentence`Account ${addressPart(args.account)} paid ${amountOfToken(args.amount, args.token)} to merchant ${addressPart(args.merchant)} by signature`,
+    },
+  },
+});
+
+export const sessionKeys = defineTable(
+  "session_keys",
+  { account: address, session_key: address, expires_at: uint63, active: bool },
+  { key: ["account", "session_key"] },
+);
+
+export const sessionExecutions = defineTable(
+  "session_executions",
+  { account: address, session_key: address, nonce: uint256, target: address, value: uint256 },
+  { key: ["account", "session_key", "nonce"] },
+);
+
+// Anyone can deploy an account, or a contract that imitates one: its events concern only itself, and repeating them must
+// not stop the index. Hence upsert, never insert.
+export const sessionKeysDomain = defineDomain({
+  contract: "PolicyAccount",
+  abi: policyAccountAbi,
+  anyEmitter: true,
+  tables: [sessionKeys, sessionExecutions],
+  events: {
+    SessionKeyUpdated: {
+      fold: ({ args, address: account }) => [
+        upsert(sessionKeys, {
+          account,
+          session_key: args.sessionKey,
+          expires_at: BigInt(args.expiresAt),
+          active: args.active,
+        }),
+      ],
+      explain: ({ args, address: account }) =>
+        args.active
+          ? sentence`Account ${addressPart(account)} gave session key ${addressPart(args.sessionKey)} access until ${timePart(args.expiresAt)}`
+          : sentence`Account ${addressPart(account)} withdrew session key ${addressPart(args.sessionKey)}`,
+    },
+    SessionKeyExecuted: {
+      fold: ({ args, address: account }) => [
+        upsert(sessionExecutions, {
+          account,
+          session_key: args.sessionKey,
+          nonce: args.nonce,
+          target: args.target,
+          value: args.value,
+        }),
+      ],
+      explain: ({ args, address: account }) =>
+        sentence`Session key ${addressPart(args.sessionKey)} called ${addressPart(args.target)} for account ${addressPart(account)} with value ${amountPart(args.value, ZERO_ADDRESS)}`,
     },
   },
 });

@@ -1,7 +1,8 @@
-// Quotes: terms that a merchant commits to. CommerceRegistry → quotes.
+// Quotes, terms that a merchant commits to, and their settlements. CommerceRegistry, SettlementAdapter → a table of each.
 import { commerceRegistryAbi as abi } from "@sextant/contracts/generated/commerce-registry";
-import { upsert } from "../../schema/change.ts";
-import { address, bool, bytes32, uint16, uint256 } from "../../schema/column.ts";
+import { settlementAdapterAbi } from "@sextant/contracts/generated/settlement-adapter";
+import { insert, upsert } from "../../schema/change.ts";
+import { address, bool, boundedText, bytes32, uint16, uint256 } from "../../schema/column.ts";
 import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { addressPart, amountOfToken, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable } from "../../schema/table.ts";
@@ -74,6 +75,44 @@ export const quotesDomain = defineDomain({
       },
       explain: ({ args }) =>
         sentence`Quote ${recordPart("quote", args.quoteHash)} committed by merchant ${recordPart("merchant", args.merchantId)} for service ${recordPart("service", args.serviceNumericId)}: ${amountOfToken(args.amount, args.token)} from ${addressPart(args.agent)}`,
+    },
+  },
+});
+
+// Nothing in the event is unique (the same instruction may be executed twice), so its position in the chain is the key.
+export const settlements = defineTable(
+  "settlements",
+  {
+    settlement_id: boundedText,
+    quote_hash: bytes32,
+    settlement_plan_hash: bytes32,
+    payer: address,
+    token: address,
+    gross_amount: uint256,
+    execution_hash: bytes32,
+  },
+  { key: ["settlement_id"], currentIndex: [["quote_hash"]] },
+);
+
+export const settlementsDomain = defineDomain({
+  contract: "SettlementAdapter",
+  abi: settlementAdapterAbi,
+  tables: [settlements],
+  events: {
+    SettlementExecuted: {
+      fold: ({ args, txHash, logIndex }) => [
+        insert(settlements, {
+          settlement_id: `${txHash}-${logIndex}`,
+          quote_hash: args.quoteHash,
+          settlement_plan_hash: args.settlementPlanHash,
+          payer: args.payer,
+          token: args.token,
+          gross_amount: args.grossAmount,
+          execution_hash: args.executionHash,
+        }),
+      ],
+      explain: ({ args }) =>
+        sentence`Quote ${recordPart("quote", args.quoteHash)} settled by ${addressPart(args.payer)}: ${amountOfToken(args.grossAmount, args.token)}`,
     },
   },
 });

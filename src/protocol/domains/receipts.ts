@@ -6,15 +6,17 @@ import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { addressPart, amountOfToken, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
 import { defineTable, ZERO_HASH } from "../../schema/table.ts";
 import { countHour } from "./activity.ts";
-import { addCommerceTotals, addSettledReceipt, countDelta, merchantRecords } from "./commerce-totals.ts";
-import { quotes } from "./quotes.ts";
 import {
-  addReceiptVolumes,
+  addCommerceTotals,
+  addSettledReceipt,
+  countDelta,
   facilitatorFlows,
   merchantFlows,
+  merchantRecords,
   payerFlows,
   volumeSeries,
-} from "./receipt-volumes.ts";
+} from "./commerce-totals.ts";
+import { quotes } from "./quotes.ts";
 
 export const receipts = defineTable(
   "receipts",
@@ -79,8 +81,7 @@ export const receiptsDomain = defineDomain({
           insert(receipts, receipt),
           update(quotes, { quote_hash: args.quoteHash }, { settled: true }),
           addCommerceTotals({ settled_quotes: 1n }),
-          ...addSettledReceipt(receipt),
-          ...addReceiptVolumes(receipt, timestamp),
+          ...addSettledReceipt(receipt, timestamp),
           countHour(timestamp, { receipts: 1n }),
           addAmounts(merchantRecords, { merchant_id: args.merchantId }, { fulfilled_receipts: fulfilled }),
         ];

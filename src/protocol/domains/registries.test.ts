@@ -10,10 +10,8 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
-import { agents } from "./agents.ts";
 import { attestations, attesterActivity } from "./attestations.ts";
-import { attestors } from "./attestors.ts";
-import { solvers } from "./solvers.ts";
+import { agents, attestors, solvers } from "./registries.ts";
 
 const [OWNER, ATTESTER] = [repeatAddressByte("01"), repeatAddressByte("a7")];
 

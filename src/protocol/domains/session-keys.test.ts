@@ -6,7 +6,7 @@ import {
   MEMORY_DEPLOYMENT,
   repeatAddressByte,
 } from "../../../tests/support/index/memory-index.ts";
-import { sessionExecutions, sessionKeys } from "./session-keys.ts";
+import { sessionExecutions, sessionKeys } from "./policies.ts";
 
 const KEY = repeatAddressByte("4e");
 const OTHER_ACCOUNT = repeatAddressByte("ad");

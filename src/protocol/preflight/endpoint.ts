@@ -17,8 +17,7 @@ import {
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { policies, spendWindows } from "../domains/policies.ts";
-import { sessionKeys } from "../domains/session-keys.ts";
+import { policies, sessionKeys, spendWindows } from "../domains/policies.ts";
 import { evaluatePreflight, preflightSchema } from "./evaluate.ts";
 import { type AccountRules, type PlannedTransaction, readPaddedSelector } from "./rules.ts";
 

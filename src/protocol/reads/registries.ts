@@ -3,11 +3,9 @@ import { nullable } from "../../schema/json-schema.ts";
 import { addressParameter, boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
-import { agents } from "../domains/agents.ts";
 import { attestations, attesterActivity } from "../domains/attestations.ts";
-import { attestors } from "../domains/attestors.ts";
 import { solverActivity } from "../domains/intents.ts";
-import { solvers } from "../domains/solvers.ts";
+import { agents, attestors, solvers } from "../domains/registries.ts";
 
 export const agent = defineRecord({
   name: "Agent",

@@ -20,7 +20,7 @@ import {
 import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
-import { volumeSeries } from "../domains/receipt-volumes.ts";
+import { volumeSeries } from "../domains/commerce-totals.ts";
 import { selectLargest } from "./largest-rows.ts";
 import { packRows, unpackRows } from "./packed-rows.ts";
 import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";

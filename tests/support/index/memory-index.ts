@@ -3,8 +3,7 @@ import { type EventSource, PROTOCOL_ABIS } from "@sextant/contracts/interface/pr
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics } from "viem";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Deployment } from "../../../src/protocol/deployment.ts";
-import type { DetailReads } from "../../../src/protocol/details/chain-reads.ts";
-import { createAddDetails } from "../../../src/protocol/details/read-details.ts";
+import { createAddDetails, type DetailReads } from "../../../src/protocol/details/read-details.ts";
 import { tables } from "../../../src/protocol/domains.ts";
 import { type FoldRows, foldLogs } from "../../../src/protocol/fold.ts";
 import type { ChainLog } from "../../../src/schema/chain-log.ts";
