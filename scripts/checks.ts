@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { findStaleGeneratedFiles } from "@sextant/contracts/compile/generated-is-stale";
 import { checkRepository } from "../tests/architecture/check-repository.ts";
 import { openRepository } from "../tests/architecture/repository.ts";
+import { countDocumentWords, DOCUMENT_WORDS_MAX } from "../tests/architecture/rules/document-length.ts";
 import { findTypeErrors } from "../tests/support/process/type-check.ts";
 import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
@@ -32,7 +33,7 @@ const STEPS: readonly Step[] = [
   { name: "budgets and durations of the last test runs", run: findCostProblems },
   {
     name: "architecture, unused code and dependencies",
-    run: () => checkRepository(openRepository(".")).join("\n") || null,
+    run: findRepositoryProblems,
   },
 ];
 
@@ -48,6 +49,13 @@ export async function runChecks(): Promise<boolean[]> {
     passed.push(problem === null);
   }
   return passed;
+}
+
+function findRepositoryProblems(): string | null {
+  const repository = openRepository(".");
+  const words = countDocumentWords(repository);
+  process.stdout.write(`      documents: ${words} words of at most ${DOCUMENT_WORDS_MAX}\n`);
+  return checkRepository(repository).join("\n") || null;
 }
 
 function findCostProblems(): string | null {

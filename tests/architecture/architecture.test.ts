@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { checkRepository } from "./check-repository.ts";
 import { repositoryFrom } from "./repository.ts";
+import { documentLength } from "./rules/document-length.ts";
 import { testTitles } from "./rules/test-titles.ts";
 
 const cli = { "bin/sextant.mjs": '// Starts.\nimport "../src/cli/main.ts";\n' };
@@ -333,7 +334,8 @@ describe("checkRepository", () => {
   });
 
   it("finds comments that begin as fragments in all code, but not their continued lines", () => {
-    const text = "// A.\n\n// Of an error.\n// a line\n// That continues.\n/** What it returns. */\nvoid 0;\n";
+    const text =
+      "// A.\n\n// Of an error.\n// a line\n// That continues.\n/** What it returns. */\nvoid 0;\n";
     const found = violationsInFiles({
       ...commandUsing(),
       "tests/a.test.ts": text,
@@ -343,6 +345,20 @@ describe("checkRepository", () => {
     expect(found.filter((line) => line.endsWith("[commentStarts]"))).toEqual([
       'tests/a.test.ts:3 a comment begins with "Of"; begin with a verb or a noun [commentStarts]',
       'tests/a.test.ts:6 a comment begins with "What"; begin with a verb or a noun [commentStarts]',
+    ]);
+  });
+
+  it("counts the words of our documents, and finds those beyond the limit", () => {
+    const pages = {
+      "docs/adr/a.md": "word ".repeat(54_999),
+      "skills/a/SKILL.md": "last\n",
+      "docs/specification/a.md": "not ours",
+      "CHANGELOG.md": "not counted",
+    };
+    const found = (texts: Record<string, string>) => documentLength(repositoryFrom(texts));
+    expect(found(pages)).toEqual([]);
+    expect(found({ ...pages, "README.md": "one\ttoo  many" })).toEqual([
+      { file: "docs/README.md", line: 1, message: "the documents have 55003 words; cut them to 55000" },
     ]);
   });
 

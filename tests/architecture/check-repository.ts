@@ -6,6 +6,7 @@ import { commentStarts } from "./rules/comment-starts.ts";
 import { dataInCode } from "./rules/data-in-code.ts";
 import { dependencies } from "./rules/dependencies.ts";
 import { documentClaims } from "./rules/document-claims.ts";
+import { documentLength } from "./rules/document-length.ts";
 import { documentLinks } from "./rules/document-links.ts";
 import { documentedErrors } from "./rules/documented-errors.ts";
 import { environmentReads, environmentVariables } from "./rules/environment.ts";
@@ -37,6 +38,7 @@ const RULES: Readonly<Record<string, RepositoryRule>> = {
   dependencies,
   documents: documentLinks,
   documentClaims,
+  documentLength,
   lockfile: lockfileRules,
   faults: documentedErrors,
   logLines,

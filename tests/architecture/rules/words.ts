@@ -21,7 +21,10 @@ const WORDS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bstrangers?\b/, "a third party, anyone, someone else's; outsider in a name"],
   [/\bresting\b/, "cooling down"],
   [/(?<!\bthere )\b(is|are|was|were) no (?!(longer|such|other|more|less|one)\b)\w+/, "is not a"],
-  [/\b((?<!\b(is|not) )null|undefined|missing|absent|empty|false|true|unknown|only|except|also|even) where\b/, "if"],
+  [
+    /\b((?<!\b(is|not) )null|undefined|missing|absent|empty|false|true|unknown|only|except|also|even) where\b/,
+    "if",
+  ],
   [/\b(seller|workshop|shelf|purse|twin|river|doors?)\b/, "the word of docs/glossary.md"],
 ];
 
