@@ -4,8 +4,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { openFacilitatorStage } from "../../../tests/support/payments/facilitator-process.ts";
 import { signPaymentFor } from "../../../tests/support/payments/paid-client.ts";
 import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
-import { requestSettle } from "../../payments/facilitator/facilitator.ts";
-import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+import { createRemoteFacilitator, requestSettle } from "../../payments/facilitator/facilitator.ts";
 
 it("settles a payment as a process, exits with 0 on SIGTERM, and does not print its key", async () => {
   const stage = await openFacilitatorStage();

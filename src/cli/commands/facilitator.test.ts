@@ -11,7 +11,7 @@ import { fetchWithPayment, signPaymentFor } from "../../../tests/support/payment
 import { paymentTermsOf } from "../../../tests/support/payments/test-facilitator.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 import { startServiceCommand } from "../../../tests/support/process/service-command.ts";
-import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { facilitatorCommand } from "./facilitator.ts";
 
 let stage: FacilitatorStage;

@@ -12,9 +12,8 @@ import type { Hex } from "../../lib/hex.ts";
 import { Secret } from "../../lib/secret.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { rejectionMessage } from "../rejection-reasons.ts";
-import { requestSettle, requestVerify } from "./facilitator.ts";
+import { createRemoteFacilitator, requestSettle, requestVerify } from "./facilitator.ts";
 import { createLocalFacilitator } from "./local.ts";
-import { createRemoteFacilitator } from "./remote.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const terms: PaymentRequirements = {

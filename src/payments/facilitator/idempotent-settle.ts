@@ -9,9 +9,8 @@ import { parsePayment } from "../paywall/payment.ts";
 import { TRANSACTION_FAILED } from "../rejection-reasons.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { SettlementTurns } from "./key-claim.ts";
-import type { SendHooks } from "./operation-tracker.ts";
+import { findSignatureRejection } from "./payer-checks.ts";
 import type { PayerGuard } from "./payer-guard.ts";
-import { findSignatureRejection } from "./payer-signature.ts";
 import type {
   SettlementKey,
   SettlementOutcomes,
@@ -19,7 +18,7 @@ import type {
   SettlementRecords,
 } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
-import type { TransferScheme } from "./transfer-scheme.ts";
+import type { SendHooks, TransferScheme } from "./transfer-scheme.ts";
 
 type IdempotentSettleOptions = {
   readonly records: SettlementRecords;

@@ -21,7 +21,7 @@ import { Secret } from "../../lib/secret.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import { requestSettle, requestVerify } from "./facilitator.ts";
 import { claimKey, type KeyClaim } from "./key-claim.ts";
-import { openLocalFacilitator } from "./open-local.ts";
+import { openLocalFacilitator } from "./local.ts";
 
 let stage: PaidStage;
 let place: TestDatabase;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { createGasLimits, type FacilitatorGasConfig } from "./open-local.ts";
+import { createGasLimits, type FacilitatorGasConfig } from "./local.ts";
 
 const place = (chainId: number) => ({
   ...{ chainId, network: toCaip2Network(chainId), asset: `0x${"01".repeat(20)}` as Hex },

@@ -1,7 +1,7 @@
 // Each tracker knows its own operations only, although all of a process share one storage.
 import { expect, it } from "vitest";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
-import { OperationTracker } from "./operation-tracker.ts";
+import { OperationTracker } from "./transfer-scheme.ts";
 
 const OPERATION = { accepts: () => false, hooks: null };
 

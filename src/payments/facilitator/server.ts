@@ -33,7 +33,7 @@ import {
   resolvePaymentAsset,
 } from "../payment-token.ts";
 import { createFacilitatorEndpoints } from "./endpoints.ts";
-import { type ClaimedFacilitator, checkGasSettings, openLocalFacilitator } from "./open-local.ts";
+import { type ClaimedFacilitator, checkGasSettings, openLocalFacilitator } from "./local.ts";
 
 type FacilitatorConfig = Config<
   typeof listenSettings & typeof requestSettings & typeof paymentSettings & typeof facilitatorSettings

@@ -16,7 +16,7 @@ import type { PaymentKey } from "../ledger/row.ts";
 import { authorizationState } from "../settlement/onchain.ts";
 import { AUTHORIZATION_CANCELED_TOPIC, AUTHORIZATION_USED_TOPIC } from "../settlement/onchain-blocks.ts";
 import { readFunction } from "./broadcast/viem-client.ts";
-import { balanceOf } from "./payer-state.ts";
+import { balanceOf } from "./payer-checks.ts";
 
 export type TransactionStatus =
   | { readonly kind: "succeeded" }

@@ -1,4 +1,6 @@
 // The x402 library over our nodes: it verifies payments and decides what to send; our own queue sends it.
+
+import { AsyncLocalStorage } from "node:async_hooks";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { x402Facilitator } from "@x402/core/facilitator";
 import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyResponse } from "@x402/core/types";
@@ -16,10 +18,16 @@ import {
 } from "../rejection-reasons.ts";
 import type { FeeLimits } from "./broadcast/fees.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
+import { isContractRevert } from "./broadcast/viem-client.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
-import type { OperationTracker, SendHooks } from "./operation-tracker.ts";
-import { authorizationOf, findContractRejection, findSignatureRejection } from "./payer-signature.ts";
-import { findStateRejection, readPayerState } from "./payer-state.ts";
+import { FacilitatorUnavailableError } from "./facilitator.ts";
+import {
+  authorizationOf,
+  findContractRejection,
+  findSignatureRejection,
+  findStateRejection,
+  readPayerState,
+} from "./payer-checks.ts";
 
 type PayerCheck =
   | { readonly rejected: string }
@@ -206,4 +214,69 @@ function signerOf(
     },
     { confirmationTimeoutMs: confirmationMs },
   );
+}
+
+/** Called around the broadcast of a transaction. */
+export type SendHooks = {
+  readonly beforeSend: (transaction: Hex, gas: bigint) => Promise<void>;
+  readonly onRejected: (transaction: Hex) => Promise<void>;
+};
+
+type Operation = {
+  readonly tracker: OperationTracker;
+  failure: unknown;
+  hasSent: boolean;
+  readonly hooks: SendHooks | null;
+};
+
+// The library mistakes a failed read for a contract that reverted, so a tracker records what failed meanwhile. One
+// storage for all trackers: every promise of the process costs time for each storage that was ever used.
+const operations = new AsyncLocalStorage<Operation>();
+
+export class OperationTracker {
+  #current(): Operation | null {
+    const operation = operations.getStore();
+    return operation?.tracker === this ? operation : null;
+  }
+
+  /** Records a failure of the current operation. */
+  recordFailure(failure: unknown): void {
+    const current = this.#current();
+    if (current) current.failure ??= failure;
+  }
+
+  /** Records a failure that is not a revert of a contract. */
+  async track<T>(read: Promise<T>): Promise<T> {
+    try {
+      return await read;
+    } catch (error) {
+      if (!isContractRevert(error)) this.recordFailure(error);
+      throw error;
+    }
+  }
+
+  /** The current operation sends now; returns the hooks it was started with. */
+  markSending(): SendHooks | null {
+    const current = this.#current();
+    if (current) current.hasSent = true;
+    return current?.hooks ?? null;
+  }
+
+  /** Whether the current operation has sent anything. */
+  hasSent(): boolean {
+    return this.#current()?.hasSent ?? false;
+  }
+
+  /** Throws FacilitatorUnavailableError if a read failed and the result is not acceptable as it is. */
+  run<T>(
+    { accepts, hooks }: { readonly accepts: (result: T) => boolean; readonly hooks: SendHooks | null },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return operations.run({ tracker: this, failure: null, hasSent: false, hooks }, async () => {
+      const result = await work();
+      const failure = this.#current()?.failure ?? null;
+      if (failure === null || accepts(result)) return result;
+      throw new FacilitatorUnavailableError("a node did not respond", { cause: failure });
+    });
+  }
 }

@@ -1,6 +1,6 @@
 // Whether a verified payment may be worked for: by the other payments of its payer, its balance, and what it paid before.
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import { findSignatureRejection } from "../facilitator/payer-signature.ts";
+import { findSignatureRejection } from "../facilitator/payer-checks.ts";
 import type { OpenPayment } from "../ledger/ledger.ts";
 import { readChain } from "../settlement/settle.ts";
 import type { Flow } from "./flow-states.ts";

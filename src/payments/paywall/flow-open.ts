@@ -1,5 +1,5 @@
 // Steps of the payment flow until the request owns its payment: find or reserve it, and decide by its row.
-import { findSignatureRejection } from "../facilitator/payer-signature.ts";
+import { findSignatureRejection } from "../facilitator/payer-checks.ts";
 import type { LedgerRow } from "../ledger/row.ts";
 import { allowsNewSignature, NONCE_USED, rejectionMessage, retryableMessage } from "../rejection-reasons.ts";
 import { PAYMENT_EXPIRED_MESSAGE } from "../settlement/settle.ts";

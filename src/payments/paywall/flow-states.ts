@@ -7,13 +7,11 @@ import type { LedgerRow, PaymentKey, StoredResponse } from "../ledger/row.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import type { SettlementContext } from "../settlement/settle.ts";
 import type { Rejection } from "../settlement/trace.ts";
-import type { PaymentOffer } from "./offer.ts";
-import type { PaidHandler, PaidResource, PaymentOutcome } from "./paid-request.ts";
+import type { PaidHandler, PaidResource, PaymentOffer, PaymentOutcome } from "./offer.ts";
 import type { Payment } from "./payment.ts";
 import type { PaymentResponses } from "./responses.ts";
 import type { RowWaiters } from "./row-waiters.ts";
-import type { SpentPayments } from "./spent-payments.ts";
-import type { UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
+import type { SpentPayments, UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 /** Each state with the states that may follow it. A step that returns another one does not compile. */
 export const FLOW = {

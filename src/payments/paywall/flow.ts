@@ -26,8 +26,13 @@ import {
   type Next,
   type StateOf,
 } from "./flow-states.ts";
-import { type PaymentOffer, paymentRequirementsFor } from "./offer.ts";
-import { type PaidHandler, type PaidResource, resourceFingerprint } from "./paid-request.ts";
+import {
+  type PaidHandler,
+  type PaidResource,
+  type PaymentOffer,
+  paymentRequirementsFor,
+  resourceFingerprint,
+} from "./offer.ts";
 import { type Payment, toPaymentPayload } from "./payment.ts";
 import { createPaymentResponses } from "./responses.ts";
 import { UnpaidShare } from "./unpaid-work.ts";

@@ -15,12 +15,11 @@ import type { SettlementLookup } from "../settlement/lookup.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
 import type { FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
+import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
-import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./paid-request.ts";
 import { parsePaymentHeader } from "./payment.ts";
 import { createRowWaiters } from "./row-waiters.ts";
-import { SpentPayments } from "./spent-payments.ts";
-import { UnpaidWork } from "./unpaid-work.ts";
+import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer. */
 export type Sale = {

@@ -1,4 +1,6 @@
-// The offer and its terms: payment requirements of x402 version 2, and the 402 response that carries them.
+// The offer and its terms: payment requirements of x402 version 2, the 402 that carries them, the requests that pay.
+
+import { createHash } from "node:crypto";
 import type { PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
 import type { Caip2Network } from "../../lib/caip2.ts";
@@ -6,7 +8,6 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { describeService, listingExtensions, type ResourceListing } from "./listing.ts";
-import { type PaidResource, resourceUrl } from "./paid-request.ts";
 
 export type PaymentOffer = {
   readonly network: Caip2Network;
@@ -129,3 +130,58 @@ export function encodeX402Header(value: unknown): string {
 function encodeBase64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
+
+/** A payment is bound to this: one request, however its query was ordered or encoded. */
+export type PaidResource = {
+  readonly method: string;
+  readonly path: string;
+  /** Validated, only what determines the response; the order means nothing. */
+  readonly query: Readonly<Record<string, string>>;
+};
+
+// Longer than any query of ours. People see the URL, and the header that carries it must stay small.
+const URL_LENGTH_MAX = 2_000;
+
+/** Equal for requests with the same response: HEAD costs what GET costs, and the same payment pays for it. */
+export function resourceFingerprint({ method, path, query }: PaidResource): string {
+  const verb = method.toUpperCase() === "HEAD" ? "GET" : method.toUpperCase();
+  return createHash("sha256")
+    .update(JSON.stringify([verb, path, canonicalQuery(query)]))
+    .digest("hex");
+}
+
+export function resourceUrl(origin: string, { path, query }: PaidResource): string {
+  const text = canonicalQuery(query);
+  const url = origin + path + (text === "" ? "" : `?${text}`);
+  return url.length > URL_LENGTH_MAX ? origin + path : url;
+}
+
+function canonicalQuery(query: PaidResource["query"]): string {
+  return Object.entries(query)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`)
+    .join("&");
+}
+
+export type PaidRequest = {
+  readonly resource: PaidResource;
+  /** The PAYMENT-SIGNATURE header. */
+  readonly signature: string | undefined;
+  /** As limits per client count it. */
+  readonly client: string;
+};
+
+/** Produces the response. It must end when the signal aborts, because the payment is about to expire. */
+export type PaidHandler = (signal: AbortSignal) => Promise<EndpointResponse>;
+
+/** The values of the label `outcome` of sextant_payments_total. */
+export type PaymentOutcome =
+  | "challenged"
+  | "refused"
+  | "conflict"
+  | "limited"
+  | "failed"
+  | "trouble"
+  | "pending"
+  | "settled"
+  | "replayed";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Fault } from "../../lib/fault.ts";
-import { resourceFingerprint, resourceUrl } from "./paid-request.ts";
+import { resourceFingerprint, resourceUrl } from "./offer.ts";
 import { findTermsViolation, type Payment, parsePaymentHeader } from "./payment.ts";
 
 const ASSET = `0x${"aa".repeat(20)}` as const;

@@ -5,8 +5,8 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { deliverResponse, type LedgerRow, type StoredResponse } from "../ledger/row.ts";
 import type { SettleResult } from "../settlement/settle.ts";
 import type { GateLimits } from "./limits.ts";
+import type { PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
-import type { PaidResource, PaymentOutcome } from "./paid-request.ts";
 
 const JITTER_SECONDS = 3;
 

@@ -29,8 +29,7 @@ import {
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { SpentPayments } from "./spent-payments.ts";
-import { RUN_UNITS, UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
+import { RUN_UNITS, SpentPayments, UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 let stage: PaidStage;
 let service: StagedPaidService;

@@ -30,8 +30,11 @@ import { createRpc } from "../../chain/rpc/client.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { Secret } from "../../lib/secret.ts";
-import { FacilitatorUnavailableError, type PaymentFacilitator } from "../facilitator/facilitator.ts";
-import { createRemoteFacilitator } from "../facilitator/remote.ts";
+import {
+  createRemoteFacilitator,
+  FacilitatorUnavailableError,
+  type PaymentFacilitator,
+} from "../facilitator/facilitator.ts";
 import { createSettlementLookup } from "./onchain.ts";
 
 let backend: PaidBackend;

@@ -1,10 +1,6 @@
 // Decides by the chain about a payment that cannot be charged: someone else who has its signature may have carried it out.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import {
-  findSignatureRejection,
-  hashSignedPayment,
-  unwrapSignature,
-} from "../facilitator/payer-signature.ts";
+import { findSignatureRejection, hashSignedPayment, unwrapSignature } from "../facilitator/payer-checks.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import type { Payment } from "../paywall/payment.ts";
 import {

@@ -1,8 +1,8 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
 import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { PaidResource } from "../../payments/paywall/offer.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
-import type { PaidResource } from "../../payments/paywall/paid-request.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
 import { toErrorResponse } from "../../payments/paywall/responses.ts";
 import type { Endpoint, EndpointResponse, RequestHead, Security } from "../../schema/endpoint.ts";

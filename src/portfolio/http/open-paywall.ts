@@ -14,8 +14,8 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
-import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/open-local.ts";
-import { createRemoteFacilitator } from "../../payments/facilitator/remote.ts";
+import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
+import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/local.ts";
 import {
   type PaymentAssetConfig,
   type PaymentToken,
@@ -24,8 +24,7 @@ import {
 } from "../../payments/payment-token.ts";
 import { createFreeSale, createGate, type Gate } from "../../payments/paywall/gate.ts";
 import { withListings } from "../../payments/paywall/listing.ts";
-import type { PaymentOffer } from "../../payments/paywall/offer.ts";
-import type { PaymentOutcome } from "../../payments/paywall/paid-request.ts";
+import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";

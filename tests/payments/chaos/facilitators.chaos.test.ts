@@ -9,8 +9,11 @@ import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import type { PrivateKeyAccount } from "viem";
 import { expect, it } from "vitest";
-import { requestSettle, type SettleOutcome } from "../../../src/payments/facilitator/facilitator.ts";
-import { createRemoteFacilitator } from "../../../src/payments/facilitator/remote.ts";
+import {
+  createRemoteFacilitator,
+  requestSettle,
+  type SettleOutcome,
+} from "../../../src/payments/facilitator/facilitator.ts";
 import { createDatabaseEnvironment } from "../../support/process/sextant-process.ts";
 import { runsOf } from "../../support/test-depth.ts";
 import { type PaymentChain, startPaymentChain } from "./payment-chain.ts";

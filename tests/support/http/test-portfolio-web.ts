@@ -5,12 +5,12 @@ import { createHttpServer } from "../../../src/http/server.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Sale } from "../../../src/payments/paywall/gate.ts";
+import type { PaidResource } from "../../../src/payments/paywall/offer.ts";
 import {
   encodeX402Header,
   type PaymentOffer,
   paymentRequiredResponse,
 } from "../../../src/payments/paywall/offer.ts";
-import type { PaidResource } from "../../../src/payments/paywall/paid-request.ts";
 import type { StoredSnapshots } from "../../../src/portfolio/diff/stored-snapshots.ts";
 import { createFreeReads } from "../../../src/portfolio/free-reads.ts";
 import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";

@@ -6,7 +6,7 @@ import { openPaidStage, type PaidStage } from "../../../../tests/support/payment
 import { silentLog } from "../../../../tests/support/quiet-log.ts";
 import { systemClock } from "../../../lib/clock.ts";
 import { Secret } from "../../../lib/secret.ts";
-import { createFeeQuoteReader } from "./fee-quotes.ts";
+import { createFeeQuoteReader } from "./fees.ts";
 import { createFacilitatorRpc, createViemClient } from "./viem-client.ts";
 
 let stage: PaidStage;

@@ -1,5 +1,4 @@
-// Limits what a transaction may pay for gas, bounded per gas and by the amount of the transfer, at the coin's dollar price.
-
+// Fees of a transaction: quotes of each node, and limits per gas and by the amount of the transfer.
 import type { PublicClient } from "viem";
 import { createSignatureCodec } from "../../../lib/abi/codec.ts";
 import type { Clock } from "../../../lib/clock.ts";
@@ -55,7 +54,7 @@ type TransactionFees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeeP
 // The base fee grows by an eighth per block at most, so that a transaction stays valid for six full blocks. Only the base
 // fee of its block is paid.
 const BASE_FEE_HEADROOM = 2n;
-const GWEI_DECIMALS = 9;
+export const GWEI_DECIMALS = 9;
 const WEI_PER_COIN = 10n ** 18n;
 
 /** Fees are above what this facilitator pays: nothing was sent, and a later attempt may succeed. */
@@ -127,7 +126,7 @@ const latestRoundData = createSignatureCodec(
 const feedDecimals = createSignatureCodec("function decimals() view returns (uint8)");
 
 // The bound on gas needs no fresher price, and every payment would read it otherwise.
-const CACHE_MS = 60_000;
+const PRICE_MS = 60_000;
 // Each heartbeat is a transaction of its own, which may wait for a block.
 const LATE_SECONDS_MAX = 300;
 
@@ -165,7 +164,69 @@ function createNativePriceReader(options: {
 
   return () => {
     const nowMs = clock.nowMs();
-    if (read === null || nowMs - read.atMs > CACHE_MS) read = { price: readPrice(), atMs: nowMs };
+    if (read === null || nowMs - read.atMs > PRICE_MS) read = { price: readPrice(), atMs: nowMs };
     return read.price;
   };
+}
+
+// Below the block time of every chain we serve: a burst of payments shares one read.
+const QUOTE_MS = 1_000;
+
+// Nodes respond within a few hundred milliseconds; payments are sent one after another and wait for this.
+const OTHERS_MS = 500;
+
+/** Reads from each client; leaves out one that is much slower than the first. Throws if none responds. */
+export function createFeeQuoteReader(
+  clients: readonly PublicClient[],
+  clock: Clock,
+): () => Promise<FeeQuote> {
+  let latest: { readonly quote: FeeQuote; readonly atMs: number } | null = null;
+  let inFlight: Promise<FeeQuote> | null = null;
+
+  async function readQuote(): Promise<FeeQuote> {
+    const quotes: NodeQuote[] = [];
+    const reads = clients.map(async (client) => {
+      quotes.push(await readNodeQuote(client));
+    });
+    const all = Promise.allSettled(reads);
+    await Promise.any(reads).catch(({ errors }: AggregateError) => {
+      throw errors[0] ?? new Error("no node is configured");
+    });
+    const waiting = new AbortController();
+    await Promise.race([all, clock.sleep(OTHERS_MS, waiting.signal).catch(() => undefined)]);
+    waiting.abort();
+    const tips = quotes.map(({ priorityFeePerGas }) => priorityFeePerGas);
+    return {
+      baseFeesPerGas: quotes.map(({ baseFeePerGas }) => baseFeePerGas),
+      priorityFeePerGas: tips.reduce((lowest, tip) => (tip < lowest ? tip : lowest)),
+    };
+  }
+
+  async function refresh(): Promise<FeeQuote> {
+    try {
+      const quote = await readQuote();
+      latest = { quote, atMs: clock.nowMs() };
+      return quote;
+    } finally {
+      // A failed read is not shared with later payments.
+      inFlight = null;
+    }
+  }
+
+  return async () => {
+    if (latest !== null && clock.nowMs() - latest.atMs <= QUOTE_MS) return latest.quote;
+    inFlight ??= refresh();
+    return inFlight;
+  };
+}
+
+type NodeQuote = { readonly baseFeePerGas: bigint; readonly priorityFeePerGas: bigint };
+
+async function readNodeQuote(client: PublicClient): Promise<NodeQuote> {
+  const [{ baseFeePerGas }, priorityFeePerGas] = await Promise.all([
+    client.getBlock(),
+    client.estimateMaxPriorityFeePerGas(),
+  ]);
+  if (typeof baseFeePerGas !== "bigint") throw new Error("the node reports no base fee");
+  return { baseFeePerGas, priorityFeePerGas };
 }
