@@ -123,14 +123,14 @@ describe("the gauge scanner", () => {
     expect([rest.stakes.length, rest.next]).toEqual([1, BigInt(LONG_LENGTH)]);
   });
 
-  it("stops where the gas ends and says where", async () => {
+  it("stops when the gas ends and says where", async () => {
     const { next } = await scan(LONG_VOTER, { gas: 5_000_000n });
     expect(next).toBeGreaterThan(100n);
     expect(next).toBeLessThan(1_500n);
     expect((await scan(VOTER, { gas: 500_000n })).next).toBe(0n);
   });
 
-  it("reverts where there is no voter", async () => {
+  it("reverts if there is no voter", async () => {
     await expect(scan(NO_VOTER)).rejects.toThrow();
   });
 });

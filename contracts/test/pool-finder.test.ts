@@ -56,7 +56,7 @@ describe("the pool finder", () => {
     ]);
   });
 
-  it("finds nothing where a factory fails, is absent or returns no address", async () => {
+  it("finds nothing if a factory fails, is absent or returns no address", async () => {
     const factories = [TOO_LARGE, REVERTING, BOMB, ABSENT, ECHO];
     expect((await find([numbered(7)], factories)).map(({ position }) => position)).toEqual([4]);
   });

@@ -39,11 +39,11 @@ describe("the sale simulator", () => {
     expect(await simulate(kind, false, 1_500_000n)).toEqual(addresses.map(() => 0n));
   });
 
-  it("earns nothing where the pool is absent and only asked", async () => {
+  it("earns nothing if the pool is absent and only asked", async () => {
     expect(await simulate(0, true, 1_500_000n)).toEqual(addresses.map(() => 0n));
   });
 
-  it("returns fewer results where the gas ends, and none where it suffices for no sale", async () => {
+  it("returns fewer results if the gas ends, and none if it suffices for no sale", async () => {
     const some = await simulate(1, false, 4_000_000n, 12_000_000);
     expect(some.length).toBeGreaterThan(0);
     expect(some.length).toBeLessThan(addresses.length);

@@ -71,7 +71,7 @@ it("an address is whole to copy, short to read, and a link once its page exists"
   expect(renderHtml(hash(page, undefined))).toBe(renderHtml(unknown()));
 });
 
-it("a transaction leads to the chain's explorer where the deployment names one", () => {
+it("a transaction leads to the chain's explorer if the deployment names one", () => {
   expect(renderHtml(transaction(pageWith([], "https://scan.example"), HASH))).toContain(
     `href="https://scan.example/tx/${HASH}" rel="noopener noreferrer"`,
   );

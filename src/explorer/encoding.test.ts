@@ -36,7 +36,7 @@ it.each([
   expect(encoded.headers.filter((name) => name === "etag")).toHaveLength(1);
 });
 
-it("a response stays as it is for a client that accepts no compression, and where it failed", () => {
+it("a response stays as it is for a client that accepts no compression, and if compression failed", () => {
   expect(encodeResponse(plain, "identity")).toBe(plain);
   const failed = serializeResponse({ route: "/x", status: 404, body: Buffer.from("no") });
   expect(encodeResponse(failed, "gzip")).toBe(failed);

@@ -27,7 +27,7 @@ describe("third-party text", () => {
     expect(shown("שלום")).toBe('<bdi class="foreign">שלום</bdi>');
   });
 
-  it("says where letters of two alphabets look alike", () => {
+  it("warns if letters of two alphabets look alike", () => {
     expect(shown("pаypal")).toContain("mixed alphabets");
     expect(shown("paypal")).not.toContain("mixed alphabets");
     expect(shown("Яндекс")).not.toContain("mixed alphabets");

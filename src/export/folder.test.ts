@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { deleteOwnPartials, partialPath, publishFile } from "./folder.ts";
 
-it("names the other process where a file is gone before it has its name", async () => {
+it("names the other process if a file is gone before it has its name", async () => {
   const path = join(await createTestFolder(), "1-20.parquet");
   await expect(publishFile(path)).rejects.toMatchObject({
     code: "DATABASE_BUSY",

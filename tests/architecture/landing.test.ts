@@ -202,7 +202,7 @@ describe("the end of a run", () => {
 });
 
 describe("TEST_SEED", () => {
-  it("repeats a seed as fast-check prints it, without its sign where a simulator takes none", () => {
+  it("repeats a seed as fast-check prints it, without its sign if a simulator takes none", () => {
     vi.stubEnv("TEST_SEED", "-12");
     expect(givenSeed()).toBe(-12);
     expect(chooseSeed()).toBe(2 ** 32 - 12);

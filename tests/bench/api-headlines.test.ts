@@ -26,7 +26,7 @@ const routes = [
   route("/cached only", 70, null),
 ];
 
-it("compares hot routes with bare HTTP, and cold ones with both drivers where requests differ", () => {
+it("compares hot routes with bare HTTP, and cold ones with both drivers if requests differ", () => {
   const lines = summarizeApi(routes, DEEP).map(({ what, ratio, aim }) => [what, ratio, aim?.met ?? null]);
   expect(lines).toEqual([
     ["hot, median of 7 routes: /analytics/commerce", "80 %", true],
@@ -48,6 +48,6 @@ it("names what it is held against", () => {
   expect(deep?.ceiling).toBe("500 /intents, page 1");
 });
 
-it("fails where a route it has to speak of was not measured", () => {
+it("fails if a route that it must mention was not measured", () => {
   expect(() => summarizeApi(routes.slice(1), DEEP)).toThrow("/agents/:agentId was not measured cold");
 });

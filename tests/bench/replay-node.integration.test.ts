@@ -55,7 +55,7 @@ describe("a history", () => {
     expect(kinds.size).toBe(Object.keys(BUSY_MIX).length + 1);
   });
 
-  it("spends exactly the counts of its mix where nothing stands in the way", () => {
+  it("spends exactly the counts of its mix if nothing stands in the way", () => {
     const mix = { registerAgent: 120, submitIntent: 40, registerSolver: 10, submitBid: 80 };
     const steps = [...generateHistory({ seed: 5, mix })].flatMap(({ transactions }) =>
       transactions.flatMap(({ logs }) => logs),

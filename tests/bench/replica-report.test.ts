@@ -28,7 +28,7 @@ it("compares with no replica, and computes when a core of the primary is full", 
   ]);
 });
 
-it("computes nothing where the system does not show processor time", () => {
+it("computes nothing if the system does not show processor time", () => {
   const unknown = { primaryMs: null, replicasMs: null };
   const reads = [read(unknown), read({ ...unknown, replicas: 1 })];
   expect(ratiosOf(reads)).toHaveLength(3);

@@ -60,7 +60,7 @@ describe("databases side by side", () => {
     );
   });
 
-  it("shows nothing where everything ran on one database", () => {
+  it("shows nothing if everything ran on one database", () => {
     expect(formatDatabaseComparison({ grind: on("1") }, ["embedded", "stock"])).toBe("");
   });
 });

@@ -216,7 +216,7 @@ describe("list", () => {
     expect((await whole.ended).out.split("\n").length - 1).toBe(300);
   });
 
-  it("shows a table that fits 80 columns, and all columns where nothing limits it", async () => {
+  it("shows a table that fits 80 columns, and all columns if nothing limits it", async () => {
     const [first] = await stage.pages("/intents", "intents", 1);
     const { intent_id, owner, status } = first as Record<string, string>;
     const narrow = await run(["list", "intents", "--limit", "3"], { columns: 80 });

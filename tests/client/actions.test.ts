@@ -51,7 +51,7 @@ describe("reads", () => {
     else expect(outcome).toEqual(expect.any(Object));
   });
 
-  it("follows cursors to the end of a list, and stops where the caller stops", async () => {
+  it("follows cursors to the end of a list, and stops when the caller stops", async () => {
     const all = await stage.pages("/intents", "intents", 100);
     const ids: unknown[] = [];
     for await (const { intent_id } of sextant.listIntents({ limit: 7 })) ids.push(intent_id);

@@ -39,7 +39,7 @@ it("the first page has lines by day, and by hour if everything happened within t
   });
 });
 
-it("says that totals are kept for recent blocks where the block is older, and not where a value is wrong", async () => {
+it("says that totals are kept for recent blocks if the block is older, and not if a value is wrong", async () => {
   const { finalized_block } = (await (await stage.get("/head")).json()) as { finalized_block: string };
   const old = Number(finalized_block) - 1;
   expect(await open(`/explorer?block=${old}`)).toContain("Totals are kept for recent blocks only. This data");

@@ -71,7 +71,9 @@ it("exports the same bytes after kills as without", { timeout: 10 * MINUTE }, as
   expect(await hashFiles(folder)).toEqual(expected);
 });
 
-it("says which file became too large, and goes on where there is room", { timeout: 2 * MINUTE }, async () => {
+it("says which file became too large, and continues once there is room", {
+  timeout: 2 * MINUTE,
+}, async () => {
   const { start, folder, expected, manifest } = await openStage(WHOLE_HISTORY);
   const largest = Math.max(...manifest.files.map(({ bytes }) => bytes));
   const listing = Buffer.byteLength(JSON.stringify(manifest, null, 2));

@@ -231,7 +231,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
     expect(await paid()).toBe(3);
   });
 
-  it("pays itself where the server has no payer, with the terms of the first result", async () => {
+  it("pays itself if the server has no payer, with the terms of the first result", async () => {
     const client = await open(environmentOf());
     const { account } = await shop.payer();
     const args = { address: walletOf(5), spam: "include" };
@@ -276,7 +276,7 @@ describe.each(PURCHASERS)("a purchase by a client of the %s protocol", (year, co
     expect(await paid()).toBe(1);
   });
 
-  it("learns not to call again where the payment may be charged, and another call pays nothing", async () => {
+  it("learns not to call again if the payment may be charged, and another call pays nothing", async () => {
     const { environment, paid } = await payerEnvironment();
     const args = { address: walletOf(10), spam: "include" };
     proxy.plan = () => "claim-conflict";
@@ -405,7 +405,7 @@ describe("the streams", () => {
     await client.close();
   });
 
-  it("says what to configure where it finds no service", async () => {
+  it("says what to configure if it finds no service", async () => {
     const environment = { HOME: folder, SEXTANT_DATA: join(folder, "data") };
     const { code, out, err } = await runSextantInProcess(["mcp"], environment, folder);
     expect([code, out]).toEqual([78, ""]);

@@ -132,7 +132,7 @@ describe("a rejected signature, without a node to ask,", () => {
     expect(payer.signed).toBe(1);
   });
 
-  it("is sent once more when it is over, and nothing new is signed where the service delivers", async () => {
+  it("is sent once more when it is over, and nothing new is signed if the service delivers", async () => {
     after(0);
     deny(WINDOW);
     const sextant = createSextant(options);

@@ -69,7 +69,7 @@ it.each<[string, (n: number) => string]>([
   expect(readAll).toThrow("more than 10000 characters");
 });
 
-it("reads comments and messages without end where each is small", () => {
+it("reads comments and messages without end if each is small", () => {
   const parser = new MessageParser(100);
   let count = 0;
   for (let n = 0; n < 10_000; n += 1) {

@@ -292,7 +292,7 @@ describe("several providers", () => {
     expect([first.requests.length, second.requests.length]).toEqual([2, 2]);
   });
 
-  it("pins another provider where there is one, and the first again otherwise", async () => {
+  it("pins another provider if there is one, and the first again otherwise", async () => {
     const [first, second] = [await honest(), await honest()];
     const pair = createTestRpc([first.url, second.url]).rpc;
     expect(await pair.pinned(async ({ host }) => host, { avoid: [0] })).toBe(second.host);

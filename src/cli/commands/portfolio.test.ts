@@ -174,7 +174,7 @@ describe("with X402_DEV_BYPASS", () => {
     expect(metrics).toMatch(/sextant_rpc_calls_total\{.*method="eth_getBalance",outcome="ok"\} 1/);
   });
 
-  it("counts clients behind a proxy and has metrics per service where sextant serve runs several", async () => {
+  it("counts clients behind a proxy and has metrics per service if sextant serve runs several", async () => {
     const port = await findFreePair();
     const service = startServiceCommand(serveCommand, {
       ...environment(chain.rpcUrl),

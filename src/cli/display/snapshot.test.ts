@@ -34,7 +34,7 @@ it("shows what a loan owes and how near it is to liquidation, cut rather than ro
   Morpho Blue WETH/USDC 86 %  ethereum       $3600  $2900           0.99     0.0 %  can be liquidated now`);
 });
 
-it("has no loans where nothing is owed, and dashes where that is unknown", () => {
+it("has no loans if nothing is owed, and dashes if that is unknown", () => {
   expect(show([{ ...loan, debtUsd: "0", loanToValue: "0" }])).not.toContain("Loans");
   const unknown = { healthFactor: null, distanceToLiquidation: null, collateralUsd: null, debtUsd: null };
   const shown = show([{ ...loan, ...unknown, loanToValue: null }]);

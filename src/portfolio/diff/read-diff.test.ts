@@ -144,7 +144,7 @@ describe("a difference from a block", () => {
     expect(numbers(diff.to.blocks)).toEqual([end]);
   });
 
-  it("does not wait for the newest block of a chain that hangs, and leaves it out where that is allowed", async () => {
+  it("does not wait for the newest block of a chain that hangs, and leaves it out if that is allowed", async () => {
     const hanging = { ...makeChainAccess(makeChainConfig("ethereum", 1)), pin: hangUntilAborted };
     const chains = new Map([...makeChainAccesses(base), ["ethereum", hanging]]);
     const from = new Map([

@@ -136,7 +136,7 @@ describe("a listed delegate", () => {
   });
 });
 
-describe("a contract that is no account", () => {
+describe("a contract that is not an account", () => {
   it("does not say what its owner can take", async () => {
     const contract = numberedAddress(0x0412);
     await chain.setCode(contract, fixedReturnCode({ "owner()": pad(signer, { size: 32 }) }));

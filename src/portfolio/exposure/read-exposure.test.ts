@@ -97,7 +97,7 @@ const delegationFloodCode = (count: number, asset: Hex): Hex => {
 };
 
 const KNOWN = Array.from({ length: 6 }, (_, i) => numberedAddress(0xa000 + i));
-const STRANGERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
+const OUTSIDERS = Array.from({ length: 6 }, (_, i) => numberedAddress(0xb000 + i));
 const KNOWN_DELEGATE = numberedAddress(0xde1e6a80);
 const spenders = createSpenderList(
   [
@@ -164,13 +164,13 @@ describe.each([
     const amount = fc.constantFrom(0n, 1n, 333_333n, 5_000_000n, 2n ** 96n - 1n, UINT256_MAX);
     const approval = fc.tuple(
       fc.nat(2),
-      fc.constantFrom(...KNOWN.slice(0, 3), ...STRANGERS.slice(0, 3)),
+      fc.constantFrom(...KNOWN.slice(0, 3), ...OUTSIDERS.slice(0, 3)),
       amount,
     );
     const allowances = new Map<string, bigint>();
     const balances = new Map<Hex, bigint>(tokens.map((token) => [token, 0n]));
     for (const token of tokens) {
-      for (const spender of [...KNOWN, ...STRANGERS]) await approve(token, spender, 0n);
+      for (const spender of [...KNOWN, ...OUTSIDERS]) await approve(token, spender, 0n);
     }
     const read0 = await Promise.all(
       tokens.map((token) => {
@@ -220,7 +220,7 @@ describe.each([
 describe("each revocation", () => {
   it("brings its permission to zero, and only that one", async () => {
     await approve(tokens[0] as Hex, KNOWN[4] as Hex, UINT256_MAX);
-    await approve(tokens[1] as Hex, STRANGERS[4] as Hex, 9n);
+    await approve(tokens[1] as Hex, OUTSIDERS[4] as Hex, 9n);
     const port = stage.port(scanNode, tokens);
     let left = (await read(port)).permissions;
     expect(left.length).toBeGreaterThanOrEqual(2);
@@ -240,9 +240,9 @@ describe("the response", () => {
   it("names known spenders, marks the others, and says what is unlimited and what was searched", async () => {
     const [token] = tokens as [Hex];
     await approve(token, KNOWN[0] as Hex, UINT256_MAX);
-    await approve(token, STRANGERS[0] as Hex, 5n);
+    await approve(token, OUTSIDERS[0] as Hex, 5n);
     const { permissions, summary } = await read(stage.port(scanNode, tokens));
-    const [known, stranger] = permissions;
+    const [known, outsider] = permissions;
     expect(known).toMatchObject({
       ...{
         kind: "erc20-allowance",
@@ -253,8 +253,8 @@ describe("the response", () => {
       },
       ...{ unlimited: true, reasons: ["unlimited"], expiresAt: null, via: null },
     });
-    expect(stranger).toMatchObject({
-      ...{ spender: STRANGERS[0], spenderName: null, unlimited: false, reasons: ["unknown spender"] },
+    expect(outsider).toMatchObject({
+      ...{ spender: OUTSIDERS[0], spenderName: null, unlimited: false, reasons: ["unknown spender"] },
       ...{ rawAllowance: "5", allowance: "0.000005", valueAtRiskUsd: "0.000013" },
     });
     expect(summary).toMatchObject({ permissionCount: 2, unlimitedCount: 1, unknownSpenderCount: 1 });
@@ -273,9 +273,9 @@ describe("the response", () => {
     expect(summary.warnings.join("\n")).toContain("approvals could not be searched");
   });
 
-  it("finds approvals of listed tokens behind thousands of logs that a stranger emits in the wallet's name", async () => {
-    const [token, stranger] = [tokens[1] as Hex, STRANGERS[5] as Hex];
-    await approve(token, stranger, 7n);
+  it("finds approvals of listed tokens behind thousands of logs that a third party emits in the wallet's name", async () => {
+    const [token, outsider] = [tokens[1] as Hex, OUTSIDERS[5] as Hex];
+    await approve(token, outsider, 7n);
     await chain.mine(200);
     const flood = numberedAddress(0xf100d);
     await chain.setCode(flood, approvalFloodCode(600));
@@ -293,11 +293,11 @@ describe("the response", () => {
       return isTooLarge ? { kind: "member-error", code: -32005, message } : null;
     });
     const { permissions, summary } = await read(stage.port(limited, tokens));
-    expect(summarize(permissions)).toContain(`${token} ${stranger} 7`);
+    expect(summarize(permissions)).toContain(`${token} ${outsider} 7`);
     expect(summary.warnings.join("\n")).toMatch(
       /logs of others hide approvals.* of listed tokens .* since block 0/,
     );
-    await approve(token, stranger, 0n);
+    await approve(token, outsider, 0n);
   });
 
   it("loses nothing to hostile tokens, and lists a liar's claims last", async () => {
@@ -310,7 +310,7 @@ describe("the response", () => {
     expect(permissions.filter(({ contract }) => contract === LIAR)).toHaveLength(KNOWN.length);
   });
 
-  it("does not know the total where the account's own code could not be read", async () => {
+  it("does not know the total if the account's own code could not be read", async () => {
     const blind = await stage.node((calls) =>
       calls.some(({ method }) => method === "eth_getCode") ? { kind: "status", status: 500 } : null,
     );
@@ -323,7 +323,7 @@ describe("the response", () => {
     expect(summary.warnings.join("\n")).toContain("its code could not be read");
   });
 
-  it("calls the total partial where a listed token that is held does not say who may take it", async () => {
+  it("calls the total partial if a listed token that is held does not say who may take it", async () => {
     const silent = numberedAddress(0x51137);
     const partial = async (balance: Hex) => {
       await chain.setCode(silent, fixedReturnCode({ "balanceOf(address)": pad(balance) }));
@@ -667,7 +667,7 @@ describe("permissions inside protocols", () => {
     expect(added).toBeCloseTo(3_000, 4);
   });
 
-  it("has no value where the positions could not be read, lists such permissions first, and calls the total partial", async () => {
+  it("has no value if the positions could not be read, lists such permissions first, and calls the total partial", async () => {
     const failing: PositionReader = { ...reader, read: () => Promise.reject(new Error("down")) };
     const { exposure } = await countRequests([failing]);
     const [first] = exposure.permissions;
@@ -676,7 +676,7 @@ describe("permissions inside protocols", () => {
     expect(exposure.summary.warnings.join("\n")).toContain("Positions in test are missing");
   });
 
-  it("finds a delegate of a debt token that our data lacks behind any number of logs of strangers", async () => {
+  it("finds a delegate of a debt token that our data lacks behind any number of logs of third parties", async () => {
     const [pool, asset, debtToken, liar] = [0x9b1, 0x9b2, 0x9b3, 0x9b4].map(numberedAddress) as [
       ...[Hex, Hex, Hex, Hex],
     ];
@@ -726,7 +726,7 @@ describe("permissions inside protocols", () => {
   });
 });
 
-describe("claims of strangers", () => {
+describe("claims of third parties", () => {
   const FAKES = [0xfa01, 0xfa02, 0xfa03, 0xfa04].map(numberedAddress);
 
   /** Approvals in the wallet's name of tokens that allow everyone one unit and have no balance. */
@@ -741,7 +741,7 @@ describe("claims of strangers", () => {
   it("neither hide a real permission nor make the total partial, however many there are", async () => {
     const [token, , unheld] = tokens as [Hex, Hex, Hex];
     const [thief, old] = [numberedAddress(0xbadbad), KNOWN[1] as Hex];
-    for (const one of tokens) for (const spender of [...KNOWN, ...STRANGERS]) await approve(one, spender, 0n);
+    for (const one of tokens) for (const spender of [...KNOWN, ...OUTSIDERS]) await approve(one, spender, 0n);
     await approve(token, thief, UINT256_MAX);
     await approve(unheld, old, 9n);
     const balance = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });

@@ -1,4 +1,4 @@
-// One read of a protocol's positions: its questions to the chain, and what it says about what it could not read.
+// One read of a protocol's positions: its reads of the chain, and its warnings about what it could not read.
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import type { ReadGroup } from "../contract-reads/reads.ts";

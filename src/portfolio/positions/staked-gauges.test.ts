@@ -63,7 +63,7 @@ describe("the search of gauges", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("goes on where the gas of a node has ended", async () => {
+  it("continues when the gas of a node has ended", async () => {
     const { asked, find } = openVoter(1_000, [0, 999], 400);
     expect(await find()).toEqual({ gauges: [gaugeAt(0), gaugeAt(999)], unasked: 0 });
     expect(asked.map(([from]) => from).sort((a, b) => a - b)).toEqual([0, 400, 800, 1_500]);

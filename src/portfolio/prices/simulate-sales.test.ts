@@ -119,7 +119,7 @@ describe("a simulated sale", () => {
     expect(sellable).toEqual([{ claim: inReserves, paid: null }]);
   });
 
-  it("goes on where the gas of a call ends", async () => {
+  it("continues after a call that runs out of gas", async () => {
     const claims = [1, 2, 3].map((number) => claimOf(makePool(number)));
     const at = openNode((call) =>
       words(

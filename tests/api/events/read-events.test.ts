@@ -236,7 +236,7 @@ describe("readEvents", () => {
     client.expectComplete();
   });
 
-  it("goes on where a branch was abandoned and adopted again", async () => {
+  it("continues after a branch was abandoned and adopted again", async () => {
     await index.extend([1, 1], 8);
     const client = new PagedClient(instant);
     await client.readToEnd();

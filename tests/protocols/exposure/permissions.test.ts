@@ -100,7 +100,7 @@ const node = await stage.node();
 const owner = chain.accounts.owner.address.toLowerCase() as Hex;
 const compiled = await compileSources({ "exposure.sol": SOURCES, "allowance-module.sol": ALLOWANCE_MODULE });
 const signal = AbortSignal.timeout(600_000);
-const [ROUTER, STRANGER, OPERATOR] = [0xa1, 0xb2, 0xc3].map((number) =>
+const [ROUTER, OUTSIDER, OPERATOR] = [0xa1, 0xb2, 0xc3].map((number) =>
   numberToHex(number, { size: 20 }),
 ) as [Hex, Hex, Hex];
 
@@ -224,22 +224,22 @@ describe("permissions of a wallet", () => {
     );
     // Unlimited, finite, zeroed.
     await solmate.call("approve", [ROUTER, MAX], wallet);
-    await open.call("approve", [STRANGER, 30n * WHOLE], wallet);
+    await open.call("approve", [OUTSIDER, 30n * WHOLE], wallet);
     await open.call("approve", [ROUTER, 5n], wallet);
     await open.call("approve", [ROUTER, 0n], wallet);
     // In Permit2: more than Permit2 may take; expired; zeroed; of a token that Permit2 may not take.
     await open.call("approve", [PERMIT2, 40n * WHOLE], wallet);
     await permit2.call("approve", [open.address, ROUTER, MAX160, now + 1_000_000n], wallet);
-    await permit2.call("approve", [open.address, STRANGER, 50n, now + 2n], wallet);
-    await permit2.call("approve", [solmate.address, STRANGER, 0n, now + 1_000_000n], wallet);
-    await permit2.call("approve", [usdt.address, STRANGER, 9n, now + 1_000_000n], wallet);
+    await permit2.call("approve", [open.address, OUTSIDER, 50n, now + 2n], wallet);
+    await permit2.call("approve", [solmate.address, OUTSIDER, 0n, now + 1_000_000n], wallet);
+    await permit2.call("approve", [usdt.address, OUTSIDER, 9n, now + 1_000_000n], wallet);
     // Operators of collections, taken back once, and one NFT; one approval ended with its transfer.
     await collection.call("setApprovalForAll", [OPERATOR, true], wallet);
-    await items.call("setApprovalForAll", [STRANGER, true], wallet);
+    await items.call("setApprovalForAll", [OUTSIDER, true], wallet);
     await items.call("setApprovalForAll", [OPERATOR, true], wallet);
     await items.call("setApprovalForAll", [OPERATOR, false], wallet);
-    await collection.call("approve", [STRANGER, 7n], wallet);
-    await collection.call("approve", [STRANGER, 8n], wallet);
+    await collection.call("approve", [OUTSIDER, 7n], wallet);
+    await collection.call("approve", [OUTSIDER, 8n], wallet);
     await collection.call("transferFrom", [wallet, owner, 8n], wallet);
     await chain.increaseTime(60n);
     await chain.request("evm_mine", []);
@@ -248,13 +248,13 @@ describe("permissions of a wallet", () => {
     expect(permissions.map(label).sort()).toEqual(
       [
         `erc20-allowance ${solmate.address} ${ROUTER} ${MAX} `,
-        `erc20-allowance ${open.address} ${STRANGER} ${30n * WHOLE} `,
+        `erc20-allowance ${open.address} ${OUTSIDER} ${30n * WHOLE} `,
         `erc20-allowance ${open.address} ${PERMIT2} ${40n * WHOLE} `,
         `permit2-allowance ${open.address} ${ROUTER} ${MAX160} `,
-        `permit2-allowance ${usdt.address} ${STRANGER} 9 `,
+        `permit2-allowance ${usdt.address} ${OUTSIDER} 9 `,
         `nft-operator ${collection.address} ${OPERATOR}  `,
-        `nft-operator ${items.address} ${STRANGER}  `,
-        `nft-approval ${collection.address} ${STRANGER}  7`,
+        `nft-operator ${items.address} ${OUTSIDER}  `,
+        `nft-approval ${collection.address} ${OUTSIDER}  7`,
       ].sort(),
     );
     const riskOf = (kind: string, contract: Hex, spender: Hex) =>
@@ -262,7 +262,7 @@ describe("permissions of a wallet", () => {
         ?.valueAtRiskUsd;
     expect(riskOf("erc20-allowance", solmate.address, ROUTER)).toBe("200");
     expect(riskOf("permit2-allowance", open.address, ROUTER)).toBe("80");
-    expect(riskOf("permit2-allowance", usdt.address, STRANGER)).toBe("0");
+    expect(riskOf("permit2-allowance", usdt.address, OUTSIDER)).toBe("0");
     // Everything of one token, 30 and 40 of the other; what is in Permit2 is part of the 40.
     expect(summary.valueAtRiskUsd).toBe("340");
     let left = permissions.map(label);
@@ -360,7 +360,7 @@ describe("a Safe", () => {
 });
 
 describe("a Safe whose proxy runs another singleton", () => {
-  it("puts an unknown part at risk, although it says all that a Safe says, and a stranger takes everything", async () => {
+  it("puts an unknown part at risk, although it says all that a Safe says, and an outsider takes everything", async () => {
     const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
     const safe = await deploySafe(singleton);
     await safe.call("setup", [[owner, wallet], 2n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);

@@ -100,7 +100,7 @@ describe("Uniswap v4 on its own bytecode", () => {
     expect([idsOf(positions), warnings]).toEqual([[kept], []]);
   });
 
-  it("finds all NFTs where the node searches few blocks at once", async () => {
+  it("finds all NFTs if the node searches few blocks at once", async () => {
     const first = await uniswap.mint(pool, [-60, 60], LIQUIDITY);
     await stage.chain.mine(40);
     const second = await uniswap.mint(pool, [-120, 120], LIQUIDITY);

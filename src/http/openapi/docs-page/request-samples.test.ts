@@ -46,7 +46,7 @@ describe("a curl command", () => {
     ]);
   });
 
-  it("takes the URL from a variable where the service does not know its own", () => {
+  it("takes the URL from a variable if the service does not know its own", () => {
     const request = {
       method: "GET",
       path: "/intents",

@@ -130,7 +130,7 @@ describe("Uniswap v2 and its forks", () => {
     expect(at.rounds[0]?.length).toBeLessThan(10);
   });
 
-  it("names the contracts that it did not ask about where only transfers show stakes", async () => {
+  it("names the contracts that it did not ask about if only transfers show stakes", async () => {
     const many = Array.from({ length: 401 }, (_, index) => ({
       ...{ ...sent, logIndex: index },
       contract: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
