@@ -23,7 +23,7 @@ function harness(options: Partial<Parameters<typeof createFairLimit>[0]> = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe("a fair limit", () => {
-  it("never gives all places to one key", async () => {
+  it("never gives all slots to one key", async () => {
     const { run, started, end } = harness();
     const all = [run("a", "a1"), run("a", "a2"), run("b", "b1")];
     expect(started).toEqual(["a1", "b1"]);
@@ -57,7 +57,7 @@ describe("a fair limit", () => {
     await expect(run("c", "late")).rejects.toMatchObject({ code: "OVERLOADED" });
   });
 
-  it("frees the place of a task that fails", async () => {
+  it("frees the slot of a task that fails", async () => {
     const { run, started } = harness({ runningMax: 1 });
     const limit = createFairLimit({ runningMax: 1, runningPerKeyMax: 1, waitingMax: 1, waitingPerKeyMax: 1 });
     await expect(limit.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");

@@ -42,7 +42,7 @@ describe("a statement", () => {
     expect(parts[0]?.text).toBe("c = $1");
   });
 
-  it("holds every value in its place, however it was composed", () => {
+  it("holds every value in its position, however it was composed", () => {
     const tree: fc.Arbitrary<{ statement: SqlText; plain: (SqlValue | string)[] }> = fc.letrec((tie) => ({
       node: fc.oneof(
         { maxDepth: 4 },

@@ -43,7 +43,7 @@ const shownRequests = [...API_PAGE.matchAll(/^# ([A-Z]+) (\/\S*): .*\n((?:curl| 
 );
 
 describe("/llms.txt", () => {
-  it("follows llmstxt.org and links every operation to its place on the page", async () => {
+  it("follows llmstxt.org and links every operation to its position on the page", async () => {
     const text = await (await fetch(`${api.url}/llms.txt`)).text();
     const page = await (await fetch(`${api.url}/docs`)).text();
     const lines = text.split("\n");

@@ -64,7 +64,7 @@ const FIND_BROKEN_CHAINS = `(() => {
 })()`;
 
 describe("a snapshot on the page", () => {
-  it("fits its place at every width, with names of chains in one piece", async () => {
+  it("fits its container at every width, with names of chains in one piece", async () => {
     const { page, errors } = await buy();
     expect(await findLayoutDefects(page)).toEqual([]);
     for (const width of LAYOUT_WIDTHS) {

@@ -108,7 +108,7 @@ async function expectHelp(folder: string): Promise<void> {
   expect([code, out]).toEqual([0, expect.stringMatching(/--region\b.*/)]);
 }
 
-it("carries a changed declaration to every generated place, and fails the checks of written ones", async () => {
+it("carries a changed declaration to every generated file, and fails the checks of written ones", async () => {
   const folder = await copyCheckout();
   const before = await readParts(folder);
   expect([before.stale, before.staleSections, typeErrorsOf(folder, BEFORE)]).toEqual([null, [], null]);

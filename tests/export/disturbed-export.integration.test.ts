@@ -154,7 +154,7 @@ describe("two exports into one folder", () => {
     expect(await listFiles(folder)).toEqual(before);
   });
 
-  it("the one that begins deletes nothing that another database has listed since it looked", async () => {
+  it("the one that begins deletes nothing that another database has listed since it read the manifest", async () => {
     const [folder, elsewhere] = [await createFolderWith(1), await createFolderWith(2)];
     const late = exportInto(
       folder,

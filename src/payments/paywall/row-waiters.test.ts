@@ -86,7 +86,7 @@ it("serves another payer at once while many copies of one payment wait", async (
   expect(await stage.transfersFrom(payer.address)).toHaveLength(1);
 });
 
-it("waiting requests take no place of active ones, whatever they wait for", async () => {
+it("waiting requests take no slot of active ones, whatever they wait for", async () => {
   const service = await stage.serve({ limits: { activeRequestsMax: 3, waitersPerPaymentMax: 4 } });
   const other = await stage.payer();
   const url = `${service.url}/paid?q=held`;

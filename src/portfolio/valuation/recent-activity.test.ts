@@ -57,7 +57,7 @@ describe("recent activity", () => {
     ).toEqual(Array.from({ length: 25 }, (_, index) => index));
   });
 
-  it("gives lookalikes only the places that others leave", () => {
+  it("gives lookalikes only the entries that others leave", () => {
     const poisoner = numberedContract(666);
     const poison = Array.from({ length: 30 }, (_, index) => entry(index, 1_000 - index, poisoner, true));
     const real = Array.from({ length: 20 }, (_, index) => entry(100 + index, 500 - index));

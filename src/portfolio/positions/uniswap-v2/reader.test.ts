@@ -202,7 +202,7 @@ describe("Uniswap v2 and its forks", () => {
     expect(asPair.rounds.map(({ length }) => length)).toEqual([3]);
   });
 
-  it("looks at four hundred gauges at most, with a warning: anyone may stake a little for the wallet", async () => {
+  it("reads four hundred gauges at most, with a warning: anyone may stake a little for the wallet", async () => {
     const stakes = Array.from({ length: 410 }, (_, index) => ({
       pool: `0x${(index + 1).toString(16).padStart(40, "0")}` as Hex,
       ...{ gauge: GAUGE, holdsNfts: false },

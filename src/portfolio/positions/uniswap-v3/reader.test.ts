@@ -95,7 +95,7 @@ describe("Uniswap v3", () => {
     }
   });
 
-  it("looks at the newest two thousand NFTs, with a warning", async () => {
+  it("reads the newest two thousand NFTs, with a warning", async () => {
     const total = 2_100;
     const ids = Array.from({ length: total }, (_, index): RecordedCall => {
       return fixture.ownedNftCall(BigInt(1_000 + index), BigInt(index));
