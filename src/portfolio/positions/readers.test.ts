@@ -4,9 +4,9 @@ import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/marke
 import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/contracts.ts";
 import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
-import { LIDO_MARKETS } from "./lido/markets.ts";
+import { LIDO_MARKETS } from "./lido/reader.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/contracts.ts";
-import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rated-tokens.ts";
+import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rate-reader.ts";
 import { POSITION_READERS } from "./readers.ts";
 
 describe("the position readers", () => {
@@ -69,7 +69,7 @@ describe("the position readers", () => {
         .flatMap((pools) => pools.get(chainId) ?? [])
         .flatMap(({ markets }) => markets);
       const comets = (COMPOUND_V3_MARKETS.get(chainId) ?? []).map(({ comet }) => comet);
-      const lido = LIDO_MARKETS.get(chainId)?.wstEth ?? [];
+      const lido = (LIDO_MARKETS.get(chainId) ?? []).map(({ wstEth }) => wstEth);
       const rated = [ROCKET_POOL_TOKENS, ETHER_FI_TOKENS, SKY_TOKENS].flatMap((tokens) =>
         (tokens.get(chainId) ?? []).map(({ token }) => token),
       );

@@ -4,8 +4,7 @@
 // rate share rate-reader.ts. What tests read of the protocols is in tests/fixtures.
 
 import type { PositionReader } from "../types.ts";
-import { AAVE_STAKE_TOKENS } from "./aave-staking/markets.ts";
-import { createAaveStakingReader } from "./aave-staking/reader.ts";
+import { AAVE_STAKE_TOKENS, createAaveStakingReader } from "./aave-staking/reader.ts";
 import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
 import { createAaveV2Reader, createAaveV3Reader, createSparkReader } from "./aave-v3/reader.ts";
 import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
@@ -13,14 +12,11 @@ import { createCompoundV2Reader, createMoonwellReader, createVenusReader } from 
 import { COMPOUND_V3_MARKETS } from "./compound-v3/contracts.ts";
 import { createCompoundV3Reader } from "./compound-v3/reader.ts";
 import { erc4626Reader } from "./erc4626/reader.ts";
-import { ETHENA_MARKETS } from "./ethena/markets.ts";
-import { createEthenaReader } from "./ethena/reader.ts";
-import { LIDO_MARKETS } from "./lido/markets.ts";
-import { createLidoReader } from "./lido/reader.ts";
+import { createEthenaReader, ETHENA_MARKETS } from "./ethena/reader.ts";
+import { createLidoReader, LIDO_MARKETS } from "./lido/reader.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "./morpho-blue/reader.ts";
-import { createRateReader } from "./rate-reader.ts";
-import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rated-tokens.ts";
+import { createRateReader, ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rate-reader.ts";
 import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
 import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
 import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";

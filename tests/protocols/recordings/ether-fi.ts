@@ -1,7 +1,10 @@
 // ether.fi: the rates of eETH and weETH after rewards and after a slashing, on ether.fi's own contracts.
 import { getContractAddress, type Hex, hexToNumber, parseEther, zeroAddress } from "viem";
-import { createRateReader, type RatedToken } from "../../../src/portfolio/positions/rate-reader.ts";
-import { ETHER_FI_TOKENS } from "../../../src/portfolio/positions/rated-tokens.ts";
+import {
+  createRateReader,
+  ETHER_FI_TOKENS,
+  type RatedToken,
+} from "../../../src/portfolio/positions/rate-reader.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";

@@ -91,7 +91,7 @@ export async function recordLido(recorder: Recorder, file: string): Promise<void
   const lido = await deployLido(recorder);
   const { stEth, wstEth, queue } = lido;
   const market = { wstEth: wstEth.address, stEth: stEth.address, withdrawalQueue: queue.address };
-  const readers = [createLidoReader(new Map([[chain.chainId, market]]))];
+  const readers = [createLidoReader(new Map([[chain.chainId, [market]]]))];
   const listed = [await holdingOf(wstEth)];
   const recordMoment = async (name: string, views: Readonly<Record<string, unknown>>) =>
     record(name, { readers, listed, holdings: [await holdingOf(wstEth)], views });

@@ -1,7 +1,6 @@
 // Rocket Pool: the rate of rETH before a report, after rewards and after a slashing, on Rocket Pool's own contracts.
 import { concat, type Hex, keccak256, parseEther, stringToHex } from "viem";
-import { createRateReader } from "../../../src/portfolio/positions/rate-reader.ts";
-import { ROCKET_POOL_TOKENS } from "../../../src/portfolio/positions/rated-tokens.ts";
+import { createRateReader, ROCKET_POOL_TOKENS } from "../../../src/portfolio/positions/rate-reader.ts";
 import type { Recorder } from "../support/recorder.ts";
 
 const keyOf = (...parts: readonly string[]): Hex => keccak256(concat(parts.map((part) => stringToHex(part))));

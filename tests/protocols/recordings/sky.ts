@@ -1,8 +1,7 @@
 // Sky: sDAI and stUSDS as vaults, and the oracle that carries the savings rate to other chains, on Sky's own contracts.
 import { type Hex, parseEther, stringToHex } from "viem";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
-import { createRateReader } from "../../../src/portfolio/positions/rate-reader.ts";
-import { SKY_TOKENS } from "../../../src/portfolio/positions/rated-tokens.ts";
+import { createRateReader, SKY_TOKENS } from "../../../src/portfolio/positions/rate-reader.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { DeployedContract, Deployer } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";

@@ -5,8 +5,7 @@ import recording from "../../../../tests/fixtures/positions/aave-staking.json" w
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { AAVE_STAKE_TOKENS, type AaveStakeToken } from "./markets.ts";
-import { createAaveStakingReader } from "./reader.ts";
+import { AAVE_STAKE_TOKENS, type AaveStakeToken, createAaveStakingReader } from "./reader.ts";
 
 const wallet = recording.wallet as Hex;
 const tokens = recording.tokens as readonly AaveStakeToken[];

@@ -9,7 +9,7 @@ import type {
   PositionResult,
   ProtocolPosition,
 } from "../../types.ts";
-import { AAVE_STAKE_TOKENS } from "../aave-staking/markets.ts";
+import { AAVE_STAKE_TOKENS } from "../aave-staking/reader.ts";
 import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
 import { hasLure, readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";

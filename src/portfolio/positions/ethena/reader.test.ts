@@ -6,8 +6,7 @@ import { describePositionReader } from "../../../../tests/support/portfolio/posi
 import type { Hex } from "../../../lib/hex.ts";
 import type { PositionReader } from "../../types.ts";
 import { createErc4626Reader } from "../erc4626/reader.ts";
-import type { EthenaMarket } from "./markets.ts";
-import { createEthenaReader } from "./reader.ts";
+import { createEthenaReader, type EthenaMarket } from "./reader.ts";
 
 const market = recording.market as EthenaMarket;
 const wallet = recording.wallet as Hex;

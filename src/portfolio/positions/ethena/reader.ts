@@ -1,48 +1,48 @@
 // Ethena: USDe that leaves the staking contract, which no token represents. sUSDe itself is an ERC-4626 vault.
 
+import { readChainData } from "../../../chain/chain-data.ts";
 import { TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
-import { readGroups } from "../../contract-reads/read-groups.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 import { defineRead, joinEach, toWords } from "../../contract-reads/reads.ts";
 import type { PositionReader, ProtocolPosition } from "../../types.ts";
-import { declareAssets, getAsset } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
-import type { EthenaMarket } from "./markets.ts";
+import { declareAssets, toHolding } from "../asset-metadata.ts";
+import { defineReader } from "../position-read.ts";
 
 const PROTOCOL = "ethena";
+
+const ethenaMarket = shape.object({ stakedUsde: shape.address, usde: shape.address });
+
+export type EthenaMarket = ShapeType<typeof ethenaMarket>;
+
+/** The bridged tokens know no cooldown. */
+export const ETHENA_MARKETS = readChainData("staking", "ethena", shape.list(ethenaMarket));
 
 /** When the cooldown ends, and the amount. */
 const cooldowns = defineRead("function cooldowns(address)", toWords(2));
 
 /** One round trip. The amount is fixed when the cooldown begins, and stays until it is withdrawn. */
-export function createEthenaReader(
-  marketsByChain: ReadonlyMap<number, readonly EthenaMarket[]>,
-): PositionReader {
-  return createMarketReader(PROTOCOL, marketsByChain, async (query, markets, signal) => {
-    const { at, wallet } = query;
-    const stables = markets.map(({ usde }) => usde);
-    const { amounts, assets } = await readGroups(at, signal, {
-      amounts: joinEach(markets, ({ stakedUsde }) => cooldowns(stakedUsde, [wallet])),
-      assets: declareAssets(query, stables),
-    });
-    const warnings: string[] = [];
-    const positions = amounts.flatMap(([{ stakedUsde, usde }, words]): ProtocolPosition[] => {
-      const amount = words?.[1];
-      if (amount === undefined || amount > TOKEN_AMOUNT_MAX) {
-        warnings.push(`USDe in cooldown on ${at.chain.name} could not be read and is missing.`);
-        return [];
-      }
-      if (amount === 0n) return [];
-      return [
-        {
-          protocol: PROTOCOL,
-          kind: "staked",
-          name: "Ethena: USDe in cooldown",
-          contract: stakedUsde,
-          assets: [{ ...getAsset(assets, usde), rawBalance: amount }],
-          receiptTokens: [],
-        },
-      ];
-    });
-    return { positions, warnings };
+export function createEthenaReader(markets: ReadonlyMap<number, readonly EthenaMarket[]>): PositionReader {
+  return defineReader({
+    ...{ protocol: PROTOCOL, markets },
+    async read(run, onChain) {
+      const { amounts, assets } = await run.ask({
+        amounts: joinEach(onChain, ({ stakedUsde }) => cooldowns(stakedUsde, [run.wallet])),
+        assets: declareAssets(
+          run,
+          onChain.map(({ usde }) => usde),
+        ),
+      });
+      return amounts.flatMap(([{ stakedUsde, usde }, words]): ProtocolPosition[] => {
+        const amount = words?.[1];
+        if (amount === undefined || amount > TOKEN_AMOUNT_MAX) {
+          run.warn(`USDe in cooldown on ${run.chain} could not be read and is missing.`);
+          return [];
+        }
+        if (amount === 0n) return [];
+        const facts = { protocol: PROTOCOL, kind: "staked", name: "Ethena: USDe in cooldown" } as const;
+        const held = toHolding(assets, usde, amount);
+        return [{ ...facts, contract: stakedUsde, assets: [held], receiptTokens: [] }];
+      });
+    },
   });
 }

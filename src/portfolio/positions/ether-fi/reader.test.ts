@@ -5,8 +5,7 @@ import { openRecordedChain, openRecordedMoment } from "../../../../tests/support
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { PositionAsset } from "../../types.ts";
-import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { ETHER_FI_TOKENS } from "../rated-tokens.ts";
+import { createRateReader, ETHER_FI_TOKENS, type RatedToken } from "../rate-reader.ts";
 
 const wallet = recording.wallet as Hex;
 const [eEth, weEth] = [recording.eEth as Hex, recording.weEth as Hex];

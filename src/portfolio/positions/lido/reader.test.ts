@@ -10,12 +10,11 @@ import {
   readRecordedExposure,
 } from "../../../../tests/support/portfolio/recorded-exposure.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { LidoMarket } from "./markets.ts";
-import { createLidoReader } from "./reader.ts";
+import { createLidoReader, type LidoMarket } from "./reader.ts";
 
 const market = recording.market as LidoMarket;
 const wallet = recording.wallet as Hex;
-const reader = createLidoReader(new Map([[31337, market]]));
+const reader = createLidoReader(new Map([[31337, [market]]]));
 const signal = new AbortController().signal;
 const { cases } = recording;
 const { staked, requested, slashed, paused, emptied } = cases;

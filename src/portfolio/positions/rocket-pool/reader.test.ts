@@ -4,8 +4,7 @@ import recording from "../../../../tests/fixtures/positions/rocket-pool.json" wi
 import { openRecordedChain, openRecordedMoment } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { createRateReader, type RatedToken } from "../rate-reader.ts";
-import { ROCKET_POOL_TOKENS } from "../rated-tokens.ts";
+import { createRateReader, type RatedToken, ROCKET_POOL_TOKENS } from "../rate-reader.ts";
 
 const wallet = recording.wallet as Hex;
 const token = recording.token as Hex;
