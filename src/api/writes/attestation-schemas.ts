@@ -67,7 +67,6 @@ export const attestationSchemaReads: readonly Read[] = [
       summary: "Get an attestation schema",
       description: "The meaning of attestations under this schema hash, as their JSON Schema.",
       tag: "Attestations",
-      parameter: "schemaHash",
       kind: hashParameter,
       column: "schema_hash",
       notFoundMessage: "No attestation schema has this hash.",

@@ -11,12 +11,12 @@ import {
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import {
-  columnFields,
   computedField,
   defineRecord,
   defineRecordRead,
   isValidAt,
   recordJsonSchema,
+  tableFields,
 } from "../../schema/reads/record.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
@@ -29,16 +29,7 @@ import { trustSignals } from "../domains/trust-signals.ts";
 export const service = defineRecord({
   name: "Service",
   table: services,
-  fields: columnFields(services, [
-    "service_numeric_id",
-    "merchant_id",
-    "service_id",
-    "metadata_uri",
-    "metadata_hash",
-    "capability_hash",
-    "active",
-    "block_number",
-  ]),
+  fields: tableFields(services),
 });
 
 export const serviceReads = [
@@ -47,8 +38,6 @@ export const serviceReads = [
     summary: "One service, by its number",
     description: "An offer of a merchant: its text id, metadata and capabilities, and whether it is active.",
     tag: "Commerce",
-    parameter: "id",
-    kind: uintParameter(),
     column: "service_numeric_id",
     notFoundMessage: "No service has this id.",
   }),
@@ -70,14 +59,7 @@ export const serviceReads = [
 export const facilitator = defineRecord({
   name: "Facilitator",
   table: facilitators,
-  fields: columnFields(facilitators, [
-    "facilitator_id",
-    "facilitator",
-    "metadata_uri",
-    "metadata_hash",
-    "active",
-    "block_number",
-  ]),
+  fields: tableFields(facilitators),
 });
 
 const facilitatorReads = [
@@ -86,8 +68,6 @@ const facilitatorReads = [
     summary: "One facilitator",
     description: "An entry of CommerceRegistry: its address, metadata, and whether it is active.",
     tag: "Commerce",
-    parameter: "id",
-    kind: uintParameter(),
     column: "facilitator_id",
     notFoundMessage: "No facilitator has this id.",
   }),
@@ -109,24 +89,7 @@ const facilitatorReads = [
 export const quote = defineRecord({
   name: "Quote",
   table: quotes,
-  fields: columnFields(quotes, [
-    "quote_hash",
-    "merchant_id",
-    "service_numeric_id",
-    "agent",
-    "token",
-    "facilitator",
-    "amount",
-    "payment_rail",
-    "protocol_fee_bps",
-    "protocol_fee_amount",
-    "expires_at",
-    "payment_nonce",
-    "resource_hash",
-    "terms_hash",
-    "x402_payload_hash",
-    "settled",
-  ]),
+  fields: tableFields(quotes, ["block_number"]),
 });
 
 const quoteReads = [
@@ -136,7 +99,6 @@ const quoteReads = [
     description:
       "The terms that a merchant has quoted to an agent on chain: amount, token, fee and expiry, and whether they are settled.",
     tag: "Commerce",
-    parameter: "quoteHash",
     kind: hashParameter,
     column: "quote_hash",
     notFoundMessage: "No quote has this hash.",
@@ -146,23 +108,7 @@ const quoteReads = [
 export const receipt = defineRecord({
   name: "Receipt",
   table: receipts,
-  fields: columnFields(receipts, [
-    "receipt_id",
-    "quote_hash",
-    "agent",
-    "merchant_id",
-    "service_numeric_id",
-    "token",
-    "amount",
-    "payment_rail",
-    "protocol_fee_bps",
-    "protocol_fee_amount",
-    "facilitator",
-    "result_hash",
-    "resource_hash",
-    "fulfillment_hash",
-    "block_number",
-  ]),
+  fields: tableFields(receipts),
 });
 
 const receiptReads = [
@@ -172,8 +118,6 @@ const receiptReads = [
     description:
       "A settled payment between an agent and a merchant: its quote, amount, protocol fee and the hashes that prove it.",
     tag: "Commerce",
-    parameter: "id",
-    kind: uintParameter(),
     column: "receipt_id",
     notFoundMessage: "No receipt has this id.",
   }),
@@ -199,15 +143,7 @@ const receiptReads = [
 export const dispute = defineRecord({
   name: "Dispute",
   table: disputes,
-  fields: columnFields(disputes, [
-    "dispute_id",
-    "receipt_id",
-    "opener",
-    "reason_hash",
-    "status",
-    "resolution_hash",
-    "block_number",
-  ]),
+  fields: tableFields(disputes, ["merchant_id"]),
 });
 
 const STATUSES = ["open", "resolved", "rejected"] as const;
@@ -219,8 +155,6 @@ const disputeReads = [
     description:
       "A dispute about a receipt: who opened it, its status, and the hashes of reason and resolution.",
     tag: "Commerce",
-    parameter: "id",
-    kind: uintParameter(),
     column: "dispute_id",
     notFoundMessage: "No dispute has this id.",
   }),
@@ -249,15 +183,7 @@ const disputeReads = [
 const signal = defineRecord({
   name: "TrustSignal",
   table: trustSignals,
-  fields: columnFields(trustSignals, [
-    "signal_id",
-    "subject_type",
-    "subject_id",
-    "kind",
-    "reporter",
-    "signal_hash",
-    "block_number",
-  ]),
+  fields: tableFields(trustSignals),
 });
 
 const numbered = integerEnumParameter([0, 1, 2, 3]);
@@ -295,15 +221,7 @@ export function countsSchema<const Key extends string>(keys: readonly Key[]) {
 export const merchant = defineRecord({
   name: "Merchant",
   table: merchants,
-  fields: columnFields(merchants, [
-    "merchant_id",
-    "owner",
-    "payout_address",
-    "metadata_uri",
-    "metadata_hash",
-    "active",
-    "block_number",
-  ]),
+  fields: tableFields(merchants),
 });
 
 const COMMERCE = ["receipts", "settled_volume", "fulfilled_receipts"] as const;
@@ -331,8 +249,6 @@ const reputation = defineRecord({
 
 const byId = {
   tag: "Commerce",
-  parameter: "id",
-  kind: uintParameter(),
   column: "merchant_id",
   notFoundMessage: "No merchant has this id.",
 };

@@ -156,8 +156,6 @@ const getIntent: Read = {
     description:
       "An intent with its state, its fill if there is one, and the execution metadata that its owner has stored.",
     tag: "Intents",
-    parameter: "id",
-    kind: uintParameter(),
     column: "intent_id",
     notFoundMessage: "No intent has this id.",
   }),

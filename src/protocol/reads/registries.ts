@@ -1,8 +1,14 @@
 // Reads: GET /agents, /attestations, /solvers and /attestors, each as a list and by id, and the directory of agents.
 import { nullable } from "../../schema/json-schema.ts";
-import { addressParameter, boolParameter, hashParameter, uintParameter } from "../../schema/parameter.ts";
+import { addressParameter, boolParameter, hashParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
-import { columnFields, computedField, defineRecord, defineRecordRead } from "../../schema/reads/record.ts";
+import {
+  columnFields,
+  computedField,
+  defineRecord,
+  defineRecordRead,
+  tableFields,
+} from "../../schema/reads/record.ts";
 import { attestations, attesterActivity } from "../domains/attestations.ts";
 import { solverActivity } from "../domains/intents.ts";
 import { agents, attestors, solvers } from "../domains/registries.ts";
@@ -10,15 +16,7 @@ import { agents, attestors, solvers } from "../domains/registries.ts";
 export const agent = defineRecord({
   name: "Agent",
   table: agents,
-  fields: columnFields(agents, [
-    "agent_id",
-    "owner",
-    "metadata_uri",
-    "pubkey",
-    "capabilities_hash",
-    "revoked",
-    "block_number",
-  ]),
+  fields: tableFields(agents),
 });
 
 export const agentReads = [
@@ -28,8 +26,6 @@ export const agentReads = [
     description:
       "An entry of AgentRegistry: who owns it, its metadata, public key and capabilities, and whether it is revoked.",
     tag: "Agents",
-    parameter: "agentId",
-    kind: uintParameter(),
     column: "agent_id",
     notFoundMessage: "No agent has this id.",
   }),
@@ -59,16 +55,7 @@ export const agentReads = [
 export const attestation = defineRecord({
   name: "Attestation",
   table: attestations,
-  fields: columnFields(attestations, [
-    "attestation_id",
-    "attester",
-    "schema_hash",
-    "subject",
-    "data_hash",
-    "timestamp",
-    "revoked",
-    "block_number",
-  ]),
+  fields: tableFields(attestations),
 });
 
 const attestationReads = [
@@ -78,8 +65,6 @@ const attestationReads = [
     description:
       "Who attests what about which subject under which schema, and whether it is revoked. The attested data itself is off chain; the record has its hash.",
     tag: "Attestations",
-    parameter: "id",
-    kind: uintParameter(),
     column: "attestation_id",
     notFoundMessage: "No attestation has this id.",
   }),
@@ -114,14 +99,7 @@ export const solver = defineRecord({
   // Joined by address: fills of an operator before it registered count too.
   joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
   fields: {
-    ...columnFields(solvers, [
-      "solver_id",
-      "operator",
-      "metadata_uri",
-      "capabilities_hash",
-      "bond",
-      "active",
-    ]),
+    ...tableFields(solvers, ["block_number"]),
     fills: computedField("coalesce(a.fills, 0)", COUNT),
     // A failing fill reverts without an event: every recorded fill succeeded.
     successful_fills: computedField("coalesce(a.fills, 0)", COUNT),
@@ -143,8 +121,6 @@ const solverReads = [
     description:
       "An entry of SolverRegistry with its bond, and what its operator has bid, won and filled so far.",
     tag: "Solvers",
-    parameter: "id",
-    kind: uintParameter(),
     column: "solver_id",
     notFoundMessage: "No solver has this id.",
   }),
@@ -169,7 +145,7 @@ export const attestor = defineRecord({
   // Joined by address: attestations of an operator before it registered count too.
   joins: [{ table: attesterActivity, alias: "a", on: "a.attester = t.operator" }],
   fields: {
-    ...columnFields(attestors, ["attestor_id", "operator", "metadata_uri", "schemas_hash", "active"]),
+    ...tableFields(attestors, ["block_number"]),
     attestations: computedField("coalesce(a.attestations, 0)", COUNT),
     revoked_attestations: computedField("coalesce(a.revoked_attestations, 0)", COUNT),
     ...columnFields(attestors, ["block_number"]),
@@ -182,8 +158,6 @@ const attestorReads = [
     summary: "One attestor",
     description: "An entry of AttestorRegistry, and how many attestations its operator has made and revoked.",
     tag: "Attestors",
-    parameter: "id",
-    kind: uintParameter(),
     column: "attestor_id",
     notFoundMessage: "No attestor has this id.",
   }),

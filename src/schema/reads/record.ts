@@ -2,7 +2,7 @@
 
 import type { JsonForm, ValueOf } from "../column.ts";
 import { type JsonSchema, nullable, type Schema, schemaOf, type TypeOf } from "../json-schema.ts";
-import type { ParameterKind } from "../parameter.ts";
+import { type ParameterKind, uintParameter } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Columns, Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, type ResultRow, toFirstRecord } from "./read.ts";
@@ -112,6 +112,20 @@ export function columnFields<
     ];
   });
   return Object.fromEntries(fields);
+}
+
+/** Every column of a table and the block of its event, except for those that the record does not show. */
+export function tableFields<
+  C extends Columns,
+  K extends keyof C & string,
+  const Hidden extends keyof C & string = never,
+>(table: Table<C, K>, hidden: readonly Hidden[] = []) {
+  type Shown = Exclude<keyof C & string, Hidden | "tx_hash" | "log_index">;
+  const skipped: readonly string[] = [...hidden, "tx_hash", "log_index"];
+  return columnFields(
+    table,
+    Object.keys(table.columns).filter((name): name is Shown => !skipped.includes(name)),
+  );
 }
 
 /**
@@ -315,13 +329,14 @@ export function defineRecordRead(
     summary: string;
     description: string;
     tag: string;
-    parameter: string;
-    kind: ParameterKind<SqlValue>;
+    /** The kind of the only parameter in the path; a whole number if absent. */
+    kind?: ParameterKind<SqlValue>;
     column: string;
     notFoundMessage: string;
   },
 ): Read {
-  const { operationId, summary, description, tag, parameter, kind, column, notFoundMessage } = options;
+  const { operationId, summary, description, tag, kind = uintParameter(), column, notFoundMessage } = options;
+  const parameter = /:(\w+)/.exec(path)?.[1] ?? "";
   const select = (input: RecordInput, value: SqlValue) =>
     selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
   // Statements at the latest block, compiled once.
