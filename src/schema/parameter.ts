@@ -34,6 +34,25 @@ export type Parameter<T extends SqlValue = SqlValue> = {
   readonly example?: unknown;
 };
 
+/** A parameter of the query, which a request may leave out. */
+export function queryParameter<T extends SqlValue>(
+  name: string,
+  kind: ParameterKind<T>,
+  description: string,
+  example?: unknown,
+): Parameter<T> {
+  return { name, in: "query", required: false, kind, description, example };
+}
+
+export function pathParameter<T extends SqlValue>(
+  name: string,
+  kind: ParameterKind<T>,
+  description: string,
+  example?: unknown,
+): Parameter<T> {
+  return { name, in: "path", required: true, kind, description, example };
+}
+
 export const addressParameter: ParameterKind<string> = {
   json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
   parse: parseAddress,

@@ -1,11 +1,19 @@
-// The request and the result of a reader of events: a page of records, or an undo, and where the next page begins.
+// The request and the result of a reader of events: a page of records or an undo, as clients get them, and where the next page begins.
 import type { Hex } from "../../lib/hex.ts";
 import type { EventFilter, EventSubject, FilteredEvent } from "../../protocol/event-filter.ts";
+import {
+  closedObject,
+  listOf,
+  nullable,
+  schemaOf,
+  type TypeOf,
+  titledRecord,
+} from "../../schema/json-schema.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
-import type { Sentence } from "../../schema/sentence.ts";
+import { SENTENCE_SCHEMA, type Sentence } from "../../schema/sentence.ts";
 import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, type EventOrder, formatCursor } from "./cursor.ts";
-import type { RowChangeRecord } from "./row-records.ts";
+import { ROW_CHANGES_SCHEMA } from "./event-rows.ts";
 
 /** The begin: a cursor as text, before the first event of a block, or at an end of the chain. */
 export type EventStart =
@@ -13,12 +21,22 @@ export type EventStart =
   | { readonly block: number }
   | { readonly end: "genesis" | "head" };
 
-export type EventsRequest = {
+/** The events that a reader gets, and what comes with each. */
+export type EventSelection = {
+  readonly filter: EventFilter;
+  readonly finality: Finality;
+  /** Whether events have the rows that they changed. */
+  readonly rows: boolean;
+  /** Whether events have their sentences in parts, for which the tokens of intents are read. */
+  readonly parts: boolean;
+};
+
+export const EVERY_EVENT: EventFilter = { types: null, subjects: {} };
+
+export type EventsRequest = Pick<EventSelection, "filter" | "finality"> & {
   readonly from: EventStart | EventCursor;
   /** Newest first if `desc`; absent for the order of the chain. */
   readonly order?: EventOrder;
-  readonly filter: EventFilter;
-  readonly finality: Finality;
   /** Most events; fewer if their bytes or the logs that were read exceed a limit. */
   readonly limit: number;
   /**
@@ -27,50 +45,67 @@ export type EventsRequest = {
   readonly client: string | null;
   /** Also reads what links events to such things, for filters that are applied later. */
   readonly linkedSubjects?: readonly EventSubject[];
-  /** Also reads the rows that each event has changed. */
-  readonly rows?: boolean;
-  /** Also returns each sentence in parts, for which it reads the tokens of intents. */
-  readonly parts?: boolean;
-};
+} & Partial<Pick<EventSelection, "rows" | "parts">>;
+
+const text = schemaOf<string>({ type: "string" });
+const hex = schemaOf<Hex>(text);
 
 /** An event as clients get it. */
-export type EventRecord = {
-  /** The same for the same event on the same branch, however often it is delivered. */
-  readonly id: string;
-  readonly type: string;
-  readonly contract: string;
-  readonly address: Hex;
-  readonly args: Readonly<Record<string, string | boolean>>;
-  readonly description: string;
-  readonly tx_hash: Hex;
-  readonly log_index: number;
-  readonly block_number: string;
-  readonly block_hash: Hex;
-  readonly block_timestamp: string;
-  readonly cursor: string;
-  /** Absent unless asked for; null if the block is too large. */
-  readonly rows?: readonly RowChangeRecord[] | null;
-  /** Absent unless requested. */
-  readonly parts?: Sentence;
-};
+const EVENT = titledRecord(
+  "ProtocolEvent",
+  {
+    id: { ...text, description: "The same whenever this event of this block is delivered." },
+    type: text,
+    contract: text,
+    address: hex,
+    args: schemaOf<Readonly<Record<string, string | boolean>>>({
+      type: "object",
+      additionalProperties: { type: ["string", "boolean"] },
+    }),
+    description: text,
+    tx_hash: hex,
+    log_index: { type: "integer" },
+    block_number: text,
+    block_hash: hex,
+    block_timestamp: text,
+    cursor: text,
+  },
+  // Absent unless requested.
+  { rows: ROW_CHANGES_SCHEMA, parts: schemaOf<Sentence>(SENTENCE_SCHEMA) },
+);
+export type EventRecord = TypeOf<typeof EVENT>;
 
-/** Everything after this block is undone. The hash is null if the block is final and empty. */
-export type UndoRecord = {
-  readonly block_number: string;
-  readonly block_hash: Hex | null;
-  readonly cursor: string;
+/** The hash is null if the block is final and empty. */
+const UNDO = {
+  title: "EventUndo",
+  description: "A reorg removed every event after this block that was delivered before.",
+  ...closedObject({ block_number: text, block_hash: nullable(hex), cursor: text }),
 };
+export type UndoRecord = TypeOf<typeof UNDO>;
 
-/** How far a reader is. */
-type ProgressRecord = {
-  /** The last block of which every event has been delivered; backwards the first one. */
-  readonly block_number: string;
-  readonly indexed_block: string;
-  readonly finalized_block: string;
-  readonly cursor: string;
-  /** Backwards only: the cursor to read on forwards, after the newest event that was read. */
-  readonly forward_cursor?: string;
+const PROGRESS = {
+  title: "EventProgress",
+  description:
+    "Every event up to block_number (with order=desc: from block_number on) has been delivered, whatever the filter; go on from the cursor.",
+  ...closedObject(
+    { block_number: text, indexed_block: text, finalized_block: text, cursor: text },
+    {
+      forward_cursor: {
+        ...text,
+        description:
+          "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
+      },
+    },
+  ),
 };
+type ProgressRecord = TypeOf<typeof PROGRESS>;
+
+export const EVENT_PAGE = titledRecord("EventPage", {
+  undo: nullable(UNDO),
+  events: listOf(EVENT),
+  progress: PROGRESS,
+  has_more: { type: "boolean" },
+});
 
 /** The record, and the same event as filters see it. */
 export type DeliveredEvent = { readonly event: FilteredEvent; readonly record: EventRecord };

@@ -1,10 +1,9 @@
 // The newest events, read once for all streams that have caught up: one statement per change, however many follow.
 import { toFault } from "../../lib/fault.ts";
-import type { EventFilter, EventSubject } from "../../protocol/event-filter.ts";
+import { type EventFilter, type EventSubject, subjectsOf } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
-import type { Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, isSamePosition } from "./cursor.ts";
-import type { EventsPage } from "./event-page.ts";
+import { EVERY_EVENT, type EventSelection, type EventsPage } from "./event-page.ts";
 import { PageMessages } from "./messages.ts";
 import type { ReadEvents } from "./read-events.ts";
 
@@ -17,13 +16,12 @@ export type Follower = {
   readonly isAhead: boolean;
 };
 
+/** What comes with the events of a tail; its followers have filters of their own. */
+export type TailSelection = Omit<EventSelection, "filter">;
+
 type LiveTailOptions = {
   readonly readEvents: ReadEvents;
-  readonly finality: Finality;
-  /** Whether its events have the rows that they changed. */
-  readonly rows: boolean;
-  /** Whether its events have their sentences in parts. */
-  readonly parts: boolean;
+  readonly selection: TailSelection;
   /** A follower with more unread bytes than this is left behind: it reads from the database at its own pace. */
   readonly bufferBytesMax: number;
   readonly onDelivered: (page: EventsPage, events: number) => void;
@@ -34,7 +32,6 @@ type Joiner = { readonly follower: Follower; readonly leave: () => void };
 
 // Small, so that a burst is spread over many writes, between which slow followers are noticed.
 const EVENTS_PER_PAGE = 100;
-const EVERY_EVENT: EventFilter = { types: null, subjects: {} };
 
 export class LiveTail {
   readonly #options: LiveTailOptions;
@@ -105,18 +102,12 @@ export class LiveTail {
   }
 
   async #readToEnd(): Promise<void> {
-    const { readEvents, finality, rows, parts } = this.#options;
+    const { readEvents, selection } = this.#options;
     for (let hasMore = true; hasMore && this.#followers.size > 0 && this.#position !== null; ) {
       const from = this.#position;
       const linkedSubjects = this.#wantedSubjects();
-      const selection = { filter: EVERY_EVENT, finality, rows, parts };
-      const page = await readEvents({
-        from,
-        ...selection,
-        limit: EVENTS_PER_PAGE,
-        client: null,
-        linkedSubjects,
-      });
+      const request = { ...selection, filter: EVERY_EVENT, limit: EVENTS_PER_PAGE, client: null };
+      const page = await readEvents({ ...request, from, linkedSubjects });
       // All followers left meanwhile, and another one came with a position of its own.
       if (this.#position !== from) continue;
       hasMore = page.hasMore;
@@ -133,9 +124,7 @@ export class LiveTail {
   }
 
   #wantedSubjects(): readonly EventSubject[] {
-    const wanted = new Set<EventSubject>();
-    for (const { filter } of this.#followers.keys()) for (const each of subjectsOf(filter)) wanted.add(each);
-    return [...wanted];
+    return [...new Set([...this.#followers.keys()].flatMap(({ filter }) => subjectsOf(filter)))];
   }
 
   #deliver(page: EventsPage, linkedSubjects: readonly EventSubject[]): void {
@@ -174,5 +163,3 @@ export class LiveTail {
     for (const { leave } of this.#joiners) leave();
   }
 }
-
-const subjectsOf = ({ subjects }: EventFilter) => Object.keys(subjects) as EventSubject[];

@@ -7,9 +7,8 @@ import type { RunRead } from "../../schema/reads/read.ts";
 import { readDeploymentIdentity } from "../../store/index/prepare.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { createEventsEndpoint } from "./endpoint.ts";
-import { createEventMetrics } from "./metrics.ts";
 import { createEventReader, type ReadEvents } from "./read-events.ts";
-import { EVENT_STREAM_LIMITS, type EventStreamLimits, EventStreams } from "./streams.ts";
+import { createEventMetrics, EVENT_STREAM_LIMITS, type EventStreamLimits, EventStreams } from "./streams.ts";
 
 type EventsService = {
   readonly endpoint: Endpoint;

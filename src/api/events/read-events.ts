@@ -15,18 +15,19 @@ import {
   selectEventLogs,
 } from "../../store/index/event-logs.ts";
 import type { StoredDeployment } from "../../store/index/prepare.ts";
-import { collectEvents, type LoggedEvent } from "./collect-events.ts";
-import { type DeploymentId, type EventCursor, formatCursor, identifyDeployment } from "./cursor.ts";
-import { describeProgress, type EventsPage, type EventsRequest } from "./event-page.ts";
-import { type EventRowsLimits, EventRowsReader } from "./event-rows.ts";
 import {
   assertFinalBlockKept,
   assertStartReached,
   buildQuery,
+  collectEvents,
   isCursor,
   isOnChain,
+  type LoggedEvent,
   toPosition,
-} from "./position.ts";
+} from "./collect-events.ts";
+import { type DeploymentId, type EventCursor, formatCursor, identifyDeployment } from "./cursor.ts";
+import { describeProgress, type EventsPage, type EventsRequest } from "./event-page.ts";
+import { type EventRowsLimits, EventRowsReader } from "./event-rows.ts";
 
 export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;
 

@@ -1,16 +1,15 @@
 // Open event streams: each reads history at its own pace, then follows the tail; with limits, heartbeats and an end.
+
+import { Counter, Gauge, type Registry } from "prom-client";
 import { ClientCounts } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
-import type { EventFilter } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
-import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
 import type { EventCursor } from "./cursor.ts";
-import type { EventStart, EventsPage } from "./event-page.ts";
-import { type Follower, LiveTail } from "./live-tail.ts";
+import type { EventSelection, EventStart, EventsPage } from "./event-page.ts";
+import { type Follower, LiveTail, type TailSelection } from "./live-tail.ts";
 import { formatRejection, formatRetry, KEEP_ALIVE, PageMessages } from "./messages.ts";
-import type { EventMetrics } from "./metrics.ts";
 import type { ReadEvents } from "./read-events.ts";
 
 export type EventStreamLimits = {
@@ -40,16 +39,7 @@ export const EVENT_STREAM_LIMITS: EventStreamLimits = {
   pollMs: 1_000,
 };
 
-type OpenStream = {
-  readonly client: string;
-  readonly from: EventStart;
-  readonly filter: EventFilter;
-  readonly finality: Finality;
-  /** Whether events have the rows that they changed. */
-  readonly rows: boolean;
-  /** Whether events have their sentences in parts. */
-  readonly parts: boolean;
-};
+type OpenStream = EventSelection & { readonly client: string; readonly from: EventStart };
 
 type EventStreamsOptions = {
   readonly readEvents: ReadEvents;
@@ -67,8 +57,6 @@ type Reader = OpenStream & {
   isLive: boolean;
 };
 
-type Tail = Pick<OpenStream, "finality" | "rows" | "parts"> & { readonly tail: LiveTail };
-
 const HISTORY_EVENTS_PER_PAGE = 100;
 // After a failed read: most failures are a database that restarts.
 const RETRY_READ_MS = 1_000;
@@ -83,23 +71,13 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #readers = new Set<Reader>();
   readonly #counts = new ClientCounts();
-  readonly #tails: readonly Tail[];
+  /** By what comes with their events. */
+  readonly #tails = new Map<string, LiveTail>();
   #timers: readonly NodeJS.Timeout[] = [];
   #isClosed = false;
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
-    // Streams with rows wait until blocks are folded: with a tail of their own they delay no other.
-    this.#tails = FINALITIES.flatMap((finality) =>
-      [false, true].flatMap((rows) =>
-        [false, true].map((parts) => ({
-          finality,
-          rows,
-          parts,
-          tail: this.#openTail({ finality, rows, parts }),
-        })),
-      ),
-    );
     options.metrics.observeStreams(() => {
       const live = [...this.#readers].filter(({ isLive }) => isLive).length;
       return { live, behind: this.#readers.size - live };
@@ -132,7 +110,7 @@ export class EventStreams {
 
   /** The index may have changed. */
   onChange(): void {
-    for (const { tail } of this.#tails) tail.onChange();
+    for (const tail of this.#tails.values()) tail.onChange();
   }
 
   /** Asks every client to connect again, and ends their streams. */
@@ -146,11 +124,19 @@ export class EventStreams {
     }
   }
 
-  #openTail(selection: Omit<Tail, "tail">): LiveTail {
+  /** Streams with rows wait until blocks are folded: with a tail of their own they delay no other. */
+  #tailOf({ finality, rows, parts }: EventSelection): LiveTail {
+    const key = `${finality} ${rows} ${parts}`;
+    const tail = this.#tails.get(key) ?? this.#openTail({ finality, rows, parts });
+    this.#tails.set(key, tail);
+    return tail;
+  }
+
+  #openTail(selection: TailSelection): LiveTail {
     const { readEvents, limits, metrics } = this.#options;
     return new LiveTail({
       readEvents,
-      ...selection,
+      selection,
       bufferBytesMax: limits.bufferBytesMax,
       onDelivered: ({ undo, timestamp }, events) => {
         metrics.onSent(events);
@@ -158,14 +144,6 @@ export class EventStreams {
       },
       onFailure: (error) => this.#logFailure(error),
     });
-  }
-
-  #tailOf({ finality, rows, parts }: Reader): LiveTail {
-    const found = this.#tails.find(
-      (each) => each.finality === finality && each.rows === rows && each.parts === parts,
-    );
-    if (!found) throw new Error(`events that are ${finality} have no tail`);
-    return found.tail;
   }
 
   async #serve(reader: Reader): Promise<void> {
@@ -191,15 +169,8 @@ export class EventStreams {
     const { readEvents, clock, limits } = this.#options;
     const { position: from, filter, finality, rows, parts, client, stream } = reader;
     try {
-      return await readEvents({
-        from,
-        filter,
-        finality,
-        rows,
-        parts,
-        client,
-        limit: HISTORY_EVENTS_PER_PAGE,
-      });
+      const selection = { filter, finality, rows, parts };
+      return await readEvents({ ...selection, from, client, limit: HISTORY_EVENTS_PER_PAGE });
     } catch (error) {
       const fault = toFault(error);
       if (fault.status < 500) {
@@ -276,4 +247,50 @@ export class EventStreams {
       ),
     );
   }
+}
+
+export type EventMetrics = {
+  /** `count` is called when metrics are collected. */
+  observeStreams(count: () => { readonly live: number; readonly behind: number }): void;
+  onSent(events: number): void;
+  /** The tail has delivered the block of this time, in unix seconds. */
+  onDelivered(timestamp: number): void;
+  onCut(): void;
+};
+
+export function createEventMetrics(registry: Registry, clock: Clock): EventMetrics {
+  const registers = [registry];
+  const sent = new Counter({
+    name: "sextant_events_sent_total",
+    help: "Events sent to event streams, counted once for each stream.",
+    registers,
+  });
+  const cut = new Counter({
+    name: "sextant_event_streams_cut_total",
+    help: "Event streams closed because their client read nothing for too long.",
+    registers,
+  });
+  const lag = new Gauge({
+    name: "sextant_event_lag_seconds",
+    help: "Age of the newest block when its events were delivered to the streams that have caught up.",
+    registers,
+  });
+  return {
+    observeStreams(count) {
+      new Gauge({
+        name: "sextant_event_streams",
+        help: "Open event streams: live ones have caught up, those behind read history.",
+        labelNames: ["state"],
+        registers,
+        collect() {
+          const { live, behind } = count();
+          this.set({ state: "live" }, live);
+          this.set({ state: "behind" }, behind);
+        },
+      });
+    },
+    onSent: (events) => sent.inc(events),
+    onDelivered: (timestamp) => lag.set(Math.max(0, clock.nowMs() / 1_000 - timestamp)),
+    onCut: () => cut.inc(),
+  };
 }

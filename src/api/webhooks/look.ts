@@ -1,20 +1,16 @@
 // Finds what a webhook has to deliver next: the undo of what is gone, or events from its position on.
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
-import {
-  type EventFilter,
-  type EventSubject,
-  matchesFilter,
-  subjectsOf,
-} from "../../protocol/event-filter.ts";
+import { type EventSubject, matchesFilter, subjectsOf } from "../../protocol/event-filter.ts";
 import { END_OF_BLOCK } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
-import type {
-  DeliveredEvent,
-  EventRecord,
-  EventStart,
-  EventsPage,
-  UndoRecord,
+import {
+  type DeliveredEvent,
+  EVERY_EVENT,
+  type EventRecord,
+  type EventStart,
+  type EventsPage,
+  type UndoRecord,
 } from "../events/event-page.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { blockOfPosition, type Claim, type ReachedEvent, type Webhook, type WebhookRows } from "./rows.ts";
@@ -49,7 +45,6 @@ const EVENTS_PER_PAGE = 50;
 const EVENTS_PER_SHARED_PAGE = 100;
 // A rare filter looks through up to this many thousand logs before it stores how far it is.
 const PAGES_MAX = 10;
-const EVERY_EVENT: EventFilter = { types: null, subjects: {} };
 
 export function sharePages(claims: readonly Claim[]): SharedPages {
   const subjects = claims.flatMap(({ webhook }) => subjectsOf(webhook.filter));

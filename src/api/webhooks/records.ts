@@ -8,6 +8,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
+import { EVERY_EVENT } from "../events/event-page.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { hostNameOf } from "./challenge.ts";
 import {
@@ -108,8 +109,7 @@ export async function resolveStart(
   finality: Finality,
 ): Promise<string> {
   const from = parseStart(given);
-  const filter: EventFilter = { types: null, subjects: {} };
-  const page = await readEvents({ from, filter, finality, limit: 1, client: "webhooks" });
+  const page = await readEvents({ from, filter: EVERY_EVENT, finality, limit: 1, client: "webhooks" });
   return "end" in from && from.end === "head" ? page.progress.cursor : given;
 }
 

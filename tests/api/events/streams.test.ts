@@ -6,9 +6,9 @@ import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
 import { createEventsEndpoint } from "../../../src/api/events/endpoint.ts";
-import { createEventMetrics } from "../../../src/api/events/metrics.ts";
 import { createEventReader } from "../../../src/api/events/read-events.ts";
 import {
+  createEventMetrics,
   EVENT_STREAM_LIMITS,
   type EventStreamLimits,
   EventStreams,
