@@ -3,10 +3,19 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseUint, UINT256_MAX } from "./decimal.ts";
 import { Fault } from "./fault.ts";
-import { parseAddress, parseBytes, parseHash } from "./hex.ts";
+import { asAddress, parseAddress, parseBytes, parseHash } from "./hex.ts";
 
 const digits = (length: number) =>
   fc.string({ unit: fc.constantFrom(..."0123456789abcdefABCDEF"), minLength: length, maxLength: length });
+
+describe("asAddress", () => {
+  it("returns an address in lower case, and null for anything else", () => {
+    expect(asAddress(`0x${"Ab".repeat(20)}`)).toBe(`0x${"ab".repeat(20)}`);
+    for (const value of [`0x${"ab".repeat(19)}`, `0x${"ag".repeat(20)}`, "ab".repeat(21), 1, null]) {
+      expect(asAddress(value)).toBeNull();
+    }
+  });
+});
 
 describe("hex", () => {
   it("accepts any case and returns lower case", () => {

@@ -22,6 +22,12 @@ export function parseAddress(text: unknown, name: string): Hex {
   return parseFixed(text, name, 20, "an address: 0x followed by 40 hex digits");
 }
 
+/** A 20-byte address in lower case; null for anything else. */
+export function asAddress(value: unknown): Hex | null {
+  const isAddress = typeof value === "string" && value.length === 42 && HEX.test(value);
+  return isAddress ? (value.toLowerCase() as Hex) : null;
+}
+
 /** A 32-byte hash. */
 export function parseHash(text: unknown, name: string): Hex {
   return parseFixed(text, name, 32, "a hash: 0x followed by 64 hex digits");

@@ -58,10 +58,16 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
         provider: provider.name,
         chains,
       });
-      return addFailedChains(snapshot, { slugs, failed });
+      return addFailedChains(snapshot, { slugs, failed }, UNKNOWN_CHAIN);
     },
   };
 }
+
+const UNKNOWN_CHAIN = {
+  what: "its value and all totals",
+  ofChain: { totalValueUsd: null, pricedTokenCount: 0, unpricedTokenCount: 0, tokenCount: 0 },
+  totals: { totalValueUsd: null, stablecoinValueUsd: null, unlistedValueUsd: null },
+};
 
 type ChainReaderOptions = {
   readonly provider: HoldingsProvider;

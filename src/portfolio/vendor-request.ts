@@ -40,6 +40,19 @@ export async function sendVendorRequest(
   return payload;
 }
 
+/** Milliseconds since 1970 of a time as text; null for anything else. */
+export function parseVendorTime(value: unknown): number | null {
+  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms;
+}
+
+const QUANTITY = /^0x[0-9a-fA-F]{1,64}$/;
+
+/** A number of at most 256 bits in hex; null for anything else. */
+export function parseVendorQuantity(value: unknown): bigint | null {
+  return typeof value === "string" && QUANTITY.test(value) ? BigInt(value) : null;
+}
+
 function vendorErrorOf(error: HttpClientError): VendorError {
   const { reason, status, message, cause } = error;
   if (status !== null && (status < 200 || status > 299)) return statusError(status, null);

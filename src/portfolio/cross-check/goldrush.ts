@@ -1,11 +1,11 @@
 // GoldRush as a second source of balances and prices: one request per chain, never a source of the snapshot itself.
 import { findChainById } from "../../chain/chains/chains.ts";
 import type { Decimal } from "../../lib/decimal.ts";
-import type { Hex } from "../../lib/hex.ts";
+import { asAddress, type Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal } from "../../lib/json.ts";
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
-import { sendVendorRequest, VendorError } from "../vendor-request.ts";
+import { parseVendorTime, sendVendorRequest, VendorError } from "../vendor-request.ts";
 import type { CrossCheckSource, SecondHolding, SecondOpinion } from "./types.ts";
 
 type GoldRushOptions = {
@@ -18,7 +18,6 @@ const BASE_URL = "https://api.covalenthq.com";
 const TIMEOUT_MS = 8_000;
 // Enough for a wallet to which others have sent thousands of tokens; each takes about a kilobyte.
 const RESPONSE_BYTES_MAX = 8 * 1024 * 1024;
-const ADDRESS_PATTERN = /^0x[0-9a-f]{40}$/i;
 // 2^256 has 78 digits.
 const BALANCE_PATTERN = /^\d{1,78}$/;
 
@@ -50,9 +49,10 @@ function parseResponse(
   if (typeof address !== "string" || address.toLowerCase() !== wallet || chain_id !== String(chainId)) {
     throw invalidResponse("is about another wallet or chain");
   }
+  const updatedMs = parseVendorTime(updated_at);
   return {
     holdings: items.filter(isFungible).map(parseItem),
-    updatedAt: typeof updated_at === "string" ? parseTime(updated_at) : null,
+    updatedAt: updatedMs === null ? null : new Date(updatedMs).toISOString(),
   };
 }
 
@@ -64,15 +64,14 @@ function isFungible(item: unknown): boolean {
 
 function parseItem(item: unknown): SecondHolding {
   if (!isJsonObject(item)) throw invalidResponse("has an entry that is not an object");
-  const { contract_address: address, balance } = item;
-  if (typeof address !== "string" || !ADDRESS_PATTERN.test(address)) {
-    throw invalidResponse("has an entry without an address");
-  }
+  const contract = asAddress(item.contract_address);
+  if (contract === null) throw invalidResponse("has an entry without an address");
+  const { balance } = item;
   if (typeof balance !== "string" || !BALANCE_PATTERN.test(balance)) {
     throw invalidResponse("has an entry without a balance");
   }
   return {
-    contract: item.native_token === true ? null : (address.toLowerCase() as Hex),
+    contract: item.native_token === true ? null : contract,
     rawBalance: BigInt(balance),
     priceUsd: parsePrice(item),
     isSpam: item.is_spam === true,
@@ -83,12 +82,6 @@ function parseItem(item: unknown): SecondHolding {
 function parsePrice({ quote_rate }: JsonObject): Decimal | null {
   const price = parseExactDecimal(quote_rate);
   return price === null || price.units <= 0n ? null : price;
-}
-
-/** To the second: the vendor's nanoseconds say nothing. */
-function parseTime(text: string): string | null {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 }
 
 function invalidResponse(what: string): VendorError {

@@ -72,7 +72,7 @@ export function rankHoldings(
 ): readonly Holding[] {
   const ranked = holdings.map((holding) => {
     const price = prices.get(getAssetKey(holding)) ?? null;
-    const { value } = valueAsset(holding, price, { valueMax: price?.payableUsdMax ?? null });
+    const { value } = valueAsset(holding, price);
     return { holding, value, isStrange: !isListed(chain, holding) };
   });
   return ranked

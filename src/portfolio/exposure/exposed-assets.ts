@@ -14,6 +14,7 @@ import {
 import { BUDGET_MS } from "../time-budgets.ts";
 import { readTokenMetadata } from "../tokens/metadata.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
+import { describeByLists } from "../tokens/token-list.ts";
 import {
   type AssetKey,
   type AssetPrice,
@@ -24,7 +25,6 @@ import {
   type Holding,
   type HoldingsProvider,
   isListed,
-  type PinnedChain,
   type PositionQuery,
   type PositionReader,
   type WalletQuery,
@@ -33,7 +33,7 @@ import type { UsdValue } from "../valuation/usd.ts";
 import { rankHoldings } from "./candidates.ts";
 import { type ExposedPositions, groupAccounts } from "./positions-at-risk.ts";
 import type { LivePermission } from "./types.ts";
-import { type ExposedToken, NATIVE_COIN } from "./value-at-risk.ts";
+import { type ExposedToken, isOfToken, NATIVE_COIN } from "./value-at-risk.ts";
 
 export type AssetSources = {
   readonly provider: HoldingsProvider;
@@ -56,10 +56,6 @@ export type ExposedAssets = {
 };
 
 type Positions = Awaited<ReturnType<typeof collectPositions>>;
-const NO_POSITIONS: Positions = {
-  ...{ positions: [], provenTokens: new Set(), unmarketedTokens: new Set() },
-  ...{ incompleteContracts: new Set(), unreadDebts: new Set(), unreadProtocols: new Set(), warnings: [] },
-};
 // Few assets after the tokens, those that positions add; and before them, to choose what is read.
 const POSITION_PRICES_MS = BUDGET_MS.prices / 2;
 
@@ -86,7 +82,7 @@ export async function readExposedAssets(
   const early = sources.positionReaders.filter(isWanted);
   const { holdings, transfers = [] } = balances;
   const collect = (readers: readonly PositionReader[], held: readonly Holding[]) =>
-    readPositions(query, { readers, holdings: held, transfers }, signal);
+    readPositions(readers, { ...query, holdings: held, transfers }, signal);
   const [priced, first] = await Promise.all([
     readApprovedTokens(sources, query, { ...input, isAll }, signal),
     collect(early, holdings),
@@ -133,18 +129,13 @@ export async function readRanking(
 
 /** Readers take decimals from the holdings, which providers do not know of every token. */
 async function readPositions(
-  query: WalletQuery,
-  {
-    readers,
-    holdings,
-    transfers,
-  }: Omit<PositionQuery, "at" | "wallet"> & { readonly readers: readonly PositionReader[] },
+  readers: readonly PositionReader[],
+  query: PositionQuery,
   signal: AbortSignal,
 ): Promise<Positions> {
-  if (readers.length === 0) return NO_POSITIONS;
-  const metadata = await readTokenMetadata(query.at, holdings, signal);
-  const known = { ...query, holdings: metadata.holdings, ...(transfers && { transfers }) };
-  const found = await collectPositions(readers, known, signal);
+  if (readers.length === 0) return collectPositions(readers, query, signal);
+  const metadata = await readTokenMetadata(query.at, query.holdings, signal);
+  const found = await collectPositions(readers, { ...query, holdings: metadata.holdings }, signal);
   return { ...found, warnings: [...metadata.warnings, ...found.warnings] };
 }
 
@@ -169,13 +160,8 @@ type PricedTokens = {
   readonly warnings: readonly string[];
 };
 
-const AMOUNT_KINDS: ReadonlySet<string> = new Set([
-  ...["erc20-allowance", "permit2-allowance", "module-allowance", "token-operator"],
-]);
-
-function isAmount({ kind }: LivePermission): boolean {
-  return AMOUNT_KINDS.has(kind);
-}
+const BALANCE_GAS_MAX = 100_000;
+const balanceOf = defineRead("function balanceOf(address)", decodeFirstWord, BALANCE_GAS_MAX);
 
 /** The tokens of the allowances, or all that the wallet holds. */
 async function readApprovedTokens(
@@ -184,17 +170,17 @@ async function readApprovedTokens(
   { balances, permissions, isAll }: Omit<AssetInput, "managers"> & { readonly isAll: boolean },
   signal: AbortSignal,
 ): Promise<PricedTokens> {
-  const approved = new Set(permissions.filter(isAmount).map(({ contract }) => contract));
+  const approved = new Set(permissions.filter(({ kind }) => isOfToken(kind)).map(({ contract }) => contract));
   const held = new Map(balances.holdings.map((holding) => [holding.contract, holding]));
   const missing = [...approved].filter((contract) => !held.has(contract) && contract !== NATIVE_COIN);
-  const read = await readBalances(at, wallet, missing, signal);
+  const results = await readEach(at, signal, missing, (token) => balanceOf(token, [wallet]));
+  // A token that returns no balance is missing here.
+  const read = new Map(results.flatMap(([token, balance]) => (balance === null ? [] : [[token, balance]])));
   const wanted = [
     ...balances.holdings.filter(({ contract }) => isAll || approved.has(contract ?? NATIVE_COIN)),
-    ...missing.map((contract) => describeListed(at.chain, contract, read.get(contract) ?? 0n)),
+    ...missing.map((contract) => describeByLists(at.chain, contract, read.get(contract) ?? 0n)),
     // Providers leave out a balance of nothing.
-    ...(approved.has(NATIVE_COIN) && !held.has(null)
-      ? [{ contract: null, ...at.chain.native, logo: null, rawBalance: 0n }]
-      : []),
+    ...(approved.has(NATIVE_COIN) && !held.has(null) ? [describeByLists(at.chain, null, 0n)] : []),
   ];
   const metadata = await readTokenMetadata(at, wanted, signal);
   const assets = metadata.holdings.filter(({ rawBalance }) => rawBalance > 0n);
@@ -266,11 +252,10 @@ async function valuePositions(
   signal: AbortSignal,
 ): Promise<{ readonly exposed: ExposedPositions; readonly warnings: readonly string[] }> {
   const powers = permissions.flatMap(({ power }) => power ?? []);
-  const pools = distinctDelegations(powers.map(({ delegation }) => delegation)).flatMap((delegation) =>
-    delegation.form === "aave" ? [delegation] : [],
-  );
+  const delegations = new Map(powers.map(({ delegation }) => [delegation.contract, delegation]));
+  const pools = [...delegations.values()].filter((delegation) => delegation.form === "aave");
   const connectors = new Set(
-    powers.flatMap(({ delegation }) => (delegation.form === "euler" ? [delegation.contract] : [])),
+    [...delegations.values()].filter(({ form }) => form === "euler").map(({ contract }) => contract),
   );
   const shares =
     connectors.size === 0
@@ -280,7 +265,7 @@ async function valuePositions(
     ...powers.flatMap(({ underlying }) => underlying ?? []),
     ...pools.flatMap(({ quote }) => quote ?? []),
   ];
-  const described = [...new Set(borrowed)].map((contract) => describeListed(at.chain, contract, 0n));
+  const described = [...new Set(borrowed)].map((contract) => describeByLists(at.chain, contract, 0n));
   const [metadata, read] = await Promise.all([
     described.length === 0 ? { holdings: [], warnings: [] } : readTokenMetadata(at, described, signal),
     readGroups(at, signal, {
@@ -323,10 +308,6 @@ async function valuePositions(
   };
 }
 
-function distinctDelegations(delegations: readonly Delegation[]): readonly Delegation[] {
-  return [...new Map(delegations.map((delegation) => [delegation.contract, delegation])).values()];
-}
-
 /** Also those in which markets price others. */
 function listPositionAssets({ positions }: Positions) {
   const assets = positions.flatMap((position) => position.assets);
@@ -341,23 +322,4 @@ function valueBorrowable(
   const usd = quote === undefined ? { units: 1n, scale: 0 } : prices.get(quote)?.usd;
   const scale = quote === undefined ? USD_DECIMALS : QUOTE_DECIMALS;
   return usd ? roundDecimal(multiplyDecimals({ units, scale }, usd), VALUE_DECIMALS, "half-up") : null;
-}
-
-const BALANCE_GAS_MAX = 100_000;
-const balanceOf = defineRead("function balanceOf(address)", decodeFirstWord, BALANCE_GAS_MAX);
-
-/** A token that returns none is missing. */
-async function readBalances(
-  at: PinnedChain,
-  wallet: Hex,
-  tokens: readonly Hex[],
-  signal: AbortSignal,
-): Promise<ReadonlyMap<Hex, bigint>> {
-  const read = await readEach(at, signal, tokens, (token) => balanceOf(token, [wallet]));
-  return new Map(read.flatMap(([token, balance]) => (balance === null ? [] : [[token, balance]])));
-}
-
-function describeListed({ tokens }: ChainConfig, contract: Hex, rawBalance: bigint): Holding {
-  const unknown = { symbol: null, name: null, decimals: null, logo: null };
-  return { ...unknown, ...tokens.get(contract), contract, rawBalance };
 }

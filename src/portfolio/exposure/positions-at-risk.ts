@@ -1,6 +1,7 @@
 // Values the wallet's positions for an account that may act on them: each account of collateral and debt once.
-import { compareDecimals, type Decimal } from "../../lib/decimal.ts";
+import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { Asset, ProtocolPosition } from "../types.ts";
 import { findAssetPrice } from "../valuation/asset-price.ts";
 import type { ChainData } from "../valuation/snapshot-data.ts";
@@ -62,13 +63,7 @@ export function groupAccounts(
   positions: readonly ProtocolPosition[],
   prices: ChainData["prices"],
 ): readonly PositionAccount[] {
-  const groups = new Map<unknown, ProtocolPosition[]>();
-  for (const position of positions) {
-    const key = position.market ? `${position.protocol} ${position.market}` : position;
-    const group = groups.get(key);
-    if (group) group.push(position);
-    else groups.set(key, [position]);
-  }
+  const groups = groupBy(positions, (one) => (one.market ? `${one.protocol} ${one.market}` : one));
   return [...groups.values()].map((group) => ({
     protocol: group[0]?.protocol ?? "",
     market: group[0]?.market ?? null,
@@ -81,21 +76,17 @@ export function groupAccounts(
 function valueGroup(positions: readonly ProtocolPosition[], prices: ChainData["prices"]): Risk {
   const values = positions.flatMap((position) => valueAssets(position, prices));
   const isPartial = values.includes(null);
-  const isSecured = positions.some(({ kind, incomplete }) => kind === "borrowed" || incomplete === true);
-  const isRead = positions.every(({ incomplete }) => incomplete !== true);
-  if (isSecured && (isPartial || !isRead)) return UNKNOWN_RISK;
+  const owes = positions.some(({ kind }) => kind === "borrowed");
+  if (positions.some(({ incomplete }) => incomplete) || (owes && isPartial)) return UNKNOWN_RISK;
   const value = sumKnownValues(values);
   return { value: value && value.units < 0n ? { units: 0n, scale: 0 } : value, isPartial };
 }
 
 function valueAssets({ kind, assets }: ProtocolPosition, prices: ChainData["prices"]): readonly UsdValue[] {
+  const isDebt = kind === "borrowed";
   return assets
     .filter(({ rawBalance }) => rawBalance > 0n)
-    .map((asset) => {
-      const price = findAssetPrice(asset, prices);
-      const valueMax = price?.payableUsdMax ?? null;
-      return valueAsset(asset, price, { isDebt: kind === "borrowed", valueMax }).value;
-    });
+    .map((asset) => valueAsset(asset, findAssetPrice(asset, prices), { isDebt }).value);
 }
 
 /** The accounts that the holder of a permission can empty; not those of Aave, if it can borrow only. */
@@ -198,14 +189,9 @@ export function valueDelegations(
     if (amount >= 2n ** 128n) return limit;
     if (price === null || decimals === null) return UNKNOWN_RISK;
     const holding = { contract: null, symbol: null, name: null, logo: null, decimals, rawBalance: amount };
-    return { value: valueAsset(holding, price).value, isPartial: false };
+    return { value: valueAsset(holding, price, { valueMax: null }).value, isPartial: false };
   });
   return limitRisk(sumRisks(asked), limit);
-}
-
-/** A part of a value, rounded down. */
-export function takePart(value: Decimal, amount: bigint, whole: bigint): Decimal {
-  return amount >= whole ? value : { ...value, units: (value.units * amount) / whole };
 }
 
 /** For each receipt token: the positions that it represents, without those that are owed. */

@@ -3,12 +3,18 @@ import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { Exposure, ExposurePermission, PermissionReason } from "../../schema/portfolio/exposure.ts";
+import { keepPresent } from "../../lib/lists.ts";
+import type {
+  Exposure,
+  ExposurePermission,
+  PermissionKind,
+  PermissionReason,
+} from "../../schema/portfolio/exposure.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { ChainConfig, PinnedChain, PortfolioChain } from "../types.ts";
-import { describeFailedChain } from "../valuation/failed-chains.ts";
+import { addFailedChains } from "../valuation/failed-chains.ts";
 import { formatUnixSeconds } from "../valuation/time.ts";
 import { formatUsdValue } from "../valuation/usd.ts";
 import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
@@ -40,31 +46,14 @@ export async function readExposure(
   const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
   const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains, failed });
-  return addFailedChains(exposure, { slugs, failed });
+  return addFailedChains(exposure, { slugs, failed }, UNKNOWN_CHAIN);
 }
 
-function addFailedChains(
-  exposure: Exposure,
-  { slugs, failed }: { readonly slugs: readonly string[]; readonly failed: readonly ChainConfig[] },
-): Exposure {
-  if (failed.length === 0) return exposure;
-  const { summary } = exposure;
-  const none = { blockNumber: null, searchedFromBlock: null, ...countPermissions([], UNKNOWN_RISK) };
-  const read = new Map(summary.chains.map((each) => [each.chain, each]));
-  const warnings = failed.map((chain) =>
-    describeFailedChain(chain, "its permissions and what is at risk there"),
-  );
-  return {
-    ...exposure,
-    chains: slugs,
-    summary: {
-      ...summary,
-      chains: slugs.map((chain) => read.get(chain) ?? { chain, ...none }),
-      warnings: [...warnings, ...summary.warnings],
-    },
-    failedChains: failed.map(({ slug }) => slug),
-  };
-}
+const UNKNOWN_CHAIN = {
+  what: "its permissions and what is at risk there",
+  ofChain: { blockNumber: null, searchedFromBlock: null, ...countPermissions([], UNKNOWN_RISK) },
+  totals: {},
+};
 
 type ReadChains = {
   readonly wallet: Hex;
@@ -102,7 +91,7 @@ function describeExposure(
         searchedFromBlock: data.searchedFromBlock,
         ...countPermissions(own, ofChain),
       })),
-      warnings: [...(omitted > 0 ? [left] : []), ...described.flatMap(({ data }) => data.warnings)],
+      warnings: keepPresent(omitted > 0 && left, ...described.flatMap(({ data }) => data.warnings)),
     },
     permissions: listed.map(({ permission }) => permission),
     provider: provider.name,
@@ -195,8 +184,13 @@ function describePermission(
   return {
     chain: data.chain.slug,
     chainId: toCaip2Network(data.chain.chainId),
-    ...{ kind, contract, protocol: power?.delegation.protocol ?? null },
-    ...{ symbol: holding?.symbol ?? null, name: holding?.name ?? null, decimals, spender },
+    kind,
+    contract,
+    protocol: power?.delegation.protocol ?? null,
+    symbol: holding?.symbol ?? null,
+    name: holding?.name ?? null,
+    decimals,
+    spender,
     spenderName: known?.name ?? null,
     spenderProtocol: known?.protocol ?? null,
     via,
@@ -223,30 +217,31 @@ function isUnlimited(allowance: bigint | null): boolean {
   return allowance !== null && (allowance >= UNLIMITED_MIN || allowance === UINT96_MAX);
 }
 
+/** Those whose holder acts on tokens or positions, and should be on the list of spenders. */
+const SPENDER_KINDS: ReadonlySet<PermissionKind> = new Set([
+  "erc20-allowance",
+  "permit2-allowance",
+  "token-operator",
+  "nft-operator",
+  "nft-approval",
+  "borrow-delegation",
+  "position-operator",
+  "module",
+  "module-allowance",
+]);
+
 function findReasons(
   { kind, rawAllowance, controlsAll }: LivePermission,
   isKnown: boolean,
   isSpam: boolean,
 ): readonly PermissionReason[] {
-  const isDelegate = kind === "delegate";
-  const isOfTokens =
-    kind === "erc20-allowance" ||
-    kind === "permit2-allowance" ||
-    kind === "token-operator" ||
-    kind === "nft-operator" ||
-    kind === "nft-approval" ||
-    kind === "borrow-delegation" ||
-    kind === "position-operator" ||
-    kind === "module" ||
-    kind === "module-allowance";
-  return [
-    ...(isUnlimited(rawAllowance) ? (["unlimited"] as const) : []),
-    ...((isOfTokens || (kind === "entry-point" && controlsAll)) && !isKnown
-      ? (["unknown spender"] as const)
-      : []),
-    ...(isDelegate && !isKnown ? (["unverified delegate"] as const) : []),
-    ...(kind === "account-code" ? (["unverified code"] as const) : []),
-    ...(controlsAll ? (["full control"] as const) : []),
-    ...(isSpam ? (["spam token"] as const) : []),
-  ];
+  const isSpender = SPENDER_KINDS.has(kind) || (kind === "entry-point" && controlsAll === true);
+  return keepPresent<PermissionReason>(
+    isUnlimited(rawAllowance) && "unlimited",
+    isSpender && !isKnown && "unknown spender",
+    kind === "delegate" && !isKnown && "unverified delegate",
+    kind === "account-code" && "unverified code",
+    controlsAll && "full control",
+    isSpam && "spam token",
+  );
 }

@@ -12,7 +12,6 @@ import {
   type PositionAccount,
   type Risk,
   sumRisks,
-  takePart,
   UNKNOWN_RISK,
   valueDelegations,
   valuePower,
@@ -70,7 +69,7 @@ export class RiskValuation {
 
   /** Anyone can make a token or a collection, and approve it in a wallet's name: what is unknown of it says nothing. */
   isStrange({ kind, contract, power }: LivePermission): boolean {
-    if (isSpendable(kind) || kind === "permit2-allowance") return !this.#tokens.get(contract)?.isVouched;
+    if (isOfToken(kind)) return !this.#tokens.get(contract)?.isVouched;
     return (kind === "nft-operator" || kind === "nft-approval") && power === undefined;
   }
 
@@ -171,12 +170,11 @@ export class RiskValuation {
     if (receipt !== undefined) {
       const { account, risk } = receipt;
       if (risk.value === null) return UNKNOWN_RISK;
-      const part = { ...risk, value: takePart(risk.value, taken, holding.rawBalance) };
-      return limitRisk(part, account.net);
+      // A part of a value is rounded down.
+      const units = (risk.value.units * taken) / holding.rawBalance;
+      return limitRisk({ ...risk, value: { ...risk.value, units } }, account.net);
     }
-    const valueMax = price?.payableUsdMax ?? null;
-    const { value } = valueAsset({ ...holding, rawBalance: taken }, price, { valueMax });
-    return { value, isPartial: value === null };
+    return valueHolding({ ...holding, rawBalance: taken }, price);
   }
 
   /** All tokens, and the native coin, that are not spam, and all positions. */
@@ -187,19 +185,26 @@ export class RiskValuation {
         !isSpam && rawBalance > 0n && !(contract && this.#receipts.has(contract)),
     );
     return sumRisks([
-      ...held.map(({ holding, price }): Risk => {
-        const { value } = valueAsset(holding, price, { valueMax: price?.payableUsdMax ?? null });
-        return { value, isPartial: value === null };
-      }),
+      ...held.map(({ holding, price }) => valueHolding(holding, price)),
       ...positions.accounts.map(({ net }) => net),
       positions.isComplete ? NO_RISK : UNKNOWN_RISK,
     ]);
   }
 }
 
+function valueHolding(holding: Holding, price: AssetPrice | null): Risk {
+  const { value } = valueAsset(holding, price);
+  return { value, isPartial: value === null };
+}
+
 /** The amount that a pool would lend is known although the account is not. */
 function limitToAccount(risk: Risk, { net }: PositionAccount): Risk {
   return net.value === null ? { ...risk, isPartial: true } : limitRisk(risk, net);
+}
+
+/** Whether an amount of a token is what its holder can take. */
+export function isOfToken(kind: LivePermission["kind"]): boolean {
+  return isSpendable(kind) || kind === "permit2-allowance";
 }
 
 /** Its holder takes tokens from the wallet by itself. */

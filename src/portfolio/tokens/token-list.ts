@@ -1,9 +1,9 @@
 // Strict parsing of token lists in the format of tokenlists.org: a list decides what a wallet appears to hold.
 import { findChainById } from "../../chain/chains/chains.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
+import { asAddress, type Hex } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
-import type { ListedToken } from "../types.ts";
+import type { ChainConfig, Holding, ListedToken } from "../types.ts";
 import {
   DECIMALS_MAX,
   LOGO_LENGTH_MAX,
@@ -22,7 +22,6 @@ const ROWS_MAX = 50_000;
 // Eight scans; more would slow down every snapshot for tokens that few wallets hold.
 const TOKENS_PER_CHAIN_MAX = 20_000;
 
-const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const LOGO = /^(?:https?|ipfs):\/\/[^\s<>"'`\\]+$/;
 
 type Row = { readonly chainId: number; readonly token: ListedToken };
@@ -74,8 +73,8 @@ function parseRow(
   const { chainId, address, symbol, name, decimals, logoURI } = value;
   if (!isCount(chainId, Number.MAX_SAFE_INTEGER)) throw invalidRow("has no chainId");
   if (!chainIds.has(chainId)) return null;
-  if (typeof address !== "string" || !ADDRESS.test(address))
-    throw invalidRow("has no address of 40 hex digits");
+  const contract = asAddress(address);
+  if (contract === null) throw invalidRow("has no address of 40 hex digits");
   if (!isCount(decimals, DECIMALS_MAX)) throw invalidRow("has no decimals from 0 to 255");
   const text = (field: unknown, fieldName: string, lengthMax: number) => {
     if (typeof field !== "string" || field.length > UNTRUSTED_TEXT_LENGTH_MAX) {
@@ -86,7 +85,7 @@ function parseRow(
   return {
     chainId,
     token: {
-      contract: address.toLowerCase() as Hex,
+      contract,
       symbol: text(symbol, "symbol", TOKEN_SYMBOL_LENGTH_MAX),
       name: text(name, "name", TOKEN_NAME_LENGTH_MAX),
       decimals,
@@ -106,6 +105,16 @@ function isCount(value: unknown, max: number): value is number {
 
 function invalidList(source: string, why: string): Fault {
   return new Fault("CONFIG_INVALID", `The token list ${source} is invalid: ${why}.`);
+}
+
+/** A holding as the lists describe it; the contracts' own metadata is read later, for held tokens only. */
+export function describeByLists(
+  { native, tokens }: ChainConfig,
+  contract: Hex | null,
+  rawBalance: bigint,
+): Holding {
+  const unknown = { symbol: null, name: null, decimals: null, logo: null };
+  return { ...unknown, ...(contract === null ? native : tokens.get(contract)), contract, rawBalance };
 }
 
 // Addresses that represent a chain's native coin: listed as tokens, they would count the coin twice.

@@ -22,13 +22,14 @@ type ValuedAsset = {
 type ValueOptions = {
   /** A debt is negative, and no limit makes it smaller. */
   readonly isDebt?: boolean;
+  /** The most that the markets behind the price could pay, unless another limit is given. */
   readonly valueMax?: Decimal | null;
 };
 
 export function valueAsset(
   holding: Holding,
   price: AssetPrice | null,
-  { isDebt = false, valueMax = null }: ValueOptions = {},
+  { isDebt = false, valueMax = price?.payableUsdMax ?? null }: ValueOptions = {},
 ): ValuedAsset {
   const decimals = validDecimals(holding.decimals);
   const balance = decimals === null ? null : { units: holding.rawBalance, scale: decimals };

@@ -1,9 +1,9 @@
 // A wallet's newest transactions from Alchemy: what it sent and what it received merged, one entry per transaction.
-import type { Hex } from "../../../lib/hex.ts";
+import { asAddress, type Hex } from "../../../lib/hex.ts";
 import { isJsonObject } from "../../../lib/json.ts";
 import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
-import type { ChainConfig, WalletActivity } from "../../types.ts";
-import { VendorError } from "../../vendor-request.ts";
+import { type ChainConfig, isListed, type WalletActivity } from "../../types.ts";
+import { parseVendorQuantity, parseVendorTime, VendorError } from "../../vendor-request.ts";
 import { findLookalikes, getCounterparty, keepNewest } from "../activity.ts";
 import type { AlchemyClient } from "./client.ts";
 
@@ -36,10 +36,9 @@ export async function readAlchemyActivity(
   query: AlchemyActivityQuery,
   signal: AbortSignal,
 ): Promise<readonly WalletActivity[]> {
-  const sides = await Promise.all([
-    readSide(client, query, "fromAddress", signal),
-    readSide(client, query, "toAddress", signal),
-  ]);
+  const sides = await Promise.all(
+    (["fromAddress", "toAddress"] as const).map((side) => readSide(client, query, side, signal)),
+  );
   const transfers = sides.flat().filter((transfer) => isShownActivity(query, transfer));
   const lookalikes = findLookalikes(query.wallet, transfers);
   const byHash = new Map<Hex, Transfer>();
@@ -70,7 +69,7 @@ function isShownActivity({ wallet, chain }: AlchemyActivityQuery, transfer: Tran
   const { external, from, contract, amount } = transfer;
   if (external && from === wallet) return true;
   if (amount === null || amount === 0n) return false;
-  return external || (contract !== null && (chain.tokens.has(contract) || chain.stablecoins.has(contract)));
+  return external || (contract !== null && isListed(chain, { contract }));
 }
 
 async function readSide(
@@ -94,13 +93,8 @@ async function readSide(
       maxCount: `0x${TRANSFERS_PER_PAGE.toString(16)}`,
       ...(pageKey === null ? {} : { pageKey }),
     };
-    const page: TransferPage = await client.callRpc(
-      network,
-      "alchemy_getAssetTransfers",
-      [filter],
-      parseTransferPage,
-      signal,
-    );
+    const method = "alchemy_getAssetTransfers";
+    const page: TransferPage = await client.callRpc(network, method, [filter], parseTransferPage, signal);
     transfers.push(...page.transfers);
     const own = transfers.filter((transfer) => isShownActivity(query, transfer));
     const distinct = new Set(own.map(({ hash }) => hash)).size;
@@ -128,27 +122,19 @@ function parseTransfer(transfer: unknown): Transfer {
   if (typeof blockNum !== "string" || !/^0x[0-9a-fA-F]{1,12}$/.test(blockNum)) throw invalidTransfer();
   const external = category === "external";
   const { address, value } = isJsonObject(rawContract) ? rawContract : {};
+  const ms = isJsonObject(metadata) ? parseVendorTime(metadata.blockTimestamp) : null;
   return {
     hash: hash.toLowerCase() as Hex,
-    sender: external ? parseAddressOrNull(from) : null,
-    from: parseAddressOrNull(from),
-    to: parseAddressOrNull(to),
+    sender: external ? asAddress(from) : null,
+    from: asAddress(from),
+    to: asAddress(to),
     lookalike: false,
     blockNumber: Number(blockNum),
-    timestamp: isJsonObject(metadata) ? parseTime(metadata.blockTimestamp) : null,
+    timestamp: ms === null ? null : Math.floor(ms / 1_000),
     external,
-    contract: parseAddressOrNull(address),
-    amount: typeof value === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null,
+    contract: asAddress(address),
+    amount: parseVendorQuantity(value),
   };
-}
-
-function parseAddressOrNull(value: unknown): Hex | null {
-  return typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value) ? (value.toLowerCase() as Hex) : null;
-}
-
-function parseTime(value: unknown): number | null {
-  const ms = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(ms) ? null : Math.floor(ms / 1_000);
 }
 
 function invalidTransfer(): VendorError {

@@ -1,6 +1,7 @@
 // The holdings provider `alchemy`: balances, metadata, prices and transfers of a wallet; incomplete balances reject.
 import { findChainById } from "../../../chain/chains/chains.ts";
 import { Fault } from "../../../lib/fault.ts";
+import { nameFirst } from "../../../lib/lists.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
 import {
   type AssetKey,
@@ -147,7 +148,6 @@ function toPrices(tokens: readonly AlchemyToken[]): ReadonlyMap<AssetKey, Quoted
 function describeFailedTokens(tokens: readonly AlchemyToken[], chain: ChainConfig): readonly string[] {
   const failed = tokens.flatMap((token) => (token.failed ? [getAssetKey(token)] : []));
   if (failed.length === 0) return [];
-  const named = failed.slice(0, NAMED_MAX).join(", ");
-  const more = failed.length > NAMED_MAX ? ` and ${failed.length - NAMED_MAX} more` : "";
-  return [`Alchemy could not read everything about these tokens on ${chain.name}: ${named}${more}.`];
+  const named = nameFirst(failed, NAMED_MAX);
+  return [`Alchemy could not read everything about these tokens on ${chain.name}: ${named}.`];
 }

@@ -1,5 +1,5 @@
 // All tokens of a wallet on one chain: every page, or a rejection.
-import type { Hex } from "../../../lib/hex.ts";
+import { asAddress, type Hex } from "../../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseExactDecimal, parseExactInteger } from "../../../lib/json.ts";
 import {
   DECIMALS_MAX,
@@ -11,7 +11,7 @@ import {
 } from "../../tokens/erc20.ts";
 import { isPseudoNative } from "../../tokens/token-list.ts";
 import { type QuotedPrice, quotePrice } from "../../types.ts";
-import { VendorError } from "../../vendor-request.ts";
+import { parseVendorQuantity, parseVendorTime, VendorError } from "../../vendor-request.ts";
 import type { AlchemyClient, AlchemyNetwork } from "./client.ts";
 
 export type AlchemyToken = {
@@ -59,16 +59,17 @@ function parseAlchemyToken(entry: unknown, query: AlchemyTokenQuery): AlchemyTok
 
 function parseContract(value: unknown, { chainId }: AlchemyNetwork): Hex | null {
   if (value === null || value === undefined || value === "native") return null;
-  const address = typeof value === "string" ? value.toLowerCase() : "";
-  if (!/^0x[0-9a-f]{40}$/.test(address)) throw invalidResponse("a token without a valid address");
-  return isPseudoNative(chainId, address as Hex) ? null : (address as Hex);
+  const address = asAddress(value);
+  if (address === null) throw invalidResponse("a token without a valid address");
+  return isPseudoNative(chainId, address) ? null : address;
 }
 
 function parseBalance(value: unknown): bigint | null {
   if (value === null || value === undefined) return null;
   if (value === "0x") return 0n;
-  if (typeof value === "string" && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value);
-  throw invalidResponse("a balance that is not a number");
+  const balance = parseVendorQuantity(value);
+  if (balance === null) throw invalidResponse("a balance that is not a number");
+  return balance;
 }
 
 /** Sanitized like the text of a contract, because the vendor repeats what the contract returns. */
@@ -89,10 +90,9 @@ function parsePrice({ tokenPrices }: JsonObject, blockTimestamp: number): Quoted
   for (const quote of tokenPrices) {
     if (!isJsonObject(quote) || String(quote.currency).toLowerCase() !== "usd") continue;
     const price = parseExactDecimal(quote.value);
-    const updatedMs = typeof quote.lastUpdatedAt === "string" ? Date.parse(quote.lastUpdatedAt) : Number.NaN;
-    const ageSeconds = blockTimestamp - updatedMs / 1_000;
-    // An invalid time makes the age NaN, which fails this comparison too.
-    if (price === null || price.units < 0n || !(Math.abs(ageSeconds) <= PRICE_AGE_SECONDS_MAX)) continue;
+    const updatedMs = parseVendorTime(quote.lastUpdatedAt);
+    if (price === null || price.units < 0n || updatedMs === null) continue;
+    if (Math.abs(blockTimestamp - updatedMs / 1_000) > PRICE_AGE_SECONDS_MAX) continue;
     return quotePrice(price, { timestamp: Math.floor(updatedMs / 1_000) });
   }
   return null;
@@ -143,12 +143,12 @@ function buildBody({ wallet, network }: AlchemyTokenQuery, pageKey: string | nul
 function parsePage(payload: unknown, query: AlchemyTokenQuery): Page {
   const data = isJsonObject(payload) ? payload.data : undefined;
   if (!isJsonObject(payload) || !isJsonObject(data) || !Array.isArray(data.tokens)) {
-    throw new VendorError("transient", "The response has no list of tokens.");
+    throw invalidResponse("no list of tokens");
   }
   rejectPartialErrors(payload.error, query.network.name);
   const { pageKey } = data;
   if (pageKey !== undefined && pageKey !== null && typeof pageKey !== "string") {
-    throw new VendorError("transient", "The response has an invalid page key.");
+    throw invalidResponse("an invalid page key");
   }
   const tokens = data.tokens.flatMap((entry: unknown) => parseAlchemyToken(entry, query) ?? []);
   return { tokens, next: pageKey || null };

@@ -1,11 +1,12 @@
 // The holdings provider that needs only a node: balances by scan, unlisted tokens and activity from transfer logs.
 import type { Hex } from "../../../lib/hex.ts";
+import { keepPresent, nameFirst } from "../../../lib/lists.ts";
 import { VAULT_REGISTRIES } from "../../positions/erc4626/markets.ts";
-import { isPseudoNative } from "../../tokens/token-list.ts";
+import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
+import { describeByLists, isPseudoNative } from "../../tokens/token-list.ts";
 import type {
   ChainConfig,
   ChainHoldings,
-  Holding,
   HoldingsProvider,
   HoldingsQuery,
   PinnedChain,
@@ -13,8 +14,7 @@ import type {
 } from "../../types.ts";
 import { NO_ACTIVITY } from "../activity.ts";
 import { readTokenBalances } from "./balances.ts";
-import { compareNewestFirst, readRecentTransfers, type TransferHistory } from "./recent-transfers.ts";
-import { isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
+import { compareNewestFirst, isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
 
 // Rebasing tokens behind two proxies need about 60,000; listed tokens are trusted with more.
 const LISTED_GAS = 300_000;
@@ -43,11 +43,13 @@ async function readHoldings(
   const { chain } = at;
   const known = listKnownTokens(chain);
   const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
+  const findTransfers = (side: "from" | "to") =>
+    findRecentLogs(at, (range, stop) => at.transfers({ wallet, side, ...range }, stop), signal);
   const [native, listedBalances, sent, received] = await Promise.all([
     at.nativeBalance(wallet, signal),
     readTokenBalances(at, listed, signal),
-    historyOrNull(at, wallet, "from", signal),
-    historyOrNull(at, wallet, "to", signal),
+    findTransfers("from"),
+    findTransfers("to"),
   ]);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
   const unlisted = findUnlistedTokens(chain, { wallet, known }, logs);
@@ -58,9 +60,9 @@ async function readHoldings(
   ]);
   return {
     holdings: [
-      ...(native > 0n ? [nativeHolding(chain, native)] : []),
+      ...(native > 0n ? [describeByLists(chain, null, native)] : []),
       ...[...listedBalances.held, ...unlistedBalances.held].map(([contract, amount]) =>
-        tokenHolding(chain, contract, amount),
+        describeByLists(chain, contract, amount),
       ),
     ],
     activity: recent.activity,
@@ -77,21 +79,6 @@ async function readHoldings(
       ...recent.warnings,
     ],
   };
-}
-
-async function historyOrNull(
-  at: PinnedChain,
-  wallet: Hex,
-  side: "from" | "to",
-  signal: AbortSignal,
-): Promise<TransferHistory | null> {
-  try {
-    return await readRecentTransfers(at, wallet, side, signal);
-  } catch (error) {
-    // Only an abort fails the read; any other failure becomes a warning.
-    if (signal.aborted) throw error;
-    return null;
-  }
 }
 
 /** Every listed token, and vaults that are known by address: their shares are on no list of tokens. */
@@ -124,30 +111,16 @@ function findUnlistedTokens(
   return [...new Set(ordered.flatMap(({ contract }) => contract ?? []))];
 }
 
-/** Described by the lists; the contracts' own metadata is read later, for held tokens only. */
-function tokenHolding(chain: ChainConfig, contract: Hex, rawBalance: bigint): Holding {
-  const unknown = { symbol: null, name: null, decimals: null, logo: null };
-  return { ...unknown, ...chain.tokens.get(contract), contract, rawBalance };
-}
-
-function nativeHolding({ native }: ChainConfig, rawBalance: bigint): Holding {
-  const { symbol, name, decimals } = native;
-  return { contract: null, symbol, name, decimals, logo: null, rawBalance };
-}
-
 // Enough to investigate; a hundred names would bury every other warning.
 const NAMED_MAX = 3;
 
 function describeFailedTokens(chain: ChainConfig, failed: readonly Hex[]): readonly string[] {
   if (failed.length === 0) return [];
-  const names = failed.slice(0, NAMED_MAX);
-  const remaining = failed.length - names.length;
-  const list = remaining > 0 ? `${names.join(", ")} and ${remaining} more` : names.join(", ");
   const [first] = failed;
   const kind = first !== undefined && chain.tokens.has(first) ? "listed" : "unlisted";
   const count = failed.length === 1 ? `1 ${kind} token` : `${failed.length} ${kind} tokens`;
   return [
-    `${chain.name}: ${count} returned no balance and ${failed.length === 1 ? "is" : "are"} left out: ${list}.`,
+    `${chain.name}: ${count} returned no balance and ${failed.length === 1 ? "is" : "are"} left out: ${nameFirst(failed, NAMED_MAX)}.`,
   ];
 }
 
@@ -159,33 +132,24 @@ function describeSkippedTokens(chain: ChainConfig, found: number, read: number):
 /** How far back the transfers go, and what they cannot show. */
 function describeHistory(
   { chain, block }: PinnedChain,
-  sent: TransferHistory | null,
-  received: TransferHistory | null,
+  sent: LogHistory<TransferLog> | null,
+  received: LogHistory<TransferLog> | null,
 ): readonly string[] {
-  const warnings: string[] = [];
-  if (sent === null) {
-    warnings.push(`${chain.name}: outgoing token transfers could not be read; recent activity lacks them.`);
-  }
-  if (received === null) {
-    warnings.push(
-      `${chain.name}: incoming token transfers could not be read; recent activity lacks them, and unlisted tokens may be missing.`,
-    );
-  }
-  const fromBlocks = [sent, received].flatMap((history) => (history ? [history.fromBlock] : []));
-  if (fromBlocks.length > 0) {
-    const fromBlock = Math.max(...fromBlocks);
-    const duration = describeDuration((block.number - fromBlock + 1) * chain.blockTimeMs);
-    const found = `${chain.name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration})`;
-    const logsNative = [sent, received].some((history) =>
-      history?.logs.some(({ contract }) => contract === null),
-    );
-    warnings.push(
-      logsNative
-        ? `${found}, and transfers of ${chain.native.symbol} itself as far as the chain logs them.`
-        : `${found}; transfers of ${chain.native.symbol} itself leave no log and are not shown.`,
-    );
-  }
-  return warnings;
+  const { name, native, blockTimeMs } = chain;
+  const read = keepPresent(sent, received);
+  const fromBlock = Math.max(...read.map((history) => history.fromBlock));
+  const duration = describeDuration((block.number - fromBlock + 1) * blockTimeMs);
+  const logsNative = read.some(({ logs }) => logs.some(({ contract }) => contract === null));
+  const ofNative = logsNative
+    ? `, and transfers of ${native.symbol} itself as far as the chain logs them`
+    : `; transfers of ${native.symbol} itself leave no log and are not shown`;
+  return keepPresent(
+    sent === null && `${name}: outgoing token transfers could not be read; recent activity lacks them.`,
+    received === null &&
+      `${name}: incoming token transfers could not be read; recent activity lacks them, and unlisted tokens may be missing.`,
+    read.length > 0 &&
+      `${name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration})${ofNative}.`,
+  );
 }
 
 const MINUTE_MS = 60_000;

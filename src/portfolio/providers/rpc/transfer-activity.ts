@@ -2,7 +2,13 @@
 import type { Hex } from "../../../lib/hex.ts";
 import { ACTIVITY_MAX } from "../../../schema/portfolio/snapshot.ts";
 import { BUDGET_MS, runWithinBudget } from "../../time-budgets.ts";
-import type { ChainConfig, PinnedChain, TransferLog, WalletActivity } from "../../types.ts";
+import {
+  type ChainConfig,
+  isListed,
+  type PinnedChain,
+  type TransferLog,
+  type WalletActivity,
+} from "../../types.ts";
 import {
   findLookalikes,
   getCounterparty,
@@ -10,7 +16,11 @@ import {
   type ProviderActivity,
   readSenders,
 } from "../activity.ts";
-import { compareNewestFirst } from "./recent-transfers.ts";
+
+/** Newest first. */
+export function compareNewestFirst(a: TransferLog, b: TransferLog): number {
+  return b.blockNumber - a.blockNumber || b.logIndex - a.logIndex;
+}
 
 /** Newest first, with the sender of each transaction and the time of its block. */
 export async function readTransferActivity(
@@ -32,7 +42,9 @@ export async function readTransferActivity(
     return {
       hash: transactionHash,
       sender: sent.senders.get(transactionHash) ?? null,
-      ...{ from, to, blockNumber },
+      from,
+      to,
+      blockNumber,
       transfer: amount === null ? null : { contract, rawAmount: amount },
       lookalike: counterparty !== null && lookalikes.has(counterparty),
       timestamp: blockTimestamp ?? timed.timestamps.get(blockNumber) ?? null,
@@ -57,12 +69,8 @@ function listCandidates(wallet: Hex, newestFirst: readonly TransferLog[]): reado
  * (transferFrom of 0). A listed token that moves an amount needs the owner's signature or allowance, or is a gift. So does
  * the native coin, whose transfers the chain itself logs.
  */
-export function isRealTransfer(
-  { tokens, stablecoins }: ChainConfig,
-  { contract, amount }: TransferLog,
-): boolean {
-  if (amount === null || amount === 0n) return false;
-  return contract === null || tokens.has(contract) || stablecoins.has(contract);
+export function isRealTransfer(chain: ChainConfig, log: TransferLog): boolean {
+  return log.amount !== null && log.amount !== 0n && isListed(chain, log);
 }
 
 /**

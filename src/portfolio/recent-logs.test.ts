@@ -1,15 +1,22 @@
 // The searched blocks: paged backwards, in ranges that fit strict nodes and grow for generous ones, within a budget.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
-import type { TransferFilter } from "../../../chain/logs/transfers.ts";
-import { Fault } from "../../../lib/fault.ts";
-import type { Hex } from "../../../lib/hex.ts";
-import type { ChainConfig, PinnedChain, TransferLog } from "../../types.ts";
-import { readRecentTransfers } from "./recent-transfers.ts";
+import { localChainConfig } from "../../tests/support/portfolio/portfolio-stage.ts";
+import type { TransferFilter } from "../chain/logs/transfers.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import { type SearchBudget, searchRecentLogs } from "./recent-logs.ts";
+import type { ChainConfig, PinnedChain, TransferLog } from "./types.ts";
 
 const WALLET: Hex = `0x${"11".repeat(20)}`;
 const { signal } = new AbortController();
+
+function readTransfers(at: PinnedChain, stop: AbortSignal = signal, budget?: SearchBudget) {
+  const readRange = (range: Pick<TransferFilter, "fromBlock" | "toBlock">, abort: AbortSignal) =>
+    at.transfers({ wallet: WALLET, side: "to", ...range }, abort);
+  return searchRecentLogs(at, readRange, stop, budget);
+}
+
 const MONTH = 1_296_000;
 const HEAD = 10_000_000;
 
@@ -63,7 +70,7 @@ function chainOf(head: number, node: Node = {}) {
 describe("a node without a limit", () => {
   it("searches a node without a limit for a month, in growing ranges up to the pinned block", async () => {
     const { at, searched, sizes } = chainOf(HEAD);
-    expect(await readRecentTransfers(at, WALLET, "to", signal)).toEqual({
+    expect(await readTransfers(at)).toEqual({
       logs: [],
       fromBlock: HEAD - MONTH + 1,
     });
@@ -74,11 +81,11 @@ describe("a node without a limit", () => {
   it("searches as far for a wallet that receives a lot, and never below block 0", async () => {
     const busy = Array.from({ length: 500 }, (_, i) => HEAD - i);
     const { at } = chainOf(HEAD, { transfers: busy });
-    const found = await readRecentTransfers(at, WALLET, "to", signal);
+    const found = await readTransfers(at);
     expect(found.fromBlock).toBe(HEAD - MONTH + 1);
     expect(found.logs).toHaveLength(500);
     const young = chainOf(300);
-    expect((await readRecentTransfers(young.at, WALLET, "to", signal)).fromBlock).toBe(0);
+    expect((await readTransfers(young.at)).fromBlock).toBe(0);
     expect(young.searched).toHaveLength(1);
   });
 });
@@ -86,9 +93,9 @@ describe("a node without a limit", () => {
 describe("a chain that was searched before", () => {
   it("searches a known chain in fewer requests, the newest blocks first", async () => {
     const first = chainOf(HEAD);
-    await readRecentTransfers(first.at, WALLET, "to", signal);
+    await readTransfers(first.at);
     const second = chainOf(HEAD, { chain: first.at.chain });
-    const found = await readRecentTransfers(second.at, WALLET, "to", signal);
+    const found = await readTransfers(second.at);
     expect(found.fromBlock).toBe(HEAD - MONTH + 1);
     expect(second.sizes()).toEqual([10_000, MONTH - 10_000]);
   });
@@ -99,8 +106,7 @@ describe("a chain that was searched before", () => {
       filter.toBlock - filter.fromBlock < 100_000
         ? at.transfers(filter, abort)
         : new Promise((_, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
-    const read = () =>
-      readRecentTransfers({ ...at, transfers: slow }, WALLET, "to", signal, { timeMs: 50, requests: 16 });
+    const read = () => readTransfers({ ...at, transfers: slow }, signal, { timeMs: 50, requests: 16 });
     expect((await read()).fromBlock).toBe(HEAD - 90_000 + 1);
     searched.length = 0;
     // The first is small, all others have the size that returned in time.
@@ -115,19 +121,19 @@ describe("a wallet with more transfers than a node returns at once", () => {
 
   it("a wallet with many transfers does not shorten the search for others", async () => {
     const first = chainOf(HEAD, { transfers: busy, logsMax: 2_000 });
-    const { fromBlock, logs } = await readRecentTransfers(first.at, WALLET, "to", signal);
+    const { fromBlock, logs } = await readTransfers(first.at);
     expect(logs).toHaveLength(HEAD - fromBlock + 1);
     expect(logs.length).toBeGreaterThan(5_000);
     const quiet = chainOf(HEAD, { chain: first.at.chain, logsMax: 2_000 });
-    expect((await readRecentTransfers(quiet.at, WALLET, "to", signal)).fromBlock).toBe(HEAD - MONTH + 1);
+    expect((await readTransfers(quiet.at)).fromBlock).toBe(HEAD - MONTH + 1);
   });
 
   it("stops at ten thousand transfers, with a page more at most", async () => {
     const { at, sizes } = chainOf(HEAD, { transfers: busy });
-    expect((await readRecentTransfers(at, WALLET, "to", signal)).logs).toHaveLength(10_000);
+    expect((await readTransfers(at)).logs).toHaveLength(10_000);
     const sparse = Array.from({ length: 24_000 }, (_, i) => HEAD - 10 * i);
     const other = chainOf(HEAD, { transfers: sparse });
-    const { logs } = await readRecentTransfers(other.at, WALLET, "to", signal);
+    const { logs } = await readTransfers(other.at);
     expect(logs.length).toBeGreaterThanOrEqual(10_000);
     expect(logs.length).toBeLessThanOrEqual(20_000);
     expect(sizes()).toEqual([10_000]);
@@ -138,10 +144,10 @@ describe("a wallet with more transfers than a node returns at once", () => {
     const hang: PinnedChain["transfers"] = (_, abort) =>
       new Promise((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
     const budget = { timeMs: 20, requests: 16 };
-    await expect(
-      readRecentTransfers({ ...at, transfers: hang }, WALLET, "to", signal, budget),
-    ).rejects.toMatchObject({ name: "TimeoutError" });
-    expect((await readRecentTransfers(at, WALLET, "to", signal)).fromBlock).toBe(HEAD - MONTH + 1);
+    await expect(readTransfers({ ...at, transfers: hang }, signal, budget)).rejects.toMatchObject({
+      name: "TimeoutError",
+    });
+    expect((await readTransfers(at)).fromBlock).toBe(HEAD - MONTH + 1);
     expect(sizes()[0]).toBe(2_500);
   });
 });
@@ -157,7 +163,7 @@ describe("a strict node", () => {
       blocksMax,
       transfers: [HEAD, HEAD - covered + 1, HEAD - covered],
     });
-    const found = await readRecentTransfers(at, WALLET, "to", signal);
+    const found = await readTransfers(at);
     expect(found.fromBlock).toBe(HEAD - covered + 1);
     expect(found.logs).toEqual([transferIn(HEAD - covered + 1), transferIn(HEAD)]);
     expect(searched.length).toBeLessThanOrEqual(16);
@@ -165,21 +171,21 @@ describe("a strict node", () => {
 
   it("does not repeat a rejected range on a node within ten minutes", async () => {
     const first = chainOf(HEAD, { blocksMax: 10_000 });
-    await readRecentTransfers(first.at, WALLET, "to", signal);
+    await readTransfers(first.at);
     const { chain } = first.at;
     const second = chainOf(HEAD, { blocksMax: 10_000, chain, timestamp: 600 });
-    expect(await readRecentTransfers(second.at, WALLET, "to", signal)).toMatchObject({
+    expect(await readTransfers(second.at)).toMatchObject({
       fromBlock: HEAD - 160_000 + 1,
     });
     expect(new Set(second.sizes())).toEqual(new Set([10_000]));
     const later = chainOf(HEAD, { chain, timestamp: 601 });
-    await readRecentTransfers(later.at, WALLET, "to", signal);
+    await readTransfers(later.at);
     expect(later.sizes()).toEqual([10_000, 80_000, 640_000, 566_000]);
   });
 
   it("fails on a node that rejects a single block", async () => {
     const closed = chainOf(HEAD, { blocksMax: 0 });
-    await expect(readRecentTransfers(closed.at, WALLET, "to", signal)).rejects.toMatchObject({
+    await expect(readTransfers(closed.at)).rejects.toMatchObject({
       code: "LOGS_TOO_LARGE",
     });
     expect(closed.sizes()).toEqual([10_000, 2_500, 625, 156, 39, 9, 2, 1]);
@@ -198,7 +204,7 @@ describe("the search", () => {
       fc.asyncProperty(fc.record(arbitrary), async ({ head, blocksMax, requests, transfers }) => {
         const { at, searched } = chainOf(head, { blocksMax, transfers });
         const budget = { timeMs: 10_000, requests };
-        const found = await readRecentTransfers(at, WALLET, "from", signal, budget).catch(() => null);
+        const found = await readTransfers(at, signal, budget).catch(() => null);
         expect(searched.length).toBeLessThanOrEqual(requests);
         for (const { fromBlock, toBlock } of searched) {
           expect(fromBlock).toBeGreaterThanOrEqual(0);
@@ -218,11 +224,11 @@ describe("the search", () => {
     const hang = (_: TransferFilter, abort: AbortSignal) =>
       new Promise<never>((_resolve, reject) => abort.addEventListener("abort", () => reject(abort.reason)));
     await expect(
-      readRecentTransfers({ ...chainOf(HEAD).at, transfers: hang }, WALLET, "to", signal, budget),
+      readTransfers({ ...chainOf(HEAD).at, transfers: hang }, signal, budget),
     ).rejects.toMatchObject({ name: "TimeoutError" });
     const first: PinnedChain["transfers"] = (filter, abort) =>
       filter.toBlock === HEAD ? at.transfers(filter, abort) : hang(filter, abort);
-    expect(await readRecentTransfers({ ...at, transfers: first }, WALLET, "to", signal, budget)).toEqual({
+    expect(await readTransfers({ ...at, transfers: first }, signal, budget)).toEqual({
       logs: [transferIn(HEAD - 1)],
       fromBlock: HEAD - 9_999,
     });
@@ -234,7 +240,7 @@ describe("the search", () => {
       filter.fromBlock < HEAD - 20_000
         ? Promise.reject(new Fault("NODE_REFUSED", "pruned"))
         : at.transfers(filter, abort);
-    expect(await readRecentTransfers({ ...at, transfers: pruned }, WALLET, "to", signal)).toEqual({
+    expect(await readTransfers({ ...at, transfers: pruned })).toEqual({
       logs: [transferIn(HEAD - 1)],
       fromBlock: HEAD - 9_999,
     });
@@ -244,6 +250,6 @@ describe("the search", () => {
     const { at } = chainOf(1_000);
     const reason = new Error("aborted");
     const failing = { ...at, transfers: async () => Promise.reject(reason) };
-    await expect(readRecentTransfers(failing, WALLET, "to", AbortSignal.abort(reason))).rejects.toBe(reason);
+    await expect(readTransfers(failing, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 });
