@@ -1,6 +1,7 @@
 // Sends declared reads: those of known protocols together through Multicall3, those of untrusted contracts by themselves.
 import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../chain/aggregate3.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
+import type { Hex } from "../../lib/hex.ts";
 import type { ContractRead, PinnedChain } from "../types.ts";
 import {
   type CallResults,
@@ -24,9 +25,11 @@ export function readGroups<const Group extends ReadGroup>(
   signal: AbortSignal,
   group: Group,
 ): Promise<ResultsOf<Group>> {
-  const { calls, decode }: Reads<unknown> = joinReads(group);
+  const reads: Reads<unknown> = joinReads(group);
   // The compiler cannot follow a recursive type through a promise.
-  return sendCalls(at, calls, signal).then(decode) as Promise<ResultsOf<Group>>;
+  return sendCalls(at, reads.calls, signal).then((results) => reads.decode(results)) as Promise<
+    ResultsOf<Group>
+  >;
 }
 
 /** Reads the same of each item: `await readEach(at, signal, tokens, (token) => erc20.balanceOf(token, [wallet]))`. */
@@ -45,35 +48,60 @@ async function sendCalls(
   signal: AbortSignal,
 ): Promise<CallResults> {
   if (calls.length === 0) return [];
-  const distinct = new Map(calls.map((call) => [keyOf(call), call]));
-  const trusted = [...distinct.values()].filter(({ gasMax }) => gasMax === undefined);
-  const untrusted = [...distinct.values()].filter(({ gasMax }) => gasMax !== undefined);
+  const { trusted, untrusted, answers } = findDistinct(calls);
   const multicalls = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
-  const [bundles, singles] = split(
-    await at.read([...multicalls.map(encodeMulticall), ...untrusted], signal),
-    multicalls.length,
+  const returned = await at.read(
+    [...multicalls.map(encodeMulticall), ...untrusted.map(({ call }) => call)],
+    signal,
   );
-  const resultOf = new Map(untrusted.map((call, index) => [keyOf(call), singles[index] ?? null]));
-  const failed: ContractRead[] = [];
+  for (const [index, answer] of untrusted.entries()) {
+    answer.result = returned[multicalls.length + index] ?? null;
+  }
+  const failed: Answer[] = [];
   for (const [index, own] of multicalls.entries()) {
     // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
-    const results = decodeAggregate3(bundles[index] ?? "0x", own.length);
+    const results = decodeAggregate3(returned[index] ?? "0x", own.length);
     if (results === null) failed.push(...own);
-    else for (const [position, call] of own.entries()) resultOf.set(keyOf(call), results[position] ?? null);
+    else for (const [position, answer] of own.entries()) answer.result = results[position] ?? null;
   }
-  const retried = failed.length > 0 ? await at.read(failed, signal) : [];
-  for (const [index, call] of failed.entries()) resultOf.set(keyOf(call), retried[index] ?? null);
-  return calls.map((call) => resultOf.get(keyOf(call)) ?? null);
+  const retried =
+    failed.length > 0
+      ? await at.read(
+          failed.map(({ call }) => call),
+          signal,
+        )
+      : [];
+  for (const [index, answer] of failed.entries()) answer.result = retried[index] ?? null;
+  return answers.map(({ result }) => result);
 }
 
-function split(results: CallResults, count: number): readonly [CallResults, CallResults] {
-  return [results.slice(0, count), results.slice(count)];
+/** A call that is sent once, and its result, which every read of the same call shares. */
+type Answer = { readonly call: ContractRead; result: Hex | null };
+
+function findDistinct(calls: readonly ContractRead[]): {
+  readonly trusted: readonly Answer[];
+  readonly untrusted: readonly Answer[];
+  /** The answer to each of the calls. */
+  readonly answers: readonly Answer[];
+} {
+  const distinct = new Map<string, Answer>();
+  const answers = calls.map((call) => {
+    const key = `${call.to} ${call.data} ${call.gasMax ?? ""}`;
+    const known = distinct.get(key) ?? { call, result: null };
+    distinct.set(key, known);
+    return known;
+  });
+  const [trusted, untrusted]: [Answer[], Answer[]] = [[], []];
+  for (const answer of distinct.values()) {
+    (answer.call.gasMax === undefined ? trusted : untrusted).push(answer);
+  }
+  return { trusted, untrusted, answers };
 }
 
-function keyOf({ to, data, gasMax }: ContractRead): string {
-  return `${to} ${data} ${gasMax ?? ""}`;
-}
-
-function encodeMulticall(calls: readonly ContractRead[]): ContractRead {
-  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: MULTICALL_GAS_MAX };
+function encodeMulticall(answers: readonly Answer[]): ContractRead {
+  return {
+    to: MULTICALL3,
+    data: encodeAggregate3(answers.map(({ call }) => call)),
+    gasMax: MULTICALL_GAS_MAX,
+  };
 }

@@ -7,19 +7,26 @@ import type { ContractRead } from "../types.ts";
 /** In the order of the calls; null for a call that failed. */
 export type CallResults = readonly (Hex | null)[];
 
+/** Decodes the results from `start` on: a copy of them for every part of a group would cost more than decoding them. */
+type DecodeResults<T> = (results: CallResults, start: number) => T;
+
 /** Calls that belong together, and the value that their results decode to. */
 export class Reads<T> {
   readonly calls: readonly ContractRead[];
-  readonly decode: (results: CallResults) => T;
+  readonly #decode: DecodeResults<T>;
 
-  constructor(calls: readonly ContractRead[], decode: (results: CallResults) => T) {
+  constructor(calls: readonly ContractRead[], decode: DecodeResults<T>) {
     this.calls = calls;
-    this.decode = decode;
+    this.#decode = decode;
+  }
+
+  decode(results: CallResults, start = 0): T {
+    return this.#decode(results, start);
   }
 
   /** Derives a further value: `price.map((units) => units && { units, scale: 8 })`. */
   map<U>(convert: (value: T) => U): Reads<U> {
-    return new Reads(this.calls, (results) => convert(this.decode(results)));
+    return new Reads(this.calls, (results, start) => convert(this.#decode(results, start)));
   }
 }
 
@@ -44,7 +51,7 @@ export function defineRead<T>(
     codec ??= createSignatureCodec(signature) as FunctionCodec;
     const data = codec.encodeCall(args);
     const call = gasMax === undefined ? { to, data } : { to, data, gasMax };
-    return new Reads([call], ([own = null]) => decode(own));
+    return new Reads([call], (results, start) => decode(results[start] ?? null));
   };
 }
 
@@ -82,29 +89,36 @@ export function joinEach<Item, const Group extends ReadGroup>(
   items: readonly Item[],
   declare: (item: Item) => Group,
 ): Reads<readonly (readonly [Item, ResultsOf<Group>])[]> {
-  const joined = joinGroup(items.map((item) => joinGroup(declare(item)).map((own) => [item, own])));
+  const joined: Reads<unknown> = joinGroup(items.map(declare)).map((values) =>
+    items.map((item, index) => [item, (values as readonly unknown[])[index]]),
+  );
   return joined as Reads<readonly (readonly [Item, ResultsOf<Group>])[]>;
 }
 
 function joinGroup(group: ReadGroup): Reads<unknown> {
   const calls: ContractRead[] = [];
-  return new Reads(calls, collectCalls(group, calls));
+  collectCalls(group, calls);
+  return new Reads(calls, (results, start) => decodeGroup(group, results, { position: start }));
 }
 
-function collectCalls(group: ReadGroup, calls: ContractRead[]): (results: CallResults) => unknown {
-  if (group === null) return () => null;
+function collectCalls(group: ReadGroup, calls: ContractRead[]): void {
+  if (group === null) return;
+  if (group instanceof Reads) for (const call of group.calls) calls.push(call);
+  else for (const each of isList(group) ? group : Object.values(group)) collectCalls(each, calls);
+}
+
+/** Walks the group in the same order: nothing but the next position has to be remembered. */
+function decodeGroup(group: ReadGroup, results: CallResults, next: { position: number }): unknown {
+  if (group === null) return null;
   if (group instanceof Reads) {
-    const start = calls.length;
-    for (const call of group.calls) calls.push(call);
-    const end = calls.length;
-    return (results) => group.decode(results.slice(start, end));
+    const start = next.position;
+    next.position += group.calls.length;
+    return group.decode(results, start);
   }
-  if (isList(group)) {
-    const parts = group.map((each) => collectCalls(each, calls));
-    return (results) => parts.map((decode) => decode(results));
-  }
-  const parts = Object.entries(group).map(([name, each]) => [name, collectCalls(each, calls)] as const);
-  return (results) => Object.fromEntries(parts.map(([name, decode]) => [name, decode(results)]));
+  if (isList(group)) return group.map((each) => decodeGroup(each, results, next));
+  const values: Record<string, unknown> = {};
+  for (const [name, each] of Object.entries(group)) values[name] = decodeGroup(each, results, next);
+  return values;
 }
 
 function isList(group: object): group is readonly ReadGroup[] {

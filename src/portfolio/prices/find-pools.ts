@@ -169,5 +169,5 @@ async function readOneByOne(
 function declareLookup({ factory, selector, quote, variant }: Lookup, token: Hex): Reads<Hex | null> {
   const words = [token.slice(2), quote.token.slice(2), variant.toString(16)];
   const data: Hex = `${selector}${words.map((word) => word.padStart(64, "0")).join("")}`;
-  return new Reads([{ to: factory, data }], ([found]) => decodeAddress(found));
+  return new Reads([{ to: factory, data }], (results, start) => decodeAddress(results[start] ?? null));
 }
