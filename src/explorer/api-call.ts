@@ -27,9 +27,14 @@ export function methodOf({ body }: ApiCall): "GET" | "POST" {
   return body === undefined ? "GET" : "POST";
 }
 
+/** A path with the values of its parameters. */
+export function fillPath(pattern: string, params: Readonly<Record<string, string>>): string {
+  return pattern.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+}
+
 /** The URL of a request, without the origin. */
 export function formatUrl({ route, params, query }: ApiCall): string {
-  const path = route.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+  const path = fillPath(route, params);
   const text = new URLSearchParams(query).toString();
   return `${path}${text && `?${text}`}`;
 }

@@ -9,7 +9,7 @@ import type { Read, RunRead } from "../schema/reads/read.ts";
 import { type PinnedHead, type RequestedRead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
-import type { CsvSource, List, ListData, RecordPage } from "./list.ts";
+import { type CsvSource, keyOf, type List, type ListData, type RecordPage } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
 
@@ -123,20 +123,17 @@ export class ApiReader {
   }
 
   /** A page of a list. */
-  async list(list: List, values: CallValues = {}): Promise<ListData> {
-    return { list, ...(await this.records(list, values)) };
+  async list<T>(list: List<T>, values: CallValues = {}): Promise<ListData<T>> {
+    return { list, ...(await this.records<T>(list, values)) };
   }
 
   /** A page of records. */
-  async records(source: CsvSource, values: CallValues = {}): Promise<RecordPage> {
-    const { body, call } = await this.get<ApiRecord>(source.route, {
-      ...values,
-      query: { ...source.query, ...values.query },
-    });
-    const records = body[source.key];
-    if (!Array.isArray(records)) throw new TypeError(`${source.route} has no ${source.key}`);
+  async records<T>(source: CsvSource, values: CallValues = {}): Promise<RecordPage<T>> {
+    const { body, call } = await this.get<ApiRecord>(source.route, values);
+    const records = body[keyOf(source)];
+    if (!Array.isArray(records)) throw new TypeError(`${source.route} has no ${keyOf(source)}`);
     const nextOf = source.paging?.nextOf ?? nextCursorOf;
-    return { call, records: records as readonly ApiRecord[], next: nextOf(body) };
+    return { call, records: records as readonly T[], next: nextOf(body) };
   }
 
   #createCall(route: string, { params = {}, query = {}, body }: CallValues): ApiCall {

@@ -21,7 +21,7 @@ import {
 export function card(
   title: string,
   content: HtmlValue,
-  options: { readonly id?: string; readonly aside?: Html } = {},
+  options: { readonly id?: string | undefined; readonly aside?: HtmlValue } = {},
 ): Html {
   const id = options.id ?? title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return html`<section class="card" id="${id}" aria-labelledby="${id}-title"><div class="card-head"><h2 id="${id}-title">${title}</h2>${options.aside}</div>${content}</section>`;
@@ -84,7 +84,7 @@ export function badge(text: string, tone: Tone = "plain"): Html {
 }
 
 /** The page of each kind of record. */
-const RECORD_PAGES = {
+export const RECORD_PAGES = {
   account: "/accounts/:id",
   agent: "/agents/:id",
   attestation: "/attestations/:id",
@@ -266,5 +266,5 @@ export function totals(
     readonly note?: HtmlValue;
   }[],
 ): Html {
-  return html`<ul class="totals">${items.map(({ label, value, chart, note }) => html`<li class="card"><div class="total-label">${label}</div><div class="total-value">${value}</div>${chart}${note !== undefined && html`<div class="total-note soft">${note}</div>`}</li>`)}</ul>`;
+  return html`<ul class="totals">${items.map(({ label, value, chart, note }) => html`<li class="card"><div class="total-label">${label}</div><div class="total-value">${value}</div>${chart}${note !== undefined && note !== false && html`<div class="total-note soft">${note}</div>`}</li>`)}</ul>`;
 }

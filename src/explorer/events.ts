@@ -1,14 +1,27 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import { type Html, html } from "../lib/html.ts";
-import type { Sentence } from "../schema/sentence.ts";
+import type { Sentence, SentencePart } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
-import { block, listRecordPaths, number, recordLink, time, transaction } from "./components.ts";
+import {
+  addressLink,
+  amount,
+  block,
+  findToken,
+  hash,
+  listRecordPaths,
+  number,
+  recordLink,
+  time,
+  token,
+  transaction,
+} from "./components.ts";
 import { type Changes, linkTo, type PageContext } from "./context.ts";
+import type { Item } from "./fields.ts";
+import { renderForeignText } from "./foreign-text.ts";
 import { splitWords } from "./format.ts";
-import { type CsvSource, table } from "./list.ts";
-import { renderSentence } from "./sentences.ts";
+import { type CsvSource, csvOf, table } from "./list.ts";
 import { sourceLinks } from "./source.ts";
 
 /** As GET /events has it. */
@@ -56,8 +69,6 @@ export type NewestEvents = {
 /** Events as a file. The API reads them in the order of the chain, from where the last page ended. */
 export const eventCsv: CsvSource = {
   route: "/events",
-  key: "events",
-  csv: "/events.csv",
   paging: {
     parameter: "from",
     nextOf: (body) => {
@@ -71,7 +82,7 @@ export const eventCsv: CsvSource = {
 /** The source of the events, and the same as a file: up to the shown block, or to a given one. */
 export function eventSource(page: PageContext, call: ApiCall, upTo: string | null = page.block): Html {
   const { limit: _limit, include: _include, ...filters } = call.query;
-  const csv = linkTo(page, eventCsv.csv, { ...filters, block: upTo });
+  const csv = linkTo(page, csvOf(eventCsv), { ...filters, block: upTo });
   return sourceLinks(page, call, { csv, isList: false });
 }
 
@@ -129,6 +140,42 @@ export function changesOf(events: readonly ListedEvent[], { head }: Pick<PageCon
   };
 }
 
+/** A sentence of the API: records and addresses as links, amounts with symbol and decimals if known. */
+export function renderSentence(page: PageContext, parts: Sentence): Html {
+  return html`<span class="sentence">${parts.map((part) => showPart(page, part))}</span>`;
+}
+
+function showPart(page: PageContext, part: SentencePart): Html | string {
+  switch (part.kind) {
+    case "text":
+      return part.text;
+    case "quoted":
+      return renderForeignText(part.text);
+    case "address":
+      return addressLink(page, part.text);
+    case "token":
+      return token(page, part.text);
+    case "hash":
+      return hash(page, part.text);
+    case "time":
+      return time(part.text);
+    case "record":
+      return part.text === part.id
+        ? hash(page, part.id, part.record)
+        : recordLink(page, part.record, part.id, part.text);
+    case "amount":
+      if (findToken(page, part.token) !== null) return amount(page, part.amount, part.token);
+      return part.text === part.amount ? part.text : html`${part.amount} of ${token(page, part.token)}`;
+  }
+}
+
+/** The tokens of the intent that is bid on or filled; empty for any other event. */
+export function intentTokens({ args, parts }: { readonly args: object; readonly parts: Sentence }) {
+  if (!("amountIn" in args)) return {};
+  const [input_token, output_token] = parts.flatMap((part) => (part.kind === "amount" ? [part.token] : []));
+  return { input_token, output_token };
+}
+
 type EventTableOptions = {
   /** For a page of events alone: with their types, and links to their blocks instead of this page as of them. */
   readonly isOwnPage?: boolean;
@@ -140,17 +187,14 @@ export function eventTable(
   page: PageContext,
   { isOwnPage = false }: EventTableOptions = {},
 ): Html {
-  const columns: Parameters<typeof table<ListedEvent>>[0] = [
-    {
-      label: "Block",
-      kind: "number",
-      cell: ({ block_number }) =>
-        isOwnPage ? recordLink(page, "block", block_number, number(block_number)) : block(page, block_number),
-    },
-    { label: "Time", cell: ({ block_timestamp }) => time(block_timestamp) },
-    ...(isOwnPage ? [{ label: "Event", cell: ({ type }: ListedEvent) => splitWords(type) }] : []),
-    { label: "What happened", kind: "sentence", cell: ({ parts }) => renderSentence(page, parts) },
-    { label: "Transaction", cell: ({ tx_hash }) => transaction(page, tx_hash) },
+  const columns: readonly Item<ListedEvent>[] = [
+    isOwnPage
+      ? ["Block", ({ block_number: at }) => recordLink(page, "block", at, number(at)), "number"]
+      : ["Block", "block_number"],
+    ["Time", "block_timestamp"],
+    ...(isOwnPage ? [["Event", ({ type }) => splitWords(type)] satisfies Item<ListedEvent>] : []),
+    ["What happened", ({ parts }) => renderSentence(page, parts), "sentence"],
+    ["Transaction", "tx_hash"],
   ];
   return table(columns, events, page);
 }

@@ -1,10 +1,15 @@
-// Fields of rows and events by their names: each shown as what it is, with a link where it names a record.
-import { type Html, html } from "../lib/html.ts";
+// Fields of records, rows and events by their names: each shown as what it is, with a link if it names a record.
+import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
   addressLink,
   amount,
+  badge,
+  block,
+  facts,
   hash,
+  isoTime,
+  name,
   number,
   type RecordKind,
   recordLink,
@@ -29,6 +34,7 @@ const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
   merchant_id: "merchant",
   quote_hash: "quote",
   receipt_id: "receipt",
+  request_hash: "document",
   required_attestation_schema: "schema",
   schema_hash: "schema",
   service_numeric_id: "service",
@@ -47,10 +53,91 @@ const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
   max_per_day: "token",
   max_per_payment: "token",
   protocol_fee_amount: "token",
+  remaining: "token",
   spent: "token",
 };
 
-const TIMES = /^(deadline|timestamp|valid_until|window_start|expires_at)$/;
+const TIMES = /^(deadline|(block_)?timestamp|valid_until|window_start|expires_at)$/;
+const COUNTS = /^(bond|block_number|fills|(revoked_)?attestations)$/;
+
+const RAILS = ["Transfer", "Swap", "Facilitator", "x402"] as const;
+
+/** How it is paid; a number that the protocol does not name stays one. */
+export function railName(rail: unknown): string {
+  return RAILS[Number(rail)] ?? `Rail ${String(rail)}`;
+}
+
+export const activeStatus = (active: unknown): Html => status(active === true ? "ACTIVE" : "INACTIVE");
+
+/** Fields that mean more on a page of records than in a row that an event has changed. */
+const RECORD_FIELDS: Readonly<Record<string, (page: PageContext, value: unknown) => Html>> = {
+  active: (_page, value) => activeStatus(value),
+  block_number: block,
+  created_at: (_page, value) => isoTime(value),
+  payment_rail: (_page, value) => html`${railName(value)}`,
+  request_id: (_page, value) => name(value),
+  updated_at: (_page, value) => isoTime(value),
+};
+
+/** A value of a record with its label: a fact on its page, or a column of a list. */
+export type Item<T> = readonly [
+  label: string,
+  value: (keyof T & string) | ((record: T, page: PageContext) => HtmlValue),
+  /** Numbers align to the right, sentences get the width of a phone. */
+  kind?: "number" | "sentence",
+];
+
+/** `published` has the hashes of documents that are published here. */
+export function itemValue<T>(
+  [, value]: Item<T>,
+  record: T,
+  page: PageContext,
+  published?: ReadonlySet<unknown>,
+): HtmlValue {
+  if (typeof value === "function") return value(record, page);
+  const fields = record as Fields;
+  if (published?.has(fields[value]) === true)
+    return html`${hash(page, fields[value], "document")} ${badge("published", "good")}`;
+  return RECORD_FIELDS[value]?.(page, fields[value]) ?? fieldValue(page, fields, value);
+}
+
+export function itemKind<T>([, value, kind]: Item<T>): "number" | "sentence" | "" {
+  const isNumber = typeof value === "string" && (value in AMOUNT_TOKENS || COUNTS.test(value));
+  return kind ?? (isNumber ? "number" : "");
+}
+
+/** The facts of a record. */
+export function recordFacts<T>(
+  items: readonly Item<T>[],
+  record: T,
+  page: PageContext,
+  published?: ReadonlySet<unknown>,
+): Html {
+  return facts(items.map((item) => [item[0], itemValue(item, record, page, published)]));
+}
+
+type Written = {
+  readonly block_number: string;
+  readonly block_timestamp: string;
+  readonly tx_hash: string;
+};
+
+export const timeAndBlock = (
+  { block_timestamp, block_number }: Omit<Written, "tx_hash">,
+  page: PageContext,
+) => html`${time(block_timestamp)} · block ${block(page, block_number)}`;
+
+/** The block of a record that is read without the time of it. */
+export const registeredIn: Item<{ readonly block_number: string }> = [
+  "Registered",
+  ({ block_number }, page) => html`block ${block(page, block_number)}`,
+];
+
+/** When a record was written, and by which transaction. */
+export const writtenAt = (label: string): readonly [Item<Written>, Item<Written>] => [
+  [label, timeAndBlock],
+  ["Transaction", "tx_hash"],
+];
 
 /** Arguments of events have the names of Solidity. */
 export function toFieldName(name: string): string {

@@ -1,29 +1,19 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
-import { type ApiCall, type ApiRecord, findRoute } from "./api-call.ts";
+import { type ApiCall, type ApiRecord, fillPath, findRoute } from "./api-call.ts";
 import { card } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
+import { type Item, itemKind, itemValue } from "./fields.ts";
 import { splitWords } from "./format.ts";
 import { sourceLinks } from "./source.ts";
 
-type Column<T = ApiRecord> = {
-  readonly label: string;
-  readonly cell: (record: T, page: PageContext) => HtmlValue;
-  /** Numbers align to the right, sentences get the width of a phone. */
-  readonly kind?: "number" | "sentence";
-};
-
 /** Records of the API that are also a file. */
 export type CsvSource = {
-  /** The route of the API, as declared. */
+  /** The route of the API, as declared: its last part names the records in the response. */
   readonly route: string;
-  /** The key of the records in its response. */
-  readonly key: string;
-  /** If the rows are as CSV, below /explorer: with the parameters of the route. */
-  readonly csv: string;
-  /** Filters that are always set, besides those that the visitor chooses. */
-  readonly query?: Readonly<Record<string, string>>;
+  /** The page of the list below /explorer, and its file with `.csv` added, if that is not the route. */
+  readonly path?: string;
   /** For a route whose pages follow each other otherwise than by `cursor`: its parameter, and what the next page has in it. */
   readonly paging?: {
     readonly parameter: string;
@@ -33,25 +23,35 @@ export type CsvSource = {
   readonly blockOf?: (record: ApiRecord) => string;
 };
 
-export type List = CsvSource & {
-  readonly columns: readonly Column[];
+export type List<T> = CsvSource & {
+  readonly columns: readonly Item<T>[];
   /** Filters that the API numbers: the word of each number, from zero. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
   /** A class for the row of a record that stands out. */
-  readonly rowClass?: (record: ApiRecord) => string;
+  readonly rowClass?: (record: T) => string;
   /** The sentence instead of a table without rows. */
   readonly empty: string;
 };
 
+/** The part of a list that its filters need. */
+export type FilteredList = Pick<List<never>, "route" | "words">;
+
 /** A page of records. */
-export type RecordPage = {
+export type RecordPage<T> = {
   readonly call: ApiCall;
-  readonly records: readonly ApiRecord[];
+  readonly records: readonly T[];
   readonly next: string | null;
 };
 
 /** A page of a list. */
-export type ListData = RecordPage & { readonly list: List };
+export type ListData<T> = RecordPage<T> & { readonly list: List<T> };
+
+export function keyOf({ route }: CsvSource): string {
+  return route.slice(route.lastIndexOf("/") + 1).replaceAll("-", "_");
+}
+
+export const listPath = ({ route, path = route }: CsvSource) => path;
+export const csvOf = (source: CsvSource) => `${listPath(source)}.csv`;
 
 /** The parameters of a list page besides its filters. `trail` has the cursors of the pages before. */
 const PAGING_KEYS = ["limit", "cursor", "trail"] as const;
@@ -64,7 +64,10 @@ function filtersOf(route: RouteDescription): RouteDescription["parameters"] {
 }
 
 /** The keys that a page with this list must know. */
-export function listKeys(routes: readonly RouteDescription[], list: CsvSource): readonly string[] {
+export function listKeys(
+  routes: readonly RouteDescription[],
+  list: Pick<CsvSource, "route">,
+): readonly string[] {
   return [...filtersOf(findRoute(routes, list.route)).map(({ name }) => name), ...PAGING_KEYS];
 }
 
@@ -74,22 +77,22 @@ export function listQuery({ query }: PageRequest): Readonly<Record<string, strin
   return sent;
 }
 
-function listTable({ list, records }: Pick<ListData, "list" | "records">, page: PageContext): Html {
+function listTable<T>({ list, records }: ListData<T>, page: PageContext): Html {
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
   return table(list.columns, records, page, list.rowClass);
 }
 
 /** Rows with columns; on a phone every row is a card, whose labels come from the columns. */
 export function table<T>(
-  columns: readonly Column<T>[],
+  columns: readonly Item<T>[],
   records: readonly T[],
   page: PageContext,
   rowClass: (record: T) => string = () => "",
 ): Html {
-  const head = columns.map(({ label, kind }) => html`<th scope="col" class="${kind ?? ""}">${label}</th>`);
+  const head = columns.map((item) => html`<th scope="col" class="${itemKind(item)}">${item[0]}</th>`);
   const rows = records.map(
     (record) =>
-      html`<tr class="${rowClass(record)}">${columns.map(({ label, cell, kind }) => html`<td class="${kind ?? ""}" data-label="${label}"><div class="cell">${cell(record, page)}</div></td>`)}</tr>`,
+      html`<tr class="${rowClass(record)}">${columns.map((item) => html`<td class="${itemKind(item)}" data-label="${item[0]}"><div class="cell">${itemValue(item, record, page)}</div></td>`)}</tr>`,
   );
   return html`<div class="scroll"><table class="stack"><thead><tr>${head}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
@@ -97,44 +100,32 @@ export function table<T>(
 type ListCardOptions = {
   /** Without it the list has no pages here, but a link to all of it. */
   readonly isPaged?: boolean;
-  /** The page with all of the list, below /explorer, and the name of the link. */
-  readonly more?: {
-    readonly path: string;
-    readonly query?: Readonly<Record<string, string>>;
-    readonly label: string;
-  };
+  /** The name of the link to the page with all of the list. */
+  readonly more?: string | undefined;
   /** The content above the table. */
   readonly note?: HtmlValue;
   readonly id?: string;
 };
 
 /** A list as a part of a page, with the way on, and the ways to take the rows elsewhere. */
-export function listCard(
+export function listCard<T>(
   title: string,
-  data: ListData,
+  data: ListData<T>,
   page: PageContext,
-  options: ListCardOptions = {},
+  { id, note, more, isPaged = false }: ListCardOptions = {},
 ): Html {
-  const more =
-    options.more !== undefined &&
-    html`<a href="${linkTo(page, options.more.path, options.more.query)}">${options.more.label}</a>`;
-  const content = html`${options.note}${listTable(data, page)}${options.isPaged === true && pagination(data, page)}${sourceLinks(page, data.call, { csv: csvPath(data, page), isList: true })}`;
-  return card(title, content, {
-    ...(options.id === undefined ? {} : { id: options.id }),
-    ...(more === false ? {} : { aside: more }),
-  });
+  const { list, call } = data;
+  // The same list with the same filters, from its beginning.
+  const { cursor: _cursor, limit: _limit, block: _block, ...filters } = call.query;
+  const csv = linkTo(page, fillPath(csvOf(list), call.params), filters);
+  const content = html`${note}${listTable(data, page)}${isPaged && pagination(data, page)}${sourceLinks(page, call, { csv, isList: true })}`;
+  const aside = more !== undefined && html`<a href="${linkTo(page, listPath(list), filters)}">${more}</a>`;
+  return card(title, content, { id, aside });
 }
 
-/** The rows as CSV: the same list with the same filters, from its beginning. */
-function csvPath({ list, call }: ListData, page: PageContext): string {
-  const path = list.csv.replace(/:(\w+)/g, (_match, key: string) =>
-    encodeURIComponent(call.params[key] ?? ""),
-  );
-  const own = Object.keys(list.query ?? {});
-  const kept = Object.entries(call.query).filter(
-    ([key]) => !own.includes(key) && key !== "cursor" && key !== "limit" && key !== "block",
-  );
-  return linkTo(page, path, Object.fromEntries(kept));
+/** A list without the columns that its page says already. */
+export function withoutColumns<T>(list: List<T>, hidden: readonly string[]): List<T> {
+  return { ...list, columns: list.columns.filter(([label]) => !hidden.includes(label)) };
 }
 
 const FIRST = "first";
@@ -142,7 +133,7 @@ const FIRST = "first";
 const TRAIL_LENGTH_MAX = 2_000;
 
 /** Next by the cursor of the API, previous by the cursors that led here. */
-function pagination({ next }: ListData, page: PageContext): Html | null {
+function pagination({ next }: Pick<RecordPage<unknown>, "next">, page: PageContext): Html | null {
   const { cursor, trail = "" } = page.query;
   const before = trail === "" ? [] : trail.split(".");
   const previous = before.at(-1);
@@ -164,7 +155,7 @@ ${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, tra
 }
 
 /** A form with every filter of the list's route. Without JavaScript too: it is a plain GET. */
-export function filterForm(list: List, page: PageContext): Html {
+export function filterForm(list: FilteredList, page: PageContext): Html {
   const route = findRoute(page.site.routes, list.route);
   const fields = filtersOf(route).map(({ name, kind, description, required }) => {
     const value = page.query[name] ?? "";

@@ -1,27 +1,33 @@
 // Defines a page of the explorer: the API requests it needs, and how it shows their responses.
-import type { Html } from "../lib/html.ts";
+import { type Html, html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
 import type { AssetName } from "./assets.ts";
 import type { Changes, PageContext, PageRequest } from "./context.ts";
-import type { CsvSource, List } from "./list.ts";
+import {
+  type CsvSource,
+  type FilteredList,
+  filterForm,
+  type List,
+  listCard,
+  listPath,
+  listQuery,
+} from "./list.ts";
 
 export type PageView = {
   readonly title: string;
   /** A short line above the title: where the page belongs. */
-  readonly kicker?: HtmlLine;
+  readonly kicker?: Html | string;
   /** The content next to the title, such as a status. */
-  readonly beside?: Html;
-  readonly lead?: HtmlLine;
+  readonly beside?: Html | undefined;
+  readonly lead?: Html | string | undefined;
   readonly main: Html;
   /** Blocks before and after the shown one in which this record changed; without it, any events count. */
-  readonly changes?: Changes;
+  readonly changes?: Changes | undefined;
   /** Modules alongside those that every page has. */
   readonly scripts?: readonly AssetName[];
   /** Another page to go to instead. */
   readonly redirect?: string;
 };
-
-type HtmlLine = Html | string;
 
 /** Parameters for tests: made from a running API, so that every page in the table is tested by being there. */
 type FindExample = (get: (url: string) => Promise<unknown>) => Promise<PageExample>;
@@ -40,7 +46,7 @@ export type Page = {
   /** The lists of the page, each with its own CSV. */
   readonly lists?: readonly CsvSource[];
   /** The list whose filters and pages the query of this page chooses. */
-  readonly filtered?: List;
+  readonly filtered?: FilteredList;
   /** For a page that changes without a block. */
   readonly isUncached?: true;
   readonly findExample: FindExample;
@@ -65,3 +71,45 @@ export function definePage<Data>({ load, render, ...page }: PageDeclaration<Data
     },
   };
 }
+
+type ListPage = {
+  /** The name of the page, in the navigation too. */
+  readonly title: string;
+  readonly lead: string;
+  /** The order of the rows, in words. */
+  readonly order: string;
+  readonly note?: Html;
+  /** A query for tests, or how to find one. */
+  readonly example: Readonly<Record<string, string>> | FindExample;
+};
+
+/** A page that is one list of the API: its filters, its rows in pages, and its file. */
+export function defineListPage<T>(list: List<T>, { title, lead, order, note, example }: ListPage): Page {
+  return definePage({
+    path: listPath(list),
+    nav: title,
+    lists: [list],
+    filtered: list,
+    findExample: typeof example === "function" ? example : async () => ({ query: example }),
+    load: (api, request) => api.list(list, { query: listQuery(request) }),
+    render: (data, page) => ({
+      title,
+      lead,
+      main: html`${filterForm(list, page)}${listCard(order, data, page, { isPaged: true, note })}`,
+    }),
+  });
+}
+
+type Get = Parameters<FindExample>[0];
+
+/** The first record of a list of the API, for tests. */
+export async function findFirst(get: Get, url: string): Promise<Readonly<Record<string, string>>> {
+  const [found] = Object.values((await get(url)) as object).filter(Array.isArray);
+  if (found?.[0] === undefined) throw new Error(`there is nothing under ${url}`);
+  return found[0];
+}
+
+/** A page of a record that a field of the first record of a list names. */
+export const exampleFrom =
+  (url: string, field: string): FindExample =>
+  async (get) => ({ params: { id: String((await findFirst(get, url))[field]) } });

@@ -9,7 +9,7 @@ import { type Html, renderHtml } from "../lib/html.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
-import { type ApiCall, type ApiRecord, findRoute, formatUrl } from "./api-call.ts";
+import { type ApiCall, type ApiRecord, fillPath, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
 import { addAssetRoute } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
@@ -17,7 +17,7 @@ import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
 import { renderErrorPage } from "./error-page.ts";
 import { CONTENT_SECURITY_POLICY, renderExplorerPage } from "./layout.ts";
-import { type CsvSource, listKeys } from "./list.ts";
+import { type CsvSource, csvOf, keyOf, listKeys } from "./list.ts";
 import { createNavigation } from "./navigation.ts";
 import type { Page } from "./page.ts";
 import { pages, sections } from "./pages.ts";
@@ -59,9 +59,7 @@ export function serveExplorer(dependencies: ExplorerDependencies): readonly stri
   const lists = pages.flatMap((page) => page.lists ?? []);
   for (const list of lists) addCsvRoute(app, list, serving);
   app.get(`${EXPLORER_PATH}/*`, respondUnknown);
-  return [...pages.map(({ path }) => path), ...lists.map(({ csv }) => csv)].map(
-    (path) => EXPLORER_PATH + path,
-  );
+  return [...pages.map(({ path }) => path), ...lists.map(csvOf)].map((path) => EXPLORER_PATH + path);
 }
 
 function createSite({ chain, publicUrl, api: { routes }, deployments }: ExplorerDependencies): Site {
@@ -110,7 +108,7 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
 }
 
 function addCsvRoute(app: FastifyInstance, list: CsvSource, serving: Serving): void {
-  const route = EXPLORER_PATH + list.csv;
+  const route = EXPLORER_PATH + csvOf(list);
   const keys = listKeys(serving.api.routes, list);
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createCsv(list, read, serving, request);
@@ -199,9 +197,7 @@ async function createPage(
     Promise.all([page.show(api, read), api.head()]),
   );
   // From what was parsed: another spelling of the URL must not get into the links of a cached page.
-  const path = page.path.replace(/:(\w+)/g, (_match, name: string) =>
-    encodeURIComponent(read.params[name] ?? ""),
-  );
+  const path = fillPath(page.path, read.params);
   const context = { ...read, path, head, site: serving.site };
   const route = EXPLORER_PATH + page.path;
   const view = render(context);
@@ -263,12 +259,12 @@ async function readCsvRows(
   const parts: string[] = [];
   let cursor: string | null = null;
   for (let bytes = 0, count = 0; ; ) {
-    const query = {
+    const query: Readonly<Record<string, string | null>> = {
       ...filters,
       limit: String(CSV_PAGE_ROWS),
       ...(cursor !== null && { [parameter]: cursor }),
     };
-    const page = await api.records(list, { params: read.params, query });
+    const page = await api.records<ApiRecord>(list, { params: read.params, query });
     const records = recordsUpTo(page.records, read.block, list);
     const text = formatCsvRows(fields, records);
     parts.push(text);
@@ -298,14 +294,17 @@ async function createCsv(
   serving: Serving,
   request: FastifyRequest,
 ): Promise<SerializedResponse> {
-  const fields = fieldsOf(findRoute(serving.api.routes, list.route).responses[200]?.schema ?? {}, list.key);
+  const fields = fieldsOf(
+    findRoute(serving.api.routes, list.route).responses[200]?.schema ?? {},
+    keyOf(list),
+  );
   const { parts, count, rest } = await readAtOneBlock(read, serving, request, (api) =>
     readCsvRows(api, list, read, fields),
   );
   // CSV has no place for a remark: the name of the file tells people that it is cut, and the link tells programs.
-  const name = `${list.key.replaceAll("_", "-")}${rest === null ? "" : `-first-${count}`}`;
+  const name = `${keyOf(list).replaceAll("_", "-")}${rest === null ? "" : `-first-${count}`}`;
   return serializeResponse({
-    route: EXPLORER_PATH + list.csv,
+    route: EXPLORER_PATH + csvOf(list),
     body: Buffer.from([formatCsvHead(fields), ...parts].join("")),
     computeEtag: true,
     headers: {

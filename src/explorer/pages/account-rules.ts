@@ -1,11 +1,15 @@
 // The rules of an account as lists: what is spent of its limits, all its policies, and its session keys.
 import { type Html, html } from "../../lib/html.ts";
+import type { policy, sessionKey, spendingWindow } from "../../protocol/reads/accounts.ts";
+import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import type { ApiRecord } from "../api-call.ts";
-import { addressLink, amount, badge, block, gauge, status, time, token, unknown } from "../components.ts";
+import { addressLink, amount, badge, gauge, status, time, token, unknown } from "../components.ts";
 import { linkTo, type PageContext } from "../context.ts";
 import { splitWords } from "../format.ts";
 import type { List } from "../list.ts";
+
+type SpendingWindow = RecordOf<typeof spendingWindow>;
+type Policy = RecordOf<typeof policy>;
 
 const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
   [86_400n, "d"],
@@ -26,26 +30,25 @@ function formatDuration(seconds: bigint): string {
 }
 
 /** A time of the future or the past, seen from the shown block. */
-function timeFromBlock(value: unknown, { head }: PageContext): Html {
-  const distance = typeof value === "string" ? BigInt(value) - BigInt(head.block_timestamp ?? 0) : null;
-  if (distance === null) return time(value);
+function timeFromBlock(value: string, { head }: PageContext): Html {
+  const distance = BigInt(value) - BigInt(head.block_timestamp ?? 0);
   const words = distance >= 0n ? `in ${formatDuration(distance)}` : `${formatDuration(-distance)} ago`;
   return html`${time(value)}<span class="under">${words}</span>`;
 }
 
-function spentCell(each: ApiRecord, page: PageContext): Html {
+function spentCell(each: SpendingWindow, page: PageContext): Html {
   const spent = amount(page, each.spent, each.token);
   if (each.max_per_day === null) return html`${spent}<span class="under">no limit a day</span>`;
   const limit = amount(page, each.max_per_day, each.token);
   return gauge({
     label: "Spent",
-    used: BigInt(String(each.spent)),
-    limit: BigInt(String(each.max_per_day)),
+    used: BigInt(each.spent),
+    limit: BigInt(each.max_per_day),
     text: html`${spent} of ${limit}`,
   });
 }
 
-function limitCell(each: ApiRecord, page: PageContext): Html {
+function limitCell(each: SpendingWindow, page: PageContext): Html {
   if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${token(page, each.token)}`;
   const through =
     each.facilitator !== ZERO_ADDRESS &&
@@ -53,40 +56,25 @@ function limitCell(each: ApiRecord, page: PageContext): Html {
   return html`Payments of ${token(page, each.token)} to ${addressLink(page, each.merchant)}${through}`;
 }
 
-export const windowList: List = {
+function stateCell({ allowed, policy_type, max_per_day }: SpendingWindow): Html {
+  if (allowed === false) return badge("Not allowed", "bad");
+  const isUnlimited = policy_type === "SPEND_LIMIT" && max_per_day === null;
+  return isUnlimited ? badge("No limit") : badge("In force", "good");
+}
+
+export const windowList: List<SpendingWindow> = {
   route: "/accounts/:address/windows",
-  key: "windows",
-  csv: "/accounts/:address/windows.csv",
   columns: [
-    { label: "Limit", cell: limitCell },
-    {
-      label: "State",
-      cell: (each) =>
-        each.allowed === false
-          ? badge("Not allowed", "bad")
-          : each.policy_type === "SPEND_LIMIT" && each.max_per_day === null
-            ? badge("No limit")
-            : badge("In force", "good"),
-    },
-    { label: "Spent in the window", kind: "number", cell: spentCell },
-    {
-      label: "Left",
-      kind: "number",
-      cell: (each, page) => (each.remaining === null ? unknown() : amount(page, each.remaining, each.token)),
-    },
-    {
-      label: "Per payment",
-      kind: "number",
-      cell: (each, page) =>
-        each.max_per_payment === null ? unknown() : amount(page, each.max_per_payment, each.token),
-    },
-    {
-      label: "Resets",
-      cell: (each, page) =>
-        each.resets_at === null
-          ? html`<span class="soft">no open window</span>`
-          : timeFromBlock(each.resets_at, page),
-    },
+    ["Limit", limitCell],
+    ["State", stateCell],
+    ["Spent in the window", spentCell, "number"],
+    ["Left", "remaining"],
+    ["Per payment", "max_per_payment"],
+    [
+      "Resets",
+      ({ resets_at }, page) =>
+        resets_at === null ? html`<span class="soft">no open window</span>` : timeFromBlock(resets_at, page),
+    ],
   ],
   empty: "It has neither a spend limit nor a payment policy at this block.",
 };
@@ -97,12 +85,12 @@ const FUNCTIONS: Readonly<Record<string, string>> = {
   "0x23b872dd": "transferFrom",
 };
 
-function subjectCell(each: ApiRecord, page: PageContext): Html {
+function subjectCell(each: Policy, page: PageContext): Html {
   switch (each.policy_type) {
     case "TARGET_ALLOWLIST":
       return addressLink(page, each.target);
     case "FUNCTION_ALLOWLIST": {
-      const selector = String(each.selector);
+      const selector = each.selector ?? "";
       return html`<code title="${selector}">${FUNCTIONS[selector] ?? selector}</code> of ${addressLink(page, each.target)}`;
     }
     case "SPEND_LIMIT":
@@ -116,16 +104,16 @@ function subjectCell(each: ApiRecord, page: PageContext): Html {
   }
 }
 
-const allowance = (isAllowed: unknown) =>
+const allowance = (isAllowed: boolean | null) =>
   isAllowed === true ? badge("Allowed", "good") : badge("Not allowed", "bad");
 
 /** The contract takes 0 for no limit. */
-const limitOf = (each: ApiRecord, page: PageContext) =>
+const limitOf = (each: Policy, page: PageContext) =>
   each.max_per_day === "0"
     ? badge("No limit a day")
     : html`${amount(page, each.max_per_day, each.token)} a day`;
 
-function settingCell(each: ApiRecord, page: PageContext): Html {
+function settingCell(each: Policy, page: PageContext): Html {
   switch (each.policy_type) {
     case "SPEND_LIMIT":
       return limitOf(each, page);
@@ -142,7 +130,7 @@ function settingCell(each: ApiRecord, page: PageContext): Html {
   }
 }
 
-function checkCell(each: ApiRecord, page: PageContext): Html | null {
+function checkCell(each: Policy, page: PageContext): Html | null {
   const { id } = page.params;
   if (typeof each.target !== "string" || id === undefined) return null;
   const data = typeof each.selector === "string" ? each.selector : null;
@@ -150,32 +138,25 @@ function checkCell(each: ApiRecord, page: PageContext): Html | null {
   return html`<a href="${path}">Check a call</a>`;
 }
 
-export const policyList: List = {
+export const policyList: List<Policy> = {
   route: "/accounts/:address/policies",
-  key: "policies",
-  csv: "/accounts/:address/policies.csv",
   columns: [
-    { label: "Policy", cell: (each) => splitWords(String(each.policy_type)) },
-    { label: "About", cell: subjectCell },
-    { label: "Setting", cell: settingCell },
-    { label: "Set in block", kind: "number", cell: (each, page) => block(page, each.block_number) },
-    { label: "Preflight", cell: checkCell },
+    ["Policy", (each) => splitWords(each.policy_type)],
+    ["About", subjectCell],
+    ["Setting", settingCell],
+    ["Set in block", "block_number"],
+    ["Preflight", checkCell],
   ],
   empty: "It has set no policy at this block.",
 };
 
-export const sessionKeyList: List = {
+export const sessionKeyList: List<RecordOf<typeof sessionKey>> = {
   route: "/accounts/:address/session-keys",
-  key: "session_keys",
-  csv: "/accounts/:address/session-keys.csv",
   columns: [
-    { label: "Session key", cell: (each, page) => addressLink(page, each.session_key) },
-    {
-      label: "State",
-      cell: (each) => status(String(each.state), each.state === "WITHDRAWN" ? "bad" : undefined),
-    },
-    { label: "Access ends", cell: (each, page) => timeFromBlock(each.expires_at, page) },
-    { label: "Set in block", kind: "number", cell: (each, page) => block(page, each.block_number) },
+    ["Session key", "session_key"],
+    ["State", ({ state }) => status(state, state === "WITHDRAWN" ? "bad" : undefined)],
+    ["Access ends", (each, page) => timeFromBlock(each.expires_at, page)],
+    ["Set in block", "block_number"],
   ],
   empty: "It has given no session key access at this block.",
 };

@@ -17,12 +17,13 @@ import {
   unavailable,
 } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
+import { railName } from "../fields.ts";
 import { shorten } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
+import { columns } from "../record-page.ts";
 import { sourceLinks } from "../source.ts";
 import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../volume-charts.ts";
-import { railName } from "./commerce-words.ts";
 import { type Flows, flowCard } from "./money-flow.ts";
 
 type Commerce = TypeOf<typeof commerceSchema>;
@@ -86,10 +87,10 @@ function rankedCard<T extends Volume>(
     amount(page, row[key], of ?? (row as { token?: string }).token);
   const same = table<T>(
     [
-      { label: column, cell: label },
-      { label: "Receipts", kind: "number", cell: (row) => number(row.receipts) },
-      { label: "Settled", kind: "number", cell: (row) => units(row, "settled_volume") },
-      { label: "Protocol fees", kind: "number", cell: (row) => units(row, "protocol_fees") },
+      [column, label],
+      ["Receipts", (row) => number(row.receipts), "number"],
+      ["Settled", (row) => units(row, "settled_volume"), "number"],
+      ["Protocol fees", (row) => units(row, "protocol_fees"), "number"],
     ],
     rows,
     page,
@@ -160,7 +161,10 @@ function partyCards({ token: of, flows }: OfToken, page: PageContext): Html {
   const merchant = ({ id }: Summed) =>
     id === null ? OTHERS : html`Merchant ${recordLink(page, "merchant", id)}`;
   const facilitator = ({ id }: Summed) => (id === null ? OTHERS : addressLink(page, id));
-  return html`<div class="columns"><div>${rankedCard("By merchant", merchants, { ...parts, column: "Merchant", label: merchant }, page)}</div><div>${rankedCard("By facilitator", facilitators, { ...parts, column: "Facilitator", label: facilitator }, page)}</div></div>`;
+  return columns(
+    rankedCard("By merchant", merchants, { ...parts, column: "Merchant", label: merchant }, page),
+    rankedCard("By facilitator", facilitators, { ...parts, column: "Facilitator", label: facilitator }, page),
+  );
 }
 
 function railCard({ token: of, rails }: OfToken, page: PageContext): Html | null {
@@ -195,30 +199,23 @@ function tokenForm(commerce: Commerce, chosen: string, page: PageContext): Html 
   return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" aria-label="Token"><div class="field"><label for="token">Token</label><select id="token" name="token">${all.map((of) => html`<option value="${of}"${of === chosen && html` selected`}>${nameOf(of)}</option>`)}</select></div>${kept.map(([key, value]) => value !== undefined && html`<input type="hidden" name="${key}" value="${value}">`)}<div class="field actions"><button>Show</button></div></form>`;
 }
 
+/** A count of the summary, and a part of it in words. */
+const SUMMARY = [
+  ["Receipts", "receipts", null, "payments that were settled"],
+  ["Quotes", "quotes", "settled_quotes", "settled"],
+  ["Merchants", "merchants", "active_merchants", "active"],
+  ["Facilitators", "facilitators", "active_facilitators", "active"],
+  ["Disputes", "disputes", "open_disputes", "open"],
+] as const;
+
 function summaryOf({ summary }: Commerce): Html {
-  return totals([
-    { label: "Receipts", value: number(summary.receipts), note: "payments that were settled" },
-    {
-      label: "Quotes",
-      value: number(summary.quotes),
-      note: html`${number(summary.settled_quotes)} settled`,
-    },
-    {
-      label: "Merchants",
-      value: number(summary.merchants),
-      note: html`${number(summary.active_merchants)} active`,
-    },
-    {
-      label: "Facilitators",
-      value: number(summary.facilitators),
-      note: html`${number(summary.active_facilitators)} active`,
-    },
-    {
-      label: "Disputes",
-      value: number(summary.disputes),
-      note: html`${number(summary.open_disputes)} open`,
-    },
-  ]);
+  return totals(
+    SUMMARY.map(([label, key, part, words]) => ({
+      label,
+      value: number(summary[key]),
+      note: part === null ? words : html`${number(summary[part])} ${words}`,
+    })),
+  );
 }
 
 function render({ commerce, chosen }: AnalyticsData, page: PageContext): PageView {

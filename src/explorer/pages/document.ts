@@ -3,30 +3,18 @@ import { keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import {
-  addressLink,
-  badge,
-  card,
-  type Fact,
-  facts,
-  hash,
-  isoTime,
-  notice,
-  number,
-  type RecordKind,
-  recordLink,
-} from "../components.ts";
+import { badge, card, hash, notice, number, type RecordKind, recordLink } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
-import type { HostedDocuments } from "../documents.ts";
+import { type Item, recordFacts } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
-import { shorten } from "../format.ts";
+import { shorten, splitWords } from "../format.ts";
 import { jsonView } from "../json-view.ts";
-import { type ListData, listCard } from "../list.ts";
-import { definePage, type PageView } from "../page.ts";
+import { listCard } from "../list.ts";
+import { type AttestationSchema, attestationList } from "../lists.ts";
+import { definePage, exampleFrom, type PageView } from "../page.ts";
+import type { HostedDocuments } from "../record-page.ts";
 import { sourceLinks } from "../source.ts";
-import { attestationList } from "./attestations.ts";
-import { findFirst } from "./intents.ts";
-import type { AttestationSchema } from "./schemas.ts";
+import { readSchema } from "./trust.ts";
 
 type Labels = HostedDocuments["documents"][number];
 
@@ -42,22 +30,13 @@ type HostedDocument = {
   readonly labels: Labels;
 };
 
-type DocumentData = {
-  readonly hash: string;
-  readonly documents: readonly HostedDocument[];
-  readonly schema: ApiResult<AttestationSchema> | null;
-  /** Records that name the hash, as far as the API finds them. */
-  readonly uses: readonly Use[];
-  readonly attestations: ListData;
-};
-
 type Use = { readonly kind: RecordKind; readonly id: string; readonly as: string };
 
-async function load(api: ApiReader, request: PageRequest): Promise<DocumentData> {
-  const given = requireParam(request, "id");
+async function load(api: ApiReader, request: PageRequest) {
+  const given = requireParam(request, "id").toLowerCase();
   const [documents, schema, quote, attestations] = await Promise.all([
     api.get<HostedDocuments>("/documents", { query: { hash: given } }),
-    api.find<AttestationSchema>("/attestations/schemas/:schemaHash", { params: { schemaHash: given } }),
+    readSchema(api, given),
     api.find<Record<string, unknown>>("/quotes/:quoteHash", { params: { quoteHash: given } }),
     api.list(attestationList, { query: { subject: given, limit: "10" } }),
   ]);
@@ -66,14 +45,17 @@ async function load(api: ApiReader, request: PageRequest): Promise<DocumentData>
     throw new Fault("NOT_FOUND", "No document is hosted here under this hash.");
   const [hosted, ...named] = await Promise.all([
     readTexts(api, found),
-    ...found.map((labels) => findUses(api, given.toLowerCase(), labels)),
+    ...found.map((labels) => findUses(api, given, labels)),
   ]);
-  const uses = [
-    ...(quote === null ? [] : [{ kind: "quote", id: given.toLowerCase(), as: "is its hash" } as const]),
+  /** Records that name the hash, as far as the API finds them. */
+  const uses: readonly Use[] = [
+    ...(quote === null ? [] : [{ kind: "quote", id: given, as: "is its hash" } as const]),
     ...named.flat(),
   ];
-  return { hash: given.toLowerCase(), documents: hosted, schema, uses, attestations };
+  return { hash: given, documents: hosted, schema, uses, attestations };
 }
+
+type DocumentData = Awaited<ReturnType<typeof load>>;
 
 /** Under one hash all kinds of documents have the same text. */
 async function readTexts(api: ApiReader, found: readonly Labels[]): Promise<readonly HostedDocument[]> {
@@ -120,6 +102,14 @@ function measureDepth(text: string): number {
   return most;
 }
 
+const CLAIMS = [
+  ["Merchant", "merchant_id"],
+  ["Service", "service_numeric_id"],
+  ["Agent", "agent"],
+  ["Request", "request_hash"],
+  ["Id of the request", "request_id"],
+] as const;
+
 function documentCard({ label, text, labels }: HostedDocument, data: DocumentData, page: PageContext): Html {
   const { body } = text;
   const computed = keccak256(stringToBytes(body));
@@ -129,24 +119,16 @@ function documentCard({ label, text, labels }: HostedDocument, data: DocumentDat
       : html`${badge("differs", "bad")} <span class="under">keccak256 of its bytes is ${hash(page, computed)}</span>`;
   const { markup, isCut } = jsonView(body);
   const raw = text.call.route.replace(":hash", encodeURIComponent(data.hash));
-  const said: readonly Fact[] = [
-    ["Hash check", check],
-    ["Size", html`${number(labels.size_bytes)} bytes`],
-    ["Depth", number(measureDepth(body))],
-    ["Published", isoTime(labels.created_at)],
-    ["Merchant", labels.merchant_id == null ? null : recordLink(page, "merchant", labels.merchant_id)],
-    [
-      "Service",
-      labels.service_numeric_id == null ? null : recordLink(page, "service", labels.service_numeric_id),
-    ],
-    ["Agent", labels.agent == null ? null : addressLink(page, labels.agent)],
-    ["Request", labels.request_hash == null ? null : hash(page, labels.request_hash, "document")],
-    ["Id of the request", labels.request_id == null ? null : renderForeignText(labels.request_id)],
+  const items: readonly Item<Labels>[] = [
+    ["Hash check", () => check],
+    ["Size", () => html`${number(labels.size_bytes)} bytes`],
+    ["Depth", () => number(measureDepth(body))],
+    ["Published", "created_at"],
+    ...CLAIMS.filter(([, name]) => labels[name] != null),
   ];
-  const shown = said.filter(([, value]) => value !== null);
   return card(
     label,
-    html`${facts(shown)}<p class="soft note">Merchant, service, agent and request are what its publisher says.</p>
+    html`${recordFacts(items, labels, page)}<p class="soft note">Merchant, service, agent and request are what its publisher says.</p>
 ${markup}${isCut && notice("info", "The document is longer than this page shows.")}<p class="note"><a href="${raw}">The exact bytes</a></p>${sourceLinks(page, text.call)}`,
   );
 }
@@ -161,17 +143,15 @@ function schemaCard({ body, call }: ApiResult<AttestationSchema>, page: PageCont
 }
 
 function useCard({ uses }: DocumentData, page: PageContext): Html {
-  if (uses.length === 0)
-    return card(
-      "Where it is used",
-      html`<p class="soft">None of the records that it names has its hash on the chain. Records that it does not name may have it: the API finds them by id, not by every hash.</p>`,
-      { id: "uses" },
-    );
-  return card(
-    "Where it is used",
-    html`<ul class="plain">${uses.map(({ kind, id, as }) => html`<li>${recordLink(page, kind, id, kind === "quote" ? `Quote ${shorten(id)}` : `${kind === "merchant" ? "Merchant" : "Service"} #${id}`)} ${as}</li>`)}</ul>`,
-    { id: "uses" },
-  );
+  const items = uses.map(({ kind, id, as }) => {
+    const label = `${splitWords(kind)} ${kind === "quote" ? shorten(id) : `#${id}`}`;
+    return html`<li>${recordLink(page, kind, id, label)} ${as}</li>`;
+  });
+  const content =
+    items.length === 0
+      ? html`<p class="soft">None of the records that it names has its hash on the chain. Records that it does not name may have it: the API finds them by id, not by every hash.</p>`
+      : html`<ul class="plain">${items}</ul>`;
+  return card("Where it is used", content, { id: "uses" });
 }
 
 function render(data: DocumentData, page: PageContext): PageView {
@@ -184,17 +164,14 @@ function render(data: DocumentData, page: PageContext): PageView {
     main: html`<p class="whole"><code data-copy="${data.hash}">${data.hash}</code></p>
 ${documents.map((each) => documentCard(each, data, page))}${schema !== null && schemaCard(schema, page)}
 ${documents.length > 0 && useCard(data, page)}
-${listCard("Attestations about it", attestations, page, { id: "attestations", more: { path: "/attestations", query: { subject: data.hash }, label: "All of them" } })}
+${listCard("Attestations about it", attestations, page, { id: "attestations", more: "All of them" })}
 <p class="soft note">Documents are not on the chain: they are the same at every block. <a href="${linkTo(page, "/schemas")}">All schemas</a></p>`,
   };
 }
 
 export const documentPage = definePage({
   path: "/documents/:id",
-  findExample: async (get) => {
-    const schema = await findFirst(get, "/attestations/schemas?limit=1", "schemas");
-    return { params: { id: String(schema.schema_hash) } };
-  },
+  findExample: exampleFrom("/attestations/schemas?limit=1", "schema_hash"),
   load,
   render,
 });

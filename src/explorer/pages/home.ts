@@ -3,26 +3,18 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { totalsSchema } from "../../protocol/reads/totals.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import type { ApiReader, ApiResult } from "../api-reader.ts";
+import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
-import { type ListData, listCard } from "../list.ts";
-import { definePage } from "../page.ts";
+import { type ListData, listCard, withoutColumns } from "../list.ts";
+import { disputeList, intentList, receiptList } from "../lists.ts";
+import { definePage, type PageView } from "../page.ts";
+import { readAll } from "../record-page.ts";
 import { sourceLinks } from "../source.ts";
-import { disputeList, receiptList } from "./commerce-lists.ts";
-import { intentList } from "./intents.ts";
 
 type Totals = TypeOf<typeof totalsSchema>;
-
-type HomeData = {
-  readonly totals: ApiResult<Totals> | { readonly problem: string };
-  readonly feed: NewestEvents;
-  readonly intents: ListData;
-  readonly receipts: ListData;
-  readonly disputes: ListData;
-};
 
 const ROWS_SHOWN = 8;
 const FEED_SHOWN = 10;
@@ -43,32 +35,33 @@ function withoutBeginning(series: Totals["series"]): Totals["series"] {
 }
 
 /** Grouped by day, or by hour if everything happened within the last days. */
-async function readTotals(api: ApiReader): Promise<HomeData["totals"]> {
+async function readTotals(api: ApiReader) {
   const days = await api.attempt<Totals>("/totals");
   if ("problem" in days || !days.body.series.slice(0, -YOUNG_DAYS).every(isEmpty)) return days;
   return api.attempt<Totals>("/totals", { query: { interval: "hour" } });
 }
 
-async function load(api: ApiReader, { block }: PageRequest): Promise<HomeData> {
+function load(api: ApiReader, { block }: PageRequest) {
   const newest = { query: { limit: String(ROWS_SHOWN) } };
-  const [found, feed, intents, receipts, disputes] = await Promise.all([
-    readTotals(api),
-    readNewestEvents(api, { from: block, limit: String(FEED_SHOWN) }),
-    api.list(intentList, newest),
-    api.list(receiptList, newest),
-    api.list(disputeList, newest),
-  ]);
-  return { totals: found, feed, intents, receipts, disputes };
+  return readAll({
+    totals: readTotals(api),
+    feed: readNewestEvents(api, { from: block, limit: String(FEED_SHOWN) }),
+    intents: api.list(intentList, newest),
+    receipts: api.list(receiptList, newest),
+    disputes: api.list(disputeList, newest),
+  });
 }
 
-type Item = {
+type HomeData = Awaited<ReturnType<typeof load>>;
+
+type Total = {
   readonly label: string;
   /** Its key in the totals and in the series. */
   readonly key: keyof Totals["totals"] & keyof Totals["series"][number];
   readonly note: (totals: Totals["totals"]) => HtmlValue;
 };
 
-const ITEMS: readonly Item[] = [
+const ITEMS: readonly Total[] = [
   {
     label: "Intents",
     key: "intents",
@@ -100,7 +93,7 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
   const { totals: all, interval } = found.body;
   const series = withoutBeginning(found.body.series);
   const span = `by ${interval}, over the last ${series.length} ${interval}s`;
-  const chartOf = ({ label, key }: Item) =>
+  const chartOf = ({ label, key }: Total) =>
     sparkline(
       series.map((each) => Number(each[key])),
       `New ${label.toLowerCase()} ${span}`,
@@ -109,41 +102,40 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
     label: item.label,
     value: number(all[item.key]),
     note: item.note(all),
-    ...(series.length > 1 ? { chart: chartOf(item) } : {}),
+    chart: series.length > 1 && chartOf(item),
   }));
   return html`<div class="home-totals">${totals(items)}${series.length > 1 && html`<p class="soft note lines">Lines: what came ${span}.</p>`}${sourceLinks(page, found.call)}</div>`;
 }
 
-function renderFeed({ feed }: HomeData, page: PageContext): Html {
-  const live = page.block === null && html`<span class="badge plain" data-feed-state>Latest</span>`;
+function renderFeed(feed: NewestEvents, page: PageContext): Html {
+  const isLive = page.block === null;
   return card(
-    page.block === null ? "Happening now" : "Last events",
+    isLive ? "Happening now" : "Last events",
     html`${eventFeed(feed, page)}${eventSource(page, feed.call)}`,
-    {
-      id: "feed",
-      ...(live === false ? {} : { aside: live }),
-    },
+    { id: "feed", aside: isLive && html`<span class="badge plain" data-feed-state>Latest</span>` },
   );
 }
 
-function render(data: HomeData, page: PageContext): ReturnType<Parameters<typeof definePage>[0]["render"]> {
-  // Two lists side by side have no room for every column; their own pages have.
-  const few = ({ list, records, ...data }: ListData, hidden: readonly string[] = []): ListData => ({
-    ...data,
-    list: { ...list, columns: list.columns.filter(({ label }) => !hidden.includes(label)) },
-    records: records.slice(0, ROWS_SHOWN),
-  });
+/** Two lists side by side have no room for every column; their own pages have. */
+function newestCard<T>(what: string, data: ListData<T>, page: PageContext, hidden: readonly string[]): Html {
+  const records = data.records.slice(0, ROWS_SHOWN);
+  const shown = { ...data, list: withoutColumns(data.list, hidden), records };
+  return listCard(`Newest ${what}`, shown, page, { more: `All ${what}` });
+}
+
+function render(data: HomeData, page: PageContext): PageView {
+  const lists = html`${newestCard("intents", data.intents, page, ["Owner", "Deadline"])}${newestCard("receipts", data.receipts, page, ["Service", "Paid by", "Delivery"])}${newestCard("disputes", data.disputes, page, ["Reason", "Opened by"])}`;
   const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
-<div class="columns wide-first"><div>${listCard("Newest intents", few(data.intents, ["Owner", "Deadline"]), page, { more: { path: "/intents", label: "All intents" } })}${listCard("Newest receipts", few(data.receipts, ["Service", "Paid by", "Delivery"]), page, { more: { path: "/receipts", label: "All receipts" } })}${listCard("Newest disputes", few(data.disputes, ["Reason", "Opened by"]), page, { more: { path: "/disputes", label: "All disputes" } })}</div>
-<div>${renderFeed(data, page)}</div></div>`;
+<div class="columns wide-first"><div>${lists}</div>
+<div>${renderFeed(data.feed, page)}</div></div>`;
   const { head, site } = page;
   return {
     kicker: html`${site.chain.network} · block ${number(head.block_number)} · final to ${number(head.finalized_block)}`,
     title: "What agents do",
     lead: "Intents and the bids on them, payments and what became of them, rules and who set them: read from the chain, at any block.",
     main,
-    ...(page.block === null ? { scripts: ["live-feed.js"] } : {}),
+    scripts: page.block === null ? ["live-feed.js"] : [],
   };
 }
 

@@ -18,8 +18,9 @@ import {
   totals,
 } from "../components.ts";
 import type { PageContext } from "../context.ts";
+import type { Item } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
-import { splitWords } from "../format.ts";
+import { shorten, splitWords } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
@@ -82,19 +83,11 @@ function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Int
   return facts(items);
 }
 
-const REORG_COLUMNS: Parameters<typeof table<Reorg>>[0] = [
-  { label: "Time", cell: ({ at }) => isoTime(at) },
-  { label: "Depth", kind: "number", cell: ({ depth }) => number(depth) },
-  {
-    label: "Back to block",
-    cell: ({ ancestor_block, ancestor_hash }, page) =>
-      html`${number(ancestor_block)} ${hash(page, ancestor_hash)}`,
-  },
-  {
-    label: "From block",
-    cell: ({ abandoned_block, abandoned_hash }, page) =>
-      html`${number(abandoned_block)} ${hash(page, abandoned_hash)}`,
-  },
+const REORG_COLUMNS: readonly Item<Reorg>[] = [
+  ["Time", (each) => isoTime(each.at)],
+  ["Depth", "depth", "number"],
+  ["Back to block", (each, page) => html`${number(each.ancestor_block)} ${hash(page, each.ancestor_hash)}`],
+  ["From block", (each, page) => html`${number(each.abandoned_block)} ${hash(page, each.abandoned_hash)}`],
 ];
 
 function reorgCard({ reorgs }: Integrity, page: PageContext): Html {
@@ -116,14 +109,14 @@ const resultOf = ({ differences, first_difference }: Audit) =>
     ? badge("no difference", "good")
     : html`${badge(countOf({ differences }), "bad")} ${first_difference !== null && html`<span class="under">${renderForeignText(first_difference)}</span>`}`;
 
-const AUDIT_COLUMNS: Parameters<typeof table<Audit>>[0] = [
-  { label: "Time", cell: ({ at }) => isoTime(at) },
-  { label: "By", cell: ({ source }) => AUDIT_SOURCES[source] ?? source },
-  { label: "Compared", cell: ({ kind }) => splitWords(kind) },
-  { label: "Checked", kind: "number", cell: ({ checked }) => number(checked) },
-  { label: "In all", kind: "number", cell: ({ checked_total }) => number(checked_total) },
-  { label: "As of block", kind: "number", cell: ({ block_number }) => number(block_number) },
-  { label: "Result", cell: resultOf },
+const AUDIT_COLUMNS: readonly Item<Audit>[] = [
+  ["Time", ({ at }) => isoTime(at)],
+  ["By", ({ source }) => AUDIT_SOURCES[source] ?? source],
+  ["Compared", ({ kind }) => splitWords(kind)],
+  ["Checked", "checked", "number"],
+  ["In all", "checked_total", "number"],
+  ["As of block", ({ block_number }) => number(block_number), "number"],
+  ["Result", resultOf],
 ];
 
 function auditCard({ audits, finalized_block }: Integrity, page: PageContext): Html {
@@ -148,7 +141,7 @@ function originCard({ version, deployment, rows }: Integrity, page: PageContext)
   const contracts = Object.entries(deployment.contracts).map(
     ([name, address]): Fact => [
       name,
-      html`<code class="id" data-copy="${address}" title="${address}">${address.slice(0, 8)}…${address.slice(-6)}</code>`,
+      html`<code class="id" data-copy="${address}" title="${address}">${shorten(address)}</code>`,
     ],
   );
   return card(
@@ -182,17 +175,13 @@ function render({ body, call }: ApiResult<Integrity>, page: PageContext): PageVi
       {
         label: "Blocks behind the chain",
         value: number(body.lag.blocks),
-        ...(body.lag.seconds === null
-          ? {}
-          : { note: html`${number(body.lag.seconds)} seconds of chain time` }),
+        note: body.lag.seconds !== null && html`${number(body.lag.seconds)} seconds of chain time`,
       },
       { label: "Blocks not final yet", value: number(behind.toString()) },
       {
         label: "Reorgs",
         value: number(body.reorgs.count),
-        ...(body.reorgs.deepest === null
-          ? {}
-          : { note: html`deepest: ${number(body.reorgs.deepest)} blocks` }),
+        note: body.reorgs.deepest !== null && html`deepest: ${number(body.reorgs.deepest)} blocks`,
       },
       {
         label: "Blocks that one node alone confirmed",

@@ -1,22 +1,15 @@
 // One intent: its life, every bid on it against what its owner set, the fill with its proof, and the transactions.
-
 import { type Html, html } from "../../lib/html.ts";
-import type { intentWithMetadata } from "../../protocol/reads/intents.ts";
+import type { bid, intentWithMetadata } from "../../protocol/reads/intents.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
-import type { ApiRecord } from "../api-call.ts";
-import type { ApiReader, ApiResult } from "../api-reader.ts";
+import type { ApiReader } from "../api-reader.ts";
 import { rangeLine } from "../charts.ts";
 import {
-  addressLink,
   amount,
   badge,
   block,
   card,
-  type Fact,
-  facts,
   findToken,
-  hash,
-  isoTime,
   number,
   recordLink,
   status,
@@ -26,7 +19,7 @@ import {
   token,
   transaction,
 } from "../components.ts";
-import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import type { PageContext, PageRequest } from "../context.ts";
 import {
   type EventsData,
   eventSource,
@@ -35,111 +28,86 @@ import {
   type ListedEvent,
   readEvents,
 } from "../events.ts";
+import { type Item, recordFacts, timeAndBlock } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { splitWords } from "../format.ts";
-import { type List, type ListData, listCard, listQuery } from "../list.ts";
-import { definePage, type PageView } from "../page.ts";
-import { sourceLinks } from "../source.ts";
-import { changesWithin, unreadNotice } from "./commerce-parts.ts";
-import { findFirst } from "./intents.ts";
+import { type List, listCard, listQuery } from "../list.ts";
+import { exampleFrom } from "../page.ts";
+import { columns, defineRecordPage, readAll, recordCard, unreadNotice } from "../record-page.ts";
 
 type Intent = RecordOf<typeof intentWithMetadata, "provenance" | "requirements">;
+type Bid = RecordOf<typeof bid>;
 
-type IntentData = {
-  readonly intent: ApiResult<Intent>;
-  readonly bids: ListData;
-  readonly events: EventsData;
-};
-
-export const bidList: List = {
+export const bidList: List<Bid> = {
   route: "/intents/:id/bids",
-  key: "bids",
-  csv: "/intents/:id/bids.csv",
-  // Requests that depend on the intent are added when it is known.
+  // Those that depend on the intent are added when it is known.
   columns: [],
   empty: "There is no such bid at this block.",
 };
 
-async function load(api: ApiReader, request: PageRequest): Promise<IntentData> {
-  const id = requireParam(request, "id");
-  const bids = api.list(bidList, { params: { id }, query: { ...listQuery(request), limit: "100" } });
-  const intent = api.get<Intent>("/intents/:id", {
-    params: { id },
-    query: { include: "provenance,requirements" },
-  });
-  // Whichever fails first decides; the other must not stay unhandled.
-  const [found, offers] = await Promise.all([intent, bids]);
-  const events = await readEvents(api, found.body.block_number, { intent: found.body.intent_id });
-  return { intent: found, bids: offers, events };
-}
-
 type Range = { readonly from: bigint; readonly to: bigint; readonly limit: bigint };
 
 /** Wide enough for every offer and the limit, with some room at both ends. */
-function rangeOf(values: readonly unknown[], limit: string): Range {
-  const all = [...values.map((value) => BigInt(String(value))), BigInt(limit)];
+function rangeOf(values: readonly string[], limit: string): Range {
+  const all = [...values, limit].map(BigInt);
   const from = all.reduce((least, each) => (each < least ? each : least));
   const to = all.reduce((most, each) => (each > most ? each : most));
   return { from, to: to > from ? to : from + 1n, limit: BigInt(limit) };
 }
 
-/** If an offer is, seen from the limit. `isBetter` says on which side of it an owner gains. */
+/** The position of an offer, seen from the limit. `isBetter` says on which side of it an owner gains. */
 function offerLine(
   { from, to, limit }: Range,
-  value: unknown,
+  value: string,
   isBetter: (offer: bigint, limit: bigint) => boolean,
 ): Html {
-  const at = BigInt(String(value));
+  const at = BigInt(value);
   return rangeLine(from, to, limit, { at, kind: at === limit || isBetter(at, limit) ? "good" : "bad" });
 }
 
 const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains.</p>`;
 
-function ladder({ records, list }: ListData, { body: intent }: ApiResult<Intent>): List {
+function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
+  if (records.length === 0) return bidList;
+  const { amount_out_min: least, amount_in_max: most, input_token, output_token } = intent;
   const outs = rangeOf(
     records.map(({ amount_out }) => amount_out),
-    intent.amount_out_min,
+    least,
   );
   const ins = rangeOf(
     records.map(({ amount_in }) => amount_in),
-    intent.amount_in_max,
+    most,
   );
-  const surplus = (bid: ApiRecord) => BigInt(String(bid.amount_out)) - BigInt(intent.amount_out_min);
-  const saved = (bid: ApiRecord) => BigInt(intent.amount_in_max) - BigInt(String(bid.amount_in));
   return {
-    ...list,
-    rowClass: (bid) => (bid.status === "SELECTED" ? "chosen" : ""),
+    ...bidList,
+    rowClass: (each) => (each.status === "SELECTED" ? "chosen" : ""),
     columns: [
-      {
-        label: "Bid",
-        cell: (bid) =>
-          html`<span class="record">#${String(bid.chain_bid_id ?? bid.bid_id)}</span> ${status(String(bid.status))}${bid.chain_bid_id === null && html` ${badge("off chain")}`}`,
-      },
-      { label: "Solver", cell: (bid, page) => addressLink(page, bid.solver) },
-      {
-        label: "Pays out",
-        kind: "number",
-        cell: (bid, page) =>
-          html`${amount(page, bid.amount_out, intent.output_token)}${offerLine(outs, bid.amount_out, (offer, limit) => offer > limit)}<span class="under">${signed(surplus(bid), intent.output_token, page)} over the minimum</span>`,
-      },
-      {
-        label: "Takes in",
-        kind: "number",
-        cell: (bid, page) =>
-          html`${amount(page, bid.amount_in, intent.input_token)}${offerLine(ins, bid.amount_in, (offer, limit) => offer < limit)}<span class="under">${signed(saved(bid), intent.input_token, page)} below the maximum</span>`,
-      },
-      {
-        label: "Fee",
-        kind: "number",
-        cell: (bid) => html`${number(bid.fee)} <span class="symbol">units</span>`,
-      },
-      { label: "Made", cell: (bid) => isoTime(bid.created_at) },
-      { label: "Valid until", cell: (bid) => time(bid.valid_until) },
+      [
+        "Bid",
+        (each) =>
+          html`<span class="record">#${each.chain_bid_id ?? each.bid_id}</span> ${status(each.status)}${each.chain_bid_id === null && html` ${badge("off chain")}`}`,
+      ],
+      ["Solver", "solver"],
+      [
+        "Pays out",
+        ({ amount_out: out }, page) =>
+          html`${amount(page, out, output_token)}${offerLine(outs, out, (offer, limit) => offer > limit)}<span class="under">${signed(BigInt(out) - BigInt(least), output_token, page)} over the minimum</span>`,
+        "number",
+      ],
+      [
+        "Takes in",
+        ({ amount_in: taken }, page) =>
+          html`${amount(page, taken, input_token)}${offerLine(ins, taken, (offer, limit) => offer < limit)}<span class="under">${signed(BigInt(most) - BigInt(taken), input_token, page)} below the maximum</span>`,
+        "number",
+      ],
+      ["Fee", ({ fee }) => html`${number(fee)} <span class="symbol">units</span>`, "number"],
+      ["Made", "created_at"],
+      ["Valid until", "valid_until"],
     ],
   };
 }
 
-function signed(units: bigint, of: string, page: PageContext): Html {
+export function signed(units: bigint, of: string, page: PageContext): Html {
   const tone = units > 0n ? "gain" : units < 0n ? "loss" : "soft";
   return html`<span class="${tone}">${units > 0n && "+"}${amount(page, units.toString(), of)}</span>`;
 }
@@ -193,99 +161,110 @@ function amountOf(units: string, of: string, page: PageContext): Html {
   return html`${amount(page, units, of)}${!isKnown && html` <span class="soft">of</span> ${token(page, of)}`}`;
 }
 
-function termsOf(intent: Intent, page: PageContext): readonly Fact[] {
-  return [
-    ["Owner", addressLink(page, intent.owner)],
-    ["Kind", renderForeignText(splitWords(intent.intent_type))],
-    ["Gives at most", amountOf(intent.amount_in_max, intent.input_token, page)],
-    ["Wants at least", amountOf(intent.amount_out_min, intent.output_token, page)],
-    ["Slippage", html`${number(intent.slippage_bps)} basis points`],
-    ["Deadline", time(intent.deadline)],
-    ["Submitted", html`${time(intent.block_timestamp)} · block ${block(page, intent.block_number)}`],
-    ["Transaction", transaction(page, intent.tx_hash)],
-    ["Nonce", number(intent.nonce)],
-  ];
-}
+const TERMS: readonly Item<Intent>[] = [
+  ["Owner", "owner"],
+  ["Kind", (each) => renderForeignText(splitWords(each.intent_type))],
+  ["Gives at most", (each, page) => amountOf(each.amount_in_max, each.input_token, page)],
+  ["Wants at least", (each, page) => amountOf(each.amount_out_min, each.output_token, page)],
+  ["Slippage", (each) => html`${number(each.slippage_bps)} basis points`],
+  ["Deadline", "deadline"],
+  ["Submitted", timeAndBlock],
+  ["Transaction", "tx_hash"],
+  ["Nonce", "nonce"],
+];
 
-function fillFacts(intent: Intent, fill: NonNullable<Intent["fill"]>, page: PageContext): readonly Fact[] {
+function fillCard({ fill, ...intent }: Intent, page: PageContext): Html {
+  if (fill === null) return card("Fill", html`<p class="empty">Not filled at this block.</p>`);
   const surplus = BigInt(fill.amount_out) - BigInt(intent.amount_out_min);
   const saved = BigInt(intent.amount_in_max) - BigInt(fill.amount_in);
   const waited = BigInt(fill.block_number) - BigInt(intent.block_number);
   const attestation = fill.attestation_id ?? "0";
-  return [
-    ["Solver", addressLink(page, fill.solver)],
-    ["Paid out", amount(page, fill.amount_out, intent.output_token)],
-    ["Surplus over the minimum", signed(surplus, intent.output_token, page)],
-    ["Took in", amount(page, fill.amount_in, intent.input_token)],
-    ["Below the maximum", signed(saved, intent.input_token, page)],
-    ["Blocks from submission", number(waited.toString())],
-    ["Transaction", html`${transaction(page, fill.tx_hash)} · block ${block(page, fill.block_number)}`],
-    ["Hash of the result", hash(page, fill.result_hash)],
-    ["Hash of the trace", hash(page, fill.trace_hash)],
-    ["Attestation", attestation === "0" ? null : recordLink(page, "attestation", attestation)],
+  const items: readonly Item<typeof fill>[] = [
+    ["Solver", "solver"],
+    ["Paid out", (each) => amount(page, each.amount_out, intent.output_token)],
+    ["Surplus over the minimum", () => signed(surplus, intent.output_token, page)],
+    ["Took in", (each) => amount(page, each.amount_in, intent.input_token)],
+    ["Below the maximum", () => signed(saved, intent.input_token, page)],
+    ["Blocks from submission", () => number(waited.toString())],
+    [
+      "Transaction",
+      (each) => html`${transaction(page, each.tx_hash)} · block ${block(page, each.block_number)}`,
+    ],
+    ["Hash of the result", "result_hash"],
+    ["Hash of the trace", "trace_hash"],
+    ["Attestation", () => (attestation === "0" ? null : recordLink(page, "attestation", attestation))],
   ];
+  return card("Fill and proof", recordFacts(items, fill, page), { id: "fill" });
 }
+
+type Required = Pick<
+  Intent["requirements"],
+  "execution_target" | "required_attestation_subject" | "required_attestation_schema"
+>;
+
+const ABOUT: readonly Item<{ [Name in keyof Required]: Required[Name] | null | undefined }>[] = [
+  ["Attestation about", "required_attestation_subject"],
+  ["Attestation schema", "required_attestation_schema"],
+];
 
 function requirementFacts({ requirements, metadata }: Intent, page: PageContext): Html {
-  const required: readonly Fact[] = [
-    ["Target", addressLink(page, requirements.execution_target)],
-    ["Hash of the call data", hash(page, requirements.data_hash)],
-    ["Attestation about", hash(page, requirements.required_attestation_subject)],
-    ["Attestation schema", hash(page, requirements.required_attestation_schema, "schema")],
-    ["Hash of the metadata URI", hash(page, requirements.metadata_uri_hash)],
-  ];
-  if (metadata === null)
-    return html`${facts(required)}<p class="soft">Its owner has stored no metadata for the execution.</p>`;
-  const stored: readonly Fact[] = [
-    ["Target", addressLink(page, metadata.execution_target)],
+  const required = recordFacts(
     [
-      "Call data",
-      metadata.execution_data === null || metadata.execution_data === undefined
-        ? null
-        : html`<code class="data">${renderForeignText(metadata.execution_data)}</code>`,
+      ["Target", "execution_target"],
+      ["Hash of the call data", "data_hash"],
+      ...ABOUT,
+      ["Hash of the metadata URI", "metadata_uri_hash"],
     ],
-    ["Attestation about", hash(page, metadata.required_attestation_subject)],
-    ["Attestation schema", hash(page, metadata.required_attestation_schema, "schema")],
-    ["Stored", isoTime(metadata.created_at)],
-    ["Changed", isoTime(metadata.updated_at)],
-  ];
-  return html`${facts(required)}<h3>Metadata from its owner</h3>${facts(stored)}`;
+    requirements,
+    page,
+  );
+  if (metadata === null)
+    return html`${required}<p class="soft">Its owner has stored no metadata for the execution.</p>`;
+  const stored = recordFacts(
+    [
+      ["Target", "execution_target"],
+      [
+        "Call data",
+        ({ execution_data: data }) =>
+          typeof data === "string" && html`<code class="data">${renderForeignText(data)}</code>`,
+      ],
+      ...ABOUT,
+      ["Stored", "created_at"],
+      ["Changed", "updated_at"],
+    ],
+    metadata,
+    page,
+  );
+  return html`${required}<h3>Metadata from its owner</h3>${stored}`;
 }
 
-function transactionRows({ events }: IntentData, page: PageContext): Html {
-  const shown = eventsUpTo(events.events, page);
-  return html`${eventTable(shown, page)}
+function transactionRows(events: EventsData, page: PageContext): Html {
+  return html`${eventTable(eventsUpTo(events.events, page), page)}
 ${unreadNotice(events)}${eventSource(page, events.call)}`;
 }
 
-function render(loaded: IntentData, page: PageContext): PageView {
-  const { intent: found, bids, events: data } = loaded;
-  const { body: intent } = found;
-  const events = eventsUpTo(data.events, page);
-  const { fill } = intent;
-  const best = bids.records.length > 0 ? ladder(bids, found) : bids.list;
-  const main = html`<div class="columns wide-first"><div>${card("Terms", html`${facts(termsOf(intent, page))}${sourceLinks(page, found.call)}`)}</div><div>${card("Life", timeline([...lifeOf(events, page), ...lastStep(intent)]))}</div></div>
-${listCard("Bids", { ...bids, list: best }, page, { isPaged: true, id: "bids", note: LADDER_NOTE })}
-<div class="columns"><div>${fill === null ? card("Fill", html`<p class="empty">Not filled at this block.</p>`) : card("Fill and proof", facts(fillFacts(intent, fill, page)), { id: "fill" })}</div><div>${card("What the execution requires", requirementFacts(intent, page), { id: "requirements" })}</div></div>
-${card("Transactions", transactionRows(loaded, page))}`;
-  return {
-    kicker: "Intent",
-    title: `Intent #${intent.intent_id}`,
-    beside: status(intent.status),
-    lead: html`Swaps at most ${amount(page, intent.amount_in_max, intent.input_token)} for at least ${amount(page, intent.amount_out_min, intent.output_token)}.`,
-    main,
-    ...changesWithin(data, page),
-  };
-}
-
-export const intentPage = definePage({
-  path: "/intents/:id",
+export const intentPage = defineRecordPage({
+  kind: "intent",
+  include: "provenance,requirements",
+  id: "intent_id",
   lists: [bidList],
   filtered: bidList,
-  findExample: async (get) => {
-    const intent = await findFirst(get, "/intents?status=filled&limit=1", "intents");
-    return { params: { id: String(intent.intent_id) } };
+  findExample: exampleFrom("/intents?status=filled&limit=1", "intent_id"),
+  load: (api: ApiReader, { intent_id, block_number }: Intent, request: PageRequest) =>
+    readAll({
+      bids: api.list(bidList, { params: { id: intent_id }, query: { ...listQuery(request), limit: "100" } }),
+      events: readEvents(api, block_number, { intent: intent_id }),
+    }),
+  state: ({ record }) => status(record.status),
+  lead: ({ record }, page) =>
+    html`Swaps at most ${amount(page, record.amount_in_max, record.input_token)} for at least ${amount(page, record.amount_out_min, record.output_token)}.`,
+  main: (data, page) => {
+    const { record, bids, events } = data;
+    const life = timeline([...lifeOf(eventsUpTo(events.events, page), page), ...lastStep(record)]);
+    const best = { ...bids, list: ladder(bids.records, record) };
+    return html`${columns(recordCard("Terms", TERMS, data, page), card("Life", life), true)}
+${listCard("Bids", best, page, { isPaged: true, id: "bids", note: LADDER_NOTE })}
+${columns(fillCard(record, page), card("What the execution requires", requirementFacts(record, page), { id: "requirements" }))}
+${card("Transactions", transactionRows(events, page))}`;
   },
-  load,
-  render,
 });

@@ -7,6 +7,7 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiResult } from "../api-reader.ts";
 import { addressLink, amount, card, findToken, number, recordLink, unavailable } from "../components.ts";
 import type { PageContext } from "../context.ts";
+import type { Item } from "../fields.ts";
 import { formatUnits, shorten } from "../format.ts";
 import { table } from "../list.ts";
 import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "../sankey.ts";
@@ -105,21 +106,18 @@ const others = (text: string) => html`<span class="soft">${text}</span>`;
 function flowTables(flows: Flows, page: PageContext): Html {
   const merchant = (id: string | null): HtmlValue =>
     id === null ? others("other merchants") : html`Merchant ${recordLink(page, "merchant", id)}`;
-  const amounts = [
-    { label: "Receipts", kind: "number", cell: (row: Flows["merchants"][number]) => number(row.receipts) },
-    {
-      label: "Settled",
-      kind: "number",
-      cell: (row: Flows["merchants"][number]) => amount(page, row.settled_volume, flows.token),
-    },
+  const merchantItem = [
+    "Merchant",
+    ({ merchant_id }: Flows["merchants"][number]) => merchant(merchant_id),
   ] as const;
+  const amounts: readonly Item<Flows["merchants"][number]>[] = [
+    ["Receipts", (row) => number(row.receipts), "number"],
+    ["Settled", (row) => amount(page, row.settled_volume, flows.token), "number"],
+  ];
   const payers = table<Flows["payers"][number]>(
     [
-      {
-        label: "Payer",
-        cell: ({ agent }) => (agent === null ? others("other payers") : addressLink(page, agent)),
-      },
-      { label: "Merchant", cell: ({ merchant_id }) => merchant(merchant_id) },
+      ["Payer", ({ agent }) => (agent === null ? others("other payers") : addressLink(page, agent))],
+      merchantItem,
       ...amounts,
     ],
     flows.payers,
@@ -127,11 +125,11 @@ function flowTables(flows: Flows, page: PageContext): Html {
   );
   const facilitators = table<Flows["facilitators"][number]>(
     [
-      { label: "Merchant", cell: ({ merchant_id }) => merchant(merchant_id) },
-      {
-        label: "Facilitator",
-        cell: ({ facilitator }) => (facilitator === null ? others("others") : addressLink(page, facilitator)),
-      },
+      merchantItem,
+      [
+        "Facilitator",
+        ({ facilitator }) => (facilitator === null ? others("others") : addressLink(page, facilitator)),
+      ],
       ...amounts,
     ],
     flows.facilitators,

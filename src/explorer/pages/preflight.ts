@@ -20,8 +20,8 @@ import {
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { shorten } from "../format.ts";
-import type { ListData } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
+import { readAll } from "../record-page.ts";
 import { sourceLinks } from "../source.ts";
 import { type AccountRecord, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
@@ -31,31 +31,22 @@ type Verdict = TypeOf<typeof preflightSchema>;
 type SpendCheck = Verdict["spend_checks"][number];
 type PolicyUpdate = Verdict["required_policy_updates"][number];
 
-type PreflightData = {
-  readonly account: AccountRecord;
-  readonly policies: ListData;
-  readonly sessionKeys: ListData;
-  /** Null while nothing is entered. */
-  readonly result: { readonly body: Verdict; readonly call: ApiCall } | { readonly problem: string } | null;
-};
+/** The verdict on what is entered; null while nothing is. */
+type Result = { readonly body: Verdict; readonly call: ApiCall } | { readonly problem: string } | null;
 
-async function load(api: ApiReader, request: PageRequest): Promise<PreflightData> {
+async function load(api: ApiReader, request: PageRequest) {
   const id = requireParam(request, "id");
   const { body: account } = await api.get<AccountRecord>("/accounts/:address", { params: { address: id } });
   const params = { address: account.account };
-  const [policies, sessionKeys, result] = await Promise.all([
-    api.list(policyList, { params, query: { limit: "100" } }),
-    api.list(sessionKeyList, { params, query: { limit: "50" } }),
-    evaluate(api, account.account, request),
-  ]);
-  return { account, policies, sessionKeys, result };
+  return readAll({
+    account,
+    policies: api.list(policyList, { params, query: { limit: "100" } }),
+    sessionKeys: api.list(sessionKeyList, { params, query: { limit: "50" } }),
+    result: evaluate(api, account.account, request),
+  });
 }
 
-async function evaluate(
-  api: ApiReader,
-  account: string,
-  { query }: PageRequest,
-): Promise<PreflightData["result"]> {
+async function evaluate(api: ApiReader, account: string, { query }: PageRequest): Promise<Result> {
   const entered = PREFLIGHT_KEYS.flatMap((key) => {
     const value = query[key]?.trim() ?? "";
     return value === "" ? [] : [[key, value]];
@@ -176,29 +167,26 @@ ${facts([
   );
 }
 
-const textsOf = (
-  records: ListData["records"],
-  key: string,
-  isChosen: (each: ListData["records"][number]) => boolean,
-) => [...new Set(records.filter(isChosen).map((each) => String(each[key])))];
-
-function render({ account, policies, sessionKeys, result }: PreflightData, page: PageContext): PageView {
+function render(
+  { account, policies, sessionKeys, result }: Awaited<ReturnType<typeof load>>,
+  page: PageContext,
+): PageView {
+  const targets = policies.records.flatMap(({ policy_type, allowed, target }) =>
+    policy_type === "TARGET_ALLOWLIST" && allowed === true && target !== null ? [target] : [],
+  );
+  const keys = sessionKeys.records.filter(({ state }) => state === "ACTIVE");
   const form = preflightForm(page, {
     account: account.account,
     problem: result !== null && "problem" in result ? result.problem : null,
-    targets: textsOf(
-      policies.records,
-      "target",
-      (each) => each.policy_type === "TARGET_ALLOWLIST" && each.allowed === true,
-    ),
-    sessionKeys: textsOf(sessionKeys.records, "session_key", ({ state }) => state === "ACTIVE"),
+    targets: [...new Set(targets)],
+    sessionKeys: keys.map(({ session_key }) => session_key),
   });
   const verdict = result !== null && "body" in result ? result : null;
   const path = recordPath(page, "account", account.account) ?? "";
   return {
     kicker: html`<a href="${path}">Account</a>`,
     title: `Preflight for ${shorten(account.account)}`,
-    ...(account.frozen ? { beside: status("FROZEN") } : {}),
+    beside: account.frozen ? status("FROZEN") : undefined,
     lead: "Whether the policies of the account let a planned transaction pass, every rule that it breaks, and the calls that would change that.",
     main: html`<div class="columns"><div>${card("Planned transaction", form, { id: "transaction" })}</div><div>${
       verdict === null

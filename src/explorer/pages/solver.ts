@@ -1,51 +1,27 @@
 // One solver: its performance, the history of its bond, and its newest fills and bids.
-
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { intent } from "../../protocol/reads/intents.ts";
 import type { solver } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
-import type { ApiReader, ApiResult } from "../api-reader.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
+import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import {
-  addressLink,
-  amount,
-  block,
-  card,
-  facts,
-  hash,
-  notice,
-  number,
-  recordLink,
-  time,
-  totals,
-  transaction,
-} from "../components.ts";
-import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { amount, card, notice, number, recordLink, time, totals } from "../components.ts";
+import type { PageContext, PageRequest } from "../context.ts";
 import { type EventsData, eventsUpTo, type ListedEvent, readEvents, readNewestEvents } from "../events.ts";
-import { foreignUri } from "../foreign-text.ts";
+import { activeStatus, type Item, registeredIn } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
-import { definePage, type PageView } from "../page.ts";
+import { percent, seconds } from "../lists.ts";
+import { findFirst } from "../page.ts";
+import { changesWithin, columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 import { sourceLinks } from "../source.ts";
-import { changesWithin, unreadNotice } from "./commerce-parts.ts";
-import { bidList } from "./intent.ts";
-import { findFirst } from "./intents.ts";
-import { bondOf, percent, seconds, stateOf } from "./solvers.ts";
+import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver>;
-
 type Intent = RecordOf<typeof intent>;
-
-type SolverData = {
-  readonly solver: ApiResult<Solver>;
-  readonly events: EventsData;
-  /** The newest events, if the solver has more than a page reads. */
-  readonly recent: EventsData | null;
-  /** The intents behind the newest fills and bids, by id. */
-  readonly intents: ReadonlyMap<string, Intent>;
-  /** The newest bids that are selected at the shown block, as the API names them. */
-  readonly selected: ReadonlySet<string>;
-};
+/** The intents behind the newest fills and bids, by id. */
+type Intents = ReadonlyMap<string, Intent>;
 
 const ROWS_SHOWN = 8;
 
@@ -74,7 +50,7 @@ function padIds(ids: ReadonlySet<string>, count: number): readonly string[] {
 }
 
 /** A selection may move to the bid of another solver, of which the events of this one say nothing. */
-async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Promise<SolverData["selected"]> {
+async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Promise<ReadonlySet<string>> {
   const former = everSelected(events);
   const ids = new Set(
     newestBids(events)
@@ -86,7 +62,7 @@ async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Pro
       api.list(bidList, { params: { id }, query: { status: "selected", limit: "1" } }),
     ),
   );
-  return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => String(bid_id))));
+  return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => bid_id)));
 }
 
 /** The newest events, in the order of the chain. */
@@ -95,13 +71,12 @@ async function readRecent(api: ApiReader, solver: string, block: string | null):
   return { call, events: events.toReversed(), isCut: next !== null };
 }
 
-async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
-  const solver = await api.get<Solver>("/solvers/:id", { params: { id: requireParam(request, "id") } });
-  const { solver_id, block_number } = solver.body;
+/** Reads the newest events too if the solver has more than a page reads. */
+async function load(api: ApiReader, { solver_id, block_number }: Solver, { block }: PageRequest) {
   // Two requests are for the last blocks and the intents.
   const events = await readEvents(api, block_number, { solver: solver_id }, 2);
   const head = await api.head();
-  const recent = events.isCut ? await readRecent(api, solver_id, request.block) : null;
+  const recent = events.isCut ? await readRecent(api, solver_id, block) : null;
   const shown = eventsUpTo((recent ?? events).events, { head });
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
   const [selected, found] = await Promise.all([
@@ -110,18 +85,18 @@ async function load(api: ApiReader, request: PageRequest): Promise<SolverData> {
       padIds(ids, 2 * ROWS_SHOWN).map((id) => api.find<Intent>("/intents/:id", { params: { id } })),
     ),
   ]);
-  const intents = new Map(
-    found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body] as const])),
+  const intents: Intents = new Map(
+    found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body]])),
   );
-  return { solver, events, recent, intents, selected };
+  return { events, recent, intents, selected };
 }
 
-function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Html {
+function performance(solver: Solver, page: PageContext): Html {
   return totals([
     {
       label: "Bond",
-      value: bondOf(page, solver.bond),
-      note: solver.active === true ? "locked while the solver is active" : "may be withdrawn",
+      value: amount(page, solver.bond, ZERO_ADDRESS),
+      note: solver.active ? "locked while the solver is active" : "may be withdrawn",
     },
     {
       label: "Win rate",
@@ -142,18 +117,16 @@ function performance({ body: solver }: ApiResult<Solver>, page: PageContext): Ht
   ]);
 }
 
-type Change = { readonly event: ListedEvent; readonly bond: bigint };
-
-/** The registry's state after each change, in order. */
-function bondChanges(events: readonly ListedEvent[]): readonly Change[] {
-  return events
-    .filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged")
-    .map((event) => ({ event, bond: BigInt(String(event.args.bond)) }));
-}
-
-function signed(units: bigint, shown: Html): Html {
-  const tone = units > 0n ? "gain" : units < 0n ? "loss" : "soft";
-  return html`<span class="${tone}">${units > 0n && "+"}${shown}</span>`;
+/** The bond after each change, the newest first. */
+function bondChanges(events: readonly ListedEvent[]) {
+  const changes = events.filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged");
+  const bonds = changes.map(({ args }) => BigInt(String(args.bond)));
+  return changes
+    .map((event, index) => {
+      const bond = bonds[index] ?? 0n;
+      return { ...event, bond, added: bond - (bonds[index - 1] ?? 0n) };
+    })
+    .toReversed();
 }
 
 function bondHistory(events: readonly ListedEvent[], page: PageContext): Html {
@@ -163,44 +136,38 @@ function bondHistory(events: readonly ListedEvent[], page: PageContext): Html {
   const chart =
     changes.length > 1 &&
     sparkline(
-      changes.map(({ bond }) => shareOf(bond, most)),
+      changes.map(({ bond }) => shareOf(bond, most)).toReversed(),
       `The bond after each of ${changes.length} changes`,
     );
-  const rows = changes
-    .map(({ event, bond }, index) => ({ event, bond, added: bond - (changes[index - 1]?.bond ?? 0n) }))
-    .toReversed();
   return html`${chart}${table(
     [
-      { label: "Block", kind: "number", cell: ({ event }) => block(page, event.block_number) },
-      { label: "Time", cell: ({ event }) => time(event.block_timestamp) },
-      {
-        label: "Change",
-        kind: "number",
-        cell: ({ added }) => signed(added, bondOf(page, added.toString())),
-      },
-      { label: "Bond after it", kind: "number", cell: ({ bond }) => bondOf(page, bond.toString()) },
+      ["Block", "block_number"],
+      ["Time", "block_timestamp"],
+      ["Change", ({ added }) => signed(added, ZERO_ADDRESS, page), "number"],
+      ["Bond after it", ({ bond }) => amount(page, bond.toString(), ZERO_ADDRESS), "number"],
     ],
-    rows,
+    changes,
     page,
   )}`;
 }
 
-type Intents = SolverData["intents"];
-
-/** Both amounts of a fill or a bid, with the tokens of its intent. */
-function amountsOf(intents: Intents): Parameters<typeof table<ListedEvent>>[0] {
+/** The intent, and both amounts of a fill or a bid with the tokens of its intent. */
+function amountsOf(
+  intents: Intents,
+  [taken, paid]: readonly [string, string],
+): readonly [Item<ListedEvent>, Item<ListedEvent>, Item<ListedEvent>] {
   return [
-    { label: "Intent", cell: (event, page) => recordLink(page, "intent", idOf(event)) },
-    {
-      label: "Took in",
-      kind: "number",
-      cell: (event, page) => amount(page, event.args.amountIn, intents.get(idOf(event))?.input_token),
-    },
-    {
-      label: "Paid out",
-      kind: "number",
-      cell: (event, page) => amount(page, event.args.amountOut, intents.get(idOf(event))?.output_token),
-    },
+    ["Intent", (event, page) => recordLink(page, "intent", idOf(event))],
+    [
+      taken,
+      (event, page) => amount(page, event.args.amountIn, intents.get(idOf(event))?.input_token),
+      "number",
+    ],
+    [
+      paid,
+      (event, page) => amount(page, event.args.amountOut, intents.get(idOf(event))?.output_token),
+      "number",
+    ],
   ];
 }
 
@@ -208,8 +175,11 @@ function amountsOf(intents: Intents): Parameters<typeof table<ListedEvent>>[0] {
 function surplusOf(event: ListedEvent, intents: Intents, page: PageContext): HtmlValue {
   const intent = intents.get(idOf(event));
   if (intent === undefined) return amount(page, null, null);
-  const units = BigInt(String(event.args.amountOut)) - BigInt(intent.amount_out_min);
-  return signed(units, amount(page, units.toString(), intent.output_token));
+  return signed(
+    BigInt(String(event.args.amountOut)) - BigInt(intent.amount_out_min),
+    intent.output_token,
+    page,
+  );
 }
 
 function fillTable(events: readonly ListedEvent[], intents: Intents, page: PageContext): Html {
@@ -217,19 +187,20 @@ function fillTable(events: readonly ListedEvent[], intents: Intents, page: PageC
   if (rows.length === 0) return html`<p class="empty">There is no fill of it here at this block.</p>`;
   return table(
     [
-      ...amountsOf(intents),
-      { label: "Over the minimum", kind: "number", cell: (event) => surplusOf(event, intents, page) },
-      { label: "Block", kind: "number", cell: (event) => block(page, event.block_number) },
-      { label: "Transaction", cell: (event) => transaction(page, event.tx_hash) },
+      ...amountsOf(intents, ["Took in", "Paid out"]),
+      ["Over the minimum", (event) => surplusOf(event, intents, page), "number"],
+      ["Block", "block_number"],
+      ["Transaction", "tx_hash"],
     ],
     rows,
     page,
   );
 }
 
+/** `selected` has the newest bids that are selected at the shown block, as the API names them. */
 function bidTable(
   events: readonly ListedEvent[],
-  { intents, selected }: SolverData,
+  { intents, selected }: { readonly intents: Intents; readonly selected: ReadonlySet<string> },
   page: PageContext,
 ): Html {
   const rows = newestBids(events);
@@ -238,20 +209,14 @@ function bidTable(
   const isSelected = (event: ListedEvent) => selected.has(bidOf(event));
   const selection = (event: ListedEvent) =>
     isSelected(event) ? " · selected" : former.has(bidOf(event)) && " · was selected";
-  const [intent, ...amounts] = amountsOf(intents);
+  const [intent, ...amounts] = amountsOf(intents, ["Takes in", "Pays out"]);
   return table(
     [
-      ...(intent === undefined ? [] : [intent]),
-      {
-        label: "Bid",
-        cell: (event) => html`#${String(event.args.bidId)}${selection(event)}`,
-      },
-      ...amounts.map((column) => ({
-        ...column,
-        label: column.label === "Took in" ? "Takes in" : "Pays out",
-      })),
-      { label: "Valid until", cell: (event) => time(event.args.validUntil) },
-      { label: "Block", kind: "number", cell: (event) => block(page, event.block_number) },
+      intent,
+      ["Bid", (event) => html`#${String(event.args.bidId)}${selection(event)}`],
+      ...amounts,
+      ["Valid until", (event) => time(event.args.validUntil)],
+      ["Block", "block_number"],
     ],
     rows,
     page,
@@ -259,51 +224,43 @@ function bidTable(
   );
 }
 
-/** Before the last blocks there are others, so that among them the first has a previous change that is not read. */
-function changesAround({ events, recent }: SolverData, page: PageContext): Pick<PageView, "changes"> {
-  const known = changesWithin(recent ?? events, page);
-  return recent !== null && known.changes?.previous === null ? {} : known;
-}
+const RECORD: readonly Item<Solver>[] = [
+  ["Operator", "operator"],
+  ["Metadata", "metadata_uri"],
+  ["Hash of its capabilities", "capabilities_hash"],
+  registeredIn,
+];
 
-function render(solverData: SolverData, page: PageContext): PageView {
-  const { solver: found, events: data, recent, intents } = solverData;
-  const { body: solver, call } = found;
-  const source = recent ?? data;
-  const events = eventsUpTo(data.events, page);
-  const newest = eventsUpTo(source.events, page);
-  const record = facts([
-    ["Operator", addressLink(page, solver.operator)],
-    ["Metadata", solver.metadata_uri === "" ? null : foreignUri(solver.metadata_uri)],
-    ["Hash of its capabilities", hash(page, solver.capabilities_hash)],
-    ["Registered", html`block ${block(page, solver.block_number)}`],
-  ]);
-  const cut =
-    recent !== null &&
-    notice(
-      "info",
-      html`The events of this solver are not looked through to the end. Fills and bids are the newest, the bond is that of the first events; the API has all of them.`,
-    );
-  return {
-    kicker: "Solver",
-    title: `Solver #${solver.solver_id}`,
-    beside: stateOf(solver.active),
-    lead: "Competes for intents with bids, and fills those whose owner selects it.",
-    main: html`${performance(found, page)}${cut}${unreadNotice(source)}
-<div class="columns"><div>${card("Record", html`${record}${sourceLinks(page, call)}`)}</div><div>${card("Bond", bondHistory(events, page))}</div></div>
-${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
-${card("Newest bids", html`${bidTable(newest, solverData, page)}${sourceLinks(page, source.call)}`)}`,
-    ...changesAround(solverData, page),
-  };
-}
-
-export const solverPage = definePage({
-  path: "/solvers/:id",
+export const solverPage = defineRecordPage({
+  kind: "solver",
+  id: "solver_id",
   findExample: async (get) => {
-    const { fill } = await findFirst(get, "/intents?status=filled&limit=1", "intents");
-    const { solver } = fill as { readonly solver: string };
-    const { solver_id } = await findFirst(get, `/solvers?operator=${solver}`, "solvers");
+    const { fill } = await findFirst(get, "/intents?status=filled&limit=1");
+    const { solver } = fill as unknown as { readonly solver: string };
+    const { solver_id } = await findFirst(get, `/solvers?operator=${solver}`);
     return { params: { id: String(solver_id) } };
   },
   load,
-  render,
+  state: ({ record }) => activeStatus(record.active),
+  lead: () => "Competes for intents with bids, and fills those whose owner selects it.",
+  main: (data, page) => {
+    const { record, events, recent, intents } = data;
+    const source = recent ?? events;
+    const newest = eventsUpTo(source.events, page);
+    const cut =
+      recent !== null &&
+      notice(
+        "info",
+        html`The events of this solver are not looked through to the end. Fills and bids are the newest, the bond is that of the first events; the API has all of them.`,
+      );
+    return html`${performance(record, page)}${cut}${unreadNotice(source)}
+${columns(recordCard("Record", RECORD, data, page), card("Bond", bondHistory(eventsUpTo(events.events, page), page)))}
+${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
+${card("Newest bids", html`${bidTable(newest, data, page)}${sourceLinks(page, source.call)}`)}`;
+  },
+  // Before the last blocks there are others: among them the first has a previous change that is not read.
+  changes: ({ events, recent }, page) => {
+    const known = changesWithin(recent ?? events, page);
+    return recent !== null && known?.previous === null ? undefined : known;
+  },
 });

@@ -4,19 +4,26 @@ import { type Html, html } from "../../lib/html.ts";
 import type { explanationSchema } from "../../protocol/reads/transactions.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
+import { badge, block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { changesOf, type EventPage, type ListedEvent } from "../events.ts";
+import { changesOf, type EventPage, intentTokens, type ListedEvent, renderSentence } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
-import { definePage, type PageView } from "../page.ts";
-import { rowChanges, type ShownRowChange } from "../row-changes.ts";
-import { intentTokens, renderSentence } from "../sentences.ts";
+import { definePage, exampleFrom, type PageView } from "../page.ts";
 import { sourceLinks } from "../source.ts";
-import { findFirst } from "./intents.ts";
 
 type Explanation = TypeOf<typeof explanationSchema>;
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** As GET /events has it with include=rows. */
+type ShownRowChange = {
+  readonly table: string;
+  readonly key: Row;
+  readonly before: Row | null;
+  readonly after: Row;
+};
 
 type ChangedEvent = ListedEvent & {
   readonly contract: string;
@@ -66,6 +73,39 @@ export async function readEventsOf(
       query: { ...query, limit: String(EVENTS_READ_MAX), from: body.progress.cursor },
     }));
   }
+}
+
+// The same for every row of an event: the page shows them once.
+const OWN_PLACE = new Set(["block_number", "tx_hash", "log_index"]);
+
+/** Every row of an event. Null is a block that is too large to be folded for readers. */
+function rowChanges(changes: readonly ShownRowChange[] | null, page: PageContext, tokens: Row): Html {
+  if (changes === null)
+    return notice(
+      "info",
+      "The block is too large to show the rows of its events; the API reads any of them.",
+    );
+  if (changes.length === 0) return html`<p class="soft note">It has changed no row.</p>`;
+  return html`<div class="row-changes">${changes.map((each) => rowChange(each, page, tokens))}</div>`;
+}
+
+function rowChange({ table, key, before, after }: ShownRowChange, page: PageContext, tokens: Row): Html {
+  const names = Object.keys(after).filter((name) =>
+    before === null ? !(name in key) && !OWN_PLACE.has(name) : before[name] !== after[name],
+  );
+  const label = Object.keys(key).map(
+    (name) =>
+      html` <span class="soft">${splitWords(name).toLowerCase()}</span> ${fieldValue(page, key, name)}`,
+  );
+  const head =
+    before === null
+      ? html`<tr><th scope="col">Field</th><th scope="col">New</th></tr>`
+      : html`<tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr>`;
+  const rows = names.map(
+    (name) =>
+      html`<tr><th scope="row">${splitWords(name)}</th>${before !== null && html`<td class="old"><del>${fieldValue(page, { ...tokens, ...before }, name)}</del></td>`}<td class="new"><ins>${fieldValue(page, { ...tokens, ...after }, name)}</ins></td></tr>`,
+  );
+  return html`<div class="row-change"><h4>${splitWords(table)}${label} ${before === null ? badge("created", "good") : badge("changed", "accent")}</h4>${names.length === 0 ? html`<p class="soft note">Every field stays as it is.</p>` : html`<div class="scroll"><table class="diff"><thead>${head}</thead><tbody>${rows}</tbody></table></div>`}</div>`;
 }
 
 function eventCard(event: ChangedEvent, index: number, page: PageContext): Html {
@@ -133,10 +173,7 @@ ${isCut && notice("info", `This page shows ${shown.length} of ${sentences.length
 
 export const transactionPage = definePage({
   path: "/transactions/:id",
-  findExample: async (get) => {
-    const filled = await findFirst(get, "/events?type=IntentFilled&limit=1", "events");
-    return { params: { id: String(filled.tx_hash) } };
-  },
+  findExample: exampleFrom("/events?type=IntentFilled&limit=1", "tx_hash"),
   load,
   render,
 });

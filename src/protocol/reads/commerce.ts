@@ -180,7 +180,7 @@ const disputeReads = [
   }),
 ];
 
-const signal = defineRecord({
+export const signal = defineRecord({
   name: "TrustSignal",
   table: trustSignals,
   fields: tableFields(trustSignals),

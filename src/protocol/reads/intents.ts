@@ -194,7 +194,7 @@ function offchainBids(asOf: AsOf): SqlText {
     from offchain_bids o join intents i on i.intent_id = o.intent_id and ${isValidAt("i", asOf)}`;
 }
 
-const bid = defineDerivedRecord({
+export const bid = defineDerivedRecord({
   name: "Bid",
   rows: (asOf) => sql`${chainBids(asOf)} union all ${offchainBids(asOf)}`,
   fields: {

@@ -15,7 +15,7 @@ import {
 } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { PageContext } from "./context.ts";
-import { intentTokens, renderSentence } from "./sentences.ts";
+import { intentTokens, renderSentence } from "./events.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;

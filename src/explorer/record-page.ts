@@ -1,0 +1,228 @@
+// A page of one record: reads it with what belongs to it, and shows its head, facts, lists, life and history.
+import { type Html, type HtmlValue, html } from "../lib/html.ts";
+import type { ApiCall } from "./api-call.ts";
+import type { ApiReader } from "./api-reader.ts";
+import {
+  card,
+  notice,
+  number,
+  RECORD_PAGES,
+  type RecordKind,
+  type TimelineStep,
+  timeline,
+  transaction,
+} from "./components.ts";
+import { type Changes, type PageContext, type PageRequest, requireParam } from "./context.ts";
+import {
+  changesOf,
+  type EventsData,
+  eventSource,
+  eventsUpTo,
+  eventTable,
+  type ListedEvent,
+} from "./events.ts";
+import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
+import { shorten, splitWords } from "./format.ts";
+import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
+import { definePage, type Page, type PageView } from "./page.ts";
+import { sourceLinks } from "./source.ts";
+
+/** What every page of a record has read. */
+type RecordData<T> = {
+  readonly record: T;
+  readonly call: ApiCall;
+  /** The hashes of the record under which a document is published. */
+  readonly published: ReadonlySet<string>;
+};
+
+type RecordPageDeclaration<T, Loaded> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
+  readonly kind: RecordKind;
+  /** The route of the API, if it is not the path of the page. */
+  readonly route?: string;
+  /** The parts of a record that the API shows on request. */
+  readonly include?: string;
+  /** The field that names the record. */
+  readonly id: keyof T & string;
+  /** The fields that are hashes of documents, which may be published here. */
+  readonly documents?: readonly (keyof T & string)[];
+  /** Reads what belongs to the record. */
+  readonly load: (api: ApiReader, record: T, request: PageRequest) => Promise<Loaded>;
+  /** The content next to the title, such as a status. */
+  readonly state: (data: RecordData<T> & Loaded, page: PageContext) => Html;
+  readonly lead?: (data: RecordData<T> & Loaded, page: PageContext) => Html | string;
+  readonly main: (data: RecordData<T> & Loaded, page: PageContext) => Html;
+  /** Blocks in which the record changed, if they are not those of its events. */
+  readonly changes?: (data: RecordData<T> & Loaded, page: PageContext) => Changes | undefined;
+};
+
+export function defineRecordPage<T, Loaded extends { readonly events: EventsData }>(
+  declared: RecordPageDeclaration<T, Loaded>,
+): Page {
+  const { kind, id, lead, include, documents = [], load, state, main, ...page } = declared;
+  const { route = RECORD_PAGES[kind], changes = ({ events }, shown) => changesWithin(events, shown) } = page;
+  const parameter = /:(\w+)/.exec(route)?.[1] ?? "";
+  return definePage({
+    ...page,
+    path: RECORD_PAGES[kind],
+    async load(api, request): Promise<RecordData<T> & Loaded> {
+      const params = { [parameter]: requireParam(request, "id") };
+      const { body: record, call } = await api.get<T>(route, { params, query: { include } });
+      const [loaded, published] = await Promise.all([
+        load(api, record, request),
+        findPublished(
+          api,
+          documents.map((name) => record[name]),
+        ),
+      ]);
+      return { ...loaded, record, call, published };
+    },
+    render(data, shown): PageView {
+      const name = String(data.record[id]);
+      const kicker = splitWords(kind);
+      return {
+        kicker,
+        title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
+        beside: state(data, shown),
+        lead: lead?.(data, shown),
+        main: main(data, shown),
+        changes: changes(data, shown),
+      };
+    },
+  });
+}
+
+/** Reads several things at once, by their names. */
+export async function readAll<T extends Readonly<Record<string, unknown>>>(
+  reads: T,
+): Promise<{ readonly [Name in keyof T]: Awaited<T[Name]> }> {
+  const values = await Promise.all(Object.values(reads));
+  return Object.fromEntries(Object.keys(reads).map((name, index) => [name, values[index]])) as {
+    readonly [Name in keyof T]: Awaited<T[Name]>;
+  };
+}
+
+/** As GET /documents has them. */
+export type HostedDocuments = {
+  readonly documents: readonly {
+    readonly hash: string;
+    readonly kind: "catalog" | "quote_request" | "quote_response";
+    readonly request_hash: string | null;
+    readonly request_id: string | null;
+    readonly merchant_id: string | null;
+    readonly service_numeric_id: string | null;
+    readonly agent: string | null;
+    readonly size_bytes: number;
+    readonly created_at: string;
+  }[];
+};
+
+/** The hashes under which a document is published, so that a page links those and no others. */
+async function findPublished(api: ApiReader, hashes: readonly unknown[]): Promise<ReadonlySet<string>> {
+  const given = hashes.filter((each) => typeof each === "string" && !/^0x0*$/.test(each));
+  if (given.length === 0) return new Set();
+  const { body } = await api.get<HostedDocuments>("/documents", { query: { hash: given.join(",") } });
+  return new Set(body.documents.map(({ hash }) => hash));
+}
+
+/** Facts of the record, with the request that it came from. */
+export function recordCard<T>(
+  title: string,
+  items: readonly Item<T>[],
+  { record, call, published }: RecordData<T>,
+  page: PageContext,
+  more?: HtmlValue,
+): Html {
+  return card(title, html`${recordFacts(items, record, page, published)}${more}${sourceLinks(page, call)}`);
+}
+
+/** The changes around the shown block; unknown if not all events are read. */
+export function changesWithin(data: EventsData, page: PageContext): Changes | undefined {
+  return data.isCut ? undefined : changesOf(data.events, page);
+}
+
+/** The block at which reading stopped before the last one: there may be more events, or none. */
+export function unreadNotice({ isCut }: EventsData): Html | null {
+  return isCut
+    ? notice(
+        "info",
+        "Not looked through to the end: later events may be missing here; the API has all of them.",
+      )
+    : null;
+}
+
+const EVENTS_SHOWN = 8;
+
+/** The history of a record up to the shown block, newest first. */
+export function historyCard(data: EventsData, page: PageContext): Html {
+  const events = eventsUpTo(data.events, page);
+  const shown = events.slice(-EVENTS_SHOWN).toReversed();
+  const more =
+    !data.isCut && events.length > shown.length
+      ? notice(
+          "info",
+          `These are the newest ${shown.length} of ${events.length} events; the API has all of them.`,
+        )
+      : unreadNotice(data);
+  const rows =
+    shown.length === 0
+      ? !data.isCut && html`<p class="empty">No event at this block.</p>`
+      : eventTable(shown, page);
+  return card("History", html`${more}${rows}${eventSource(page, data.call)}`);
+}
+
+/** An event of the life of a record: its title, and whether it set the record back; null for one that is left out. */
+type ToStep = (event: ListedEvent, page: PageContext) => { title: HtmlValue; isSetback?: boolean } | null;
+
+/** The events up to the shown block as steps. */
+export function lifeSteps(data: EventsData, page: PageContext, toStep: ToStep): readonly TimelineStep[] {
+  return eventsUpTo(data.events, page).flatMap((event) => {
+    const step = toStep(event, page);
+    if (step === null) return [];
+    const { title, isSetback = false } = step;
+    const detail = transaction(page, event.tx_hash);
+    return [{ title, at: timeAndBlock(event, page), detail, state: isSetback ? "failed" : "done" }];
+  });
+}
+
+export function lifeCard(steps: readonly TimelineStep[], events: EventsData, page: PageContext): Html {
+  return card("Life", html`${timeline(steps)}${unreadNotice(events)}${sourceLinks(page, events.call)}`);
+}
+
+/** As many rows of a related list as a page shows. */
+export const RELATED_ROWS = "6";
+
+/** A list of what belongs to the record of the page, with the way to all of it. */
+export function relatedCard<T>(
+  title: string,
+  data: ListData<T>,
+  page: PageContext,
+  /** Columns that are the same in every row. */
+  hidden: readonly string[] = [],
+): Html {
+  const list: List<T> = { ...withoutColumns(data.list, hidden), empty: "None at this block." };
+  return listCard(title, { ...data, list }, page, { more: data.next === null ? undefined : "All of them" });
+}
+
+type OfBlock = { readonly block_number: string };
+
+/** The list with other links to blocks: records about another may be older than its page. */
+export function withBlocks<T extends OfBlock>(
+  data: ListData<T>,
+  show: (record: OfBlock, page: PageContext) => Html,
+): ListData<T> {
+  const columns = data.list.columns.map(
+    (item): Item<T> => (item[1] === "block_number" ? [item[0], show, "number"] : item),
+  );
+  return { ...data, list: { ...data.list, columns } };
+}
+
+/** Newest signals about the record of the page: anyone may signal about a number before it exists. */
+export function signalsCard<T extends OfBlock>(signals: ListData<T>, page: PageContext): Html {
+  const shown = withBlocks(signals, ({ block_number }) => number(block_number));
+  return relatedCard("Newest trust signals", shown, page, ["About"]);
+}
+
+/** Two columns of cards. */
+export function columns(left: HtmlValue, right: HtmlValue, isWideFirst = false): Html {
+  return html`<div class="columns${isWideFirst && " wide-first"}"><div>${left}</div><div>${right}</div></div>`;
+}
