@@ -2,7 +2,7 @@
 
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { Fault } from "../lib/fault.ts";
-import type { headSchema } from "../protocol/reads/head.ts";
+import type { headSchema } from "../protocol/reads/totals.ts";
 import type { TypeOf } from "../schema/json-schema.ts";
 
 export const EXPLORER_PATH = "/explorer";

@@ -5,8 +5,7 @@ import { runsOf } from "../../tests/support/test-depth.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
 import type { IndexBatch } from "../store/index/store.ts";
-import { backfill } from "./backfill.ts";
-import type { IndexingContext } from "./context.ts";
+import { backfill, type IndexingContext } from "./backfill.ts";
 
 const EVENTS_MAX = 4_000;
 

@@ -1,11 +1,27 @@
 // Backfill: indexes finalized history in large batches and reads the next batch while the last one is written.
 import type { LogBatch } from "../chain/logs/stream-logs.ts";
 import type { DecodedLog } from "../protocol/decode-logs.ts";
+import type { AddDetails } from "../protocol/details/read-details.ts";
 import { foldLogs } from "../protocol/fold.ts";
 import type { BlockSummary } from "../schema/chain-log.ts";
 import type { RowVersions } from "../store/index/row-versions.ts";
-import type { IndexBatch, PreparedBatch } from "../store/index/store.ts";
-import type { IndexingContext, WrittenBatch } from "./context.ts";
+import type { IndexBatch, IndexStore, PreparedBatch } from "../store/index/store.ts";
+import type { ChainSource } from "./chain-source.ts";
+
+/** The context of every step of the indexing loop. */
+export type IndexingContext = {
+  readonly chain: ChainSource;
+  readonly addDetails: AddDetails;
+  readonly store: IndexStore;
+};
+
+/** The contents of one transaction, and how long the database took. */
+export type WrittenBatch = {
+  readonly tip: BlockSummary;
+  readonly logs: number;
+  readonly blocks: number;
+  readonly ms: number;
+};
 
 type ReadBatch = {
   readonly batch: IndexBatch & { readonly logs: readonly DecodedLog[] };

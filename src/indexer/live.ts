@@ -4,7 +4,7 @@ import { foldLogs } from "../protocol/fold.ts";
 import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
 import type { IndexStore } from "../store/index/store.ts";
-import type { IndexingContext, WrittenBatch } from "./context.ts";
+import type { IndexingContext, WrittenBatch } from "./backfill.ts";
 
 /** The result of one step towards the head. */
 type SyncStep =

@@ -4,8 +4,7 @@ import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { BlockHeader, BlockSummary } from "../schema/chain-log.ts";
 import type { Checkpoint } from "../store/index/checkpoint.ts";
 import { SQLSTATE, sqlState } from "../store/postgres/errors.ts";
-import { backfill } from "./backfill.ts";
-import type { IndexingContext, WrittenBatch } from "./context.ts";
+import { backfill, type IndexingContext, type WrittenBatch } from "./backfill.ts";
 import { BLOCKS_PER_STEP_MAX, rollBackToCommonAncestor, stepTowards } from "./live.ts";
 
 export type IndexingReporter = {

@@ -1,4 +1,4 @@
-// The indexer's status: progress for the log and the terminal, metrics, and readiness for other processes.
+// The indexer's status: progress for the log and the terminal, metrics, and a stored report for other processes.
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
@@ -7,7 +7,9 @@ import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { BlockSummary } from "../schema/chain-log.ts";
-import type { WrittenBatch } from "./context.ts";
+import { writeIndexerStatus } from "../store/index/checkpoint.ts";
+import type { Database } from "../store/postgres/database.ts";
+import type { WrittenBatch } from "./backfill.ts";
 import type { IndexingReporter } from "./loop.ts";
 import type { LeadershipReporter } from "./run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
@@ -260,4 +262,21 @@ export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerR
     ...(phase === "live" ? [] : [`index ${phase}`]),
     ...(reorgs > 0 ? [`${reorgs} reorgs`] : []),
   ];
+}
+
+// Frequent enough for readiness probes, and cheap.
+const REPORT_MS = 1_000;
+
+/** Stores the status of the writing process until the timer is cleared; a standby would overwrite it. */
+export function startReporting(database: Database, status: IndexerStatus, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    const report = status.report();
+    if (report.phase === "standby" || report.phase === "starting") return;
+    writeIndexerStatus(database, report).catch((err) =>
+      log.debug(
+        { component: "indexer", event: "report_failed", err },
+        "The indexer report could not be stored",
+      ),
+    );
+  }, REPORT_MS);
 }

@@ -3,17 +3,14 @@ import type { Read } from "../schema/reads/read.ts";
 import { accountReads } from "./reads/accounts.ts";
 import { analyticsReads } from "./reads/analytics.ts";
 import { commerceReads } from "./reads/commerce.ts";
-import { headReads } from "./reads/head.ts";
 import { intentReads } from "./reads/intents.ts";
-import { policyReads } from "./reads/policies.ts";
 import { agentReads, registryReads } from "./reads/registries.ts";
-import { totalReads } from "./reads/totals.ts";
+import { headReads, totalReads } from "./reads/totals.ts";
 import { transactionReads } from "./reads/transactions.ts";
 
 export const indexReads: readonly Read[] = [
   ...agentReads,
   ...intentReads,
-  ...policyReads,
   ...accountReads,
   ...registryReads,
   ...commerceReads,

@@ -98,8 +98,8 @@ type Contradiction = { readonly wrong: "first" | "other"; readonly message: stri
  * Throws, against the first node, when what it has shown is incomplete. The cross-check reads
  * - the header of the last block, because one response may be wrong and still agree with itself;
  * - the range after the last log, or the whole range when it is compared fully, with the last block by its hash;
- * - every suspicious block by its hash. Where the first node is the only one, its receipts are read too.
- * Where another node shows something else, the disagreement is resolved before either counts as wrong.
+ * - every suspicious block by its hash. If the first node is the only one, its receipts are read too.
+ * If another node shows something else, the disagreement is resolved before either counts as wrong.
  * Returns false when several nodes are configured and only the first responds: a failing one is waited for.
  */
 export async function confirmRange(

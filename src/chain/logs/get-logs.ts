@@ -11,8 +11,13 @@ import {
   type RpcResult,
   unwrapResults,
 } from "../rpc/types.ts";
-import { bloomMayContainLog } from "./bloom-check.ts";
-import { matchesLogFilter, type PreparedLogFilter, parseFilteredLogs, toFilterParams } from "./filter.ts";
+import {
+  bloomMayContainLog,
+  matchesLogFilter,
+  type PreparedLogFilter,
+  parseFilteredLogs,
+  toFilterParams,
+} from "./filter.ts";
 import { compareLogPositions, type NodeLog, parseLog } from "./log.ts";
 
 /** The logs of a block to read, and how far its bloom can be trusted. */

@@ -4,8 +4,13 @@ import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import type { BloomCoverage } from "../chains/chain-info.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
 import { estimateBloomFalsePositiveRate } from "./bloom.ts";
-import { findSuspiciousHeaders, hasUnreportedBloomMatch } from "./bloom-check.ts";
-import { type LogFilter, type PreparedLogFilter, prepareLogFilters } from "./filter.ts";
+import {
+  findSuspiciousHeaders,
+  hasUnreportedBloomMatch,
+  type LogFilter,
+  type PreparedLogFilter,
+  prepareLogFilters,
+} from "./filter.ts";
 import { blockLogsCall, readReceiptLogs } from "./get-logs.ts";
 import { areSameLogs, mergeLogs, type NodeLog } from "./log.ts";
 import { findWrongProvider, type ProviderLogs } from "./resolve-disagreement.ts";

@@ -3,8 +3,8 @@ import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import { headerCall, readHeaders } from "../headers.ts";
 import { malformedResponse, type RangeHint, RpcError } from "../rpc/errors.ts";
 import { batchGroups, type PinnedRpc, type Rpc, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
-import { findSuspiciousHeaders } from "./bloom-check.ts";
 import { confirmRange, type RangeCheck } from "./confirm-range.ts";
+import { findSuspiciousHeaders } from "./filter.ts";
 import { assertLogInBlock, needsSmallerRange, rangeLogsCall, throwRangeErrorFirst } from "./get-logs.ts";
 import { mergeLogs, type NodeLog } from "./log.ts";
 

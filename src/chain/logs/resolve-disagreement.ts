@@ -24,7 +24,7 @@ const CANDIDATES = [0, 1] as const;
  * 1. A node that shows other logs when it is queried by the block's hash contradicts itself.
  * 2. Among all configured nodes, more agree with one candidate than with the other.
  * 3. A node whose receipts show other logs than its log index contradicts itself.
- * Throws NODES_DISAGREE where none applies: no log is indexed on the word of one node against another.
+ * Throws NODES_DISAGREE if none applies: no log is indexed on the claim of one node against another.
  */
 export async function findWrongProvider(
   rpc: Rpc,

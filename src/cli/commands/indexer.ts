@@ -4,9 +4,8 @@ import { databaseSettings, indexerSettings, listenSettings, requestSettings } fr
 import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
-import { startReporting } from "../../indexer/report.ts";
 import { runIndexer } from "../../indexer/run.ts";
-import { createIndexerStatus, type IndexerStatus } from "../../indexer/status.ts";
+import { createIndexerStatus, type IndexerStatus, startReporting } from "../../indexer/status.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";

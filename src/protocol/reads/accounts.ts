@@ -1,10 +1,15 @@
-// Reads of one account: GET /accounts/:address, its spending windows and its session keys.
-
+// Reads of one account: GET /accounts/:address, its policies, spending windows and session keys.
 import { uint256 } from "../../schema/column.ts";
-import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import { addressParameter, type Parameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
-import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
+import {
+  type AsOf,
+  type Read,
+  type ReadInput,
+  type ResultRow,
+  toFirstRecord,
+} from "../../schema/reads/read.ts";
 import {
   blockTimeAt,
   columnFields,
@@ -12,6 +17,7 @@ import {
   defineRecord,
   type Field,
   isValidAt,
+  recordJsonSchema,
 } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
@@ -113,6 +119,23 @@ const getAccount: Read = {
   }),
 };
 
+/** The options that all lists of one account share. */
+const ofAccount = {
+  tag: "Policies",
+  pathFilters: { address: equalsFilter("account", addressParameter, "Account address.") },
+  filters: {},
+  extraFields: ({ address }: ReadInput["values"]) => ({ account: address }),
+  extraFieldSchemas: { account: { type: "string" } },
+} as const;
+
+const BY_POLICY = {
+  direction: "asc",
+  keys: [
+    { sql: "t.policy_type", cast: "text" },
+    { sql: "t.policy_subject", cast: "text" },
+  ],
+} as const;
+
 const AMOUNT_OR_NULL = nullable(uint256.json);
 
 /** Whether the block is still within the window: as in the contract, its end is no longer a part of it. */
@@ -129,7 +152,7 @@ function whileOpen(value: string, description: string): Field<string | null> {
 
 const LIMIT = { ...AMOUNT_OR_NULL, description: "The limit; null without one." };
 
-const spendingWindow = defineRecord({
+export const spendingWindow = defineRecord({
   name: "SpendingWindow",
   table: policies,
   joins: [
@@ -180,15 +203,9 @@ const listSpendingWindows = defineList("/accounts/:address/windows", spendingWin
   summary: "What an account has spent of its limits",
   description:
     "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block, and for an old block without events that of the last one before it with events.",
-  tag: "Policies",
+  ...ofAccount,
   key: "windows",
-  order: {
-    direction: "asc",
-    keys: [
-      { sql: "t.policy_type", cast: "text" },
-      { sql: "t.policy_subject", cast: "text" },
-    ],
-  },
+  order: BY_POLICY,
   pathFilters: {
     address: {
       kind: addressParameter,
@@ -198,12 +215,9 @@ const listSpendingWindows = defineList("/accounts/:address/windows", spendingWin
         sql`t.account = ${value} and t.policy_type >= 'PAYMENT_POLICY' and t.policy_type <= 'SPEND_LIMIT'`,
     },
   },
-  filters: {},
-  extraFields: ({ address }) => ({ account: address }),
-  extraFieldSchemas: { account: { type: "string" } },
 });
 
-const sessionKey = defineRecord({
+export const sessionKey = defineRecord({
   name: "SessionKey",
   table: sessionKeys,
   fields: {
@@ -223,13 +237,58 @@ const listSessionKeys = defineList("/accounts/:address/session-keys", sessionKey
   summary: "Session keys of an account",
   description:
     "Every key that the account has ever given access, with the end of its access and its state as of the block; an old block without events has the time of the last one before it with events.",
-  tag: "Policies",
+  ...ofAccount,
   key: "session_keys",
   order: { direction: "asc", keys: [{ sql: "t.session_key", cast: "text" }] },
-  pathFilters: { address: equalsFilter("account", addressParameter, "Account address.") },
-  filters: {},
-  extraFields: ({ address }) => ({ account: address }),
-  extraFieldSchemas: { account: { type: "string" } },
 });
 
-export const accountReads: readonly Read[] = [getAccount, listSpendingWindows, listSessionKeys];
+// Each type of policy has its own keys, between policy_type and block_number.
+const KEYS = {
+  SPEND_LIMIT: ["token", "max_per_day"],
+  TARGET_ALLOWLIST: ["target", "allowed"],
+  FUNCTION_ALLOWLIST: ["target", "selector", "allowed"],
+  FUNCTION_ALLOWLIST_MODE: ["enabled"],
+  PAYMENT_POLICY: ["merchant", "token", "facilitator", "max_per_payment", "max_per_day", "allowed"],
+  GUARDIAN: ["guardian"],
+  ACCOUNT_FROZEN: ["frozen"],
+} as const;
+
+const OWN_KEYS = [...new Set(Object.values(KEYS).flat())];
+
+export const policy = defineRecord({
+  name: "Policy",
+  table: policies,
+  fields: columnFields(policies, ["policy_type", ...OWN_KEYS, "block_number"]),
+});
+
+function present({ policy_type, ...row }: ResultRow): ResultRow {
+  const own = KEYS[String(policy_type) as keyof typeof KEYS] ?? [];
+  const shared = Object.entries(row).filter(([key]) => !OWN_KEYS.some((own) => own === key));
+  return { policy_type, ...Object.fromEntries([...own.map((key) => [key, row[key]]), ...shared]) };
+}
+
+// The columns are null only for other types of policy: a policy's own keys are never null.
+const typeSchemas = Object.entries(KEYS).map(([type, own]) => {
+  const fields = Object.entries(columnFields(policies, [...own, "block_number"])).map(([key, field]) => {
+    const [always] = (field.json.anyOf ?? []) as readonly JsonSchema[];
+    return [key, { ...field, json: always ?? field.json }] as const;
+  });
+  const policy_type = computedField("t.policy_type", { type: "string", const: type });
+  return recordJsonSchema(
+    defineRecord({ name: type, table: policies, fields: { policy_type, ...Object.fromEntries(fields) } }),
+  );
+});
+
+const listPolicies = defineList("/accounts/:address/policies", policy, {
+  operationId: "listPolicies",
+  summary: "Policies of an account",
+  description:
+    "The rules that PolicyModule enforces for the account: spend limits, allowed targets and functions, payment policies, guardian and freeze. Each type has its own fields.",
+  ...ofAccount,
+  key: "policies",
+  order: BY_POLICY,
+  mapRow: present,
+  itemSchema: { title: "Policy", oneOf: typeSchemas },
+});
+
+export const accountReads: readonly Read[] = [listPolicies, getAccount, listSpendingWindows, listSessionKeys];

@@ -13,8 +13,7 @@ import { listValueColumns } from "../../schema/table.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
 import { flows } from "./flows.ts";
-import { selectLargest } from "./largest-rows.ts";
-import { packRows, unpackRows } from "./packed-rows.ts";
+import { packRows, selectLargest, unpackRows } from "./packed-rows.ts";
 import { volumes as volumesOverTime } from "./volumes.ts";
 
 // Bounds the response.

@@ -7,8 +7,15 @@ import { isValidAt } from "../../schema/reads/record.ts";
 import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
 import { merchantFlows } from "../domains/commerce-totals.ts";
-import { orderRows, type Ranked, selectChanged, selectLargest, selectUnchanged } from "./largest-rows.ts";
-import { packRows, unpackRows } from "./packed-rows.ts";
+import {
+  orderRows,
+  packRows,
+  type Ranked,
+  selectChanged,
+  selectLargest,
+  selectUnchanged,
+  unpackRows,
+} from "./packed-rows.ts";
 
 // Bounds the response.
 const ROWS_MAX = 20;

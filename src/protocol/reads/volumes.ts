@@ -21,8 +21,7 @@ import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
 import { volumeSeries } from "../domains/commerce-totals.ts";
-import { selectLargest } from "./largest-rows.ts";
-import { packRows, unpackRows } from "./packed-rows.ts";
+import { packRows, selectLargest, unpackRows } from "./packed-rows.ts";
 import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
 
 // Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the tokens with the most receipts.
