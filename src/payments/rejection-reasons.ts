@@ -32,6 +32,8 @@ type RejectionReason = {
    * "any-time": it may follow a broadcast.
    */
   readonly decided: "never" | "before-send" | "any-time";
+  /** The claim about a payment with an unused nonce, which another node can confirm; "rule" is one of the facilitator. */
+  readonly cause?: "too late" | "too early" | "too poor" | "rule";
   readonly message?: string;
 };
 
@@ -56,14 +58,16 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       decided: "before-send",
       message: "The payment has been used or cancelled on chain; sign a new one.",
     },
-    [NOT_SERVED]: { decided: "before-send" },
+    [NOT_SERVED]: { decided: "before-send", cause: "rule" },
     [PAYER_REJECTED]: {
       decided: "before-send",
+      cause: "rule",
       message:
         "An earlier transfer of this payer was reverted when it was mined; payments from this account are rejected for a day.",
     },
     [CONTRACT_PAYERS_PAUSED]: {
       decided: "before-send",
+      cause: "rule",
       message:
         "Payments from new contract accounts are paused for up to an hour; pay from an account with a plain key, from one that has paid before, or later.",
     },
@@ -74,43 +78,37 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
     },
     [NOT_VALID_YET_ON_CHAIN]: {
       decided: "before-send",
+      cause: "too early",
       message:
         "The payment is not valid yet on chain: the newest block is not later than its validAfter. Wait for a block, or sign with an earlier validAfter.",
     },
     [EXPIRED_ON_CHAIN]: {
       decided: "before-send",
+      cause: "too late",
       message:
         "The payment has expired on chain: the newest block is not earlier than its validBefore. Sign a new one.",
     },
     [EXPIRES_SOON]: {
       decided: "before-send",
+      cause: "too late",
       message: "The payment has expired, or would before it is carried out.",
     },
     invalid_exact_evm_payload_authorization_valid_after: {
       decided: "before-send",
+      cause: "too early",
       message: "The payment is not valid yet.",
     },
     [INSUFFICIENT_BALANCE]: {
       decided: "before-send",
+      cause: "too poor",
       message: "The payer's balance does not cover the payment.",
     },
     [TRANSACTION_FAILED]: { decided: "any-time", message: "The transfer was reverted by the token." },
   }),
 );
 
-const TOO_LATE: ReadonlySet<string | null> = new Set([EXPIRED_ON_CHAIN, EXPIRES_SOON]);
-const TOO_EARLY: ReadonlySet<string | null> = new Set([
-  NOT_VALID_YET_ON_CHAIN,
-  "invalid_exact_evm_payload_authorization_valid_after",
-]);
-const RULES: ReadonlySet<string | null> = new Set([NOT_SERVED, PAYER_REJECTED, CONTRACT_PAYERS_PAUSED]);
-
-/** The claim that a reason makes about a payment with an unused nonce, so that another node can confirm it. */
-export function rejectionCause(reason: string | null): "too late" | "too early" | "too poor" | "rule" | null {
-  if (TOO_LATE.has(reason)) return "too late";
-  if (TOO_EARLY.has(reason)) return "too early";
-  if (RULES.has(reason)) return "rule";
-  return reason === INSUFFICIENT_BALANCE ? "too poor" : null;
+export function rejectionCause(reason: string | null): RejectionReason["cause"] | null {
+  return (reason !== null && REASONS.get(reason)?.cause) || null;
 }
 
 /** For a rejected payment whose transfer can still happen, or may have. */

@@ -60,23 +60,6 @@ export type ProvenTransfer = Pick<PaymentKey, "payer" | "nonce"> & {
   readonly block: BlockId;
 };
 
-export type UnfinishedPayments = {
-  /** Rows of unknown outcome that are due, after a key, ordered by key; no process gets them again before they are. */
-  claimUnresolved(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** The same of unclear rows that are over by the clock. */
-  claimUnclear(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** Deletes the row if it is still unclear. */
-  deleteUnclear(key: PaymentKey): Promise<void>;
-  /** The blocks of settled rows, oldest first. */
-  listBlocks(): Promise<readonly UnfinishedBlock[]>;
-  /** Settled rows in these blocks. */
-  listInBlocks(blocks: readonly BlockId[]): Promise<readonly LedgerRow[]>;
-  /** Settled rows without a block, as earlier versions wrote them, after a key. */
-  listWithoutBlock(after: PaymentKey | null, limit: number): Promise<readonly LedgerRow[]>;
-  /** Marks payments as final whose transfer is proven to be in a final block; returns how many. */
-  markFinal(proven: readonly ProvenTransfer[]): Promise<number>;
-};
-
 // With these two reasons a final block used the nonce, and nothing can change that. Every other transfer that a
 // facilitator rejected can still be carried out.
 const UNRESOLVED = sql`(state = 'settling' or (state = 'refused' and reason is distinct from ${NONCE_USED}
@@ -97,40 +80,50 @@ const isDue = (recheckMsMin: number) => sql`(settled_at is not null or updated_a
     (updated_at - created_at - ${FREQUENT_MS}::double precision * interval '1 millisecond') / 4)))`;
 const NOT_FINAL = sql`state = 'settled' and not final`;
 
+/** Reads rows after a key, ordered by key. */
+type ReadPage = (after: PaymentKey | null, limit: number) => Promise<readonly LedgerRow[]>;
+
+export type UnfinishedPayments = ReturnType<typeof createUnfinishedPayments>;
+
 export function createUnfinishedPayments(
   store: StatementRunner,
   { network, asset }: LedgerScope,
   { recheckMsMin }: Pick<GateLimits, "recheckMsMin">,
-): UnfinishedPayments {
+) {
   const inScope = sql`network = ${network} and asset = ${asset}`;
-  const readPage = async (which: SqlText, after: PaymentKey | null, limit: number) => {
-    const { payer, nonce } = after ?? { payer: "", nonce: "" };
-    const rows = await store.run(sql`select ${ROW_COLUMNS} from payments
-      where ${inScope} and ${which} and ${NOT_LEASED} and (payer, nonce) > (${payer}, ${nonce})
-      order by payer, nonce limit ${limit}`);
-    return rows.map(parseLedgerRow);
-  };
-  const claimPage = async (which: SqlText, after: PaymentKey | null, limit: number) => {
-    const { payer, nonce } = after ?? { payer: "", nonce: "" };
-    const rows = await store.run(sql`with claimed as (update payments set updated_at = now()
-      where (network, asset, payer, nonce) in (select network, asset, payer, nonce from payments
-        where ${inScope} and ${which} and ${NOT_LEASED} and ${isDue(recheckMsMin)}
-          and (payer, nonce) > (${payer}, ${nonce})
-        order by payer, nonce limit ${limit} for update skip locked)
-      returning ${ROW_COLUMNS})
-      select * from claimed order by payer, nonce`);
-    return rows.map(parseLedgerRow);
-  };
+  const keysAfter = (after: PaymentKey | null) =>
+    sql`(payer, nonce) > (${after?.payer ?? ""}, ${after?.nonce ?? ""})`;
+  const readRows = async (statement: SqlText) => (await store.run(statement)).map(parseLedgerRow);
+  const listPage =
+    (which: SqlText): ReadPage =>
+    (after, limit) =>
+      readRows(sql`select ${ROW_COLUMNS} from payments
+        where ${inScope} and ${which} and ${NOT_LEASED} and ${keysAfter(after)}
+        order by payer, nonce limit ${limit}`);
+  /** Reads rows that are due; no process gets them again before they are. */
+  const claimPage =
+    (which: SqlText): ReadPage =>
+    (after, limit) =>
+      readRows(sql`with claimed as (update payments set updated_at = now()
+        where (network, asset, payer, nonce) in (select network, asset, payer, nonce from payments
+          where ${inScope} and ${which} and ${NOT_LEASED} and ${isDue(recheckMsMin)} and ${keysAfter(after)}
+          order by payer, nonce limit ${limit} for update skip locked)
+        returning ${ROW_COLUMNS})
+        select * from claimed order by payer, nonce`);
 
   return {
-    claimUnresolved: (after, limit) => claimPage(UNRESOLVED, after, limit),
-    claimUnclear: (after, limit) => claimPage(sql`${UNCLEAR} and ${OVER_BY_CLOCK}`, after, limit),
-    async deleteUnclear(key) {
+    /** Rows of unknown outcome. */
+    claimUnresolved: claimPage(UNRESOLVED),
+    /** Unclear rows that are over by the clock. */
+    claimUnclear: claimPage(sql`${UNCLEAR} and ${OVER_BY_CLOCK}`),
+    /** Deletes the row if it is still unclear. */
+    async deleteUnclear(key: PaymentKey): Promise<void> {
       await store.run(sql`delete from payments where ${whereKey(key)} and ${UNCLEAR}`);
     },
-    listWithoutBlock: (after, limit) =>
-      readPage(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`, after, limit),
-    async listBlocks() {
+    /** Settled rows without a block, as earlier versions wrote them. */
+    listWithoutBlock: listPage(sql`${NOT_FINAL} and (block_number is null or block_hash is null)`),
+    /** The blocks of settled rows, oldest first. */
+    async listBlocks(): Promise<readonly UnfinishedBlock[]> {
       const rows = await store.run<{ number: string; hash: Hex; rows: string }>(
         sql`select block_number::text as number, block_hash as hash, count(*)::text as rows from payments
           where ${inScope} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${NOT_LEASED}
@@ -142,13 +135,14 @@ export function createUnfinishedPayments(
         paymentCount: Number(count),
       }));
     },
-    listInBlocks: async (blocks) =>
-      (
-        await store.run(sql`select ${ROW_COLUMNS} from payments where ${inScope} and ${NOT_FINAL} and ${NOT_LEASED}
+    /** Settled rows in these blocks. */
+    listInBlocks: (blocks: readonly BlockId[]) =>
+      readRows(sql`select ${ROW_COLUMNS} from payments
+        where ${inScope} and ${NOT_FINAL} and ${NOT_LEASED}
           and block_number = any(${blocks.map(({ number }) => number)}::bigint[])
-          and block_hash = any(${blocks.map(({ hash }) => hash)})`)
-      ).map(parseLedgerRow),
-    async markFinal(proven) {
+          and block_hash = any(${blocks.map(({ hash }) => hash)})`),
+    /** Marks payments as final whose transfer is proven to be in a final block; returns how many. */
+    async markFinal(proven: readonly ProvenTransfer[]): Promise<number> {
       const column = (value: (each: ProvenTransfer) => string) => proven.map(value);
       const done = await store.run(sql`update payments set final = true, transaction = proven.transaction,
           ${FREE_LEASE}, updated_at = now()

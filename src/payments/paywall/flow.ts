@@ -110,7 +110,7 @@ async function act(
     while (state.at !== "waiting" && state.at !== "done") {
       if (state.at === "opening" && state.holder) flow = continueAs(flow, state.holder);
       await lease.hold(leaseKeyOf(flow, state));
-      const next: FlowState = await advance(flow, state);
+      const next: FlowState = await advance(flow, state.at, state);
       flow.services.onTransition?.(state.at, next.at);
       state = next;
     }
@@ -121,60 +121,48 @@ async function act(
   }
 }
 
+type ActingName = ActingState["at"];
+
 /** The step of each state. */
-function advance(flow: Flow, state: ActingState): FlowState | Promise<FlowState> {
-  switch (state.at) {
-    case "opening":
-      return openPayment(flow);
-    case "deciding":
-      return decideByRow(flow, state);
-    case "discarding":
-      return discardUnverified(flow, state);
-    case "reclaiming":
-      return reclaimPayment(flow, state);
-    case "verifying":
-      return verifyPayment(flow);
-    case "tracing":
-      return tracePayment(flow, state);
-    case "admitting":
-      return admitPayment(flow, state);
-    case "running":
-      return runHandler(flow, state);
-    case "storing":
-      return storeResponse(flow, state);
-    case "settling":
-      return settlePayment(flow, state);
-    case "resuming":
-      return resumePayment(flow, state);
-    case "findingHolder":
-      return findHolder(flow, state);
-    case "joining":
-      return decideByHolder(flow, state);
-    case "verifyingPayer":
-      return verifySamePayer(flow, state);
-    case "finishingHolder":
-      return finishHolder(flow, state);
-    case "replaying":
-      return replayResponse(flow, state);
-  }
+const STEPS: {
+  readonly [Name in ActingName]: (flow: Flow, state: StateOf<Name>) => Next<Name> | Promise<Next<Name>>;
+} = {
+  opening: openPayment,
+  deciding: decideByRow,
+  discarding: discardUnverified,
+  reclaiming: reclaimPayment,
+  verifying: verifyPayment,
+  tracing: tracePayment,
+  admitting: admitPayment,
+  running: runHandler,
+  storing: storeResponse,
+  settling: settlePayment,
+  resuming: resumePayment,
+  findingHolder: findHolder,
+  joining: decideByHolder,
+  verifyingPayer: verifySamePayer,
+  finishingHolder: finishHolder,
+  replaying: replayResponse,
+};
+
+function advance<Name extends ActingName>(flow: Flow, at: Name, state: StateOf<Name>) {
+  return STEPS[at](flow, state);
 }
+
+const OWNING: ReadonlySet<ActingName> = new Set([
+  "verifying",
+  "tracing",
+  "admitting",
+  "running",
+  "storing",
+  "settling",
+  "resuming",
+]);
 
 /** The row whose lease a state needs: its own while the request owns it, the holder's while it finishes that. */
 function leaseKeyOf(flow: Flow, state: ActingState): PaymentKey | null {
-  switch (state.at) {
-    case "verifying":
-    case "tracing":
-    case "admitting":
-    case "running":
-    case "storing":
-    case "settling":
-    case "resuming":
-      return flow.key;
-    case "finishingHolder":
-      return state.holder;
-    default:
-      return null;
-  }
+  if (state.at === "finishingHolder") return state.holder;
+  return OWNING.has(state.at) ? flow.key : null;
 }
 
 /** Renews the lease of at most one row at a time. */
