@@ -90,7 +90,7 @@ export class ApiReader {
     if (this.#requests > REQUESTS_MAX) throw new Error("a page makes too many requests");
   }
 
-  /** The body of GET; throws the API's own error. `block` is added where the route takes it. */
+  /** The body of GET; throws the API's own error. `block` is added if the route takes it. */
   async get<T>(route: string, values: CallValues = {}): Promise<ApiResult<T>> {
     return this.#request<T>(this.#createCall(route, values));
   }
@@ -112,14 +112,17 @@ export class ApiReader {
     return { body: Buffer.from(body as Uint8Array).toString(), call };
   }
 
-  /** The sentence of the API where it rejects the request, such as for totals that are not kept that long. */
+  /** The sentence of the API if it rejects the request, such as for totals that are not kept that long. */
   attempt<T>(route: string, values: CallValues = {}): Promise<Attempt<T>> {
     return toAttempt(this.get<T>(route, values));
   }
 
   /** The same for POST, of routes that only compute: a page never changes anything. */
-  evaluate<T>(route: "/preflight", body: Readonly<Record<string, string>>): Promise<Attempt<T>> {
-    return toAttempt(this.#request<T>(this.#createCall(route, { body })));
+  evaluate<T>(
+    route: "/preflight",
+    values: Required<Pick<CallValues, "query" | "body">>,
+  ): Promise<Attempt<T>> {
+    return toAttempt(this.#request<T>(this.#createCall(route, values)));
   }
 
   /** A page of a list. */

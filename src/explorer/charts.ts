@@ -45,7 +45,7 @@ export type ChartBar = {
   /** Short, for the axis below the bars. */
   readonly tick: string;
   readonly value: bigint;
-  /** The bar in words, shown where a pointer rests on it. */
+  /** The bar in words, shown while a pointer is on it. */
   readonly title: string;
   /** Its row in the table, the first cell names it. */
   readonly cells: readonly HtmlValue[];
@@ -62,7 +62,7 @@ type ChartParts = {
   readonly formatValue: (value: bigint) => string;
   /** The sentence instead of a chart without bars. */
   readonly empty: string;
-  /** The name of the table, where a page has several. */
+  /** The name of the table, if a page has several. */
   readonly tableLabel?: string;
 };
 

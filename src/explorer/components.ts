@@ -122,7 +122,7 @@ export function listRecordPaths(page: Pick<PageContext, "site" | "base">): Recor
   return Object.fromEntries(known.map(([kind, pattern]) => [kind, pagePath(page, pattern)]));
 }
 
-/** A record by its name, as a link where it has a page. */
+/** A record by its name, as a link if it has a page. */
 export function recordLink(page: PageContext, kind: RecordKind, id: string, label?: HtmlValue): Html {
   const path = recordPath(page, kind, id);
   const text = label ?? `#${formatNumber(id).text}`;
@@ -138,7 +138,7 @@ export function addressLink(page: PageContext, value: unknown): Html {
   return recordLink(page, "account", value, identifier(value));
 }
 
-/** A hash by its ends, with all of it to copy; with its page where it names a record. */
+/** A hash by its ends, with all of it to copy; with its page if it names a record. */
 export function hash(page: PageContext, value: unknown, kind?: RecordKind): Html {
   if (typeof value !== "string") return unknown();
   if (/^0x0*$/.test(value)) return html`<span class="soft" title="${value}">none</span>`;
@@ -149,7 +149,7 @@ function identifier(value: string): Html {
   return html`<code class="id" title="${value}" data-copy="${value}">${shorten(value)}</code>`;
 }
 
-/** A transaction: its page here, and the chain's own explorer where the deployment names one. */
+/** A transaction: its page here, and the chain's own explorer if the deployment names one. */
 export function transaction(page: PageContext, value: unknown): Html {
   if (typeof value !== "string") return unknown();
   const { explorerUrl } = page.site.chain;
@@ -159,7 +159,7 @@ export function transaction(page: PageContext, value: unknown): Html {
   return html`${hash(page, value, "transaction")}${outside}`;
 }
 
-/** A number with separators; all digits in the title where some are left out. */
+/** A number with separators; all digits in the title if some are left out. */
 export function number(value: unknown): Html {
   if (typeof value !== "string" && typeof value !== "number") return unknown();
   return shownNumber(formatNumber(String(value)));
@@ -181,7 +181,7 @@ export function findToken({ site }: PageContext, token: unknown): KnownToken | n
 // Below a millionth of a coin only zeros would be seen of it.
 const FEW_WEI = /^-?[1-9][0-9]{0,11}$/;
 
-/** An amount of a token: with its symbol and decimals where they are known, otherwise in the smallest unit. */
+/** An amount of a token: with its symbol and decimals if they are known, otherwise in the smallest unit. */
 export function amount(page: PageContext, units: unknown, token: unknown): Html {
   if (typeof units !== "string") return unknown();
   const known = findToken(page, token);
@@ -192,7 +192,7 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
   return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
 }
 
-/** A token by its symbol where it is known, otherwise by its address. */
+/** A token by its symbol if it is known, otherwise by its address. */
 export function token(page: PageContext, value: unknown): Html {
   const known = findToken(page, value);
   if (!known) return addressLink(page, value);

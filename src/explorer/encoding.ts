@@ -7,7 +7,7 @@ type Encoding = "br" | "gzip" | "identity";
 /** In the order of our preference. Pages change with every block, and brotli takes ten times as long as gzip. */
 export const OFFERED = { asset: ["br", "gzip"], page: ["gzip"] } as const;
 
-/** The first of ours that the client accepts; identity where it accepts none, or says nothing. */
+/** The first of ours that the client accepts; identity if it accepts none, or says nothing. */
 export function chooseEncoding(
   header: string | string[] | undefined,
   offered: readonly Encoding[],
@@ -23,7 +23,7 @@ export function chooseEncoding(
 
 const COMPRESS = { br: brotliCompressSync, gzip: gzipSync } as const;
 
-/** Another representation of the same response, with an ETag of its own. What failed is short and stays as it is. */
+/** Another representation of the same response, with an ETag of its own. A failed response is short and stays as it is. */
 export function encodeResponse(response: SerializedResponse, encoding: Encoding): SerializedResponse {
   const { route, status, headers, body } = response;
   if (encoding === "identity" || status !== 200) return response;

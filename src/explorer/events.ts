@@ -66,7 +66,7 @@ export type NewestEvents = {
   readonly next: string | null;
 };
 
-/** Events as a file. The API reads them in the order of the chain, from where the last page ended. */
+/** Events as a file. The API reads them in the order of the chain, from the end of the last page. */
 export const eventCsv: CsvSource = {
   route: "/events",
   paging: {

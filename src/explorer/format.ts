@@ -1,4 +1,4 @@
-// Numbers, amounts, times and identifiers as people read them: exact, and short where the whole is a click away.
+// Numbers, amounts, times and identifiers as people read them: exact, and short if the whole is a click away.
 import { formatAmount } from "../lib/decimal.ts";
 
 // The length that stays legible in a column; the rest is in the title.
@@ -31,7 +31,7 @@ function group(digits: string): string {
   return digits.replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
-/** Units of a token as an amount, or as they are where the decimals are unknown. */
+/** Units of a token as an amount, or as they are if the decimals are unknown. */
 export function formatUnits(units: string, decimals: number | null): ShownNumber {
   if (decimals === null || !/^-?[0-9]+$/.test(units)) return formatNumber(units);
   return formatNumber(formatAmount(BigInt(units), decimals));

@@ -6,7 +6,7 @@ export type FlowLink = {
   readonly from: string;
   readonly to: string;
   readonly value: bigint;
-  /** The band in words, shown where a pointer rests on it. */
+  /** The band in words, shown while a pointer is on it. */
   readonly title: string;
 };
 

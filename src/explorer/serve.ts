@@ -123,7 +123,7 @@ type Work = {
   readonly create: (request: PageRequest) => Promise<SerializedResponse>;
 };
 
-/** From the cache of the API's responses, whose rules apply: a page is stale as soon as one of its reads is. */
+/** Served from the cache of the API's responses, whose rules apply: a page is stale as soon as one of its reads is. */
 async function respond(
   app: FastifyInstance,
   exchange: Exchange,
@@ -196,7 +196,7 @@ async function createPage(
   const [render, head] = await readAtOneBlock(read, serving, request, (api) =>
     Promise.all([page.show(api, read), api.head()]),
   );
-  // From what was parsed: another spelling of the URL must not get into the links of a cached page.
+  // Built from the parsed request: another spelling of the URL must not get into the links of a cached page.
   const path = fillPath(page.path, read.params);
   const context = { ...read, path, head, site: serving.site };
   const route = EXPLORER_PATH + page.path;

@@ -14,7 +14,7 @@ import { sourceLinks } from "./source.ts";
 export type Volumes = TypeOf<typeof volumesSchema>;
 type Interval = Volumes["interval"];
 
-/** The volumes, or the sentence of the API where it does not know them at the shown block. */
+/** The volumes, or the sentence of the API if it does not know them at the shown block. */
 export type VolumesResult = ApiResult<Volumes> | { readonly problem: string };
 
 /** The query of a page with such a card. */

@@ -22,7 +22,7 @@ export class ColumnBuffer {
     this.#isText = !NUMBERS.has(type);
   }
 
-  /** Returns how many bytes it takes, which decides where a row group ends. */
+  /** Returns how many bytes it takes, which decides at which row a row group ends. */
   append(value: Value): number {
     if (!this.#isText) {
       this.#numbers.push(value);

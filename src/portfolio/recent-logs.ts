@@ -19,11 +19,11 @@ const DAYS_MAX = 30;
 const FIRST_RANGE_MIN = 1_000;
 const FIRST_RANGE_MAX = 10_000;
 
-// From 10,000 blocks to a month of any chain in three steps; below a range that was rejected more carefully.
+// The range grows from 10,000 blocks to a month of any chain in three steps; below a range that was rejected more carefully.
 const GROW_BY = 8;
 const REGROW_BY = 2;
 
-// From 10,000 blocks to the 10 of the strictest public nodes in five steps.
+// The range shrinks from 10,000 blocks to the 10 of the strictest public nodes in five steps.
 const SHRINK_BY = 4;
 
 // Pages of one search. At the 10,000 blocks of a public node: two weeks of Ethereum, three days of Base.

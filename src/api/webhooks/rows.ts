@@ -94,7 +94,7 @@ export type Claim = {
   readonly sendUntilMs: number;
 };
 
-/** The block up to which a position leads; null for the head, where no one has looked yet. */
+/** The block up to which a position leads; null for the head, if nothing was read there yet. */
 export function blockOfPosition(position: string): number | null {
   const start = parseStart(position);
   if ("cursor" in start) return blockOfCursor(start.cursor);

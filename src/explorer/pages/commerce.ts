@@ -33,7 +33,7 @@ type Reputation = TypeOf<typeof reputationSchema>;
 
 const newest = (filter: Readonly<Record<string, string>>) => ({ query: { ...filter, limit: RELATED_ROWS } });
 
-/** How much of a whole it is; nothing where it is nothing. */
+/** The share of a whole; nothing if it is zero. */
 function shareText(part: string, whole: string): Html | null {
   const share = shareOf(BigInt(part), BigInt(whole));
   return share === 0 ? null : html`<span class="soft">${(share / 100).toFixed(1)} %</span>`;

@@ -28,7 +28,7 @@ const isEmpty = ({ start: _start, ...counts }: Totals["series"][number]) =>
 // Fewer points make no line.
 const POINTS_MIN = 8;
 
-/** From shortly before the first interval in which anything happened. */
+/** The range begins shortly before the first interval in which anything happened. */
 function withoutBeginning(series: Totals["series"]): Totals["series"] {
   const first = series.findIndex((each) => !isEmpty(each));
   return first < 0 ? series : series.slice(Math.max(0, Math.min(first - 1, series.length - POINTS_MIN)));

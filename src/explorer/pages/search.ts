@@ -1,4 +1,4 @@
-// Search by id, address or hash: leads to the record where there is one, and lists them where there are several.
+// Search by id, address or hash: leads to the record if there is one, and lists them if there are several.
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";

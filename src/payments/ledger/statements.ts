@@ -94,7 +94,7 @@ export type OpenOptions = {
 };
 
 /**
- * Reads the row of a payment and the failures of its payer, and reserves the payment where there is no row and the
+ * Reads the row of a payment and the failures of its payer, and reserves the payment if there is no row and the
  * payer may still fail. Nothing is written otherwise: `released` and `reserved` both depend on `allowed`.
  *
  * All parts read one snapshot. A row that another request inserts meanwhile is not in `known`; the insert then does

@@ -28,7 +28,7 @@ type ContractScan<Item, Value> = {
   decode(returnData: Hex): ScannedPart<Value>;
   /** The call for one item, for nodes without state overrides. */
   callOf(item: Item): Pick<ContractRead, "to" | "data">;
-  /** From the return data of that call, a word or more; null for zero. */
+  /** Reads the return data of that call, a word or more; null for zero. */
   decodeOne(returnData: Hex): Value | null;
   /** A contract that needs more has failed. */
   readonly gasPerItem: number;

@@ -226,7 +226,7 @@ function facilitatorMissing(): Fault {
   );
 }
 
-/** The bypass must not give snapshots away by accident where payments have value. */
+/** The bypass must not give snapshots away by accident if payments have value. */
 function rejectUnsafeBypass({ devBypass, nodeEnvironment }: PaywallConfig, asset: PaymentAssetConfig): void {
   if (!devBypass) return;
   const mainnet = findChainById(asset.chainId)?.mainnet !== false;

@@ -1,4 +1,4 @@
-// Metadata of the assets in positions: from holdings and lists where known, otherwise read along with other calls.
+// Metadata of the assets in positions: from holdings and lists if known, otherwise read along with other calls.
 import type { Hex } from "../../lib/hex.ts";
 import { joinReads, Reads } from "../contract-reads/reads.ts";
 import { declareMetadata } from "../tokens/erc20.ts";

@@ -147,7 +147,7 @@ async function readRounds(
 }
 
 /**
- * A price for which our own feed would be rejected must not come back through Aave: where we have a feed, Aave's source must
+ * A price for which our own feed would be rejected must not come back through Aave: if we have a feed, Aave's source must
  * show a round within that feed's heartbeat. Elsewhere a source without rounds is accepted, its age unknown.
  */
 function judgeAge(

@@ -49,7 +49,7 @@ const transfer = createSignatureCodec("function transfer(address,uint256)");
 
 /**
  * The wallet itself sells all that it has of an unlisted token: the token may reject the sale. For a listed one the
- * pool quotes what is held; the coins may be where no sale can use them. Pools of reserves pay by what they hold. One
+ * pool quotes what is held; the coins may be in a range that no sale can use. Pools of reserves pay by what they hold. One
  * request for 99 tokens, and none without such claims.
  */
 export async function findSellable<Claim extends SaleClaim>(

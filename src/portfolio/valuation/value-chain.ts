@@ -32,7 +32,7 @@ type ValuedPosition = {
   readonly position: PortfolioPosition;
   /** The sum over the assets that have a value; null when none has. */
   readonly value: UsdValue;
-  /** Values of the stablecoins that it holds; empty for a debt, and where only a token list vouches for them. */
+  /** Values of the stablecoins that it holds; empty for a debt, and if only a token list vouches for them. */
   readonly stablecoinValues: readonly UsdValue[];
   /** Values of what it holds that rest on prices of tokens that no list has. */
   readonly unlistedValues: readonly UsdValue[];

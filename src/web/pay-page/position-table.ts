@@ -72,7 +72,7 @@ function renderGroup(group: readonly PortfolioPosition[], { nameOf }: ViewContex
 }
 
 /**
- * How much of what is supplied is owed, where both are known. How near that is to liquidation is not: each market has
+ * The owed part of what is supplied, if both are known. How near that is to liquidation is not: each market has
  * limits of its own.
  */
 function renderDebt(values: (string | null)[]) {

@@ -105,7 +105,7 @@ function formatValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Patterns in words where they are of our usual forms. */
+/** Patterns in words if they are of our usual forms. */
 function describeForm({ pattern, format }: JsonSchema): readonly string[] {
   if (typeof format === "string") return [format];
   if (typeof pattern !== "string") return [];

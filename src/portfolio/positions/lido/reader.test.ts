@@ -35,7 +35,7 @@ const toClaim = (id: bigint, claimed: string) => ({
   ...{ ...request, name: `Lido: ether to claim #${id}`, tokenId: id },
   assets: [{ ...ether, rawBalance: BigInt(claimed) }],
 });
-/** From this id on, one after the other. */
+/** Ids from this one on, one after the other. */
 const waiting = (first: bigint, amounts: readonly string[]) =>
   amounts.map((amount, index) => ({
     ...{ ...request, name: `Lido: withdrawal requested #${first + BigInt(index)}` },
