@@ -1,50 +1,47 @@
 // The commands of `sextant`: their help texts, options and modules.
+import type * as ApiOperations from "./api-operations.ts";
 import type { Command, CommandOption } from "./command.ts";
 
-const network: CommandOption = {
-  type: "string",
-  valueName: "NAME",
-  variable: "NETWORK",
-  description: "a shipped deployment, such as base-sepolia, or a deployment file",
-};
+type OptionNames = Pick<CommandOption, "alias" | "variable" | "repeatable">;
 
-const deployment: CommandOption = {
+/** An option with a value, which --help shows as `valueName`. */
+const text = (valueName: string, description: string, names: OptionNames = {}): CommandOption => ({
   type: "string",
-  valueName: "NAME",
-  description: "one of NETWORK and DEPLOYMENTS, or a further name or deployment file",
-};
+  valueName,
+  description,
+  ...names,
+});
+const flag = (description: string, names: OptionNames = {}): CommandOption => ({
+  type: "boolean",
+  description,
+  ...names,
+});
+
+const network = text("NAME", "a shipped deployment, such as base-sepolia, or a deployment file", {
+  variable: "NETWORK",
+});
+
+const deployment = text("NAME", "one of NETWORK and DEPLOYMENTS, or a further name or deployment file");
 const deployments: CommandOption = { ...deployment, repeatable: true };
 
-const json: CommandOption = { type: "boolean", description: "print the JSON of the API" };
-const wide: CommandOption = { type: "boolean", description: "show all columns and whole values" };
-const apiUrl: CommandOption = {
-  type: "string",
-  valueName: "URL",
-  variable: "SEXTANT_API_URL",
-  description: "the indexing API",
-};
-const portfolioUrl: CommandOption = {
-  type: "string",
-  valueName: "URL",
-  variable: "SEXTANT_PORTFOLIO_URL",
-  description: "the portfolio service",
-};
+const json = flag("print the JSON of the API");
+const wide = flag("show all columns and whole values");
+const apiUrl = text("URL", "the indexing API", { variable: "SEXTANT_API_URL" });
+const portfolioUrl = text("URL", "the portfolio service", { variable: "SEXTANT_PORTFOLIO_URL" });
 
 /** The options of every command that buys. */
 const purchaseOptions = {
-  max: {
-    type: "string",
-    valueName: "USD",
-    alias: "max-usd",
-    description: "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT",
-  },
-  purchase: {
-    type: "string",
-    valueName: "NAME",
-    description: "a name of your own: within a day the same name and wallet are charged once",
-  },
-  quote: { type: "boolean", description: "show price and payee, and pay nothing" },
+  max: text("USD", "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT", { alias: "max-usd" }),
+  purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
+  quote: flag("show price and payee, and pay nothing"),
 } as const;
+
+const byOperation =
+  (...given: Parameters<typeof ApiOperations.extendByOperation>) =>
+  async () =>
+    (await import("./api-operations.ts")).extendByOperation(...given);
+const byPath = (command: "get" | "list") => async () =>
+  (await import("./api-operations.ts")).extendByPath(command);
 
 // Commands load lazily: --help must not parse database and chain code.
 export const COMMANDS: readonly Command[] = [
@@ -66,7 +63,7 @@ export const COMMANDS: readonly Command[] = [
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --detail summary",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --min-usd 1 --json > snapshot.json",
       ],
-      extend: async () => (await import("./api-operations.ts")).extendByOperation("getPortfolio", "address"),
+      extend: byOperation("getPortfolio", "address"),
     },
     load: async () => (await import("./commands/wallet.ts")).walletCommand,
   },
@@ -81,8 +78,7 @@ export const COMMANDS: readonly Command[] = [
       operands: "WALLET",
       operandsMax: 1,
       examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:34"],
-      extend: async () =>
-        (await import("./api-operations.ts")).extendByOperation("getPortfolioDiff", "address"),
+      extend: byOperation("getPortfolioDiff", "address"),
     },
     load: async () => (await import("./commands/wallet.ts")).diffCommand,
   },
@@ -97,7 +93,7 @@ export const COMMANDS: readonly Command[] = [
       operands: "WALLET",
       operandsMax: 1,
       examples: ["exposure 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base"],
-      extend: async () => (await import("./api-operations.ts")).extendByOperation("getExposure", "address"),
+      extend: byOperation("getExposure", "address"),
     },
     load: async () => (await import("./commands/wallet.ts")).exposureCommand,
   },
@@ -111,7 +107,7 @@ export const COMMANDS: readonly Command[] = [
       operands: "PATH",
       operandsMax: 1,
       examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
-      extend: async () => (await import("./api-operations.ts")).extendByPath("get"),
+      extend: byPath("get"),
     },
     load: async () => (await import("./commands/get.ts")).getCommand,
   },
@@ -121,8 +117,8 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Shows records of the indexing API as they are read, page by page. With --json each line is one record.",
     options: {
-      limit: { type: "string", valueName: "N", description: "show at most N records (default 20)" },
-      all: { type: "boolean", description: "show all records" },
+      limit: text("N", "show at most N records (default 20)"),
+      all: flag("show all records"),
       url: apiUrl,
       wide,
       json,
@@ -135,7 +131,7 @@ export const COMMANDS: readonly Command[] = [
         "list intents/15/bids --limit 5",
         "list merchants --active true --all --json | head -3",
       ],
-      extend: async () => (await import("./api-operations.ts")).extendByPath("list"),
+      extend: byPath("list"),
     },
     load: async () => (await import("./commands/list.ts")).listCommand,
   },
@@ -147,11 +143,7 @@ export const COMMANDS: readonly Command[] = [
       "again where a connection is lost, and misses nothing. Ends with Ctrl-C. With --json each line is one event, undo or\n" +
       "progress, as in application/x-ndjson of the API.",
     options: {
-      "cursor-file": {
-        type: "string",
-        valueName: "FILE",
-        description: "keep in FILE how far it is, and go on from there instead of --from",
-      },
+      "cursor-file": text("FILE", "keep in FILE how far it is, and go on from there instead of --from"),
       url: apiUrl,
       json,
     },
@@ -163,7 +155,7 @@ export const COMMANDS: readonly Command[] = [
         "watch --agent 1 --from genesis --finality finalized",
         "watch --json --cursor-file events.cursor >> events.jsonl",
       ],
-      extend: async () => (await import("./api-operations.ts")).extendByOperation("readEvents", "order"),
+      extend: byOperation("readEvents", "order"),
     },
     load: async () => (await import("./commands/watch.ts")).watchCommand,
   },
@@ -175,22 +167,14 @@ export const COMMANDS: readonly Command[] = [
       "Begins at genesis unless --from says otherwise. Several may run: one writes at a time. The copy is as durable as the\n" +
       "NATS server; what it has lost is copied again. With a password use SEXTANT_NATS_URL, since others see arguments.",
     options: {
-      to: {
-        type: "string",
-        valueName: "URL",
+      to: text("URL", "the NATS server: nats://host:4222, or tls://host:4222 to insist on encryption", {
         variable: "SEXTANT_NATS_URL",
-        description: "the NATS server: nats://host:4222, or tls://host:4222 to insist on encryption",
-      },
-      stream: {
-        type: "string",
-        valueName: "NAME",
-        description: "the stream, created if it does not exist (default sextant)",
-      },
-      prefix: {
-        type: "string",
-        valueName: "NAME",
-        description: "of subjects: NAME.events.IntentSubmitted, NAME.undo, NAME.progress (default sextant)",
-      },
+      }),
+      stream: text("NAME", "the stream, created if it does not exist (default sextant)"),
+      prefix: text(
+        "NAME",
+        "of subjects: NAME.events.IntentSubmitted, NAME.undo, NAME.progress (default sextant)",
+      ),
       url: apiUrl,
     },
     client: {
@@ -200,7 +184,7 @@ export const COMMANDS: readonly Command[] = [
         "publish --to nats://127.0.0.1:4222",
         "publish --to nats://127.0.0.1:4222 --finality finalized --stream final --prefix final",
       ],
-      extend: async () => (await import("./api-operations.ts")).extendByOperation("readEvents", "order"),
+      extend: byOperation("readEvents", "order"),
     },
     load: async () => (await import("./commands/publish.ts")).publishCommand,
   },
@@ -217,7 +201,7 @@ export const COMMANDS: readonly Command[] = [
       examples: [
         "preflight --account 0x3958cf1cf076864bb2c6c05172696fb64316aa3f --target 0x8a791620dd6260079bf849dc5567adc3f2fdc318",
       ],
-      extend: async () => (await import("./api-operations.ts")).extendByOperation("preflight", null),
+      extend: byOperation("preflight", null),
     },
     load: async () => (await import("./commands/preflight.ts")).preflightCommand,
   },
@@ -243,28 +227,15 @@ export const COMMANDS: readonly Command[] = [
       "traffic, the indexer, the API, the facilitator and the portfolio service. Needs no key, account or network, and\n" +
       "deletes everything when it stops. While it runs, local.json in the data folder lists all URLs, addresses and keys.",
     options: {
-      seed: {
-        type: "string",
-        valueName: "N",
-        description: "seed of the simulator; the same seed creates the same traffic (default 1)",
-      },
-      "no-traffic": {
-        type: "boolean",
-        alias: "still",
-        description: "stop the simulator once the initial data exists",
-      },
-      data: {
-        type: "string",
-        valueName: "DIR",
-        description:
-          "keep the database in DIR after the run; the next run there starts fresh, like the chains",
-      },
-      payee: {
-        type: "string",
+      seed: text("N", "seed of the simulator; the same seed creates the same traffic (default 1)"),
+      "no-traffic": flag("stop the simulator once the initial data exists", { alias: "still" }),
+      data: text(
+        "DIR",
+        "keep the database in DIR after the run; the next run there starts fresh, like the chains",
+      ),
+      payee: text("ADDRESS", "settle payments to this address too, for a paid server of your own", {
         repeatable: true,
-        valueName: "ADDRESS",
-        description: "settle payments to this address too, for a paid server of your own",
-      },
+      }),
     },
     load: async () => (await import("./commands/local.ts")).localCommand,
   },
@@ -278,18 +249,8 @@ export const COMMANDS: readonly Command[] = [
     options: {
       network,
       deployment: deployments,
-      rpc: {
-        type: "string",
-        valueName: "URL",
-        variable: "RPC_URL",
-        description: "nodes of its chain, separated by commas",
-      },
-      data: {
-        type: "string",
-        valueName: "DIR",
-        variable: "SEXTANT_DATA",
-        description: "folder of the embedded database",
-      },
+      rpc: text("URL", "nodes of its chain, separated by commas", { variable: "RPC_URL" }),
+      data: text("DIR", "folder of the embedded database", { variable: "SEXTANT_DATA" }),
     },
     load: async () => (await import("./commands/serve.ts")).serveCommand,
   },
@@ -323,27 +284,15 @@ export const COMMANDS: readonly Command[] = [
     options: {
       network,
       deployment: deployments,
-      list: { type: "boolean", description: "print all webhooks, one JSON object per line" },
-      pause: { type: "string", valueName: "ID", description: "stop delivering; the cursor stays" },
-      resume: { type: "string", valueName: "ID", description: "deliver again from the cursor" },
-      replay: {
-        type: "string",
-        valueName: "ID",
-        description: "deliver again from another place; needs --from",
-      },
-      from: { type: "string", valueName: "PLACE", description: "a cursor, a block number, genesis or head" },
-      test: {
-        type: "string",
-        valueName: "ID",
-        description: "send a test message and print what became of it",
-      },
-      rotate: {
-        type: "string",
-        valueName: "ID",
-        description: "new keys; the old ones sign for 24 hours more",
-      },
-      secret: { type: "string", valueName: "ID", description: "print the symmetric secret" },
-      delete: { type: "string", valueName: "ID", description: "delete it with its cursor" },
+      list: flag("print all webhooks, one JSON object per line"),
+      pause: text("ID", "stop delivering; the cursor stays"),
+      resume: text("ID", "deliver again from the cursor"),
+      replay: text("ID", "deliver again from another place; needs --from"),
+      from: text("PLACE", "a cursor, a block number, genesis or head"),
+      test: text("ID", "send a test message and print what became of it"),
+      rotate: text("ID", "new keys; the old ones sign for 24 hours more"),
+      secret: text("ID", "print the symmetric secret"),
+      delete: text("ID", "delete it with its cursor"),
     },
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand,
   },
@@ -375,8 +324,8 @@ export const COMMANDS: readonly Command[] = [
       "each is. With --drop it deletes the schema of one, which no indexer may be writing; others are not touched.",
     options: {
       network,
-      drop: { type: "string", valueName: "NAME", description: "the deployment to delete; shows what it has" },
-      yes: { type: "boolean", description: "delete it" },
+      drop: text("NAME", "the deployment to delete; shows what it has"),
+      yes: flag("delete it"),
     },
     isOperator: true,
     load: async () => (await import("./commands/deployments.ts")).deploymentsCommand,
@@ -390,11 +339,10 @@ export const COMMANDS: readonly Command[] = [
     options: {
       network,
       deployment,
-      reread: {
-        type: "string",
-        valueName: "N[-M]",
-        description: "first read the logs of these final blocks again, after an audit has found a difference",
-      },
+      reread: text(
+        "N[-M]",
+        "first read the logs of these final blocks again, after an audit has found a difference",
+      ),
     },
     isOperator: true,
     load: async () => (await import("./commands/rebuild.ts")).rebuildCommand,
@@ -409,11 +357,7 @@ export const COMMANDS: readonly Command[] = [
       "DEPLOYMENTS, unless --deployment names one.",
     options: {
       deployment,
-      to: {
-        type: "string",
-        valueName: "URL",
-        description: "the new database: postgres://user:password@host/database",
-      },
+      to: text("URL", "the new database: postgres://user:password@host/database"),
     },
     isOperator: true,
     load: async () => (await import("./commands/move.ts")).moveCommand,
@@ -428,29 +372,17 @@ export const COMMANDS: readonly Command[] = [
       "DATABASE_URL and DATABASE_SCHEMA; the indexer may keep running. Exit code 1: --verify has found a difference.",
     options: {
       deployment,
-      parquet: { type: "string", valueName: "DIR", description: "the folder of the files" },
-      to: {
-        type: "string",
-        valueName: "BLOCK",
-        description: "the last block: a number, or finalized (default)",
-      },
-      step: {
-        type: "string",
-        valueName: "N",
-        description:
-          "begin a new file at every Nth block (default 50000); the first run into a folder decides",
-      },
-      "whole-ranges": {
-        type: "boolean",
-        description:
-          "leave out the blocks after the last whole step, so that files do not depend on when it runs",
-      },
-      verify: { type: "boolean", description: "compare the files with the manifest, and export nothing" },
-      publication: {
-        type: "string",
-        valueName: "NAME",
-        description: "create the publication, or add the tables that it lacks",
-      },
+      parquet: text("DIR", "the folder of the files"),
+      to: text("BLOCK", "the last block: a number, or finalized (default)"),
+      step: text(
+        "N",
+        "begin a new file at every Nth block (default 50000); the first run into a folder decides",
+      ),
+      "whole-ranges": flag(
+        "leave out the blocks after the last whole step, so that files do not depend on when it runs",
+      ),
+      verify: flag("compare the files with the manifest, and export nothing"),
+      publication: text("NAME", "create the publication, or add the tables that it lacks"),
     },
     isOperator: true,
     load: async () => (await import("./commands/export.ts")).exportCommand,
@@ -465,17 +397,11 @@ export const COMMANDS: readonly Command[] = [
     options: {
       network,
       deployment,
-      block: {
-        type: "string",
-        valueName: "N",
-        description: "the block to compare at (default: the latest final block)",
-      },
-      sample: {
-        type: "string",
-        valueName: "N",
-        description:
-          "compare at most N rows per table, evenly spread; counters and versions are always checked",
-      },
+      block: text("N", "the block to compare at (default: the latest final block)"),
+      sample: text(
+        "N",
+        "compare at most N rows per table, evenly spread; counters and versions are always checked",
+      ),
     },
     isOperator: true,
     load: async () => (await import("./commands/audit.ts")).auditCommand,
