@@ -1,5 +1,4 @@
-// GET /head: the position of the index, compared with the stored blocks and logs, at the latest block and at earlier
-// ones.
+// GET /head: the position of the index, compared with the stored blocks and logs, at the latest block and at earlier ones.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";

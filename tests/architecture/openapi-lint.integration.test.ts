@@ -1,6 +1,6 @@
-// The linters of the OpenAPI documents find what we rely on them for. Not in main, because loading and running them
-// cost three processor seconds. No test of main fails for the same rule: `npm run check` lints all documents, but a
-// rule that is switched off is found here only.
+// The linters of the OpenAPI documents find what we rely on them for.
+// Not in main, because loading and running them cost three processor seconds. No test of main fails for the same
+// rule: `npm run check` lints all documents, but a rule that is switched off is found here only.
 import { expect, it } from "vitest";
 import { buildServiceDocuments } from "../../scripts/openapi-lint/documents.ts";
 import { lintDocument } from "../../scripts/openapi-lint/lint.ts";

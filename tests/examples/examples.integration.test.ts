@@ -1,5 +1,5 @@
-// The examples, run as their reader does, next to `npm start`. tests/local/demo.test.ts has the same steps in one
-// process.
+// The examples, run as their reader does, next to `npm start`.
+// tests/local/demo.test.ts has the same steps in one process.
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,5 @@
-// DuckDB computes from exported files exactly what the API responds at that block. Main covers a part: each type in
-// src/export/parquet-file.test.ts.
+// DuckDB computes from exported files exactly what the API responds at that block.
+// Main covers a part: each type in src/export/parquet-file.test.ts.
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
-// Disturbances of an export and its folder: each ends in the same bytes, or in an error that says what to do. Main
-// covers a part: src/export/folder.test.ts (files and manifest).
+// Disturbances of an export and its folder: each ends in the same bytes, or in an error that says what to do.
+// Main covers a part: src/export/folder.test.ts (files and manifest).
 import { cpSync, rmSync, symlinkSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { hostname } from "node:os";

@@ -1,6 +1,6 @@
-// Tools of other projects read our OpenAPI documents: prism in front of the service, and two generators. Their packages
-// are large. In main, src/portfolio/http/routes.test.ts fails too: "asks for a payment that may come later, in a header
-// that every tool can send".
+// Tools of other projects read our OpenAPI documents: prism in front of the service, and two generators.
+// Their packages are large. In main, src/portfolio/http/routes.test.ts fails too: "asks for a payment that may come
+// later, in a header that every tool can send".
 import { writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Delivering processes killed at random moments, during reorgs and with failing receivers: nothing is lost or out of
-// order. tests/webhooks/delivery.test.ts fails for the same broken rules, without processes.
+// Delivering processes killed at random moments, during reorgs and with failing receivers: nothing is lost or out of order.
+// tests/webhooks/delivery.test.ts fails for the same broken rules, without processes.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

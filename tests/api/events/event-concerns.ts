@@ -1,5 +1,4 @@
-// The subjects of each event, derived from the events before it alone: no rows, no statements, written from the
-// protocol.
+// The subjects of each event, derived from the events before it alone: no rows, no statements, written from the protocol.
 type PlainEvent = {
   readonly type: string;
   readonly address: string;

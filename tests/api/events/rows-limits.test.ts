@@ -1,5 +1,4 @@
-// The cost of include=rows is limited: statements, logs and bytes of a page, shared work, and a fork in the middle of
-// it.
+// The cost of include=rows is limited: statements, logs and bytes of a page, shared work, and a fork in the middle of it.
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { EventRecord } from "../../../src/api/events/event-page.ts";

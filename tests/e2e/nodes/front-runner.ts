@@ -1,5 +1,4 @@
-// A third party that sees transactions before they are mined and carries out their payments first, from its own
-// account.
+// A third party that sees transactions before they are mined and carries out their payments first, from its own account.
 import { type Hex, parseTransaction } from "viem";
 import { authorizationNonceOf, type SubmittedPayments } from "../chains/submitted-payments.ts";
 import type { NodeFault, NodeRequest } from "./node-fault.ts";

@@ -1,5 +1,4 @@
-// The stage that the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one
-// reader.
+// The stage that the tests of lending protocols share: a chain, a wallet, tokens, and snapshots of the wallet by one reader.
 import { formatDecimal } from "../../../src/lib/decimal.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { readHealth } from "../../../src/portfolio/health/read-health.ts";

@@ -1,5 +1,4 @@
-// An account in a fork of Compound v2: a debt with interest, a supply that is not collateral, and markets that are
-// paused.
+// An account in a fork of Compound v2: a debt with interest, a supply that is not collateral, and markets that are paused.
 import type { Hex } from "viem";
 import type { CompoundV2Pool } from "../../../src/portfolio/positions/compound-v2/contracts.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";

@@ -1,5 +1,5 @@
-// The backend of paid services in tests: a chain with the token, and a database. Starting both costs more than most
-// tests.
+// The backend of paid services in tests: a chain with the token, and a database.
+// Starting both costs more than most tests.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
