@@ -9,7 +9,7 @@ import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { AAVE_V3_MARKETS } from "../../src/portfolio/positions/aave-v3/markets.ts";
 import { erc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import { POSITION_READERS } from "../../src/portfolio/positions/readers.ts";
-import { PAIR_MARKETS } from "../../src/portfolio/positions/uniswap-v2/markets.ts";
+import { PAIR_MARKETS } from "../../src/portfolio/positions/uniswap-v2/contracts.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import { readWalletData } from "../../src/portfolio/snapshot.ts";

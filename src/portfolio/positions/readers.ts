@@ -17,11 +17,11 @@ import { createLidoReader, LIDO_MARKETS } from "./lido/reader.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "./morpho-blue/reader.ts";
 import { createRateReader, ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rate-reader.ts";
-import { PAIR_MARKETS } from "./uniswap-v2/markets.ts";
+import { PAIR_MARKETS } from "./uniswap-v2/contracts.ts";
 import { createUniswapV2Reader } from "./uniswap-v2/reader.ts";
-import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/markets.ts";
+import { LIQUIDITY_NFT_MARKETS } from "./uniswap-v3/contracts.ts";
 import { createUniswapV3Reader } from "./uniswap-v3/reader.ts";
-import { UNISWAP_V4_MARKETS } from "./uniswap-v4/markets.ts";
+import { UNISWAP_V4_MARKETS } from "./uniswap-v4/contracts.ts";
 import { createUniswapV4Reader } from "./uniswap-v4/reader.ts";
 
 /** Independent of each other, so that they run concurrently. */

@@ -1,7 +1,7 @@
 // PancakeSwap v3 on its own bytecode: NFTs in the wallet and in MasterChef v3 are worth what the manager would pay for them.
 import { concatHex, type Hex, numberToHex, size } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LIQUIDITY_NFT_MARKETS } from "../../../src/portfolio/positions/uniswap-v3/markets.ts";
+import { LIQUIDITY_NFT_MARKETS } from "../../../src/portfolio/positions/uniswap-v3/contracts.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
 import type { PositionReader } from "../../../src/portfolio/types.ts";
 import { type Artifact, compileSources, readArtifact } from "../support/artifacts.ts";

@@ -1,7 +1,7 @@
 // Uniswap v2 on its own bytecode: what the reader shows is what the pair would pay in the same block.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { PairMarket } from "../../../src/portfolio/positions/uniswap-v2/markets.ts";
+import type { PairMarket } from "../../../src/portfolio/positions/uniswap-v2/contracts.ts";
 import { createUniswapV2Reader } from "../../../src/portfolio/positions/uniswap-v2/reader.ts";
 import { findSpamReasons } from "../../../src/portfolio/tokens/spam.ts";
 import type { Holding } from "../../../src/portfolio/types.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import {
   LIQUIDITY_NFT_MARKETS,
   type LiquidityNftMarket,
-} from "../../../src/portfolio/positions/uniswap-v3/markets.ts";
+} from "../../../src/portfolio/positions/uniswap-v3/contracts.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
 import type { PositionReader, ProtocolPosition } from "../../../src/portfolio/types.ts";
 import { readArtifact } from "../support/artifacts.ts";

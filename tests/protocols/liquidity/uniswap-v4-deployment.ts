@@ -1,6 +1,6 @@
 // Uniswap v4 from its own artifacts: pool manager, position manager and StateView, with liquidity minted and burnt.
 import { concatHex, encodeAbiParameters, type Hex, numberToHex, parseAbiParameters, zeroAddress } from "viem";
-import type { UniswapV4Market } from "../../../src/portfolio/positions/uniswap-v4/markets.ts";
+import type { UniswapV4Market } from "../../../src/portfolio/positions/uniswap-v4/contracts.ts";
 import { readArtifact } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { LiquidityStage } from "./liquidity-stage.ts";

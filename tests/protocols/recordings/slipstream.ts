@@ -1,6 +1,6 @@
 // Slipstream: NFTs in and out of range, emptied, and in a gauge with pending rewards, on Velodrome's own contracts.
 import { encodeFunctionData, type Hex, keccak256 } from "viem";
-import type { LiquidityNftMarket } from "../../../src/portfolio/positions/uniswap-v3/markets.ts";
+import type { LiquidityNftMarket } from "../../../src/portfolio/positions/uniswap-v3/contracts.ts";
 import { createUniswapV3Reader } from "../../../src/portfolio/positions/uniswap-v3/reader.ts";
 import type { DeployedContract } from "../support/deployer.ts";
 import type { Recorder } from "../support/recorder.ts";

@@ -1,6 +1,6 @@
 // Velodrome: tokens of a volatile and a stable pool, in the wallet and in gauges, on Velodrome's own contracts.
 import type { Hex } from "viem";
-import type { PairMarket } from "../../../src/portfolio/positions/uniswap-v2/markets.ts";
+import type { PairMarket } from "../../../src/portfolio/positions/uniswap-v2/contracts.ts";
 import { createUniswapV2Reader } from "../../../src/portfolio/positions/uniswap-v2/reader.ts";
 import type { Holding } from "../../../src/portfolio/types.ts";
 import type { DeployedContract } from "../support/deployer.ts";

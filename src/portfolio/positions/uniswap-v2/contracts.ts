@@ -1,4 +1,5 @@
-// Calls to the factories, pairs, voters and gauges of pairs, and validated decoding of their results.
+// Factories of pairs in the manner of Uniswap v2 by chain id, calls to them and their pairs, and validated decoding.
+import { readChainData } from "../../../chain/chain-data.ts";
 import {
   decodeAddress,
   decodeBoolean,
@@ -7,10 +8,34 @@ import {
   TOKEN_AMOUNT_MAX,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 import { defineRead, joinReads, type Reads } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { PairMarket } from "./markets.ts";
+import type { PairAmounts } from "../liquidity.ts";
 import { computeSupplyAfterFee } from "./pair-math.ts";
+
+const pair = { protocol: shape.text, name: shape.text, factory: shape.address };
+
+const pairMarket = shape.variant("shape", {
+  uniswap: {
+    ...pair,
+    /**
+     * The weights in the number of tokens that a pair mints to its protocol before it pays liquidity out: a sixth of the
+     * growth of the pair's root with 1, 5 and 1, eight of 25 parts of it with 8, 17 and 8.
+     */
+    feeMint: shape.object({ growth: shape.bigInteger, now: shape.bigInteger, last: shape.bigInteger }),
+  },
+  /** Stable or volatile pools that keep fees apart, with gauges in which their tokens are staked. */
+  velodrome: { ...pair, voter: shape.address },
+});
+
+export type PairMarket = ShapeType<typeof pairMarket>;
+
+export const PAIR_MARKETS = readChainData(
+  "liquidity",
+  "uniswap-v2",
+  shape.list(pairMarket, ({ factory }) => factory),
+);
 
 /** A storage read behind a proxy. Anyone may have deployed what claims to be a pair. */
 const PROBE_GAS_MAX = 100_000;
@@ -44,8 +69,6 @@ export const pairCalls = {
 /** Fees per token of liquidity are counted with 18 decimals. */
 const INDEX_UNIT = 10n ** 18n;
 
-type Amounts = { readonly amount0: bigint; readonly amount1: bigint };
-
 /** The holdings of the pair, and the wallet's part of them. */
 export type PairState = {
   readonly reserve0: bigint;
@@ -54,7 +77,7 @@ export type PairState = {
   readonly supply: bigint;
   readonly staked: bigint;
   /** Fees that the wallet has not claimed; pairs of Uniswap keep them in the reserves. */
-  readonly fees: Amounts;
+  readonly fees: PairAmounts;
   /** Null if pairs are of one kind. */
   readonly stable: boolean | null;
 };

@@ -1,12 +1,12 @@
 // Finds held tokens that are liquidity of a pair, as its factory confirms, and pairs that the wallet has staked in a gauge.
 import { decodeAddress, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
 import { joinEach, joinReads, type Reads } from "../../contract-reads/reads.ts";
-import type { Holding, PositionQuery } from "../../types.ts";
+import type { Holding } from "../../types.ts";
+import type { PositionRead } from "../position-read.ts";
 import { describeGap, findStakedGauges } from "../staked-gauges.ts";
+import type { PairMarket } from "./contracts.ts";
 import { factoryCalls, pairCalls, voterCalls } from "./contracts.ts";
-import type { PairMarket } from "./markets.ts";
 
 /** As many unlisted tokens as are looked at in all; a warning states how many were left out. */
 const PROBES_MAX = 300;
@@ -34,7 +34,6 @@ type FoundPairs = {
   readonly pairs: readonly Pair[];
   /** How many could be pairs, but the results say neither that they are nor that they are not. */
   readonly unclear: number;
-  readonly warnings: readonly string[];
 };
 type HeldToken = Holding & { readonly contract: Hex };
 type GaugeMarket = Extract<PairMarket, { readonly shape: "velodrome" }>;
@@ -44,29 +43,24 @@ type Deposit = Stake & { readonly gauge: Hex };
 /** A pair before its factory has confirmed it; null tokens are still to be read. */
 type Claim = Omit<Pair, "token0" | "token1" | "gauge"> & { readonly tokens: readonly [Hex, Hex] | null };
 
-export async function findPairs(
-  query: PositionQuery,
-  markets: readonly PairMarket[],
-  signal: AbortSignal,
-): Promise<FoundPairs> {
-  const warnings: string[] = [];
-  const probed = findCandidates(query, warnings);
-  const sent = findDeposits(query, markets);
+export async function findPairs(run: PositionRead, markets: readonly PairMarket[]): Promise<FoundPairs> {
+  const probed = findCandidates(run);
+  const sent = findDeposits(run, markets);
   const deposits = sent.slice(-DEPOSITS_MAX);
   const [{ probes, gauges }, stakes] = await Promise.all([
-    readGroups(query.at, signal, {
+    run.ask({
       probes: joinEach(probed, ({ contract }) => ({
         factory: pairCalls.factory(contract),
         tokens: declareTokens(contract),
       })),
       gauges: joinEach(deposits, ({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge])),
     }),
-    findStakes(query, markets, signal, warnings),
+    findStakes(run, markets),
   ]);
 
   if (!stakes.isComplete && sent.length > deposits.length) {
-    warnings.push(
-      `Only the newest ${deposits.length} of ${sent.length} transfers from the wallet on ${query.at.chain.name} were checked for being stakes in a gauge.`,
+    run.warn(
+      `Only the newest ${deposits.length} of ${sent.length} transfers from the wallet on ${run.chain} were checked for being stakes in a gauge.`,
     );
   }
   let unclear = 0;
@@ -90,21 +84,22 @@ export async function findPairs(
     isClaimed.add(pair);
     return [{ market, pair, tokens: null, held: 0n }];
   });
-  const confirmed = await confirmClaims(query, [...claims, ...staked], signal);
-  return { pairs: confirmed.pairs, unclear: unclear + confirmed.unclear, warnings };
+  const confirmed = await confirmClaims(run, [...claims, ...staked]);
+  return { pairs: confirmed.pairs, unclear: unclear + confirmed.unclear };
 }
 
 /** Every unlisted token, because no symbol or name says what a contract is. */
-function findCandidates({ at, holdings }: PositionQuery, warnings: string[]): readonly HeldToken[] {
-  const candidates = holdings.filter(
+function findCandidates(run: PositionRead): readonly HeldToken[] {
+  const { tokens } = run.at.chain;
+  const candidates = run.holdings.filter(
     (holding): holding is HeldToken =>
       holding.contract !== null &&
       holding.rawBalance > 0n &&
-      (!at.chain.tokens.has(holding.contract) || LIQUIDITY_SYMBOL.test(holding.symbol ?? "")),
+      (!tokens.has(holding.contract) || LIQUIDITY_SYMBOL.test(holding.symbol ?? "")),
   );
   if (candidates.length > PROBES_MAX) {
-    warnings.push(
-      `Only ${PROBES_MAX} of ${candidates.length} unlisted tokens on ${at.chain.name} were checked for being liquidity of a pair.`,
+    run.warn(
+      `Only ${PROBES_MAX} of ${candidates.length} unlisted tokens on ${run.chain} were checked for being liquidity of a pair.`,
     );
   }
   return candidates.slice(0, PROBES_MAX);
@@ -112,26 +107,23 @@ function findCandidates({ at, holdings }: PositionQuery, warnings: string[]): re
 
 /** If the wallet has tokens in a gauge, by the word of the voter. */
 async function findStakes(
-  query: PositionQuery,
+  run: PositionRead,
   markets: readonly PairMarket[],
-  signal: AbortSignal,
-  warnings: string[],
 ): Promise<{ readonly found: readonly Stake[]; readonly isComplete: boolean }> {
-  const { name: chain } = query.at.chain;
   let isComplete = true;
   const stakes = await Promise.all(
     markets.map(async (market): Promise<readonly Stake[]> => {
       if (market.shape !== "velodrome") return [];
-      const scan = await findStakedGauges(query, market.voter, signal);
-      const gap = describeGap(scan, market.name, chain);
+      const scan = await findStakedGauges(run, market.voter, run.signal);
+      const gap = describeGap(scan, market.name, run.chain);
       if (gap !== null) {
-        warnings.push(gap);
+        run.warn(gap);
         isComplete = false;
       }
       const held = (scan?.gauges ?? []).filter(({ holdsNfts }) => !holdsNfts);
       if (held.length > GAUGES_MAX) {
-        warnings.push(
-          `Only ${GAUGES_MAX} of ${held.length} gauges of ${market.name} on ${chain} in which the wallet has something were looked at.`,
+        run.warn(
+          `Only ${GAUGES_MAX} of ${held.length} gauges of ${market.name} on ${run.chain} in which the wallet has something were looked at.`,
         );
       }
       return held.slice(0, GAUGES_MAX).map(({ pool }) => ({ market, pair: pool }));
@@ -145,7 +137,7 @@ async function findStakes(
  * Oldest first.
  */
 function findDeposits(
-  { wallet, transfers = [] }: PositionQuery,
+  { wallet, transfers }: PositionRead,
   markets: readonly PairMarket[],
 ): readonly Deposit[] {
   const sent = transfers.filter(({ from, isErc721 }) => from === wallet && isErc721 !== true);
@@ -180,12 +172,8 @@ function namesPair(result: bigint | null, pair: Hex): boolean | null {
 }
 
 /** The pairs that the factory has deployed. The factory decides, never the contract itself. */
-async function confirmClaims(
-  { at }: PositionQuery,
-  claims: readonly Claim[],
-  signal: AbortSignal,
-): Promise<Pick<FoundPairs, "pairs" | "unclear">> {
-  const read = await readEach(at, signal, claims, ({ market, pair, tokens }) =>
+async function confirmClaims(run: PositionRead, claims: readonly Claim[]): Promise<FoundPairs> {
+  const read = await run.askEach(claims, ({ market, pair, tokens }) =>
     market.shape === "uniswap"
       ? {
           proof: factoryCalls

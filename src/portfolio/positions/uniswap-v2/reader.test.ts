@@ -8,7 +8,7 @@ import { openRecordedChain, type RecordedCall } from "../../../../tests/support/
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { TransferLog } from "../../types.ts";
-import { PAIR_MARKETS } from "./markets.ts";
+import { PAIR_MARKETS } from "./contracts.ts";
 import { createUniswapV2Reader } from "./reader.ts";
 
 const { PAIR_WETH: WETH, PAIR_USDC: USDC, AERODROME_POOL: POOL, AERODROME_GAUGE: GAUGE } = fixture;

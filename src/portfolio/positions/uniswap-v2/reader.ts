@@ -1,19 +1,12 @@
 // Liquidity tokens of Uniswap v2 and its forks as a share of their pair, when a factory of our list knows the pair.
 
-import { readGroups } from "../../contract-reads/read-groups.ts";
 import { joinEach } from "../../contract-reads/reads.ts";
-import {
-  type Holding,
-  isListed,
-  type PositionQuery,
-  type PositionReader,
-  type ProtocolPosition,
-} from "../../types.ts";
-import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
-import { createMarketReader } from "../market-reader.ts";
-import { declarePairState, type PairState } from "./contracts.ts";
+import { isListed, type PositionReader, type ProtocolPosition } from "../../types.ts";
+import { type Assets, declareAssets } from "../asset-metadata.ts";
+import { selectListedFirst, toPairHoldings } from "../liquidity.ts";
+import { defineReader } from "../position-read.ts";
+import { declarePairState, type PairMarket, type PairState } from "./contracts.ts";
 import { findPairs, type Pair } from "./find-pairs.ts";
-import type { PairMarket } from "./markets.ts";
 
 /** More than real wallets provide liquidity to; a warning states how many were left out. */
 const PAIRS_MAX = 100;
@@ -25,50 +18,41 @@ const PAIRS_MAX = 100;
  * takes the other one out by a swap.
  */
 export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly PairMarket[]>): PositionReader {
-  return createMarketReader("uniswap-v2 and its forks", markets, async (query, onChain, signal) => {
-    const { at, wallet } = query;
-    const found = await findPairs(query, onChain, signal);
-    const warnings = [...found.warnings];
-    const pairs = selectPairs(query, found.pairs, warnings);
-    const tokens = pairs.flatMap(({ token0, token1 }) => [token0, token1]);
-    // Voters create gauges only for tokens that their protocol's governance has accepted.
-    const isTrap = ({ token0, token1, gauge }: Pair) =>
-      gauge === null && [token0, token1].some((contract) => !isListed(at.chain, { contract }));
-    const { states, assets } = await readGroups(at, signal, {
-      states: joinEach(pairs, (pair) => declarePairState(pair, wallet)),
-      assets: declareAssets(query, tokens),
-    });
-    let missing = found.unclear;
-    const positions = states.flatMap(([pair, state]): readonly ProtocolPosition[] => {
-      if (state === null) missing += 1;
-      return state === null ? [] : createPositions(pair, state, { assets, isPayoutUnproven: isTrap(pair) });
-    });
-    const trapped = new Set(
-      positions.filter(({ assets: [asset] }) => asset?.isPayoutUnproven).map(({ contract }) => contract),
-    ).size;
-    if (trapped > 0) {
-      warnings.push(
-        `Pairs on ${at.chain.name} with an unlisted token, which may keep a withdrawal from the wallet: ${trapped}. They have no value.`,
+  return defineReader({
+    ...{ protocol: "uniswap-v2 and its forks", markets },
+    async read(run, onChain) {
+      const { at, wallet, chain } = run;
+      const found = await findPairs(run, onChain);
+      const what = "pairs in which the wallet has liquidity";
+      const pairs = selectListedFirst(run, found.pairs, PAIRS_MAX, what);
+      const tokens = pairs.flatMap(({ token0, token1 }) => [token0, token1]);
+      // Voters create gauges only for tokens that their protocol's governance has accepted.
+      const isTrap = ({ token0, token1, gauge }: Pair) =>
+        gauge === null && [token0, token1].some((contract) => !isListed(at.chain, { contract }));
+      const { states, assets } = await run.ask({
+        states: joinEach(pairs, (pair) => declarePairState(pair, wallet)),
+        assets: declareAssets(run, tokens),
+      });
+      const positions = states.flatMap(([pair, state]) =>
+        state === null ? [] : createPositions(pair, state, { assets, isPayoutUnproven: isTrap(pair) }),
       );
-    }
-    if (missing > 0) {
-      warnings.push(
-        `Tokens on ${at.chain.name} that may be liquidity of Uniswap v2 or a fork, but could not be read as such: ${missing}.`,
-      );
-    }
-    const provenTokens = new Set(found.pairs.filter(({ held }) => held > 0n).map(({ pair }) => pair));
-    return { positions, warnings, ...(provenTokens.size > 0 ? { provenTokens } : {}) };
+      const traps = positions.filter(({ assets: [asset] }) => asset?.isPayoutUnproven);
+      const trapped = new Set(traps.map(({ contract }) => contract)).size;
+      if (trapped > 0) {
+        run.warn(
+          `Pairs on ${chain} with an unlisted token, which may keep a withdrawal from the wallet: ${trapped}. They have no value.`,
+        );
+      }
+      const missing = found.unclear + states.filter(([, state]) => state === null).length;
+      if (missing > 0) {
+        run.warn(
+          `Tokens on ${chain} that may be liquidity of Uniswap v2 or a fork, but could not be read as such: ${missing}.`,
+        );
+      }
+      for (const { held, pair } of found.pairs) if (held > 0n) run.provenTokens.add(pair);
+      return positions;
+    },
   });
-}
-
-/** Pairs with a listed token first: anyone may send the wallet liquidity of worthless tokens. */
-function selectPairs({ at }: PositionQuery, pairs: readonly Pair[], warnings: string[]): readonly Pair[] {
-  if (pairs.length <= PAIRS_MAX) return pairs;
-  warnings.push(
-    `Only ${PAIRS_MAX} of ${pairs.length} pairs in which the wallet has liquidity on ${at.chain.name} are shown, those with a listed token first.`,
-  );
-  const hasListed = ({ token0, token1 }: Pair) => at.chain.tokens.has(token0) || at.chain.tokens.has(token1);
-  return [...pairs.filter(hasListed), ...pairs.filter((pair) => !hasListed(pair))].slice(0, PAIRS_MAX);
 }
 
 /** The wallet's own tokens with the fees it may claim, and what it has staked in the gauge. */
@@ -82,17 +66,10 @@ function createPositions(
   const own = { ...state.fees, liquidity: held };
   const staked = { amount0: 0n, amount1: 0n, liquidity: state.staked };
   return [own, staked].flatMap((part): ProtocolPosition[] => {
-    const holdings: readonly Holding[] = [
-      {
-        ...getAsset(assets, pair.token0),
-        rawBalance: part.amount0 + (part.liquidity * state.reserve0) / state.supply,
-      },
-      {
-        ...getAsset(assets, pair.token1),
-        rawBalance: part.amount1 + (part.liquidity * state.reserve1) / state.supply,
-      },
-    ];
-    const positive = holdings.filter(({ rawBalance }) => rawBalance > 0n);
+    const positive = toPairHoldings(assets, [pair.token0, pair.token1], {
+      amount0: part.amount0 + (part.liquidity * state.reserve0) / state.supply,
+      amount1: part.amount1 + (part.liquidity * state.reserve1) / state.supply,
+    });
     if (positive.length === 0) return [];
     return [
       {

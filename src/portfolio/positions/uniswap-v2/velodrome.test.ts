@@ -9,7 +9,7 @@ import {
 } from "../../../../tests/support/chain/recorded-chain.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ProtocolPosition } from "../../types.ts";
-import type { PairMarket } from "./markets.ts";
+import type { PairMarket } from "./contracts.ts";
 import { createUniswapV2Reader } from "./reader.ts";
 
 type Payout = { readonly held: readonly string[]; readonly staked: readonly string[] };

@@ -1,5 +1,7 @@
-// Calls to the position managers, gauges and pools of Uniswap v3 and its forks, and validated decoding of their results.
+// Deployments of Uniswap v3 and its forks by chain id, calls to their contracts, and validated decoding of the results.
+
 import { getContractAddress, keccak256 } from "viem";
+import { readChainData } from "../../../chain/chain-data.ts";
 import { createParametersCodec } from "../../../lib/abi/codec.ts";
 import {
   decodeAddress,
@@ -12,9 +14,38 @@ import {
   wordToSigned,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 import { defineRead, joinReads, type Reads, toWordArray } from "../../contract-reads/reads.ts";
-import type { LiquidityNftMarket } from "./markets.ts";
 import { SQRT_PRICE_MAX, SQRT_PRICE_MIN, TICK_MAX, TICK_MIN, type TickFees } from "./tick-math.ts";
+
+const liquidityNftMarket = shape.object({
+  /** `protocol` of its positions. */
+  protocol: shape.text,
+  name: shape.text,
+  /** The NonfungiblePositionManager, whose NFTs are the positions. */
+  manager: shape.address,
+  /** The contract that creates the pools: the factory, or its deployer. */
+  poolDeployer: shape.address,
+  /**
+   * Hash of the pools' creation code, from which a pool's address is computed. Slipstream's pools are minimal proxies: it is
+   * that of the proxy code with the pool implementation in it.
+   */
+  poolCodeHash: shape.hash,
+  /** Slipstream distinguishes pools by tick spacing instead of fee, and its pools return other words. */
+  shape: shape.oneOf("uniswap", "slipstream"),
+  /** A farm that lists the NFTs staked in it by owner, as the manager does. Staked NFTs still earn fees. */
+  farm: shape.optional(shape.address),
+  /** Says which contracts are gauges. NFTs staked in a gauge earn rewards instead of fees. */
+  voter: shape.optional(shape.address),
+});
+
+export type LiquidityNftMarket = ShapeType<typeof liquidityNftMarket>;
+
+export const LIQUIDITY_NFT_MARKETS = readChainData(
+  "liquidity",
+  "uniswap-v3",
+  shape.list(liquidityNftMarket, ({ manager }) => manager),
+);
 
 /** Ten calls of their ids. Closed NFTs are never burnt, so a wallet that trades by ranges has hundreds of them. */
 export const NFTS_MAX = 2_000;

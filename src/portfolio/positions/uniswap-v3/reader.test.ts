@@ -5,8 +5,7 @@ import * as fixture from "../../../../tests/fixtures/positions/uniswap-v3.ts";
 import { openRecordedChain, type RecordedCall } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { computePoolAddress } from "./contracts.ts";
-import { LIQUIDITY_NFT_MARKETS, type LiquidityNftMarket } from "./markets.ts";
+import { computePoolAddress, LIQUIDITY_NFT_MARKETS, type LiquidityNftMarket } from "./contracts.ts";
 import { createUniswapV3Reader } from "./reader.ts";
 
 const {

@@ -2,35 +2,26 @@
 
 import { TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
 import { joinEach } from "../../contract-reads/reads.ts";
-import type { Holding, PositionQuery, PositionReader, ProtocolPosition } from "../../types.ts";
-import { type Assets, declareAssets, getAsset } from "../asset-metadata.ts";
-import { createMarketReader, type ReadMarkets } from "../market-reader.ts";
+import type { PositionReader, ProtocolPosition } from "../../types.ts";
+import { declareAssets } from "../asset-metadata.ts";
+import { formatFee, type PairAmounts, selectListedFirst, toPairHoldings } from "../liquidity.ts";
+import { defineReader, type PositionRead } from "../position-read.ts";
 import {
   computePoolAddress,
   declareRange,
+  type LiquidityNftMarket,
   type NftPosition,
   positionManager,
   type RangeState,
 } from "./contracts.ts";
-import { formatFee } from "./format-fee.ts";
-import type { LiquidityNftMarket } from "./markets.ts";
 import { type OwnedNft, readOwnedNfts } from "./owned-nfts.ts";
-import {
-  computeFeesSince,
-  getAmountsForLiquidity,
-  getFeeGrowthInside,
-  type PairAmounts,
-} from "./tick-math.ts";
+import { computeFeesSince, getAmountsForLiquidity, getFeeGrowthInside } from "./tick-math.ts";
 
 /** Open positions of one market; each takes up to five calls. A warning states how many were left out. */
 const OPEN_MAX = 200;
 
 type OpenNft = OwnedNft & NftPosition & { readonly pool: Hex };
-/** The NFTs that could be read, and the market of each NFT that could not. */
-type PartialResult<T> = { readonly items: readonly T[]; readonly missing: readonly LiquidityNftMarket[] };
-
 /**
  * Amounts follow the pool's price in the pinned block, which a large swap can move: they are what the position would
  * pay out in that block, not a fair value over time. A position only pays out what is in the pool, so that a worthless
@@ -39,103 +30,67 @@ type PartialResult<T> = { readonly items: readonly T[]; readonly missing: readon
 export function createUniswapV3Reader(
   markets: ReadonlyMap<number, readonly LiquidityNftMarket[]>,
 ): PositionReader {
-  const read: ReadMarkets<LiquidityNftMarket> = async (query, onChain, signal) => {
-    const { name: chain } = query.at.chain;
-    const owned = await readOwnedNfts(query, onChain, signal);
-    const open = await readOpenNfts(query, owned.nfts, signal);
-    const warnings = [...owned.warnings];
-    const shown = onChain.flatMap((market) => selectOpenNfts(query, market, open.items, warnings));
-    const positions = await readPositions(query, shown, signal);
-    const missing = [...owned.missing, ...open.missing, ...positions.missing];
-    const cut = onChain.filter(
-      (market) => open.items.filter((nft) => nft.market === market).length > OPEN_MAX,
-    );
-    const incomplete = new Set([...missing, ...cut].map(({ manager }) => manager));
-    for (const name of new Set(missing.map((market) => market.name))) {
-      const count = missing.filter((market) => market.name === name).length;
-      warnings.push(`${name} positions on ${chain} that could not be read and are missing: ${count}.`);
-    }
-    return {
-      positions: positions.items,
-      ...(incomplete.size > 0 ? { incompleteContracts: incomplete } : {}),
-      warnings,
-    };
-  };
-  return createMarketReader("uniswap-v3 and its forks", markets, read, ({ protocol, manager }) => [
-    { form: "nft", protocol, contract: manager },
-  ]);
+  return defineReader({
+    ...{ protocol: "uniswap-v3 and its forks", markets },
+    delegationsOf: ({ protocol, manager }) => [{ form: "nft", protocol, contract: manager }],
+    async read(run, onChain) {
+      // The market of each NFT that could not be read.
+      const missing: LiquidityNftMarket[] = [];
+      const owned = await readOwnedNfts(run, onChain, missing);
+      const open = await readOpenNfts(run, owned, missing);
+      const shown = onChain.flatMap((market) => {
+        const own = open.filter((nft) => nft.market === market);
+        if (own.length > OPEN_MAX) run.incompleteContracts.add(market.manager);
+        return selectListedFirst(run, own, OPEN_MAX, `open ${market.name} positions`);
+      });
+      const positions = await readPositions(run, shown, missing);
+      for (const { manager } of missing) run.incompleteContracts.add(manager);
+      for (const name of new Set(missing.map((market) => market.name))) {
+        const count = missing.filter((market) => market.name === name).length;
+        run.warn(`${name} positions on ${run.chain} that could not be read and are missing: ${count}.`);
+      }
+      return positions;
+    },
+  });
 }
 
 /** The NFTs that hold liquidity or uncollected tokens: most NFTs of an active wallet are closed. */
 async function readOpenNfts(
-  { at }: PositionQuery,
+  run: PositionRead,
   owned: readonly OwnedNft[],
-  signal: AbortSignal,
-): Promise<PartialResult<OpenNft>> {
-  const read = await readEach(at, signal, owned, ({ market, id }) =>
-    positionManager.positions(market.manager, [id]),
-  );
-  const missing: LiquidityNftMarket[] = [];
-  const items = read.flatMap(([nft, position]): OpenNft[] => {
+  missing: LiquidityNftMarket[],
+): Promise<readonly OpenNft[]> {
+  const read = await run.askEach(owned, ({ market, id }) => positionManager.positions(market.manager, [id]));
+  return read.flatMap(([nft, position]): OpenNft[] => {
     if (position === null) missing.push(nft.market);
     if (position === null || isEmpty(position)) return [];
     return [{ ...nft, ...position, pool: computePoolAddress(nft.market, position) }];
   });
-  return { items, missing };
 }
 
 function isEmpty({ liquidity, tokensOwed0, tokensOwed1 }: NftPosition): boolean {
   return liquidity === 0n && tokensOwed0 === 0n && tokensOwed1 === 0n;
 }
 
-/**
- * NFTs of one market, in the order of ownership. Beyond the limit, NFTs with a listed token come first: anyone may mint
- * positions in worthless tokens into the wallet, and those must not push the others out.
- */
-function selectOpenNfts(
-  { at }: PositionQuery,
-  market: LiquidityNftMarket,
-  open: readonly OpenNft[],
-  warnings: string[],
-): readonly OpenNft[] {
-  const own = open.filter((nft) => nft.market === market);
-  if (own.length <= OPEN_MAX) return own;
-  warnings.push(
-    `Only ${OPEN_MAX} of ${own.length} open ${market.name} positions on ${at.chain.name} are shown, those with a listed token first.`,
-  );
-  const hasListed = ({ token0, token1 }: OpenNft) =>
-    at.chain.tokens.has(token0) || at.chain.tokens.has(token1);
-  return [...own.filter(hasListed), ...own.filter((nft) => !hasListed(nft))].slice(0, OPEN_MAX);
-}
-
 async function readPositions(
-  query: PositionQuery,
+  run: PositionRead,
   nfts: readonly OpenNft[],
-  signal: AbortSignal,
-): Promise<PartialResult<ProtocolPosition>> {
+  missing: LiquidityNftMarket[],
+): Promise<readonly ProtocolPosition[]> {
   const tokens = nfts.flatMap(({ token0, token1 }) => [token0, token1]);
-  const { ranges, assets } = await readGroups(query.at, signal, {
+  const { ranges, assets } = await run.ask({
     // A position that is only owed tokens does not depend on the pool.
     ranges: joinEach(nfts, (nft) =>
       nft.liquidity === 0n ? null : declareRange(nft.market.shape, nft.pool, nft),
     ),
-    assets: declareAssets(query, tokens),
+    assets: declareAssets(run, tokens),
   });
-  const missing: LiquidityNftMarket[] = [];
-  const items = ranges.flatMap(([nft, range]): ProtocolPosition[] => {
+  return ranges.flatMap(([nft, range]): ProtocolPosition[] => {
     const amounts = computeAmounts(nft, range);
     if (amounts === null) missing.push(nft.market);
-    const holdings = amounts === null ? [] : toHoldings(nft, amounts, assets);
+    const holdings = amounts === null ? [] : toPairHoldings(assets, [nft.token0, nft.token1], amounts);
     return holdings.length > 0 ? [createPosition(nft, holdings)] : [];
   });
-  return { items, missing };
-}
-
-function toHoldings(nft: OpenNft, { amount0, amount1 }: PairAmounts, assets: Assets): readonly Holding[] {
-  return [
-    { ...getAsset(assets, nft.token0), rawBalance: amount0 },
-    { ...getAsset(assets, nft.token1), rawBalance: amount1 },
-  ].filter(({ rawBalance }) => rawBalance > 0n);
 }
 
 /** Principal, tokens already owed, and fees earned since: what removing and collecting everything would pay out. */
@@ -160,7 +115,7 @@ function computeAmounts(nft: OpenNft, range: RangeState | null): PairAmounts | n
 
 function createPosition(
   { market, id, poolKey, staking }: OpenNft,
-  assets: readonly Holding[],
+  assets: ProtocolPosition["assets"],
 ): ProtocolPosition {
   const pool = market.shape === "slipstream" ? `tick spacing ${poolKey}` : `fee ${formatFee(poolKey)} %`;
   return {

@@ -10,7 +10,7 @@ import {
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ProtocolPosition, TransferLog } from "../../types.ts";
-import type { LiquidityNftMarket } from "./markets.ts";
+import type { LiquidityNftMarket } from "./contracts.ts";
 import { createUniswapV3Reader } from "./reader.ts";
 
 type Moment = RecordedMoment & {

@@ -1,4 +1,5 @@
 // Uniswap v3 arithmetic, exact to the unit: ticks to square root prices, liquidity to amounts, and fee growth.
+import type { PairAmounts } from "../liquidity.ts";
 
 export const TICK_MIN = -887_272;
 export const TICK_MAX = 887_272;
@@ -53,7 +54,6 @@ export function getSqrtPriceAtTick(tick: number): bigint {
 }
 
 type LiquidityRange = { readonly tickLower: number; readonly tickUpper: number };
-export type PairAmounts = { readonly amount0: bigint; readonly amount1: bigint };
 
 /** The amounts that burning the liquidity would pay out at this price, rounded down as the pools do. */
 export function getAmountsForLiquidity(

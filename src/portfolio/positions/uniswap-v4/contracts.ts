@@ -1,5 +1,7 @@
-// Calls to the Uniswap v4 position manager and StateView, and validated decoding of their results.
+// The Uniswap v4 deployments by chain id, calls to position manager and StateView, and validated decoding of the results.
+
 import { keccak256 } from "viem";
+import { readChainData } from "../../../chain/chain-data.ts";
 import { createParametersCodec } from "../../../lib/abi/codec.ts";
 import {
   decodeAddress,
@@ -10,17 +12,30 @@ import {
   wordToSigned,
 } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { type ShapeType, shape } from "../../../lib/json-shape.ts";
 import { defineRead, joinReads, type Reads, toWords } from "../../contract-reads/reads.ts";
+import type { PairAmounts } from "../liquidity.ts";
 import {
   computeFeesSince,
   getAmountsForLiquidity,
-  type PairAmounts,
   SQRT_PRICE_MAX,
   SQRT_PRICE_MIN,
   TICK_MAX,
   TICK_MIN,
 } from "../uniswap-v3/tick-math.ts";
-import type { UniswapV4Market } from "./markets.ts";
+
+const uniswapV4Market = shape.object({
+  /** The PositionManager, whose NFTs are the positions. */
+  manager: shape.address,
+  /** StateView: reads pools, which are entries of one contract. */
+  stateView: shape.address,
+  /** When the manager was deployed, in seconds since 1970: it has no older logs. */
+  deployedAt: shape.integer,
+});
+
+export type UniswapV4Market = ShapeType<typeof uniswapV4Market>;
+
+export const UNISWAP_V4_MARKETS = readChainData("liquidity", "uniswap-v4", shape.list(uniswapV4Market));
 
 export const managerCalls = {
   balanceOf: defineRead("function balanceOf(address)", decodeTokenAmount),

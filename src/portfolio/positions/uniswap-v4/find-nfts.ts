@@ -1,9 +1,8 @@
 // Finds the Uniswap v4 NFTs that a wallet owns: the manager does not list them, so their ids come from its Transfer logs.
 import { Fault } from "../../../lib/fault.ts";
-import { readEach, readGroups } from "../../contract-reads/read-groups.ts";
-import type { PinnedChain, PositionQuery } from "../../types.ts";
-import { managerCalls } from "./contracts.ts";
-import type { UniswapV4Market } from "./markets.ts";
+import type { PinnedChain } from "../../types.ts";
+import type { PositionRead } from "../position-read.ts";
+import { managerCalls, type UniswapV4Market } from "./contracts.ts";
 
 // Logs of one contract and one receiver are few: many nodes search all blocks at once, others allow some thousand.
 const REQUESTS_MAX = 16;
@@ -16,58 +15,49 @@ const AGE_MARGIN_PERCENT = 110;
 /** Ids that are checked for their owner; anyone may have sent any number of NFTs. */
 const IDS_MAX = 1_000;
 
-type FoundNfts = {
-  /** Newest first. */
-  readonly ids: readonly bigint[];
-  readonly isComplete: boolean;
-  readonly warnings: readonly string[];
-};
-
-export async function findOwnedNfts(
-  query: PositionQuery,
-  market: UniswapV4Market,
-  signal: AbortSignal,
-): Promise<FoundNfts> {
-  const { at, wallet } = query;
-  const count = await readGroups(at, signal, managerCalls.balanceOf(market.manager, [wallet]));
+/** Newest first, with a warning if some were not found. */
+export async function findOwnedNfts(run: PositionRead, market: UniswapV4Market): Promise<readonly bigint[]> {
+  const { wallet, chain } = run;
+  const { manager } = market;
+  const count = await run.ask(managerCalls.balanceOf(manager, [wallet]));
   if (count === null) {
-    const warning = `The number of Uniswap v4 positions on ${at.chain.name} could not be read; they are missing.`;
-    return { ids: [], isComplete: false, warnings: [warning] };
+    run.incompleteContracts.add(manager);
+    run.warn(`The number of Uniswap v4 positions on ${chain} could not be read; they are missing.`);
+    return [];
   }
-  if (count === 0n) return { ids: [], isComplete: true, warnings: [] };
-  const search = new NftSearch(query, market, signal);
+  if (count === 0n) return [];
+  const search = new NftSearch(run, market);
   // The transfers that are known anyway may show all of them.
-  await search.check(
-    (query.transfers ?? [])
-      .filter(({ contract, to }) => contract === market.manager && to === wallet)
-      .flatMap(({ tokenId }) => tokenId ?? []),
-  );
+  const received = run.transfers.filter(({ contract, to }) => contract === manager && to === wallet);
+  await search.check(received.flatMap(({ tokenId }) => tokenId ?? []));
   if (search.owned.length < count) await search.readLogs(count);
   const ids = [...search.owned].sort((a, b) => (a < b ? 1 : -1));
   const missing = count - BigInt(ids.length);
-  if (missing <= 0n) return { ids, isComplete: true, warnings: [] };
-  const searched =
-    search.fromBlock === null
-      ? "the manager's transfers could not be read"
-      : `its transfers were searched since block ${search.fromBlock}`;
-  const warning = `${missing} of ${count} Uniswap v4 positions on ${at.chain.name} were not found and are missing: the manager does not list them, and ${searched}.`;
-  return { ids, isComplete: false, warnings: [warning] };
+  if (missing > 0n) {
+    const searched =
+      search.fromBlock === null
+        ? "the manager's transfers could not be read"
+        : `its transfers were searched since block ${search.fromBlock}`;
+    run.incompleteContracts.add(manager);
+    run.warn(
+      `${missing} of ${count} Uniswap v4 positions on ${chain} were not found and are missing: the manager does not list them, and ${searched}.`,
+    );
+  }
+  return ids;
 }
 
 /** Reads the manager's logs backwards from the pinned block until all NFTs are found or the budget is used up. */
 class NftSearch {
-  readonly #query: PositionQuery;
+  readonly #run: PositionRead;
   readonly #market: UniswapV4Market;
-  readonly #signal: AbortSignal;
   readonly #checked = new Set<bigint>();
   readonly owned: bigint[] = [];
   /** The oldest searched block; null before the first. */
   fromBlock: number | null = null;
 
-  constructor(query: PositionQuery, market: UniswapV4Market, signal: AbortSignal) {
-    this.#query = query;
+  constructor(run: PositionRead, market: UniswapV4Market) {
+    this.#run = run;
     this.#market = market;
-    this.#signal = signal;
   }
 
   /** Adds those that the wallet owns now: it may have given others away since. */
@@ -75,17 +65,14 @@ class NftSearch {
     const fresh = [...new Set(ids)].filter((id) => !this.#checked.has(id));
     const checked = fresh.slice(0, Math.max(0, IDS_MAX - this.#checked.size));
     for (const id of checked) this.#checked.add(id);
-    const { at, wallet } = this.#query;
-    const owners = await readEach(at, this.#signal, checked, (id) =>
-      managerCalls.ownerOf(this.#market.manager, [id]),
-    );
-    this.owned.push(...owners.flatMap(([id, owner]) => (owner === wallet ? [id] : [])));
+    const owners = await this.#run.askEach(checked, (id) => managerCalls.ownerOf(this.#market.manager, [id]));
+    this.owned.push(...owners.flatMap(([id, owner]) => (owner === this.#run.wallet ? [id] : [])));
   }
 
   async readLogs(count: bigint): Promise<void> {
-    const oldest = estimateFirstBlock(this.#query.at, this.#market);
-    const deadline = AbortSignal.any([this.#signal, AbortSignal.timeout(TIME_MS_MAX)]);
-    let toBlock = this.#query.at.block.number;
+    const oldest = estimateFirstBlock(this.#run.at, this.#market);
+    const deadline = AbortSignal.any([this.#run.signal, AbortSignal.timeout(TIME_MS_MAX)]);
+    let toBlock = this.#run.at.block.number;
     let blocks = toBlock - oldest + 1;
     let rejectedBlocks = Number.POSITIVE_INFINITY;
     for (let requests = 0; requests < REQUESTS_MAX && toBlock >= oldest; requests += 1) {
@@ -112,13 +99,13 @@ class NftSearch {
     toBlock: number,
     deadline: AbortSignal,
   ): Promise<readonly bigint[] | "too large" | "failed"> {
-    const { at, wallet } = this.#query;
+    const { at, wallet } = this.#run;
     const filter = { wallet, side: "to", fromBlock, toBlock, contract: this.#market.manager } as const;
     try {
       const logs = await at.transfers(filter, deadline);
       return logs.flatMap(({ tokenId }) => tokenId ?? []).reverse();
     } catch (error) {
-      if (this.#signal.aborted) throw error;
+      if (this.#run.signal.aborted) throw error;
       return error instanceof Fault && error.code === "LOGS_TOO_LARGE" ? "too large" : "failed";
     }
   }

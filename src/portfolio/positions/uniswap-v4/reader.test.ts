@@ -6,7 +6,7 @@ import * as fixture from "../../../../tests/fixtures/positions/uniswap-v4.ts";
 import { openRecordedChain } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import { getAmountsForLiquidity } from "../uniswap-v3/tick-math.ts";
-import { UNISWAP_V4_MARKETS } from "./markets.ts";
+import { UNISWAP_V4_MARKETS } from "./contracts.ts";
 import { createUniswapV4Reader } from "./reader.ts";
 
 const reader = createUniswapV4Reader(UNISWAP_V4_MARKETS);
