@@ -4,10 +4,10 @@ import type { Hex } from "../lib/hex.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import { readGas } from "./account/gas.ts";
 import { readAccount } from "./account/kind.ts";
-import { describeCrossCheck, startCrossCheck } from "./cross-check/run-cross-check.ts";
-import type { CrossCheckSource } from "./cross-check/types.ts";
+import type { CrossCheckSource } from "./cross-check/cross-check.ts";
+import { describeCrossCheck, startCrossCheck } from "./cross-check/cross-check.ts";
 import { readHealth } from "./health/read-health.ts";
-import { readName } from "./names/read-name.ts";
+import { readName } from "./names/names.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
 import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
@@ -24,9 +24,9 @@ export type SnapshotQuery = {
   /** Distinct, in the order of the response. */
   readonly slugs: readonly string[];
   /** The block of every chain by its slug; absent for the newest ones. */
-  readonly blocks?: ReadonlyMap<string, number>;
+  readonly blocks?: ReadonlyMap<string, number> | undefined;
   /** Whether a chain that cannot be read is left out instead of failing the request. */
-  readonly partial?: boolean;
+  readonly partial?: boolean | undefined;
 };
 
 export type SnapshotReader = {

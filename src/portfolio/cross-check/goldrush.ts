@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, parseExactDecimal } from "../../lib/json
 import { createRemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseVendorTime, sendVendorRequest, VendorError } from "../vendor-request.ts";
-import type { CrossCheckSource, SecondHolding, SecondOpinion } from "./types.ts";
+import type { CrossCheckSource, SecondHolding, SecondOpinion } from "./cross-check.ts";
 
 type GoldRushOptions = {
   readonly key: Secret<string>;

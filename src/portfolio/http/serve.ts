@@ -27,7 +27,7 @@ import { commonTermsOf, type Offering, validateOffering } from "../../web/offeri
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { findPayPage } from "../../web/pay-pages.ts";
 import { coalesceSnapshots } from "../coalesce-snapshots.ts";
-import type { CrossCheckSource } from "../cross-check/types.ts";
+import type { CrossCheckSource } from "../cross-check/cross-check.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 import { createFreeReads } from "../free-reads.ts";
 import { createNameResolver } from "../names/name-resolver.ts";

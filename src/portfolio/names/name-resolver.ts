@@ -6,8 +6,13 @@ import { LruMap } from "../../lib/lru-map.ts";
 import type { FreeReads } from "../free-reads.ts";
 import { runWithinBudget } from "../time-budgets.ts";
 import type { PortfolioChain } from "../types.ts";
-import { type FoundAddress, findAddress } from "./find-address.ts";
-import { type NameService, normalizeName, selectNameService } from "./name-services.ts";
+import {
+  type FoundAddress,
+  findAddress,
+  type NameService,
+  normalizeName,
+  selectNameService,
+} from "./names.ts";
 
 export type ResolvedName = {
   /** Normalized. */
@@ -41,65 +46,51 @@ const NAME_LIMITS = {
   readMs: 5_000,
 } as const;
 
+type NameSource = { readonly service: NameService; readonly chain: PortfolioChain };
 type CachedName = { readonly found: FoundAddress; readonly untilMs: number };
 
-export function createNameResolver(options: NameResolverOptions): NameResolver {
-  return new LimitedNameResolver(options);
-}
+export function createNameResolver({ chains, freeReads, clock }: NameResolverOptions): NameResolver {
+  const cached = new LruMap<string, CachedName>(NAME_LIMITS.cachedMax);
+  const running = new Map<string, Promise<FoundAddress>>();
 
-class LimitedNameResolver implements NameResolver {
-  readonly #chains: readonly PortfolioChain[];
-  readonly #clock: Clock;
-  readonly #cached = new LruMap<string, CachedName>(NAME_LIMITS.cachedMax);
-  readonly #running = new Map<string, Promise<FoundAddress>>();
-  readonly #freeReads: FreeReads;
+  const findCached = (name: string): FoundAddress | null => {
+    const known = cached.get(name);
+    return known !== undefined && clock.nowMs() < known.untilMs ? known.found : null;
+  };
 
-  constructor({ chains, freeReads, clock }: NameResolverOptions) {
-    this.#chains = [...chains.values()];
-    this.#freeReads = freeReads;
-    this.#clock = clock;
-  }
-
-  async resolve(text: string, client: string): Promise<ResolvedName> {
-    const name = await readName(text);
-    const service = selectNameService(name);
-    const chain = this.#chains.find((each) => each.chain.chainId === service.chainId);
-    if (chain === undefined) {
-      throw new Fault(
-        "INPUT_INVALID",
-        `${name} cannot be resolved here: this service reads no ${service.title}. Send the address, 0x followed by 40 hex digits.`,
-      );
-    }
-    const found = this.#findCached(name) ?? (await this.#find(name, { service, chain }, client));
-    if ("address" in found) return { name, address: found.address };
-    throw explainMissing(name, service, found.missing);
-  }
-
-  #findCached(name: string): FoundAddress | null {
-    const cached = this.#cached.get(name);
-    return cached !== undefined && this.#clock.nowMs() < cached.untilMs ? cached.found : null;
-  }
-
-  #find(
-    name: string,
-    where: { readonly service: NameService; readonly chain: PortfolioChain },
-    client: string,
-  ): Promise<FoundAddress> {
-    const running = this.#running.get(name);
-    if (running !== undefined) return running;
-    const reading = this.#freeReads
-      .run(client, () => read(name, where))
-      .then((found) => {
-        this.#cached.set(name, { found, untilMs: this.#clock.nowMs() + NAME_LIMITS.cachedMs });
-        return found;
-      })
-      .finally(() => this.#running.delete(name));
-    this.#running.set(name, reading);
+  const find = (name: string, where: NameSource, client: string): Promise<FoundAddress> => {
+    const reading =
+      running.get(name) ??
+      freeReads
+        .run(client, () => read(name, where))
+        .then((found) => {
+          cached.set(name, { found, untilMs: clock.nowMs() + NAME_LIMITS.cachedMs });
+          return found;
+        })
+        .finally(() => running.delete(name));
+    running.set(name, reading);
     return reading;
-  }
+  };
+
+  return {
+    async resolve(text, client) {
+      const name = await checkName(text);
+      const service = selectNameService(name);
+      const chain = [...chains.values()].find((each) => each.chain.chainId === service.chainId);
+      if (chain === undefined) {
+        throw new Fault(
+          "INPUT_INVALID",
+          `${name} cannot be resolved here: this service reads no ${service.title}. Send the address, 0x followed by 40 hex digits.`,
+        );
+      }
+      const found = findCached(name) ?? (await find(name, { service, chain }, client));
+      if ("address" in found) return { name, address: found.address };
+      throw explainMissing(name, service, found.missing);
+    },
+  };
 }
 
-async function readName(text: string): Promise<string> {
+async function checkName(text: string): Promise<string> {
   const name = await normalizeName(text);
   if (name === null) {
     throw new Fault(
@@ -114,10 +105,7 @@ async function readName(text: string): Promise<string> {
 }
 
 /** At the newest block. */
-async function read(
-  name: string,
-  { service, chain }: { readonly service: NameService; readonly chain: PortfolioChain },
-): Promise<FoundAddress> {
+async function read(name: string, { service, chain }: NameSource): Promise<FoundAddress> {
   const outcome = await runWithinBudget(
     async (stop) => findAddress(await chain.pin(stop), service, name, stop),
     NAME_LIMITS.readMs,

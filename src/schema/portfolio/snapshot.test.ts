@@ -14,7 +14,7 @@ import {
   numberedContract,
   TEST_WALLET,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import { compareHoldings, reportUnavailable } from "../../portfolio/cross-check/compare.ts";
+import { compareHoldings, reportUnavailable } from "../../portfolio/cross-check/cross-check.ts";
 import { valueSnapshot } from "../../portfolio/valuation/value-snapshot.ts";
 import { FOREIGN_TEXT } from "../json-schema.ts";
 import { exampleSnapshot } from "./examples.ts";

@@ -1,4 +1,4 @@
-// Compares what we read with what a second source says: every difference is reported, none is resolved.
+// Compares what we read with what a second source says about the same wallet: differences are reported, none is resolved.
 import {
   addDecimals,
   compareDecimals,
@@ -6,15 +6,75 @@ import {
   formatDecimal,
   multiplyDecimals,
 } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
 import type { ChainCrossCheck, CrossCheckDifference } from "../../schema/portfolio/snapshot.ts";
-import { type AssetKey, type AssetPrice, type ChainConfig, getAssetKey, type Holding } from "../types.ts";
-import type { SecondHolding, SecondOpinion } from "./types.ts";
+import { runWithinBudget } from "../time-budgets.ts";
+import {
+  type AssetKey,
+  type AssetPrice,
+  type ChainConfig,
+  getAssetKey,
+  type Holding,
+  type WalletQuery,
+} from "../types.ts";
 
-export type OwnReading = {
+/** A fungible asset by the second source; null is the native coin. Its names are not read: anyone chooses them. */
+export type SecondHolding = {
+  readonly contract: Hex | null;
+  readonly rawBalance: bigint;
+  /** Null when the source does not know it. */
+  readonly priceUsd: Decimal | null;
+  readonly isSpam: boolean;
+};
+
+export type SecondOpinion = {
+  readonly holdings: readonly SecondHolding[];
+  /** When the source read the chain, ISO 8601; null when it does not say. */
+  readonly updatedAt: string | null;
+};
+
+export type CrossCheckSource = {
+  readonly name: string;
+  /** May reject; the chain is then reported as unavailable. */
+  read(query: WalletQuery, signal: AbortSignal): Promise<SecondOpinion>;
+};
+
+type OwnReading = {
   readonly chain: ChainConfig;
   readonly holdings: readonly Holding[];
   readonly prices: ReadonlyMap<AssetKey, Pick<AssetPrice, "usd">>;
 };
+
+// Runs alongside the parts of a chain, which together take longer than this when they are slow.
+const CROSS_CHECK_MS = 8_000;
+
+/**
+ * Reads the second source alongside the snapshot, within a budget: it can add a report, never delay or change a balance.
+ * The result compares its reading with ours.
+ */
+export function startCrossCheck(
+  source: CrossCheckSource,
+  query: WalletQuery,
+  signal: AbortSignal,
+): (own: OwnReading) => Promise<ChainCrossCheck> {
+  const reading = runWithinBudget((stop) => source.read(query, stop), CROSS_CHECK_MS, signal);
+  // The snapshot may fail before it is compared: that is then the error to report.
+  reading.catch(() => undefined);
+  return async (own) => {
+    const outcome = await reading;
+    return "value" in outcome
+      ? compareHoldings(source.name, own, outcome.value)
+      : reportUnavailable(source.name, own.chain);
+  };
+}
+
+/** For the warnings of the snapshot. */
+export function describeCrossCheck(name: string, check: ChainCrossCheck): readonly string[] {
+  if (check.status === "unavailable") return [`${name}: ${check.source} could not be read to compare.`];
+  if (check.differenceCount === 0) return [];
+  const count = check.differenceCount === 1 ? "1 difference" : `${check.differenceCount} differences`;
+  return [`${name}: ${check.source} reports ${count} from what was read here; see crossCheck.`];
+}
 
 // Sources sample prices at different moments: less than this part of the larger one is noise.
 const PRICE_DIFFERENCE_MIN: Decimal = { units: 2n, scale: 2 };
@@ -56,16 +116,8 @@ export function compareHoldings(
 }
 
 export function reportUnavailable(source: string, { slug }: ChainConfig): ChainCrossCheck {
-  return {
-    chain: slug,
-    source,
-    status: "unavailable",
-    updatedAt: null,
-    comparedCount: 0,
-    differenceCount: 0,
-    differences: [],
-    ignoredSpamCount: 0,
-  };
+  const nothing = { comparedCount: 0, differenceCount: 0, differences: [], ignoredSpamCount: 0 };
+  return { chain: slug, source, status: "unavailable", updatedAt: null, ...nothing };
 }
 
 function compareAsset(

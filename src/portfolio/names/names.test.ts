@@ -6,8 +6,7 @@ import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
-import { normalizeName } from "./name-services.ts";
-import { readName } from "./read-name.ts";
+import { normalizeName, readName } from "./names.ts";
 
 const WALLET: Hex = "0x00000000000000000000000000000000000000aa";
 const OTHER: Hex = "0x00000000000000000000000000000000000000bb";
