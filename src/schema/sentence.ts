@@ -1,5 +1,5 @@
 // Sentences about events as parts: plain text, and the amounts, addresses, records and times that readers show as values.
-import { closedObject, listOf, nullable, type TypeOf, wordOf } from "./json-schema.ts";
+import { closedObject, listOf, nullable, schemaOf, type TypeOf, wordOf } from "./json-schema.ts";
 
 /** The records that sentences name. */
 const RECORD_KINDS = [
@@ -22,13 +22,13 @@ export type SentencePart = TypeOf<typeof TEXT_PART> | TypeOf<typeof RECORD_PART>
 /** The texts of the parts, joined, are the sentence. */
 export type Sentence = readonly SentencePart[];
 
-export const SENTENCE_SCHEMA = listOf(
-  { title: "SentencePart", oneOf: [TEXT_PART, RECORD_PART, AMOUNT_PART] },
-  {
-    description:
-      "With include=parts: the description in parts, whose texts joined are the description. An amount is in the smallest unit, with its token (zero is the coin of the chain), or null if that is not known.",
-  },
-);
+const PART = schemaOf<SentencePart>({ title: "SentencePart", oneOf: [TEXT_PART, RECORD_PART, AMOUNT_PART] });
+
+/** `of` names the text that the parts make. */
+export const sentenceSchema = (of: string) =>
+  listOf(PART, {
+    description: `With include=parts: the ${of} in parts, whose texts joined are the ${of}. An amount is in the smallest unit, with its token (zero is the coin of the chain), or null if that is not known.`,
+  });
 
 /** A template whose values are parts; strings among them are ours. */
 export function sentence(
@@ -60,14 +60,14 @@ export function recordPart(record: SentenceRecord, id: string | bigint): Sentenc
   return { kind: "record", text: typeof id === "bigint" ? `#${id}` : id, record, id: String(id) };
 }
 
-export function amountPart(amount: bigint, token: string | null): SentencePart {
-  return { kind: "amount", text: String(amount), amount: String(amount), token };
+/** The text may name the token. */
+export function amountPart(amount: bigint, token: string | null, text = String(amount)): SentencePart {
+  return { kind: "amount", text, amount: String(amount), token };
 }
 
 /** An amount whose text names the token. */
-export function amountOfToken(amount: bigint, token: string): SentencePart {
-  return { kind: "amount", text: `${amount} of ${token}`, amount: String(amount), token };
-}
+export const amountOfToken = (amount: bigint, token: string): SentencePart =>
+  amountPart(amount, token, `${amount} of ${token}`);
 
 export const addressPart = (address: string): SentencePart => ({ kind: "address", text: address });
 export const tokenPart = (token: string): SentencePart => ({ kind: "token", text: token });

@@ -270,8 +270,34 @@ describe("preflight", () => {
       /^Transfer 9 of token 0x0*a1 from 0x0*c3 to 0x0*b2 \(transferFrom\)\.$/,
     ],
   ] as const)("describes %s", async (data, value, sentence) => {
-    const { action } = await preflight({ account: SOMEONE, target: TOKEN, value, data });
-    expect(action).toMatch(sentence);
+    const planned = { account: SOMEONE, target: TOKEN, value, data };
+    const plain = await preflight(planned);
+    expect(plain.action).toMatch(sentence);
+    const { action_parts = [], reason_parts = [], ...same } = await preflight(planned, "?include=parts");
+    expect(same).toEqual(plain);
+    const join = (parts: typeof action_parts) => parts.map(({ text }) => text).join("");
+    expect(join(action_parts)).toBe(plain.action);
+    expect(reason_parts.map(join)).toEqual(plain.reasons);
+    expect(action_parts.filter(({ kind }) => kind === "address").length).toBeGreaterThan(0);
+  });
+
+  it("names the token of each amount of a reason if parts are included", async () => {
+    const account = await newAccount();
+    await sendAfter(
+      1n,
+      account,
+      encodeFunctionData({ abi, functionName: "setSpendLimit", args: [ZERO, 5n] }),
+    );
+    await waitUntilSynced();
+    const planned = { account, target: TOKEN, value: 6n, data: "0x" } as const;
+    const { reason_parts = [] } = await preflight(planned, "?include=parts");
+    const amounts = reason_parts.at(-1)?.filter(({ kind }) => kind === "amount");
+    expect(amounts?.map(({ amount, token }) => [amount, token])).toEqual([
+      ["6", ZERO],
+      ["5", ZERO],
+      ["0", ZERO],
+      ["5", ZERO],
+    ]);
   });
 
   it.each([

@@ -10,7 +10,7 @@ import {
   titledRecord,
 } from "../../schema/json-schema.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
-import { SENTENCE_SCHEMA, type Sentence } from "../../schema/sentence.ts";
+import { sentenceSchema } from "../../schema/sentence.ts";
 import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, type EventOrder, formatCursor } from "./cursor.ts";
 import { ROW_CHANGES_SCHEMA } from "./event-rows.ts";
@@ -71,7 +71,7 @@ const EVENT = titledRecord(
     cursor: text,
   },
   // Absent unless requested.
-  { rows: ROW_CHANGES_SCHEMA, parts: schemaOf<Sentence>(SENTENCE_SCHEMA) },
+  { rows: ROW_CHANGES_SCHEMA, parts: sentenceSchema("description") },
 );
 export type EventRecord = TypeOf<typeof EVENT>;
 

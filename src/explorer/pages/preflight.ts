@@ -19,6 +19,7 @@ import {
   token as tokenLabel,
 } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { renderSentence } from "../events.ts";
 import { shorten } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
 import { readAll } from "../record-page.ts";
@@ -52,7 +53,8 @@ async function evaluate(api: ApiReader, account: string, { query }: PageRequest)
     return value === "" ? [] : [[key, value]];
   });
   if (entered.length === 0) return null;
-  return api.evaluate<Verdict>("/preflight", { account, ...Object.fromEntries(entered) });
+  const body = { account, ...Object.fromEntries(entered) };
+  return api.evaluate<Verdict>("/preflight", { query: { include: "parts" }, body });
 }
 
 function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: PageContext): Html {
@@ -123,31 +125,11 @@ function updatesCard(verdict: Verdict, account: string, page: PageContext): Html
   );
 }
 
-const ADDRESS = /(0x[0-9a-f]{40})(?![0-9a-f])/;
-
-/** A sentence of the API, with its addresses by their ends. */
-function ownSentence(page: PageContext, text: string): Html {
-  const shown = text.split(ADDRESS).map((each, at) => (at % 2 === 0 ? each : tokenLabel(page, each)));
-  return html`<span class="sentence">${shown}</span>`;
-}
-
-/** The reasons of the API. It writes one for each failed check, in the smallest unit; here with the decimals of the token. */
-function reasonTexts({ reasons, spend_checks }: Verdict, page: PageContext): readonly Html[] {
-  const failed = spend_checks.filter(({ ok }) => !ok);
-  return reasons.map((reason) => {
-    const check = reason.startsWith("Spending ") ? failed.shift() : undefined;
-    if (check === undefined) return ownSentence(page, reason);
-    const { token, attempted, spent, max_per_day, remaining } = check;
-    const shown = (units: string | null) => amount(page, units, token);
-    return html`<span class="sentence">Spending ${shown(attempted)}${findToken(page, token) === null && html` of ${tokenLabel(page, token)}`} exceeds the daily limit of ${shown(max_per_day)}: ${shown(spent)} is spent, ${shown(remaining)} remains.</span>`;
-  });
-}
-
 function verdictCard(
   { body, call }: { readonly body: Verdict; readonly call: ApiCall },
   page: PageContext,
 ): Html {
-  const [first, ...others] = reasonTexts(body, page);
+  const [first, ...others] = (body.reason_parts ?? []).map((parts) => renderSentence(page, parts));
   const reasons =
     first !== undefined &&
     html`<h3>Why not</h3><ol class="reasons"><li>${first} <span class="soft">The contract reverts with this.</span></li>${others.map((each) => html`<li>${each}</li>`)}</ol>`;
@@ -157,7 +139,7 @@ function verdictCard(
   const session = call.body?.session_key;
   return card(
     "Verdict",
-    html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${ownSentence(page, body.action)}</p></div>
+    html`<div role="status" class="verdict ${body.allowed ? "good" : "bad"}"><p>${status(body.allowed ? "Allowed" : "Not allowed", body.allowed ? "good" : "bad")} ${renderSentence(page, body.action_parts ?? [])}</p></div>
 ${facts([
   ["From", addressLink(page, call.body?.account)],
   ["Target", addressLink(page, call.body?.target?.toLowerCase())],

@@ -3,7 +3,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { addressParameter, enumParameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
   assertBlockReached,
@@ -62,6 +62,14 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         kind: uintParameter(BLOCK_MAX),
         description: "Read as of this block; default: the newest indexed block.",
       },
+      {
+        name: "include",
+        in: "query",
+        required: false,
+        kind: enumParameter(["parts"]),
+        description: "parts: the action and every reason in parts, with the token of each amount.",
+        example: "parts",
+      },
     ],
     readsIndex: true,
     body: BODY,
@@ -79,7 +87,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
           const rules = toRules(assertDefined(toFirstRecord<RulesRow>(rows), "the rules of the account"));
           return {
             status: 200,
-            body: evaluatePreflight(transaction, rules),
+            body: evaluatePreflight(transaction, rules, { parts: values.include === "parts" }),
             headers: formatHeadHeaders(head),
           };
         },

@@ -5,6 +5,14 @@ import { UINT256_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { address, bytes, bytes4, uint256 } from "../../schema/column.ts";
 import { listOf, nullable, schemaOf, type TypeOf, titledRecord, wordOf } from "../../schema/json-schema.ts";
+import {
+  addressPart,
+  amountPart,
+  joinSentence,
+  type Sentence,
+  sentence,
+  sentenceSchema,
+} from "../../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { SPEND_WINDOW_SECONDS } from "../domains/policies.ts";
 import {
@@ -24,26 +32,31 @@ import {
 const setSpendLimit = createFunctionCodec(policyModuleAbi, "setSpendLimit");
 
 /** A planned transaction in one sentence, for the person or agent about to sign it. */
-function describeAction(call: { target: Hex; value: bigint; data: Hex }): string {
-  const { target, value, data } = call;
-  if (data === "0x") return `Send ${value} wei to ${target}.`;
-  const coins = value > 0n ? `, sending ${value} wei along` : "";
+function describeAction(call: { target: Hex; value: bigint; data: Hex }): Sentence {
+  const { value, data } = call;
+  const target = addressPart(call.target);
+  const wei = amountPart(value, ZERO_ADDRESS, `${value} wei`);
+  if (data === "0x") return sentence`Send ${wei} to ${target}.`;
+  const coins = value > 0n ? sentence`, sending ${wei} along.` : sentence`.`;
   const token = readTokenCall(data);
-  if (token?.spend) return `${describeSpend(target, token.name, token.spend)}${coins}.`;
-  if (token) return `Call ${token.name} on ${target} with arguments that are cut short${coins}.`;
+  if (token?.spend) return [...describeSpend(call.target, token.name, token.spend), ...coins];
+  if (token)
+    return [...sentence`Call ${token.name} on ${target} with arguments that are cut short`, ...coins];
   const selector = readSelector(data);
   const what = selector === null ? `${(data.length - 2) / 2} bytes and no function` : `function ${selector}`;
-  return `Call ${target} with ${what}${coins}.`;
+  return [...sentence`Call ${target} with ${what}`, ...coins];
 }
 
 function describeSpend(
   token: string,
   name: TokenCall["name"],
-  { amount, parties: [first, second] }: NonNullable<TokenCall["spend"]>,
-): string {
-  if (name === "transfer") return `Transfer ${amount} of token ${token} to ${first} (transfer)`;
-  if (name === "approve") return `Approve ${first} to spend ${amount} of token ${token} (approve)`;
-  return `Transfer ${amount} of token ${token} from ${first} to ${second} (transferFrom)`;
+  { amount, parties: [first = ZERO_ADDRESS, second = ZERO_ADDRESS] }: NonNullable<TokenCall["spend"]>,
+): Sentence {
+  const spent = amountPart(amount, token, `${amount} of token ${token}`);
+  const [from, to] = [addressPart(first), addressPart(second)];
+  if (name === "transfer") return sentence`Transfer ${spent} to ${from} (transfer)`;
+  if (name === "approve") return sentence`Approve ${from} to spend ${spent} (approve)`;
+  return sentence`Transfer ${spent} from ${from} to ${to} (transferFrom)`;
 }
 
 const AMOUNT_OR_NULL = nullable(uint256.json);
@@ -82,7 +95,7 @@ const policyUpdateSchema = schemaOf<PolicyUpdate>({
   additionalProperties: false,
 });
 
-export const preflightSchema = titledRecord("Preflight", {
+const REQUIRED = {
   allowed: { type: "boolean" },
   action: { type: "string", description: "What the transaction does, in one sentence." },
   reasons: listOf(
@@ -94,12 +107,20 @@ export const preflightSchema = titledRecord("Preflight", {
   required_policy_updates: listOf(policyUpdateSchema, {
     description: "Empty for a reason that no policy can change, such as an expired session key.",
   }),
-});
+};
+
+const WITH_PARTS = {
+  action_parts: sentenceSchema("action"),
+  reason_parts: listOf(sentenceSchema("reason"), { description: "With include=parts: every reason." }),
+};
+
+export const preflightSchema = titledRecord("Preflight", REQUIRED, WITH_PARTS);
 
 /** All violated rules in the contract's order: the first is the one it reverts with. */
 export function evaluatePreflight(
   transaction: PlannedTransaction,
   rules: AccountRules,
+  { parts = false }: { readonly parts?: boolean } = {},
 ): TypeOf<typeof preflightSchema> {
   const checks = spendChecks(transaction, rules);
   const violations = [
@@ -108,13 +129,16 @@ export function evaluatePreflight(
     ...findSpendViolations(checks, rules.policyModule),
     ...findSessionCallViolations(transaction, rules),
   ];
+  const action = describeAction(transaction);
+  const reasons = violations.map(({ reason }) => reason);
   return {
     allowed: violations.length === 0,
-    action: describeAction(transaction),
-    reasons: violations.map(({ reason }) => reason),
+    action: joinSentence(action),
+    reasons: reasons.map(joinSentence),
     missing_policies: [...new Set(violations.flatMap(({ missing }) => missing ?? []))],
     spend_checks: checks,
     required_policy_updates: removeDuplicates(violations.flatMap(({ update }) => update ?? [])),
+    ...(parts && { action_parts: action, reason_parts: reasons }),
   };
 }
 
@@ -163,8 +187,9 @@ function findSpendViolations(checks: readonly SpendCheck[], to: Hex): PolicyViol
     const suggested = needed > UINT256_MAX ? 0n : needed;
     const data = setSpendLimit.encodeCall([token, suggested]);
     const what = token === ZERO_ADDRESS ? "the native coin" : token;
+    const units = (amount: string | null) => amountPart(BigInt(amount ?? 0), token);
     return {
-      reason: `Spending ${attempted} of ${what} exceeds the daily limit of ${max_per_day}: ${spent} is spent, ${remaining} remains.`,
+      reason: sentence`Spending ${amountPart(BigInt(attempted), token, `${attempted} of ${what}`)} exceeds the daily limit of ${units(max_per_day)}: ${units(spent)} is spent, ${units(remaining)} remains.`,
       update: { policy_type: "SPEND_LIMIT", token, suggested_value: suggested.toString(), to, data },
     };
   });

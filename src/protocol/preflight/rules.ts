@@ -2,6 +2,7 @@
 import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { addressPart, type Sentence, sentence, timePart } from "../../schema/sentence.ts";
 
 const setAccountFrozen = createFunctionCodec(policyModuleAbi, "setAccountFrozen");
 const setTargetAllowed = createFunctionCodec(policyModuleAbi, "setTargetAllowed");
@@ -23,13 +24,17 @@ export function findSessionKeyViolations(
   const violations: PolicyViolation[] = [];
   if (target === account || target === rules.policyModule || target === ENTRY_POINT) {
     violations.push({
-      reason: `Session keys may never call ${target}: it is the account, its policy module or the entry point.`,
+      reason: sentence`Session keys may never call ${addressPart(target)}: it is the account, its policy module or the entry point.`,
     });
   }
   if (!active) {
-    violations.push({ reason: `${sessionKey} is not an active session key of account ${account}.` });
+    violations.push({
+      reason: sentence`${addressPart(sessionKey)} is not an active session key of account ${addressPart(account)}.`,
+    });
   } else if (rules.time > expiresAt) {
-    violations.push({ reason: `Session key ${sessionKey} expired at ${expiresAt}.` });
+    violations.push({
+      reason: sentence`Session key ${addressPart(sessionKey)} expired at ${timePart(expiresAt)}.`,
+    });
   }
   return violations;
 }
@@ -44,13 +49,14 @@ export function findSessionCallViolations(
   const known = readTokenCall(data);
   if (known) {
     if (known.spend !== null) return [];
-    return [{ reason: `The call of ${known.name} on ${target} is cut short of its amount.` }];
+    const reason = sentence`The call of ${known.name} on ${addressPart(target)} is cut short of its amount.`;
+    return [{ reason }];
   }
   if (rules.token.maxPerDay === 0n || rules.functionAllowed) return [];
   const selector = readPaddedSelector(data);
   return [
     {
-      reason: `Session keys may not call function ${selector} of ${target}: the target has a spend limit, which does not count this function.`,
+      reason: sentence`Session keys may not call function ${selector} of ${addressPart(target)}: the target has a spend limit, which does not count this function.`,
       ...suggestFunctionAllowlisting(rules.policyModule, target, selector),
     },
   ];
@@ -102,7 +108,7 @@ export type PolicyUpdate = {
 
 /** One rule that rejects the transaction; without an update if no policy can change that. */
 export type PolicyViolation = {
-  readonly reason: string;
+  readonly reason: Sentence;
   readonly missing?: PolicyType;
   readonly update?: PolicyUpdate;
 };
@@ -117,14 +123,14 @@ export function findPolicyViolations(
   if (rules.frozen) {
     const call = setAccountFrozen.encodeCall([account, false]);
     violations.push({
-      reason: `Account ${account} is frozen.`,
+      reason: sentence`Account ${addressPart(account)} is frozen.`,
       update: { policy_type: "ACCOUNT_FROZEN", suggested_value: false, to, data: call },
     });
   }
   if (!rules.targetAllowed) {
     const call = setTargetAllowed.encodeCall([target, true]);
     violations.push({
-      reason: `Target ${target} is not allowed for this account.`,
+      reason: sentence`Target ${addressPart(target)} is not allowed for this account.`,
       missing: "TARGET_ALLOWLIST",
       update: { policy_type: "TARGET_ALLOWLIST", target, suggested_value: true, to, data: call },
     });
@@ -132,7 +138,7 @@ export function findPolicyViolations(
   const selector = readSelector(data);
   if (rules.functionAllowlistEnabled && selector !== null && !rules.functionAllowed) {
     violations.push({
-      reason: `Function ${selector} of ${target} is not allowed for this account.`,
+      reason: sentence`Function ${selector} of ${addressPart(target)} is not allowed for this account.`,
       ...suggestFunctionAllowlisting(to, target, selector),
     });
   }

@@ -9,7 +9,11 @@ import { openApiClient } from "../http/api-client.ts";
 import { startTestApi } from "../http/test-api.ts";
 import { startTestIndex, toDeployment } from "../index/test-index.ts";
 
+type Parts = readonly { kind: string; text: string; amount?: string; token?: string | null }[];
+
 export type PreflightRequest = {
+  readonly action_parts?: Parts;
+  readonly reason_parts?: readonly Parts[];
   readonly allowed: boolean;
   readonly action: string;
   readonly reasons: readonly string[];
