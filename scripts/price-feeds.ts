@@ -2,9 +2,8 @@
 // That repository keeps a copy of Chainlink's directory of feeds per chain and renews it daily. The newest copy of each
 // chain counts, also if a chain was dropped since; its commit and date go into the data file.
 import { execFileSync } from "node:child_process";
-import { findChainBySlug } from "../src/chain/chains/chains.ts";
 import { writeGroup } from "./chain-data/data-files.ts";
-import { PRICED_CHAINS, type PricedChain } from "./price-feeds/priced-tokens.ts";
+import { findFeedPath, PRICED_CHAINS, type PricedChain } from "./price-feeds/priced-tokens.ts";
 
 const REPOSITORY = "github.com/euler-xyz/oracle-checks";
 
@@ -22,9 +21,8 @@ if (clone === undefined) throw new Error("name the folder of a clone of euler-xy
 for (const chain of PRICED_CHAINS) {
   const copy = readCopy(clone, chain.chainId);
   const sources = [`${REPOSITORY} at ${copy.commit}`];
-  writeGroup(chain.slug, "price-feeds", "chainlink", {
-    ...{ sources, date: copy.date, data: describeFeeds(chain, copy) },
-  });
+  const data = describeFeeds(chain, copy);
+  writeGroup(chain.slug, "price-feeds", "chainlink", { sources, date: copy.date, data });
 }
 
 function readCopy(folder: string, chainId: number): Copy {
@@ -49,10 +47,11 @@ function describeFeeds(chain: PricedChain, { entries }: Copy) {
       ...(nativeFallbackPath !== null && { fallback: feed(nativeFallbackPath) }),
     },
     sequencer,
-    tokens: chain.tokens
-      // It has the feed of the native coin.
-      .filter(([, token]) => token !== findChainBySlug(chain.slug)?.wrappedNative)
-      .map(([symbol, token, path]) => ({ symbol, token, ...feed(path) })),
+    tokens: chain.tokens.map(({ symbol, token }) => ({
+      symbol,
+      token,
+      ...feed(findFeedPath({ symbol, token })),
+    })),
   };
 }
 

@@ -1,251 +1,44 @@
-// The tokens whose dollar feed is pinned: for each chain the token's address and the path of its feed in Chainlink's directory.
-// A token is here when at least three public token lists of 2026 (those we ship, Uniswap's, CoinGecko's, Optimism's, 1inch's,
-// CoW's) have exactly this address under the feed's asset, or Aave's address book or Euler's oracle checks do. Not here, because
-// the feed prices another asset than the token: BNB and SOL bridged to Ethereum, FXS, tokens that the chain knows twice.
+// The tokens whose dollar feed is pinned: those of the data files, each with the path of its feed in Chainlink's directory.
+// To add one, add a row with its symbol and address to `chain-data/<slug>/price-feeds.json` and renew the feeds.
+// A token is there when at least three public token lists of 2026 (those we ship, Uniswap's, CoinGecko's, Optimism's, 1inch's,
+// CoW's) have exactly this address under the feed's asset, or Aave's address book or Euler's oracle checks do. Not there,
+// because the feed prices another asset than the token: BNB and SOL bridged to Ethereum, FXS, tokens that the chain knows twice.
+import { readFileSync } from "node:fs";
+import { findChainBySlug } from "../../src/chain/chains/chains.ts";
+import { assertDefined } from "../../src/lib/assert-defined.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 
-type PricedToken = readonly [symbol: string, token: Hex, feedPath: string];
+type PricedToken = { readonly symbol: string; readonly token: Hex };
 
 export type PricedChain = {
   readonly slug: string;
   readonly chainId: number;
+  readonly wrappedNative: Hex;
   readonly nativePath: string;
   /** Used while the feed of the native coin gives no price. */
   readonly nativeFallbackPath: string | null;
-  /** Tokens of the Chainlink feeds in Aave's address book. */
   readonly sequencer: Hex | null;
+  /** Without the wrapped native coin, which has the feed of the native coin. */
   readonly tokens: readonly PricedToken[];
 };
 
-// biome-ignore format: one token a line
-const ETHEREUM: readonly PricedToken[] = [
-  ["WETH", "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2", "eth-usd"],
-  ["USDC", "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48", "usdc-usd"],
-  ["USDT", "0xdac17f958d2ee523a2206206994597c13d831ec7", "usdt-usd"],
-  ["DAI", "0x6b175474e89094c44da98b954eedeac495271d0f", "dai-usd"],
-  ["LINK", "0x514910771af9ca656af840dff83e8264ecf986ca", "link-usd"],
-  ["AAVE", "0x7fc66500c84a76ad7e9c93437bfc5ac33e2ddae9", "aave-usd"],
-  ["UNI", "0x1f9840a85d5af5bf1d1762f925bdaddc4201f984", "uni-usd"],
-  ["cbBTC", "0xcbb7c0000ab88b473b1f5afd9ef808440eed33bf", "cbbtc-usd"],
-  ["tBTC", "0x18084fba666a33d37592fa2633fd49a74dd93a88", "tbtc-usd"],
-  ["stETH", "0xae7ab96520de3a18e5e111b5eaab095312d7fe84", "steth-usd"],
-  ["COMP", "0xc00e94cb662c3520282e6f5717214004a7f26888", "comp-usd"],
-  ["CRV", "0xd533a949740bb3306d119cc777fa900ba034cd52", "crv-usd"],
-  ["MKR", "0x9f8f72aa9304c8b593d555f12ef6589cc3a579a2", "mkr-usd"],
-  ["SNX", "0xc011a73ee8576fb46f5e1c5751ca3b9fe0af2a6f", "snx-usd"],
-  ["ENS", "0xc18360217d8f7ab5e7c516566761ea12ce7f9d72", "ens-usd"],
-  ["1INCH", "0x111111111117dc0aa78b770fa6a738034120c302", "1inch-usd"],
-  ["GRT", "0xc944e90c64b2c07662a292be6244bdf05cda44a7", "grt-usd"],
-  ["SUSHI", "0x6b3595068778dd592e39a122f4f5a5cf09c90fe2", "sushi-usd"],
-  ["YFI", "0x0bc529c00c6401aef6d220be8c6ea1667f6ad93e", "yfi-usd"],
-  ["APE", "0x4d224452801aced8b2f0aebe155379bb5d594381", "ape-usd"],
-  ["BAL", "0xba100000625a3754423978a60c9317c58a424e3d", "bal-usd"],
-  ["RPL", "0xd33526068d116ce69f19a9ee46f0bd304f21a51f", "rpl-usd"],
-  ["LUSD", "0x5f98805a4e8be255a32880fdec7f6728c6568ba0", "lusd-usd"],
-  ["GHO", "0x40d16fc0246ad3160ccc09b8d0d3a2cd28ae6c2f", "gho-usd"],
-  ["crvUSD", "0xf939e0a03fb07f59a73314e73794be0e57ac1b4e", "crvusd-usd"],
-  ["PYUSD", "0x6c3ea9036406852006290770bedfcaba0e23a0e8", "pyusd-usd"],
-  ["USDe", "0x4c9edd5852cd905f086c759e8383e09bff1e68b3", "usde-usd"],
-  ["sUSDe", "0x9d39a5de30e57443bff2a8307a4256c8797a3497", "susde-usd"],
-  ["USDS", "0xdc035d45d973e3ec169d2276ddab16f1e407384f", "usds-usd"],
-  ["RLUSD", "0x8292bb45bf1ee4d140127049757c2e0ff06317ed", "rlusd-usd"],
-  ["EURC", "0x1abaea1f7c830bd89acc67ec4af516284b1bc33c", "eurc-usd"],
-  ["ARB", "0xb50721bcf8d664c30412cfbc6cf7a15145234ad1", "arb-usd"],
-  ["CVX", "0x4e3fbd56cd56c3e72c1403e103b45db9da5b9d2b", "cvx-usd"],
-  ["DOLA", "0x865377367054516e17014ccded1e7d814edc9ce4", "dola-usd"],
-  ["EIGEN", "0xec53bf9167f50cdeb3ae105f56099aaab9061f83", "eigen-usd"],
-  ["FRAX", "0x853d955acef822db058eb8505911ed77f175b99e", "frax-usd"],
-  ["IMX", "0xf57e7e7c23978c3caec3c3548e3d615c346e79ff", "imx-usd"],
-  ["KNC", "0xdefa4e8a7bcba345f687a2f1456f5edd9ce97202", "knc-usd"],
-  ["mUSD", "0xaca92e438df0b2401ff60da7e4337b687a2435da", "musd-usd"],
-  ["PAXG", "0x45804880de22913dafe09f4980848ece6ecbaf78", "paxg-usd"],
-  ["RSR", "0x320623b8e4ff03373931769a31fc52a4e78b5d70", "rsr-usd"],
-  ["SAND", "0x3845badade8e6dff049820680d1f14bd3903a5d0", "sand-usd"],
-  ["SKY", "0x56072c95faa701256059aa122697b133aded9279", "sky-usd"],
-  ["SPELL", "0x090185f2135308bad17527004364ebcc2d37e5f6", "spell-usd"],
-  ["STG", "0xaf5191b0de278c7286d6c7cc6ab6bb8a73ba2cd6", "stg-usd"],
-  ["SXT", "0xe6bfd33f52d82ccb5b37e16d3dd81f9ffdabb195", "sxt-usd"],
-  ["TUSD", "0x0000000000085d4780b73119b644ae5ecd22b376", "tusd-usd"],
-  ["USD1", "0x8d0d000ee44948fc98c9b98a4fa4921476f08b0d", "usd1-usd"],
-  ["USDG", "0xe343167631d89b6ffc58b88d6b7fb0228795491d", "usdg-usd"],
-  ["USDP", "0x8e870d67f660d95d5be530380d0ec0bd388289e1", "usdp-usd"],
-  ["USDf", "0xfa2b947eec368f42195f24f36d2af29f7c24cec2", "usdf-usd"],
-  ["USDtb", "0xc139190f447e929f090edeb554d95abb8b18ac1c", "usdtb-usd"],
-  ["WLFI", "0xda5e1988097297dcdc1f90d4dfe7909e847cbef6", "wlfi-usd"],
-  ["XCN", "0xa2cd3d43c775978a96bdbf12d733d5a1ed94fb18", "xcn-usd"],
-  ["ZRX", "0xe41d2489571d322189246dafa5ebde1f4699f498", "zrx-usd"],
-  ["frxUSD", "0xcacd6fd266af91b8aed52accc382b4e165586e29", "frxusd-usd"],
-];
-
-// biome-ignore format: one token a line
-const OPTIMISM: readonly PricedToken[] = [
-  ["WETH", "0x4200000000000000000000000000000000000006", "eth-usd"],
-  ["USDC", "0x0b2c639c533813f4aa9d7837caf62653d097ff85", "usdc-usd"],
-  ["USDT", "0x94b008aa00579c1307b0ef2c499ad98a8ce58e58", "usdt-usd"],
-  ["DAI", "0xda10009cbd5d07dd0cecc66161fc93d7c9000da1", "dai-usd"],
-  ["WBTC", "0x68f180fcce6836688e9084f035309e29bf0a2095", "wbtc-usd"],
-  ["OP", "0x4200000000000000000000000000000000000042", "op-usd"],
-  ["LINK", "0x350a791bfc2c21f9ed5d10980dad2e2638ffa7f6", "link-usd"],
-  ["AAVE", "0x76fb31fb4af56892a25e32cfc43de717950c9278", "aave-usd"],
-  ["wstETH", "0x1f32b1c2345538c0c6f582fcb022739c4a194ebb", "wsteth-usd"],
-  ["UNI", "0x6fd9d7ad17242c41f7131d257212c54a0e816691", "uni-usd"],
-  ["SNX", "0x8700daec35af8ff88c16bdf0418774cb3d7599b4", "snx-usd"],
-  ["LDO", "0xfdb794692724153d1488ccdbe0c56c252596735f", "ldo-usd"],
-  ["VELO", "0x9560e827af36c94d2ac33a39bce1fe78631088db", "velo-usd"],
-  ["WLD", "0xdc6ff44d5d932cbd77b52e5612ba0529dc6226f1", "wld-usd"],
-  ["LUSD", "0xc40f949f8a4e094d1b49a23ea9241d289b7b2819", "lusd-usd"],
-  ["CRV", "0x0994206dfe8de6ec6920ff4d779b0d950605fb53", "crv-usd"],
-  ["PENDLE", "0xbc7b1ff1c6989f006a1185318ed4e7b5796e66e1", "pendle-usd"],
-  ["PEPE", "0xc1c167cc44f7923cd0062c4370df962f9ddb16f5", "pepe-usd"],
-  ["SUSHI", "0x3eaeb77b03dbc0f6321ae1b72b2e9adb0f60112b", "sushi-usd"],
-  ["YFI", "0x9046d36440290ffde54fe0dd84db8b1cfee9107b", "yfi-usd"],
-];
-
-// biome-ignore format: one token a line
-const POLYGON: readonly PricedToken[] = [
-  ["WPOL", "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270", "matic-usd"],
-  ["WETH", "0x7ceb23fd6bc0add59e62ac25578270cff1b9f619", "eth-usd"],
-  ["USDC", "0x3c499c542cef5e3811e1192ce70d8cc03d5c3359", "usdc-usd"],
-  ["DAI", "0x8f3cf7ad23cd3cadbd9735aff958023239c6a063", "dai-usd"],
-  ["WBTC", "0x1bfd67037b42cf73acf2047067bd4f2c47d9bfd6", "wbtc-usd"],
-  ["LINK", "0x53e0bca35ec356bd5dddfebbd1fc0fd03fabad39", "link-usd"],
-  ["AAVE", "0xd6df932a45c0f255f85145f286ea0b292b21c90b", "aave-usd"],
-  ["UNI", "0xb33eaad8d922b1083446dc23f610c2567fb5180f", "uni-usd"],
-  ["CRV", "0x172370d5cd63279efa6d502dab29171933a610af", "crv-usd"],
-  ["SUSHI", "0x0b3f868e0be5597d5db7feb59e1cadbb0fdda50a", "sushi-usd"],
-  ["GHST", "0x385eeac5cb85a38a9a07a70c73e0a3271cfb54a7", "ghst-usd"],
-  ["BAL", "0x9a71012b13ca4d3d0cdc72a177df3ef03b0e76a3", "bal-usd"],
-  ["APE", "0xb7b31a6bc18e48888545ce79e83e06003be70930", "ape-usd"],
-  ["BAT", "0x3cef98bb43d732e2f285ee605a8158cde967d219", "bat-usd"],
-  ["COMP", "0x8505b9d2254a7ae468c0e9dd10ccea3a837aef5c", "comp-usd"],
-  ["GRT", "0x5fe2b58c013d7601147dcdd68c143a77499f5531", "grt-usd"],
-  ["MANA", "0xa1c57f48f0deb89f569dfbe6e2b7f46d33606fd4", "mana-usd"],
-  ["SAND", "0xbbba073c31bf03b8acf7c28ef0738decf3695683", "sand-usd"],
-  ["SNX", "0x50b728d8d964fd00c2d0aad81718b71311fef68a", "snx-usd"],
-  ["USDT", "0xc2132d05d31c914a87c6611c10748aeb04b58e8f", "usdt-usd"],
-];
-
-// biome-ignore format: one token a line
-const BASE: readonly PricedToken[] = [
-  ["WETH", "0x4200000000000000000000000000000000000006", "eth-usd"],
-  ["USDC", "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "usdc-usd"],
-  ["USDT", "0xfde4c96c8593536e31f229ea8f37b2ada2699bb2", "usdt-usd"],
-  ["DAI", "0x50c5725949a6f0c72e6c4a641f24049a917db0cb", "dai-usd"],
-  ["cbBTC", "0xcbb7c0000ab88b473b1f5afd9ef808440eed33bf", "cbbtc-usd"],
-  ["tBTC", "0x236aa50979d5f3de3bd1eeb40e81137f22ab794b", "tbtc-usd"],
-  ["cbETH", "0x2ae3f1ec7f1f5012cfeab0185bfc7aa3cf0dec22", "cbeth-usd"],
-  ["LINK", "0x88fb150bdc53a65fe94dea0c9ba0a6daf8c6e196", "link-usd"],
-  ["AAVE", "0x63706e401c06ac8513145b7687a14804d17f814b", "aave-usd"],
-  ["AERO", "0x940181a94a35a4569e4529a3cdfb74e38fd98631", "aero-usd"],
-  ["COMP", "0x9e1028f5f1d5ede59748ffcee5532509976840e0", "comp-usd"],
-  ["EURC", "0x60a3e35cc302bfa44cb288bc5a4f316fdb1adb42", "eurc-usd"],
-  ["GHO", "0x6bb7a212910682dcfdbd5bcbb3e28fb4e8da10ee", "gho-usd"],
-  ["VIRTUAL", "0x0b3e328455c4059eeb9e3f84b5543f74e24e7e1b", "virtual-usd"],
-  ["MORPHO", "0xbaa5cc21fd487b8fcc2f632f3f4e8d37262a0842", "morpho-usd"],
-  ["DEGEN", "0x4ed4e862860bed51a9570b96d89af5e1b0efefed", "degen-usd"],
-  ["AMP", "0xb358489d5d92641edb4d8ee8063f8005964346ba", "amp-usd"],
-  ["cbDOGE", "0xcbd06e5a2b0c65597161de254aa074e489deb510", "cbdoge-usd"],
-  ["cbXRP", "0xcb585250f852c6c6bf90434ab21a00f02833a4af", "cbxrp-usd"],
-  ["HOME", "0x4bfaa776991e85e5f8b1255461cbbd216cfc714f", "home-usd"],
-  ["LBTC", "0xecac9c5f704e954931349da37f60e39f515c11c1", "lbtc-usd"],
-  ["MAMO", "0x7300b37dfdfab110d83290a29dfb31b1740219fe", "mamo-usd"],
-  ["MAVIA", "0x24fcfc492c1393274b6bcd568ac9e225bec93584", "mavia-usd"],
-  ["MLN", "0x7c298664bd6582f6f264c2cb5a4b9cc09b6e3889", "mln-usd"],
-  ["MOG", "0x2da56acb9ea78330f947bd57c54119debda7af71", "mog-usd"],
-  ["PEPE", "0xb4fde59a779991bfb6a52253b51947828b982be3", "pepe-usd"],
-  ["RSR", "0xab36452dbac151be02b16ca17d8919826072f64a", "rsr-usd"],
-  ["SNX", "0x22e6966b799c4d5b13be962e1d117b56327fda66", "snx-usd"],
-  ["USDS", "0x820c137fa70c8691f0e44dc420a5e53c168921dc", "usds-usd"],
-  ["VVV", "0xacfe6019ed1a7dc6f7b508c02d1b04ec88cc21bf", "vvv-usd"],
-  ["WBTC", "0x0555e30da8f98308edb960aa94c0db47230d2b9c", "wbtc-usd"],
-  ["WELL", "0xa88594d404727625a9437c3f886c7643872296ae", "well-usd"],
-  ["YFI", "0x9eaf8c1e34f05a589eda6bafdf391cf6ad3cb239", "yfi-usd"],
-  ["ZRO", "0x6985884c4392d348587b19cb9eaaf157f13271cd", "zro-usd"],
-];
-
-// biome-ignore format: one token a line
-const ARBITRUM: readonly PricedToken[] = [
-  ["WETH", "0x82af49447d8a07e3bd95bd0d56f35241523fbab1", "eth-usd"],
-  ["USDC", "0xaf88d065e77c8cc2239327c5edb3a432268e5831", "usdc-usd"],
-  ["DAI", "0xda10009cbd5d07dd0cecc66161fc93d7c9000da1", "dai-usd"],
-  ["WBTC", "0x2f2a2543b76a4166549f7aab2e75bef0aefc5b0f", "wbtc-usd"],
-  ["tBTC", "0x6c84a8f1c29108f47a79964b5fe888d4f4d0de40", "tbtc-usd"],
-  ["ARB", "0x912ce59144191c1204e64559fe8253a0e49e6548", "arb-usd"],
-  ["LINK", "0xf97f4df75117a78c1a5a0dbb814af92458539fb4", "link-usd"],
-  ["AAVE", "0xba5ddd1f9d7f570dc94a51479a000e3bce967196", "aave-usd"],
-  ["UNI", "0xfa7f8980b0f1e64a2062791cc3b0871572f1f7f0", "uni-usd"],
-  ["GMX", "0xfc5a1a6eb076a2c7ad06ed22c90d7e710e35ad0a", "gmx-usd"],
-  ["PENDLE", "0x0c880f6761f1af8d9aa9c466984b80dab9a8c9e8", "pendle-usd"],
-  ["LUSD", "0x93b346b6bc2548da6a1e7d98e9a421b42541425b", "lusd-usd"],
-  ["GHO", "0x7dff72693f6a4149b17e7c6314655f6a9f7c8b33", "gho-usd"],
-  ["1INCH", "0x6314c31a7a1652ce482cffe247e9cb7c3f4bb9af", "1inch-usd"],
-  ["APE", "0x7f9fbf9bdd3f4105c478b996b648fe6e828a1e98", "ape-usd"],
-  ["ATH", "0xc87b37a581ec3257b734886d9d3a581f5a9d056c", "ath-usd"],
-  ["AXL", "0x23ee2343b892b1bb63503a4fabc840e0e2c6810f", "axl-usd"],
-  ["CAKE", "0x1b896893dfc86bb67cf57767298b9073d2c1ba2c", "cake-usd"],
-  ["COMP", "0x354a6da3fcde098f8389cad84b0182725c6c91de", "comp-usd"],
-  ["CRV", "0x11cdb42b0eb46d95f990bedd4695a6e3fa034978", "crv-usd"],
-  ["crvUSD", "0x498bf2b1e120fed3ad3d42ea2165e9b73f99c1e5", "crvusd-usd"],
-  ["ENA", "0x58538e6a46e07434d7e7375bc268d3cb839c0133", "ena-usd"],
-  ["FRAX", "0x17fc002b466eec40dae837fc4be5c67993ddbd6f", "frax-usd"],
-  ["GNS", "0x18c11fd286c5ec11c3b683caa813b77f5163a122", "gns-usd"],
-  ["GRT", "0x9623063377ad1b27544c965ccd7342f7ea7e88c7", "grt-usd"],
-  ["LDO", "0x13ad51ed4f1b7e9dc168d8a00cb3f4ddd85efa60", "ldo-usd"],
-  ["MAGIC", "0x539bde0d7dbd336b79148aa742883198bbf60342", "magic-usd"],
-  ["MLN", "0x8f5c1a99b1df736ad685006cb6adca7b7ae4b514", "mln-usd"],
-  ["PEPE", "0x25d887ce7a35172c62febfd67a1856f20faebb00", "pepe-usd"],
-  ["RDNT", "0x3082cc23568ea640225c2467653db90e9250aaa0", "rdnt-usd"],
-  ["RSR", "0xca5ca9083702c56b481d1eec86f1776fdbd2e594", "rsr-usd"],
-  ["SPELL", "0x3e6648c5a70a150a88bce65f4ad4d506fe15d2af", "spell-usd"],
-  ["SUSHI", "0xd4d42f0b6def4ce0383636770ef773390d85c61a", "sushi-usd"],
-  ["sUSDe", "0x211cc4dd073734da055fbf44a2b4667d5e5fe5d2", "susde-usd"],
-  ["USDe", "0x5d3a1ff2b6bab83b63cd9ad0787074081a52ef34", "usde-usd"],
-  ["USDS", "0x6491c05a82219b8d1479057361ff1654749b876b", "usds-usd"],
-  ["USDT", "0xfd086bc7cd5c481dcc9c85ebe478a1c0b69fcbb9", "usdt-usd"],
-  ["WOO", "0xcafcd85d8ca7ad1e1c6f82f651fa15e33aefd07b", "woo-usd"],
-  ["YFI", "0x82e3a8f066a6989666b031d916c43672085b1582", "yfi-usd"],
-  ["ZRO", "0x6985884c4392d348587b19cb9eaaf157f13271cd", "zro-usd"],
-];
+function readChain(slug: string, nativePath: string, nativeFallbackPath: string | null = null): PricedChain {
+  const { chainId, wrappedNative } = assertDefined(findChainBySlug(slug), slug);
+  const file = JSON.parse(readFileSync(`chain-data/${slug}/price-feeds.json`, "utf8"));
+  const { sequencer, tokens } = file.chainlink.data as Pick<PricedChain, "sequencer" | "tokens">;
+  const known = { wrappedNative: assertDefined(wrappedNative, slug), sequencer, tokens };
+  return { slug, chainId, nativePath, nativeFallbackPath, ...known };
+}
 
 export const PRICED_CHAINS: readonly PricedChain[] = [
-  {
-    slug: "ethereum",
-    chainId: 1,
-    nativePath: "eth-usd",
-    nativeFallbackPath: null,
-    sequencer: null,
-    tokens: ETHEREUM,
-  },
-  {
-    slug: "optimism",
-    chainId: 10,
-    nativePath: "eth-usd",
-    nativeFallbackPath: null,
-    sequencer: "0x371ead81c9102c9bf4874a9075ffff170f2ee389",
-    tokens: OPTIMISM,
-  },
-  {
-    slug: "polygon",
-    chainId: 137,
-    nativePath: "matic-usd",
-    nativeFallbackPath: null,
-    sequencer: null,
-    tokens: POLYGON,
-  },
-  {
-    slug: "base",
-    chainId: 8453,
-    nativePath: "eth-usd",
-    nativeFallbackPath: "eth-usd-svr",
-    sequencer: "0xbcf85224fc0756b9fa45aa7892530b47e10b6433",
-    tokens: BASE,
-  },
-  {
-    slug: "arbitrum",
-    chainId: 42161,
-    nativePath: "eth-usd",
-    nativeFallbackPath: null,
-    sequencer: "0xfdb631f5ee196f0ed6faa767959853a9f217697d",
-    tokens: ARBITRUM,
-  },
+  readChain("ethereum", "eth-usd"),
+  readChain("optimism", "eth-usd"),
+  readChain("polygon", "matic-usd"),
+  readChain("base", "eth-usd", "eth-usd-svr"),
+  readChain("arbitrum", "eth-usd"),
 ];
+
+/** The directory names a feed by its asset. */
+export function findFeedPath({ symbol }: PricedToken): string {
+  return symbol === "WETH" ? "eth-usd" : `${symbol.toLowerCase()}-usd`;
+}

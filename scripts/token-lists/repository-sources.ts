@@ -160,12 +160,12 @@ function readPricedTokens(files: RepositoryFiles): Rows {
   type Row = RepositoryRow & { readonly address: string };
   // The other sources have those of the other chains.
   return PRICED_CHAINS.filter(({ chainId }) => chainId === CHAIN_IDS.arbitrum).flatMap(
-    ({ chainId, tokens }) => {
+    ({ chainId, tokens, wrappedNative }) => {
       const { list } = files.readJson(`${chainId}.json`) as { readonly list: Readonly<Record<string, Row>> };
       const rows = new Map(Object.values(list).map((row) => [row.address.toLowerCase(), row]));
-      return tokens.flatMap(([, token]) => {
-        const { symbol, name, decimals } = rows.get(token) ?? {};
-        return [{ chainId, address: token, symbol, name, decimals }];
+      return [wrappedNative, ...tokens.map(({ token }) => token)].map((address) => {
+        const { symbol, name, decimals } = rows.get(address) ?? {};
+        return { chainId, address, symbol, name, decimals };
       });
     },
   );
