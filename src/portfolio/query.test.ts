@@ -26,6 +26,7 @@ describe("createPortfolioParameters", () => {
       wallet: `0x${"ab".repeat(20)}`,
       slugs: ["base", "ethereum"],
       spam: "include",
+      partial: false,
     });
     expect(query.parse({ address, chains: ["polygon"], spam: "exclude" })).toMatchObject({
       slugs: ["polygon"],

@@ -4,7 +4,6 @@ import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
-import type { SqlValue } from "../schema/sql.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & {
@@ -38,68 +37,102 @@ export function selectDefaultChains(served: readonly string[]): readonly string[
   return servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
 }
 
+/** A parameter of a query, without its name. */
+type QueryField = {
+  readonly kind: ParameterKind<unknown>;
+  readonly required?: true;
+  readonly example: unknown;
+  readonly description: string;
+};
+type QueryFields = Readonly<Record<string, QueryField>>;
+type ParsedValue<Field> = Field extends { readonly kind: ParameterKind<infer T> } ? T : never;
+type RequiredName<Fields, Name extends keyof Fields> = Fields[Name] extends { readonly required: true }
+  ? Name
+  : never;
+type QueryValues<Fields> = {
+  readonly [Name in keyof Fields as RequiredName<Fields, Name>]: ParsedValue<Fields[Name]>;
+} & {
+  readonly [Name in keyof Fields as Exclude<Name, RequiredName<Fields, Name>>]?: ParsedValue<Fields[Name]>;
+};
+
+/** The parameters of a query by name, and the types of their values by the kinds that parse them. */
+export function defineQuery<const Fields extends QueryFields>(fields: Fields) {
+  return {
+    parameters: Object.entries(fields).map(
+      ([name, { required = false, ...field }]) => ({ name, in: "query", required, ...field }) as Parameter,
+    ),
+    // The router has parsed each value by its kind, and has rejected a request without a required one.
+    typed: (values: Readonly<Record<string, unknown>>) => values as QueryValues<Fields>,
+  };
+}
+
+/** The same kind, with the value that a request without the parameter has. */
+export function withDefault<T>(kind: ParameterKind<T>, value: T & string): ParameterKind<T> {
+  return { ...kind, json: { ...kind.json, default: value } };
+}
+
 /** Parameters for a service of these chains. */
 export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
   const defaults = selectDefaultChains(served);
-  const spam = enumParameter(["include", "exclude"]);
-  return {
-    parameters: [
-      parameter("address", addressKind, EXAMPLE_WALLET, ADDRESS_DESCRIPTION),
-      parameter(
-        "chains",
-        chainsKind(served, defaults),
-        defaults.join(","),
-        `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
-      ),
-      parameter(
-        "block",
-        blocksKind(served),
-        EXAMPLE_BLOCKS,
+  const { parameters, typed } = defineQuery({
+    address: addressField,
+    chains: {
+      kind: chainsKind(served, { default: defaults.join(",") }),
+      example: defaults.join(","),
+      description: `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
+    },
+    block: {
+      kind: blocksKind(served),
+      example: EXAMPLE_BLOCKS,
+      description:
         "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
-      ),
-      parameter(
-        "spam",
-        { ...spam, json: { ...spam.json, default: "include" } },
-        "exclude",
+    },
+    spam: {
+      kind: withDefault(enumParameter(["include", "exclude"]), "include"),
+      example: "exclude",
+      description:
         "Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed.",
-      ),
-      parameter("partial", partialKind, "allow", PARTIAL_DESCRIPTION),
-    ],
+    },
+    partial: partialField,
+  });
+  return {
+    parameters,
     parse: (values) => {
-      const { address, chains, block, spam, partial } = values as ParsedValues;
-      const blocks = block === undefined ? null : new Map(block);
-      const slugs = chains ?? (blocks === null ? defaults : [...blocks.keys()]);
-      if (blocks !== null) requireSameChains(slugs, blocks, "block");
-      return {
-        ...readWallet(address),
-        slugs,
-        spam: spam ?? "include",
-        ...(blocks && { blocks }),
-        ...(partial === "allow" && { partial: true }),
-      };
+      const { chains, block, spam = "include", ...wallet } = typed(values);
+      const blocks = block && new Map(block);
+      const slugs = chains ?? (blocks ? [...blocks.keys()] : defaults);
+      if (blocks) requireSameChains(slugs, blocks, "block");
+      return { ...readWallet(wallet), slugs, spam, blocks };
     },
   };
 }
 
-/** The results of the parameter kinds below; the router's record of values is untyped. */
-type ParsedValues = {
-  readonly address: Hex;
-  readonly chains?: readonly string[];
-  readonly block?: readonly ChainBlock[];
-  readonly spam?: PortfolioRequest["spam"];
-  readonly partial?: PartialWord;
+/** All that determines the response, in one form for equal requests. */
+export function canonicalQuery({
+  wallet,
+  slugs,
+  blocks,
+  spam,
+  partial,
+}: PortfolioRequest): Readonly<Record<string, string>> {
+  return {
+    address: wallet,
+    chains: slugs.join(","),
+    ...(blocks && { block: formatBlocks(blocks, slugs) }),
+    ...(spam === "exclude" && { spam }),
+    ...(partial && { partial: "allow" }),
+  };
+}
+
+export const partialField = {
+  kind: withDefault(enumParameter(["reject", "allow"]), "reject"),
+  example: "allow",
+  description:
+    "What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.",
 };
 
-export type PartialWord = "reject" | "allow";
-
-const partialWords = enumParameter(["reject", "allow"]);
-export const partialKind = { ...partialWords, json: { ...partialWords.json, default: "reject" } };
-
-export const PARTIAL_DESCRIPTION =
-  "The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.";
-
 /** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
-export const addressKind: ParameterKind<Hex> = {
+const addressKind: ParameterKind<Hex> = {
   json: {
     type: "string",
     anyOf: [
@@ -117,25 +150,35 @@ export const addressKind: ParameterKind<Hex> = {
   },
 };
 
+export const addressField = {
+  kind: addressKind,
+  required: true,
+  example: EXAMPLE_WALLET,
+  description:
+    "The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid.",
+} as const;
+
 const ADDRESS = /^0x[a-fA-F0-9]{40}$/;
 
 /** The wallet in lower case. A wrong checksum is accepted, as specified, and named: it is the only sign of a mistyped digit. */
-export function readWallet(address: Hex): { readonly wallet: Hex; readonly warning?: string } {
+export function readWallet({
+  address,
+  partial,
+}: {
+  readonly address: Hex;
+  readonly partial?: "reject" | "allow";
+}): Pick<PortfolioRequest, "wallet" | "warning" | "partial"> {
   const wallet = address.toLowerCase() as Hex;
-  const warning = describeWrongChecksum(address);
-  return warning === null ? { wallet } : { wallet, warning };
+  const warning = describeWrongChecksum(address) ?? undefined;
+  return { wallet, warning, partial: partial === "allow" };
 }
-
-/** For the descriptions of all routes. */
-export const ADDRESS_DESCRIPTION =
-  "The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid.";
 
 export function chainsKind(
   served: readonly string[],
-  defaults: readonly string[],
+  given: { readonly default?: string } = {},
 ): ParameterKind<readonly string[]> {
   return {
-    json: { type: "string", default: defaults.join(","), examples: [served.join(",")] },
+    json: { type: "string", ...given, examples: [served.join(",")] },
     parse: (text, name) => {
       const words = text.length <= TEXT_LENGTH_MAX ? text.split(",") : [];
       if (text.length > TEXT_LENGTH_MAX || words.length > CHAINS_MAX) {
@@ -211,15 +254,4 @@ export function formatBlocks(blocks: ReadonlyMap<string, number>, slugs: readonl
 
 function resolveAlias(word: string): string {
   return ALIASES.get(word) ?? word;
-}
-
-const REQUIRED: ReadonlySet<string> = new Set(["address", "from"]);
-
-export function parameter(
-  name: string,
-  kind: ParameterKind<SqlValue>,
-  example: string,
-  description: string,
-): Parameter {
-  return { name, in: "query", required: REQUIRED.has(name), kind, description, example };
 }

@@ -1,30 +1,22 @@
 // The query of a difference: a wallet, its chains, and the blocks from which and to which it is taken.
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
-import type { Parameter, ParameterKind } from "../../schema/parameter.ts";
+import type { ParameterKind } from "../../schema/parameter.ts";
 import {
-  ADDRESS_DESCRIPTION,
-  addressKind,
+  addressField,
   blocksKind,
   type ChainBlock,
   chainsKind,
+  defineQuery,
   EXAMPLE_BLOCKS,
   EXAMPLE_WALLET,
   formatBlocks,
-  PARTIAL_DESCRIPTION,
-  type PartialWord,
-  parameter,
-  partialKind,
+  type PortfolioRequest,
+  partialField,
   readWallet,
   requireSameChains,
 } from "../query.ts";
 
-export type DiffRequest = {
-  readonly wallet: Hex;
-  /** The problem with the spelling of the wallet. */
-  readonly warning?: string | undefined;
-  /** Whether a chain that cannot be read at one end is left out. */
-  readonly partial?: boolean;
+export type DiffRequest = Pick<PortfolioRequest, "wallet" | "warning" | "partial"> & {
   /** Distinct, in the order of the response; null for those of the stored snapshot. */
   readonly slugs: readonly string[] | null;
   /** Blocks by slug, or the id of a stored snapshot. */
@@ -33,48 +25,44 @@ export type DiffRequest = {
   readonly to: ReadonlyMap<string, number> | null;
 };
 
-type ParsedValues = {
-  readonly address: Hex;
-  readonly chains?: readonly string[];
-  readonly from: readonly ChainBlock[] | string;
-  readonly to?: readonly ChainBlock[];
-  readonly partial?: PartialWord;
-};
-
 export const EXAMPLE_DIFF_QUERY = {
   address: EXAMPLE_WALLET,
   from: EXAMPLE_BLOCKS,
   to: "base:38040000,ethereum:23707000",
 };
 
-export function createDiffParameters(served: readonly string[]): readonly Parameter[] {
-  return [
-    parameter("address", addressKind, EXAMPLE_DIFF_QUERY.address, ADDRESS_DESCRIPTION),
-    parameter(
-      "chains",
-      withoutDefault(chainsKind(served, [])),
-      "base,ethereum",
-      "Chains to include, separated by commas; without it, those that `from` names.",
-    ),
-    parameter(
-      "from",
-      fromKind(served),
-      EXAMPLE_DIFF_QUERY.from,
-      "The block of each chain at which the difference starts: `chain:number`, separated by commas. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has.",
-    ),
-    parameter(
-      "to",
-      blocksKind(served),
-      EXAMPLE_DIFF_QUERY.to,
-      "The block of each chain at which it ends, in the same form; without it, the newest blocks.",
-    ),
-    parameter("partial", partialKind, "allow", PARTIAL_DESCRIPTION),
-  ];
+function defineDiffQuery(served: readonly string[]) {
+  return defineQuery({
+    address: addressField,
+    chains: {
+      kind: chainsKind(served),
+      example: "base,ethereum",
+      description: "Chains to include, separated by commas; without it, those that `from` names.",
+    },
+    from: {
+      kind: fromKind(served),
+      required: true,
+      example: EXAMPLE_DIFF_QUERY.from,
+      description:
+        "The block of each chain at which the difference starts: `chain:number`, separated by commas. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has.",
+    },
+    to: {
+      kind: blocksKind(served),
+      example: EXAMPLE_DIFF_QUERY.to,
+      description:
+        "The block of each chain at which it ends, in the same form; without it, the newest blocks.",
+    },
+    partial: partialField,
+  });
 }
 
-function withoutDefault<Kind extends { readonly json: Readonly<Record<string, unknown>> }>(kind: Kind): Kind {
-  const { default: _, ...json } = kind.json;
-  return { ...kind, json };
+/** Parameters for a service of these chains. */
+export function createDiffParameters(served: readonly string[]) {
+  const { parameters, typed } = defineDiffQuery(served);
+  return {
+    parameters,
+    parse: (values: Readonly<Record<string, unknown>>) => parseDiffRequest(typed(values)),
+  };
 }
 
 const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
@@ -87,15 +75,15 @@ function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[
   };
 }
 
-export function parseDiffRequest(values: Readonly<Record<string, unknown>>): DiffRequest {
-  const { address, chains = null, ...given } = values as ParsedValues;
-  const wallet = { ...readWallet(address), ...(given.partial === "allow" && { partial: true }) };
+function parseDiffRequest(given: ReturnType<ReturnType<typeof defineDiffQuery>["typed"]>): DiffRequest {
+  const { chains = null } = given;
+  const wallet = readWallet(given);
   const to = given.to === undefined ? null : new Map(given.to);
-  if (typeof given.from === "string") {
+  const from = typeof given.from === "string" ? given.from : new Map(given.from);
+  if (typeof from === "string") {
     if (to !== null) requireSameChains(chains ?? [...to.keys()], to, "to");
-    return { ...wallet, slugs: chains ?? (to && [...to.keys()]), from: given.from, to };
+    return { ...wallet, slugs: chains ?? (to && [...to.keys()]), from, to };
   }
-  const from = new Map(given.from);
   const slugs = chains ?? [...from.keys()];
   requireSameChains(slugs, from, "from");
   if (to !== null) requireSameChains(slugs, to, "to");

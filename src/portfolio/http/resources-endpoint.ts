@@ -3,9 +3,10 @@ import { createHash } from "node:crypto";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import type { Parameter, ParameterKind } from "../../schema/parameter.ts";
+import type { ParameterKind } from "../../schema/parameter.ts";
 import { buildDiscoveryResources, discoveryResourcesSchema } from "../../web/discovery.ts";
 import type { Offering } from "../../web/offering.ts";
+import { defineQuery } from "../query.ts";
 
 export const RESOURCES_PATH = "/discovery/resources";
 
@@ -23,21 +24,12 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
     description:
       "The list that clients of an x402 directory page through: for each paid resource its URL, terms, and schemas of request and response.",
     tag: "Service",
-    parameters: [
-      query("type", textKind, "http", "Only resources of this type; all of ours are `http`."),
-      query(
-        "limit",
-        limitKind,
-        10,
-        `How many resources to list; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
-      ),
-      query("offset", offsetKind, 0, "How many resources to skip."),
-    ],
+    parameters,
     body: null,
     responses: { 200: discoveryResourcesSchema },
     hasEtag: true,
     async handle({ values }) {
-      const { type = "", limit = LIMIT_MAX, offset = 0 } = values as ParsedValues;
+      const { type = "", limit = LIMIT_MAX, offset = 0 } = typed(values);
       // Clients that always send every filter leave those empty that they do not use.
       const page = { type: type === "" ? undefined : type, limit, offset };
       const body = Buffer.from(JSON.stringify(buildDiscoveryResources(offering, page)));
@@ -51,9 +43,6 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
     },
   };
 }
-
-/** The results of the parameter kinds below; the router's record of values is untyped. */
-type ParsedValues = { readonly type?: string; readonly limit?: number; readonly offset?: number };
 
 const textKind: ParameterKind<string> = { json: { type: "string" }, parse: (text) => text };
 
@@ -72,6 +61,16 @@ const offsetKind: ParameterKind<number> = {
   parse: (text, name) => Number(parseUint(text, name, BigInt(OFFSET_MAX))),
 };
 
-function query(name: string, kind: Parameter["kind"], example: unknown, description: string): Parameter {
-  return { name, in: "query", required: false, kind, description, example };
-}
+const { parameters, typed } = defineQuery({
+  type: {
+    kind: textKind,
+    example: "http",
+    description: "Only resources of this type; all of ours are `http`.",
+  },
+  limit: {
+    kind: limitKind,
+    example: 10,
+    description: `How many resources to list; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
+  },
+  offset: { kind: offsetKind, example: 0, description: "How many resources to skip." },
+});

@@ -2,7 +2,8 @@
 import { type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
-import { enumParameter, type Parameter, type ParameterKind } from "../../../schema/parameter.ts";
+import { enumParameter, type ParameterKind } from "../../../schema/parameter.ts";
+import { defineQuery, withDefault } from "../../query.ts";
 import type { PaidQuery } from "../routes/paid-route.ts";
 import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fields.ts";
 
@@ -27,11 +28,13 @@ const FIELDS = /^[A-Za-z0-9]+(\.[A-Za-z0-9]+)*(,[A-Za-z0-9]+(\.[A-Za-z0-9]+)*)*$
 /** The same query with the parameters of a budget; a payment is bound to them as to every other parameter. */
 export function addBudget<Body>(query: PaidQuery<Body>, options: BudgetOptions<Body>): PaidQuery {
   const { shapes, minUsd: limit } = options;
+  const { parameters, typed } = defineBudget(options);
+  const offered = parameters.filter(({ name }) => limit !== undefined || name !== "min_usd");
   return {
-    parameters: [...query.parameters, ...createBudgetParameters(options)],
+    parameters: [...query.parameters, ...offered],
     parse: (values) => {
       const request = query.parse(values);
-      const { detail = "full", min_usd: minUsd = null, fields: names = null } = values as BudgetValues;
+      const { detail = "full", min_usd: minUsd = null, fields: names = null } = typed(values);
       const shape = shapes[detail] ?? shapes.full;
       const fields = names === null ? null : parseFields(names, shape.schema);
       return {
@@ -58,13 +61,6 @@ export function describeSelection(title: string): JsonSchema {
   };
 }
 
-/** The results of the parameter kinds below; the router's record of values is untyped. */
-type BudgetValues = {
-  readonly detail?: string;
-  readonly min_usd?: Decimal;
-  readonly fields?: readonly string[];
-};
-
 type Budget = {
   readonly detail: string;
   readonly minUsd: Decimal | null;
@@ -80,26 +76,21 @@ function formatBudget({ detail, minUsd, fields }: Budget): Readonly<Record<strin
   };
 }
 
-function createBudgetParameters<Body>({ shapes, detail, minUsd }: BudgetOptions<Body>): readonly Parameter[] {
-  const words = enumParameter(Object.keys(shapes) as [string, ...string[]]);
-  const parameters = [
-    {
-      name: "detail",
-      kind: { ...words, json: { ...words.json, default: "full" } },
+function defineBudget<Body>({ shapes, detail, minUsd }: BudgetOptions<Body>) {
+  const names = Object.keys(shapes.full.schema.properties ?? {});
+  return defineQuery({
+    detail: {
+      kind: withDefault(enumParameter(Object.keys(shapes)), "full"),
       example: "full",
       description: detail,
     },
-    ...(minUsd ? [{ name: "min_usd", kind: minUsdKind, example: "1", description: minUsd.description }] : []),
-    {
-      name: "fields",
+    min_usd: { kind: minUsdKind, example: "1", description: minUsd?.description ?? "" },
+    fields: {
       kind: fieldsKind,
-      example: Object.keys(shapes.full.schema.properties ?? {})
-        .slice(0, 3)
-        .join(","),
+      example: names.slice(0, 3).join(","),
       description: `Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as \`${findListField(shapes.full.schema)}\`.`,
     },
-  ];
-  return parameters.map((each) => ({ ...each, in: "query", required: false }) as Parameter);
+  });
 }
 
 /** A field of the records in the first list of a response. */

@@ -1,12 +1,7 @@
 // GET /portfolio/diff: what changed in a wallet between two blocks of each chain.
 import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfolio/diff.ts";
 import { exampleDiff } from "../../../schema/portfolio/examples.ts";
-import {
-  canonicalDiffQuery,
-  createDiffParameters,
-  EXAMPLE_DIFF_QUERY,
-  parseDiffRequest,
-} from "../../diff/query.ts";
+import { canonicalDiffQuery, createDiffParameters, EXAMPLE_DIFF_QUERY } from "../../diff/query.ts";
 import { checkDiff, readDiff } from "../../diff/read-diff.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { DIFF_BUDGET, portfolioDiffOverviewSchema } from "../budget/diff-budget.ts";
@@ -42,10 +37,11 @@ export const diffRoute: PaidRouteDeclaration = {
 };
 
 function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
+  const { parameters, parse } = createDiffParameters(served);
   return {
-    parameters: createDiffParameters(served),
+    parameters,
     parse: (values) => {
-      const request = parseDiffRequest(values);
+      const request = parse(values);
       return {
         query: canonicalDiffQuery(request),
         warning: request.warning,

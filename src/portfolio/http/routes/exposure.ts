@@ -2,14 +2,12 @@
 
 import { exampleExposure } from "../../../schema/portfolio/examples.ts";
 import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposure.ts";
-import { checkBlocks } from "../../check-request.ts";
 import { readExposure } from "../../exposure/read-exposure.ts";
 import { spenderList } from "../../exposure/spenders.ts";
-import { createPortfolioParameters, formatBlocks } from "../../query.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { EXPOSURE_BUDGET, exposureOverviewSchema } from "../budget/exposure-budget.ts";
 import { pickFields } from "../budget/fit.ts";
-import { addWarning, type PaidQuery, type PaidRouteDeclaration } from "./paid-route.ts";
+import { createWalletQuery, type PaidQuery, type PaidRouteDeclaration } from "./paid-route.ts";
 
 export const exposureRoute: PaidRouteDeclaration = {
   path: "/exposure",
@@ -42,25 +40,8 @@ export const exposureRoute: PaidRouteDeclaration = {
 };
 
 function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
-  const { parameters, parse } = createPortfolioParameters(served);
-  return {
-    parameters: parameters.filter(({ name }) => name !== "spam"),
-    parse: (values) => {
-      const request = parse(values);
-      const { wallet, slugs, blocks, partial } = request;
-      const optional = {
-        ...(blocks && { block: formatBlocks(blocks, slugs) }),
-        ...(partial && { partial: "allow" }),
-      };
-      return {
-        query: { address: wallet, chains: slugs.join(","), ...optional },
-        warning: request.warning,
-        check: (services, client) => checkBlocks(services, [blocks ?? new Map()], client),
-        read: async (services, signal) => {
-          const exposure = await readExposure({ ...services, spenders: spenderList }, request, signal);
-          return addWarning(exposure, request.warning);
-        },
-      };
-    },
-  };
+  const query = createWalletQuery(served, (request, services, signal) =>
+    readExposure({ ...services, spenders: spenderList }, request, signal),
+  );
+  return { ...query, parameters: query.parameters.filter(({ name }) => name !== "spam") };
 }

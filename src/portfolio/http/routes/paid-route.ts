@@ -4,9 +4,11 @@ import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { Parameter } from "../../../schema/parameter.ts";
+import { checkBlocks } from "../../check-request.ts";
 import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
 import type { FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
+import { canonicalQuery, createPortfolioParameters, type PortfolioRequest } from "../../query.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
 
@@ -90,8 +92,29 @@ type PriceKey = keyof Config<typeof paywallSettings> & `${string}PriceUsd`;
 
 type Warned = { readonly summary: { readonly warnings: readonly string[] } };
 
+/** A query of a wallet and its chains, now or as of blocks. */
+export function createWalletQuery<Body extends Warned>(
+  served: readonly string[],
+  read: (request: PortfolioRequest, services: RouteServices, signal: AbortSignal) => Promise<Body>,
+): PaidQuery<Body> {
+  const { parameters, parse } = createPortfolioParameters(served);
+  return {
+    parameters,
+    parse: (values) => {
+      const request = parse(values);
+      const { blocks = new Map(), warning } = request;
+      return {
+        query: canonicalQuery(request),
+        warning,
+        check: (services, client) => checkBlocks(services, [blocks], client),
+        read: async (services, signal) => addWarning(await read(request, services, signal), warning),
+      };
+    },
+  };
+}
+
 /** Adds a warning about the request before all others: those are about a wallet that may be the wrong one. */
-export function addWarning<Body extends Warned>(body: Body, warning: string | undefined): Body {
+function addWarning<Body extends Warned>(body: Body, warning: string | undefined): Body {
   if (warning === undefined) return body;
   return { ...body, summary: { ...body.summary, warnings: [warning, ...body.summary.warnings] } };
 }

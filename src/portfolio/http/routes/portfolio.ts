@@ -3,8 +3,6 @@
 import type { Hex } from "../../../lib/hex.ts";
 import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
 import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
-import { checkBlocks } from "../../check-request.ts";
-import { createPortfolioParameters, formatBlocks, type PortfolioRequest } from "../../query.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
 import { addBudget, describeSelection } from "../budget/budget.ts";
 import { pickFields } from "../budget/fit.ts";
@@ -14,7 +12,7 @@ import {
   SNAPSHOT_BUDGET,
 } from "../budget/snapshot-budget.ts";
 import {
-  addWarning,
+  createWalletQuery,
   type DeliveredResponse,
   type PaidQuery,
   type PaidRouteDeclaration,
@@ -66,28 +64,15 @@ export const portfolioRoute: PaidRouteDeclaration = {
 };
 
 function createSnapshotQuery(served: readonly string[]): PaidQuery<PortfolioSnapshot> {
-  const { parameters, parse } = createPortfolioParameters(served);
-  return {
-    parameters,
-    parse: (values) => {
-      const request = parse(values);
-      return {
-        query: canonicalQuery(request),
-        warning: request.warning,
-        check: (services, client) => checkBlocks(services, [request.blocks ?? new Map()], client),
-        read: async ({ snapshots, storedSnapshots }, signal) => {
-          const snapshot = await snapshots.read(request, signal);
-          // A difference from a snapshot without a chain would show everything there as new.
-          const isStored = snapshot.failedChains === undefined;
-          const stored = isStored ? storedSnapshots?.store(snapshot, request.blocks !== undefined) : null;
-          const snapshotId = (await stored) ?? null;
-          const kept = request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
-          const shown = addWarning(kept, request.warning);
-          return snapshotId === null ? shown : { ...shown, snapshotId };
-        },
-      };
-    },
-  };
+  return createWalletQuery(served, async (request, { snapshots, storedSnapshots }, signal) => {
+    const snapshot = await snapshots.read(request, signal);
+    // A difference from a snapshot without a chain would show everything there as new.
+    const isStored = snapshot.failedChains === undefined;
+    const stored = isStored ? storedSnapshots?.store(snapshot, request.blocks !== undefined) : null;
+    const snapshotId = (await stored) ?? null;
+    const shown = request.spam === "exclude" ? excludeSpam(snapshot) : snapshot;
+    return snapshotId === null ? shown : { ...shown, snapshotId };
+  });
 }
 
 // Within a text of a response its quotes would be escaped, so that no name of a token can pass for it.
@@ -97,20 +82,4 @@ const SNAPSHOT_ID = /"snapshotId":"([0-9a-f]{64})"/;
 function findSnapshotId(body: DeliveredResponse["body"]): string | null {
   const text = body instanceof Uint8Array ? Buffer.from(body).toString("utf8") : JSON.stringify(body);
   return SNAPSHOT_ID.exec(text)?.[1] ?? null;
-}
-
-function canonicalQuery({
-  wallet,
-  slugs,
-  blocks,
-  spam,
-  partial,
-}: PortfolioRequest): Readonly<Record<string, string>> {
-  return {
-    address: wallet,
-    chains: slugs.join(","),
-    ...(blocks && { block: formatBlocks(blocks, slugs) }),
-    ...(spam === "include" ? {} : { spam }),
-    ...(partial && { partial: "allow" }),
-  };
 }
