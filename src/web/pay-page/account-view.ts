@@ -15,9 +15,9 @@ export function describeWallet({ name, accounts }: KeptSnapshot, { nameOf }: Vie
   // One kind on all chains needs no list of them.
   const isOne = kinds.size === 1;
   const tags = [...kinds].map(([kind, chains]) =>
-    createElement("span", { class: "tag" }, isOne ? kind : `${kind} on ${chains.join(", ")}`),
+    createElement("span.tag", isOne ? kind : `${kind} on ${chains.join(", ")}`),
   );
-  const shown = typeof name === "string" ? [createElement("strong", {}, renderName(name))] : [];
+  const shown = typeof name === "string" ? [createElement("strong", renderName(name))] : [];
   return [...shown, ...tags];
 }
 
@@ -39,18 +39,7 @@ export function renderGas({ gas }: KeptSnapshot, chain: string) {
   const found = (gas ?? []).find((entry) => entry.chain === chain);
   if (!found || found.ready === null || found.transfers === null) return null;
   const { ready, transfers, symbol } = found;
-  if (!ready)
-    return createElement(
-      "small",
-      { class: "gas bad" },
-      "No gas: too little ",
-      renderName(symbol),
-      " to send",
-    );
+  if (!ready) return createElement("small.gas.bad", "No gas: too little ", renderName(symbol), " to send");
   const count = transfers === "1" ? "one transfer" : `${formatQuantity(transfers)} transfers`;
-  return createElement(
-    "small",
-    { class: "gas" },
-    `Gas for ${transfers.length > 4 ? "thousands of transfers" : count}`,
-  );
+  return createElement("small.gas", `Gas for ${transfers.length > 4 ? "thousands of transfers" : count}`);
 }

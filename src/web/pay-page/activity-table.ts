@@ -33,7 +33,7 @@ const ACTIVITY_COLUMNS = [
 export function renderActivity(activity: readonly RecentActivity[], wallet: string, context: ViewContext) {
   if (activity.length === 0) {
     const text = "No transfer of a listed token was found in the searched blocks.";
-    return renderCard("Recent activity", createElement("p", { class: "soft" }, text));
+    return renderCard("Recent activity", createElement("p.soft", text));
   }
   const head = { look: "activity", caption: "Recent transfers, newest first", columns: ACTIVITY_COLUMNS };
   const rows = activity.map((entry) => renderEntry(entry, wallet, context));
@@ -49,19 +49,18 @@ function renderEntry(entry: RecentActivity, wallet: string, context: ViewContext
   const { label, look, sign, arrow, preposition, other } = findDirection(entry, wallet);
   return createElement(
     "tr",
-    {},
     createElement(
       "th",
       { scope: "row" },
       createElement("span", { class: `direction ${look}` }, renderArrow(arrow), label),
       " ",
-      other === null ? null : createElement("span", { class: "party" }, `${preposition} `, renderHex(other)),
-      createElement("small", {}, chainName, createElement("span", { class: "narrow" }, transaction)),
+      other === null ? null : createElement("span.party", `${preposition} `, renderHex(other)),
+      createElement("small", chainName, createElement("span.narrow", transaction)),
       ...listRemarks(entry, wallet),
     ),
-    createElement("td", { class: "wide transaction" }, transaction),
-    createElement("td", { class: "number wide" }, time),
-    renderAmountCell(entry, { look, sign }, createElement("small", { class: "narrow" }, time)),
+    createElement("td.wide.transaction", transaction),
+    createElement("td.number.wide", time),
+    renderAmountCell(entry, { look, sign }, createElement("small.narrow", time)),
   );
 }
 
@@ -71,7 +70,7 @@ function renderAmountCell(
   below: ViewElement,
 ) {
   if (transfer === null) {
-    const none = createElement("span", { class: "soft" }, "unknown");
+    const none = createElement("span.soft", "unknown");
     return renderNumberCell(none, "What moved is not known", "", below);
   }
   const { contract, symbol, amount, rawAmount } = transfer;
@@ -111,8 +110,8 @@ function findDirection({ from, to }: RecentActivity, wallet: string): Direction 
 
 function renderArrow(path: string) {
   return createElement(
-    "svg",
-    { class: "arrow", viewBox: "0 0 12 12", "aria-hidden": "true" },
+    "svg.arrow",
+    { viewBox: "0 0 12 12", "aria-hidden": "true" },
     createElement("path", { d: path }),
   );
 }
@@ -121,20 +120,10 @@ function listRemarks({ from, sender, lookalike }: RecentActivity, wallet: string
   return [
     // People copy counterparties from such lists, which is what a poisoner waits for.
     lookalike
-      ? createElement(
-          "small",
-          { class: "remark bad" },
-          "Looks like another address of this list: do not copy it",
-        )
+      ? createElement("small.remark.bad", "Looks like another address of this list: do not copy it")
       : null,
     from === wallet && sender !== null && sender !== wallet
-      ? createElement(
-          "small",
-          { class: "remark" },
-          "Sent by ",
-          renderHex(sender),
-          " with the wallet's permission",
-        )
+      ? createElement("small.remark", "Sent by ", renderHex(sender), " with the wallet's permission")
       : null,
   ].filter((remark) => remark !== null);
 }

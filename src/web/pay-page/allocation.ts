@@ -33,10 +33,9 @@ export function renderAllocation(parts: Part[], nameOf: (slug: string) => string
     look: `s${index < SLICES_MAX ? index : 6}`,
   }));
   return createElement(
-    "div",
-    { class: "allocation" },
+    "div.allocation",
     renderRing(slices),
-    createElement("ul", { class: "legend" }, ...slices.map(renderSlice)),
+    createElement("ul.legend", ...slices.map(renderSlice)),
   );
 }
 
@@ -58,8 +57,8 @@ function renderRing(slices: Slice[]) {
     .map(({ name, chain, share }) => `${truncateName(name)} ${chain} ${formatShare(share)}`)
     .join(", ");
   return createElement(
-    "svg",
-    { class: "ring", viewBox: "0 0 42 42", role: "img", "aria-label": `Allocation: ${words}` },
+    "svg.ring",
+    { viewBox: "0 0 42 42", role: "img", "aria-label": `Allocation: ${words}` },
     ...arcs,
   );
 }
@@ -67,11 +66,10 @@ function renderRing(slices: Slice[]) {
 function renderSlice({ name, chain, units, share, look }: Slice) {
   return createElement(
     "li",
-    {},
     createElement("span", { class: `dot ${look}` }),
-    createElement("span", { class: "name" }, renderName(name), chain === "" ? null : renderChain(chain)),
-    createElement("span", { class: "share" }, formatShare(share)),
-    createElement("span", { class: "value" }, renderAmount(formatUsd(fromMillionths(units)))),
+    createElement("span.name", renderName(name), chain === "" ? null : renderChain(chain)),
+    createElement("span.share", formatShare(share)),
+    createElement("span.value", renderAmount(formatUsd(fromMillionths(units)))),
   );
 }
 

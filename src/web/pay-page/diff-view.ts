@@ -29,7 +29,7 @@ export function renderDifference(difference: PortfolioDiff, context: ViewContext
   const { from, to, tokens, positions } = difference;
   const { notes, warnings } = sortNotes([...new Set([...from.warnings, ...to.warnings])]);
   const parts = [
-    createElement("div", { class: "two" }, renderChange(difference), renderSides(difference, context)),
+    createElement("div.two", renderChange(difference), renderSides(difference, context)),
     warnings.length === 0 ? null : renderWarnings(warnings),
     renderChanges(
       "Tokens",
@@ -115,7 +115,7 @@ function describePosition({ assets, ...change }: PortfolioDiff["positions"][numb
 }
 
 function renderChanges(title: string, rows: Row[], context: ViewContext) {
-  if (rows.length === 0) return renderCard(title, createElement("p", { class: "soft" }, "Nothing changed."));
+  if (rows.length === 0) return renderCard(title, createElement("p.soft", "Nothing changed."));
   const size = ({ changeUsd }: Row) => {
     const units = toMillionths(changeUsd);
     return units < 0n ? -units : units;
@@ -145,12 +145,11 @@ function renderRow(
     );
   return createElement(
     "tr",
-    {},
     createElement(
       "th",
       { scope: "row" },
-      createElement("strong", {}, renderName(name)),
-      createElement("small", {}, renderChain(nameOf(chain))),
+      createElement("strong", renderName(name)),
+      createElement("small", renderChain(nameOf(chain))),
     ),
     cell(before),
     cell(after),

@@ -4,13 +4,24 @@
 export type ViewElement = { tag: string; attributes: Record<string, string>; children: ViewChild[] };
 export type ViewChild = ViewElement | string;
 
+type Attributes = Record<string, string>;
+
+/** Classes stand after the tag, as in `p.soft`; attributes may be left out. */
 export function createElement(
-  tag: string,
-  attributes: Record<string, string>,
-  ...children: (ViewChild | null)[]
+  name: string,
+  first: Attributes | ViewChild | null = null,
+  ...others: (ViewChild | null)[]
 ): ViewElement {
-  return { tag, attributes, children: children.filter((child) => child !== null) };
+  const [tag = "", ...classes] = name.split(".");
+  const look = classes.length === 0 ? {} : { class: classes.join(" ") };
+  if (first === null || isChild(first)) return { tag, attributes: look, children: keep(first, ...others) };
+  return { tag, attributes: { ...look, ...first }, children: keep(...others) };
 }
+
+const isChild = (value: Attributes | ViewChild): value is ViewChild =>
+  typeof value === "string" || Array.isArray(value.children);
+
+const keep = (...children: (ViewChild | null)[]) => children.filter((child) => child !== null);
 
 // "−$1,234,567,901.37" fits next to a name on the narrowest phone.
 const AMOUNT_LENGTH_MAX = 18;
@@ -18,20 +29,20 @@ const AMOUNT_LENGTH_MAX = 18;
 /** An amount in one piece; one that is longer than a line may break after its thousands. */
 export function renderAmount(text: string) {
   const groups = text.length > AMOUNT_LENGTH_MAX ? text.split(/(?<=,)/) : [text];
-  const parts = groups.flatMap((group, index) => (index === 0 ? [group] : [createElement("wbr", {}), group]));
-  return createElement("span", { class: "amount" }, ...parts);
+  const parts = groups.flatMap((group, index) => (index === 0 ? [group] : [createElement("wbr"), group]));
+  return createElement("span.amount", ...parts);
 }
 
 export function renderCard(title: string, ...children: (ViewChild | null)[]) {
-  return createElement("section", { class: "card" }, createElement("h3", {}, title), ...children);
+  return createElement("section.card", createElement("h3", title), ...children);
 }
 
 /** Rows of name and value. */
 export function renderFacts(rows: (string | ViewElement)[][]) {
   const parts = rows.map(([name = "", value = ""]) =>
-    createElement("div", {}, createElement("dt", {}, name), createElement("dd", {}, value)),
+    createElement("div", createElement("dt", name), createElement("dd", value)),
   );
-  return createElement("dl", { class: "facts" }, ...parts);
+  return createElement("dl.facts", ...parts);
 }
 
 type Column = { name: string; look?: string };
@@ -47,8 +58,8 @@ export function renderTable(
   return createElement(
     "table",
     { class: look },
-    createElement("caption", { class: "unseen" }, caption),
-    createElement("thead", {}, createElement("tr", {}, ...head)),
+    createElement("caption.unseen", caption),
+    createElement("thead", createElement("tr", ...head)),
     ...bodies,
   );
 }
@@ -59,11 +70,11 @@ export function renderFoldedTable(
   rows: ViewElement[],
   shown: number,
 ): ViewElement[] {
-  const render = (part: ViewElement[]) => renderTable(head, createElement("tbody", {}, ...part));
+  const render = (part: ViewElement[]) => renderTable(head, createElement("tbody", ...part));
   if (rows.length <= shown) return [render(rows)];
   const rest = rows.slice(shown);
-  const summary = createElement("summary", {}, `${rest.length} more`);
-  return [render(rows.slice(0, shown)), createElement("details", { class: "more" }, summary, render(rest))];
+  const summary = createElement("summary", `${rest.length} more`);
+  return [render(rows.slice(0, shown)), createElement("details.more", summary, render(rest))];
 }
 
 /** `exact` is for the tooltip. */
@@ -81,8 +92,8 @@ export function renderNumberCell(
 export function renderShareBar(percent: number, look: string) {
   const size = { x: "0", y: "0", height: "4", rx: "2" };
   return createElement(
-    "svg",
-    { class: "bar", viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
+    "svg.bar",
+    { viewBox: "0 0 100 4", preserveAspectRatio: "none", "aria-hidden": "true" },
     createElement("rect", { ...size, width: "100", class: "track" }),
     createElement("rect", { ...size, width: String(Math.min(Math.max(percent, 0), 100)), class: look }),
   );

@@ -19,7 +19,7 @@ export function renderExposure(exposure: Exposure, context: ViewContext): ViewEl
   const { notes, warnings } = sortNotes(summary.warnings);
   const { controls, positions, tokens, collections, idle, spam } = sortPermissions(permissions);
   const parts = [
-    createElement("div", { class: "two" }, renderGlance(exposure, context), renderChains(exposure, context)),
+    createElement("div.two", renderGlance(exposure, context), renderChains(exposure, context)),
     warnings.length === 0 ? null : renderWarnings(warnings),
     controls.length === 0 ? null : renderCard("Who controls the account", renderControls(controls, context)),
     renderAssetCard("Positions that others can take", positions, context),
@@ -57,28 +57,23 @@ function renderGlance(exposure: Exposure, { nameOf }: ViewContext) {
   const places = listWords(chains.map(nameOf));
   if (permissionCount === 0) {
     return createElement(
-      "section",
-      { class: "card glance calm" },
-      createElement("h3", {}, "Can be taken by others"),
+      "section.card.glance.calm",
+      createElement("h3", "Can be taken by others"),
       renderTotalAmount("Nothing"),
-      createElement("p", {}, `No permission over this wallet was found on ${places}.`),
-      createElement(
-        "p",
-        { class: "soft" },
-        "Compare the address with the one you meant, and see below what was searched.",
-      ),
+      createElement("p", `No permission over this wallet was found on ${places}.`),
+      createElement("p.soft", "Compare the address with the one you meant, and see below what was searched."),
     );
   }
   const isSafe = !partial && valueAtRiskUsd !== null && toMillionths(valueAtRiskUsd) === 0n;
   return createElement(
     "section",
     { class: `card glance ${isSafe ? "calm" : "alarm"}` },
-    createElement("h3", {}, "Can be taken by others"),
+    createElement("h3", "Can be taken by others"),
     renderTotalAmount(valueAtRiskUsd === null ? "Unknown" : formatUsd(valueAtRiskUsd)),
     partial && valueAtRiskUsd !== null
-      ? createElement("p", { class: "soft" }, "At least: something of it has no known value.")
+      ? createElement("p.soft", "At least: something of it has no known value.")
       : null,
-    createElement("p", {}, describeCounts(exposure)),
+    createElement("p", describeCounts(exposure)),
     renderWorst(permissions),
   );
 }
@@ -101,8 +96,8 @@ function renderWorst(permissions: readonly ExposurePermission[]) {
   const { spenderName, spender, valueAtRiskUsd, symbol, contract, unlimited, allowance, balance } = worst;
   const holder =
     spenderName === null
-      ? createElement("strong", {}, "An unknown spender, ", shortenHex(spender))
-      : createElement("strong", {}, renderName(spenderName));
+      ? createElement("strong", "An unknown spender, ", shortenHex(spender))
+      : createElement("strong", renderName(spenderName));
   const isAll = unlimited || toMillionths(allowance) >= toMillionths(balance);
   const amount = formatQuantity(isAll ? balance : allowance);
   const what = isControl(worst)
@@ -111,8 +106,7 @@ function renderWorst(permissions: readonly ExposurePermission[]) {
       ? ["positions in ", renderName(worst.protocol)]
       : [isAll ? `all ${amount} ` : `${amount} `, renderName(symbol ?? shortenHex(contract))];
   return createElement(
-    "p",
-    { class: "worst" },
+    "p.worst",
     "The largest: ",
     holder,
     " can take ",
@@ -127,14 +121,12 @@ function renderChains({ summary }: Exposure, { nameOf }: ViewContext) {
   const rows = summary.chains.map(({ chain, valueAtRiskUsd, permissionCount }) =>
     createElement(
       "li",
-      {},
       renderChain(nameOf(chain)),
       renderShareBar(whole === 0n ? 0 : computeShare(toMillionths(valueAtRiskUsd), whole), "owed"),
       createElement(
-        "span",
-        { class: "value" },
+        "span.value",
         renderAmount(valueAtRiskUsd === null ? "unknown" : formatUsd(valueAtRiskUsd)),
-        createElement("small", {}, countOf(permissionCount, "permission")),
+        createElement("small", countOf(permissionCount, "permission")),
       ),
     ),
   );
@@ -146,8 +138,8 @@ function renderChains({ summary }: Exposure, { nameOf }: ViewContext) {
   ]);
   return renderCard(
     "By chain",
-    createElement("ul", { class: "shares first" }, ...rows),
-    createElement("h4", { class: "searched" }, "Searched for approvals"),
+    createElement("ul.shares.first", ...rows),
+    createElement("h4.searched", "Searched for approvals"),
     renderFacts(searched),
   );
 }
@@ -169,29 +161,24 @@ function renderFolded(
     idle.length === 0
       ? null
       : createElement(
-          "details",
-          { class: "more first" },
+          "details.more.first",
           createElement(
             "summary",
-            {},
             `${countOf(idle.length, "permission")} over what the wallet does not hold now`,
           ),
-          createElement("p", { class: "soft" }, "They become a risk when such a token arrives."),
+          createElement("p.soft", "They become a risk when such a token arrives."),
           ...renderAssets(groupByAsset(idle), context),
         ),
     spam.length === 0
       ? null
       : createElement(
-          "details",
-          { class: "more spam" },
+          "details.more.spam",
           createElement(
             "summary",
-            {},
             `${countOf(spam.length, "permission")} over tokens marked as spam, not counted`,
           ),
           createElement(
-            "p",
-            { class: "soft" },
+            "p.soft",
             "Do not visit addresses in their names; a transaction to end these is seldom worth its gas.",
           ),
           ...renderAssets(groupByAsset(spam), context),

@@ -15,7 +15,7 @@ export function renderLoans(health: readonly LendingHealth[], context: ViewConte
   if (loans.length === 0) return null;
   return renderCard(
     loans.length === 1 ? "Loan" : "Loans",
-    createElement("ul", { class: "loans" }, ...loans.map((loan) => renderLoan(loan, context))),
+    createElement("ul.loans", ...loans.map((loan) => renderLoan(loan, context))),
   );
 }
 
@@ -24,8 +24,7 @@ function renderLoan(loan: LendingHealth, { nameOf }: ViewContext) {
   const { words, look } = judge(loan);
   return createElement(
     "li",
-    {},
-    createElement("h4", {}, renderName(name), " ", renderChain(nameOf(chain))),
+    createElement("h4", renderName(name), " ", renderChain(nameOf(chain))),
     createElement("p", { class: `verdict ${look}` }, words),
     renderGauge(loan, look),
     renderFacts([

@@ -23,9 +23,9 @@ export function sortNotes(sentences: readonly string[]): { notes: string[]; warn
 export function renderWarnings(warnings: string[]) {
   const title = warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`;
   return createElement(
-    "section",
-    { class: "card warnings", "aria-label": title },
-    createElement("h3", {}, title),
+    "section.card.warnings",
+    { "aria-label": title },
+    createElement("h3", title),
     renderSentences(warnings),
   );
 }
@@ -39,13 +39,11 @@ export function renderNotes(
   return renderCard(
     "How it was read",
     renderFacts([["Taken", renderTime(timestamp, timeZone)], ["Source of balances", provider], ...facts]),
-    notes.length === 0
-      ? null
-      : createElement("div", { class: "notes", role: "note" }, renderSentences(notes)),
+    notes.length === 0 ? null : createElement("div.notes", { role: "note" }, renderSentences(notes)),
   );
 }
 
 function renderSentences(sentences: string[]) {
-  const items = sentences.map((sentence) => createElement("li", {}, ...shortenSentence(sentence)));
-  return createElement("ul", { class: "plain" }, ...items);
+  const items = sentences.map((sentence) => createElement("li", ...shortenSentence(sentence)));
+  return createElement("ul.plain", ...items);
 }

@@ -79,19 +79,18 @@ export function renderAssets(assets: Asset[], context: ViewContext): ViewElement
   const rendered = assets.map((asset) => renderAsset(asset, context));
   if (rendered.length <= ASSETS_SHOWN) return rendered;
   const rest = rendered.slice(ASSETS_SHOWN);
-  const summary = createElement("summary", {}, `${rest.length} more`);
-  return [...rendered.slice(0, ASSETS_SHOWN), createElement("details", { class: "more" }, summary, ...rest)];
+  const summary = createElement("summary", `${rest.length} more`);
+  return [...rendered.slice(0, ASSETS_SHOWN), createElement("details.more", summary, ...rest)];
 }
 
 function renderAsset({ permissions }: Asset, context: ViewContext) {
   const [first] = permissions;
-  if (!first) return createElement("div", {});
+  if (!first) return createElement("div");
   const { symbol, name, contract, chain, balance, rawBalance, protocol } = first;
   const shown = protocol ?? symbol ?? name ?? shortenHex(contract);
   const about = `${revealName(symbol ?? "?")} · ${revealName(name ?? "?")} · ${contract}`;
   return createElement(
-    "section",
-    { class: "asset" },
+    "section.asset",
     createElement(
       "h4",
       { title: about },
@@ -99,15 +98,13 @@ function renderAsset({ permissions }: Asset, context: ViewContext) {
       " ",
       createElement(
         "small",
-        {},
         name === null || name === shown ? null : renderName(name),
         renderChain(context.nameOf(chain)),
       ),
     ),
-    createElement("p", { class: "held", title: balance ?? rawBalance ?? "unknown" }, describeHeld(first)),
+    createElement("p.held", { title: balance ?? rawBalance ?? "unknown" }, describeHeld(first)),
     createElement(
-      "ul",
-      { class: "permissions" },
+      "ul.permissions",
       ...permissions.map((permission) => renderPermission(permission, shown, context)),
     ),
   );
@@ -125,26 +122,24 @@ function renderPermission(permission: ExposurePermission, shown: string, context
   const remarks = [
     spenderName !== null && spenderProtocol !== null ? revealName(spenderProtocol) : null,
     via === null ? null : kind === "module-allowance" ? "through a module of the Safe" : "through Permit2",
-    expiresAt === null ? null : createElement("span", {}, "until ", renderTime(expiresAt, context.timeZone)),
+    expiresAt === null ? null : createElement("span", "until ", renderTime(expiresAt, context.timeZone)),
   ].filter((remark) => remark !== null);
   return createElement(
     "li",
-    {},
     createElement(
-      "div",
-      { class: "who" },
+      "div.who",
       renderSpender(permission),
-      createElement("small", {}, renderHex(spender), ...remarks.flatMap((remark) => [" · ", remark])),
+      createElement("small", renderHex(spender), ...remarks.flatMap((remark) => [" · ", remark])),
     ),
-    createElement("div", { class: "labels" }, ...renderAmountLabels(permission), ...renderReasons(reasons)),
-    createElement("div", { class: "risk", title: valueAtRiskUsd ?? "unknown" }, ...describeRisk(permission)),
+    createElement("div.labels", ...renderAmountLabels(permission), ...renderReasons(reasons)),
+    createElement("div.risk", { title: valueAtRiskUsd ?? "unknown" }, ...describeRisk(permission)),
     renderRevocation(permission, `${nameSpender(permission)}, ${truncateForLabel(shown)}`),
   );
 }
 
 function renderSpender({ spenderName }: ExposurePermission) {
-  if (spenderName !== null) return createElement("strong", {}, renderName(spenderName));
-  return createElement("strong", { class: "unknown-spender" }, "Unknown");
+  if (spenderName !== null) return createElement("strong", renderName(spenderName));
+  return createElement("strong.unknown-spender", "Unknown");
 }
 
 function nameSpender({ spenderName, spender }: ExposurePermission) {
@@ -173,13 +168,7 @@ function renderAmountLabels({
   const verb = kind === "borrow-delegation" ? "Borrows up to" : "Up to";
   const quantity = allowance === null ? "Some" : `${verb} ${formatQuantity(allowance)}`;
   return [
-    createElement(
-      "span",
-      { class: "tag", title: allowance ?? rawAllowance },
-      quantity,
-      " ",
-      renderName(symbol ?? ""),
-    ),
+    createElement("span.tag", { title: allowance ?? rawAllowance }, quantity, " ", renderName(symbol ?? "")),
   ];
 }
 
@@ -199,19 +188,15 @@ function renderTag(text: string, look: string, title = "") {
 }
 
 function describeRisk({ valueAtRiskUsd, partial }: ExposurePermission) {
-  if (valueAtRiskUsd === null) return [createElement("span", { class: "soft" }, "no price")];
+  if (valueAtRiskUsd === null) return [createElement("span.soft", "no price")];
   return [
     renderAmount(formatUsd(valueAtRiskUsd)),
-    createElement("small", {}, partial ? "at risk, at least" : "at risk"),
+    createElement("small", partial ? "at risk, at least" : "at risk"),
   ];
 }
 
 export function renderControls(controls: readonly ExposurePermission[], context: ViewContext) {
-  return createElement(
-    "ul",
-    { class: "permissions" },
-    ...controls.map((permission) => renderControl(permission, context)),
-  );
+  return createElement("ul.permissions", ...controls.map((permission) => renderControl(permission, context)));
 }
 
 function renderControl(permission: ExposurePermission, context: ViewContext) {
@@ -219,27 +204,24 @@ function renderControl(permission: ExposurePermission, context: ViewContext) {
   const [label = kind, meaning = ""] = CONTROLS.get(kind) ?? [];
   return createElement(
     "li",
-    {},
     createElement(
-      "div",
-      { class: "who" },
-      createElement("span", { class: "kind" }, label),
+      "div.who",
+      createElement("span.kind", label),
       " ",
       renderSpender(permission),
       createElement(
         "small",
-        {},
         renderHex(spender),
         " · ",
         renderChain(context.nameOf(chain)),
         expiresAt === null ? null : " · until ",
         expiresAt === null ? null : renderTime(expiresAt, context.timeZone),
       ),
-      createElement("small", {}, meaning),
+      createElement("small", meaning),
     ),
-    createElement("div", { class: "labels" }, ...renderReasons(reasons)),
+    createElement("div.labels", ...renderReasons(reasons)),
     // Without a value it is a right that takes nothing by itself.
-    createElement("div", { class: "risk" }, ...(valueAtRiskUsd === null ? [] : describeRisk(permission))),
+    createElement("div.risk", ...(valueAtRiskUsd === null ? [] : describeRisk(permission))),
     renderRevocation(permission, `${label}, ${nameSpender(permission)}`),
   );
 }

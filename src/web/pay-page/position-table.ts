@@ -28,7 +28,7 @@ const POSITION_COLUMNS = [
 export function renderPositions(positions: readonly PortfolioPosition[], context: ViewContext) {
   if (positions.length === 0) {
     const text = "None in the lending, vault, staking and liquidity protocols that are read.";
-    return renderCard("Positions", createElement("p", { class: "soft" }, text));
+    return renderCard("Positions", createElement("p.soft", text));
   }
   const groups = new Map();
   for (const position of positions) {
@@ -49,21 +49,19 @@ function renderGroup(group: readonly PortfolioPosition[], { nameOf }: ViewContex
   const net = values.includes(null) ? null : sumMillionths(values);
   return createElement(
     "tbody",
-    {},
     createElement(
-      "tr",
-      { class: "group" },
+      "tr.group",
       createElement(
         "th",
         { scope: "rowgroup" },
-        createElement("strong", {}, renderName(formatProtocol(first?.protocol ?? "?"))),
+        createElement("strong", renderName(formatProtocol(first?.protocol ?? "?"))),
         " ",
         renderChain(nameOf(first?.chain ?? "?")),
         renderDebt(values),
       ),
-      createElement("td", { class: "wide" }),
+      createElement("td.wide"),
       renderNumberCell(
-        net === null ? createElement("span", { class: "soft" }, "unknown") : formatUsd(fromMillionths(net)),
+        net === null ? createElement("span.soft", "unknown") : formatUsd(fromMillionths(net)),
         net === null ? "A part has no known price" : fromMillionths(net),
       ),
     ),
@@ -82,8 +80,8 @@ function renderDebt(values: (string | null)[]) {
   if (held === 0n || owed === 0n) return null;
   const share = computeShare(owed, held);
   return createElement(
-    "small",
-    { class: "debt", title: "Over all markets of the protocol; each has a liquidation limit of its own." },
+    "small.debt",
+    { title: "Over all markets of the protocol; each has a liquidation limit of its own." },
     `Owes ${share} % of what it holds there`,
     renderShareBar(share, "owed"),
   );
@@ -102,18 +100,17 @@ function renderPosition({ name, kind, assets, valueUsd, partial }: PortfolioPosi
     );
   return createElement(
     "tr",
-    {},
     createElement(
       "th",
       { scope: "row", title: revealName(name) },
       createElement("span", { class: `tag ${kind === "borrowed" ? "bad" : ""}`.trim() }, kind),
       " ",
       renderName(name),
-      createElement("small", { class: "narrow" }, ...quantities("line")),
+      createElement("small.narrow", ...quantities("line")),
     ),
-    createElement("td", { class: "number wide" }, ...quantities("line")),
+    createElement("td.number.wide", ...quantities("line")),
     renderNumberCell(
-      valueUsd === null ? createElement("span", { class: "soft" }, "no price") : formatUsd(valueUsd),
+      valueUsd === null ? createElement("span.soft", "no price") : formatUsd(valueUsd),
       valueUsd ?? "no price",
       valueUsd?.startsWith("-") ? "negative" : "",
       partial ? createElement("small", { title: "An asset has no known price" }, "in part") : null,

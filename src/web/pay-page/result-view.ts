@@ -36,13 +36,11 @@ export function renderTitle(
   { timeZone }: ViewContext,
 ) {
   return createElement(
-    "div",
-    { class: "title" },
-    // Focused when it appears, so that a screen reader and the keyboard go on from here.
+    "div.title", // Focused when it appears, so that a screen reader and the keyboard go on from here.
     createElement("h2", { id: "result-title", tabindex: "-1" }, title),
-    createElement("p", {}, createElement("code", {}, address)),
-    about.length === 0 ? null : createElement("p", { class: "labels" }, ...about),
-    timestamp === undefined ? null : createElement("p", { class: "soft" }, renderTime(timestamp, timeZone)),
+    createElement("p", createElement("code", address)),
+    about.length === 0 ? null : createElement("p.labels", ...about),
+    timestamp === undefined ? null : createElement("p.soft", renderTime(timestamp, timeZone)),
   );
 }
 
@@ -51,9 +49,9 @@ export function renderReceipt(
   { priceUsd, paymentChain }: { priceUsd: string; paymentChain: KnownChain },
 ) {
   return createElement(
-    "section",
-    { class: "receipt", "aria-label": "Receipt" },
-    createElement("h3", {}, `Paid $${priceUsd}`),
+    "section.receipt",
+    { "aria-label": "Receipt" },
+    createElement("h3", `Paid $${priceUsd}`),
     renderFacts([
       ["Transaction", renderTransaction(String(transaction), paymentChain.explorerTxUrl)],
       ["On", paymentChain.name],

@@ -9,18 +9,15 @@ const CALLDATA = /^0x(?:[0-9a-f]{2})*$/;
 /** `of` says for screen readers whose permission it is, and over what. */
 export function renderRevocation(permission: ExposurePermission, of: string): ViewElement {
   const { revoke, chain, chainId } = permission;
-  if (revoke === null)
-    return createElement("p", { class: "revoke soft" }, "No call of the wallet ends this by itself.");
+  if (revoke === null) return createElement("p.revoke.soft", "No call of the wallet ends this by itself.");
   const command = buildCommand(permission, revoke);
   return createElement(
-    "details",
-    { class: "revoke" },
-    createElement("summary", {}, "Revoke", createElement("span", { class: "unseen" }, ` ${of}`)),
-    createElement("p", {}, revoke.description),
+    "details.revoke",
+    createElement("summary", "Revoke", createElement("span.unseen", ` ${of}`)),
+    createElement("p", revoke.description),
     ...renderWhatToSend(revoke),
     createElement(
-      "p",
-      { class: "tools" },
+      "p.tools",
       ...(revoke.type === "call"
         ? [
             renderButton("Revoke with wallet", "small", {
@@ -35,7 +32,7 @@ export function renderRevocation(permission: ExposurePermission, of: string): Vi
         : []),
       command === null ? null : renderButton("Copy as cast send", "quiet", { "data-copy": command }),
     ),
-    createElement("p", { class: "outcome", role: "status" }),
+    createElement("p.outcome", { role: "status" }),
   );
 }
 
@@ -44,14 +41,14 @@ function renderWhatToSend(revoke: Revocation) {
     const { chainId, address } = revoke.authorization;
     return [
       renderFacts([
-        ["Authorize", createElement("code", {}, address)],
+        ["Authorize", createElement("code", address)],
         ["Chain id", String(chainId)],
       ]),
     ];
   }
   return [
-    renderFacts([["To", createElement("code", {}, revoke.to)]]),
-    createElement("pre", { tabindex: "0", "aria-label": "Calldata" }, createElement("code", {}, revoke.data)),
+    renderFacts([["To", createElement("code", revoke.to)]]),
+    createElement("pre", { tabindex: "0", "aria-label": "Calldata" }, createElement("code", revoke.data)),
   ];
 }
 

@@ -26,7 +26,7 @@ export function renderSnapshot(snapshot: KeptSnapshot, context: ViewContext): Vi
   const isEmpty = tokens.length === 0 && positions.length === 0;
   const secondCard = isEmpty ? renderNothing(snapshot, context) : renderAllocationCard(snapshot, context);
   const parts = [
-    createElement("div", { class: "two" }, renderTotal(snapshot, context), secondCard),
+    createElement("div.two", renderTotal(snapshot, context), secondCard),
     warnings.length === 0 ? null : renderWarnings(warnings),
     renderLoans(snapshot.health ?? [], context),
     ...(isEmpty ? [] : [renderTokens(tokens, context), renderPositions(positions, context)]),
@@ -43,17 +43,9 @@ function renderTotal(snapshot: KeptSnapshot, context: ViewContext) {
     "Total value",
     renderTotalAmount(total === null ? "Unknown" : formatUsd(total)),
     total === null
-      ? createElement(
-          "p",
-          { class: "soft" },
-          "A total without what is missing would be wrong: see the warnings.",
-        )
+      ? createElement("p.soft", "A total without what is missing would be wrong: see the warnings.")
       : renderParts(snapshot),
-    createElement(
-      "ul",
-      { class: "shares" },
-      ...summary.chains.map((chain) => renderChainShare(chain, snapshot, context)),
-    ),
+    createElement("ul.shares", ...summary.chains.map((chain) => renderChainShare(chain, snapshot, context))),
   );
 }
 
@@ -67,7 +59,7 @@ function renderParts({ summary, tokens, positions }: KeptSnapshot) {
   return renderFacts([
     ["Tokens", format(inTokens)],
     ["Positions", format(held)],
-    ...(owed.length === 0 ? [] : [["Debt", createElement("span", { class: "negative" }, format(owed))]]),
+    ...(owed.length === 0 ? [] : [["Debt", createElement("span.negative", format(owed))]]),
     [
       "Stablecoins among them",
       renderAmount(summary.stablecoinValueUsd === null ? "unknown" : formatUsd(summary.stablecoinValueUsd)),
@@ -86,14 +78,9 @@ function renderChainShare(
   const share = whole === 0n ? 0 : computeShare(positive(totalValueUsd), whole);
   return createElement(
     "li",
-    {},
     renderChain(nameOf(chain)),
     renderShareBar(share, "s0"),
-    createElement(
-      "span",
-      { class: "value" },
-      renderAmount(totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd)),
-    ),
+    createElement("span.value", renderAmount(totalValueUsd === null ? "unknown" : formatUsd(totalValueUsd))),
     renderGas(snapshot, chain),
   );
 }
@@ -106,10 +93,9 @@ function positive(value: string | null) {
 function renderNothing({ chains }: KeptSnapshot, { nameOf }: ViewContext) {
   return renderCard(
     "Nothing found",
-    createElement("p", {}, `No known token and no position on ${chains.map(nameOf).join(", ")}.`),
+    createElement("p", `No known token and no position on ${chains.map(nameOf).join(", ")}.`),
     createElement(
-      "p",
-      { class: "soft" },
+      "p.soft",
       "Compare the address with the one you meant. Other chains may hold something: choose them above.",
     ),
   );
@@ -119,6 +105,6 @@ function renderAllocationCard(snapshot: KeptSnapshot, context: ViewContext) {
   const picture = renderAllocation(listParts(snapshot), context.nameOf);
   return renderCard(
     "Allocation",
-    picture ?? createElement("p", { class: "soft" }, "Nothing in this wallet has a price on these chains."),
+    picture ?? createElement("p.soft", "Nothing in this wallet has a price on these chains."),
   );
 }

@@ -24,7 +24,7 @@ export function truncateName(text: string) {
 
 /** A name that others chose: its direction does not reach the text around it. */
 export function renderName(text: string) {
-  return createElement("bdi", {}, truncateName(text));
+  return createElement("bdi", truncateName(text));
 }
 
 export function shortenHex(text: string) {
@@ -37,7 +37,7 @@ export function renderHex(text: string) {
 
 /** The name of a chain never breaks. */
 export function renderChain(name: string) {
-  return createElement("span", { class: "chain" }, name);
+  return createElement("span.chain", name);
 }
 
 /** The visitor's time zone if undefined. */
@@ -50,9 +50,9 @@ export function renderTime(iso: string, timeZone: string | undefined) {
   return createElement(
     "time",
     { datetime: iso, title: `${iso.replace("T", " ").slice(0, 19)} UTC` },
-    createElement("span", {}, `${date},`),
+    createElement("span", `${date},`),
     " ",
-    createElement("span", {}, clock ?? ""),
+    createElement("span", clock ?? ""),
   );
 }
 

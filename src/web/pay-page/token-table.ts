@@ -29,7 +29,7 @@ export function renderTokens(tokens: readonly PortfolioToken[], context: ViewCon
   const renderRows = (part: PortfolioToken[]) => part.map((token) => renderToken(token, context));
   const table =
     counted.length === 0
-      ? [createElement("p", { class: "soft" }, "The wallet holds no token that counts on these chains.")]
+      ? [createElement("p.soft", "The wallet holds no token that counts on these chains.")]
       : renderFoldedTable(head, renderRows(counted), TOKENS_SHOWN);
   return renderCard("Tokens", ...table, spam.length === 0 ? null : renderSpam(head, renderRows(spam)));
 }
@@ -37,12 +37,10 @@ export function renderTokens(tokens: readonly PortfolioToken[], context: ViewCon
 function renderSpam(head: Parameters<typeof renderFoldedTable>[0], rows: ViewElement[]) {
   const label = rows.length === 1 ? "1 token marked as spam" : `${rows.length} tokens marked as spam`;
   return createElement(
-    "details",
-    { class: "more spam" },
-    createElement("summary", {}, `${label}, not counted`),
+    "details.more.spam",
+    createElement("summary", `${label}, not counted`),
     createElement(
-      "p",
-      { class: "soft" },
+      "p.soft",
       "Others sent these. Do not visit addresses in their names, and do not try to sell them.",
     ),
     ...renderFoldedTable({ ...head, caption: "Tokens marked as spam" }, rows, rows.length),
@@ -56,14 +54,12 @@ function renderToken(token: PortfolioToken, context: ViewContext) {
   const about = `${revealName(symbol ?? "?")} · ${revealName(name ?? "?")} · ${contract ?? "native coin"}`;
   return createElement(
     "tr",
-    {},
     createElement(
       "th",
       { scope: "row", title: about },
-      createElement("strong", {}, renderName(shown)),
+      createElement("strong", renderName(shown)),
       createElement(
         "small",
-        {},
         name === null || name === shown ? null : renderName(name),
         renderChain(context.nameOf(token.chain)),
       ),
@@ -76,17 +72,17 @@ function renderToken(token: PortfolioToken, context: ViewContext) {
       renderPriceSource(token, context),
     ),
     renderNumberCell(
-      valueUsd === null ? createElement("span", { class: "soft" }, "no price") : formatUsd(valueUsd),
+      valueUsd === null ? createElement("span.soft", "no price") : formatUsd(valueUsd),
       valueUsd ?? "no price",
       "",
-      createElement("small", { class: "narrow" }, renderAmount(quantity)),
+      createElement("small.narrow", renderAmount(quantity)),
     ),
   );
 }
 
 function renderPriceSource({ priceSource, priceTimestamp }: PortfolioToken, { timeZone }: ViewContext) {
   if (priceSource === null) return null;
-  if (priceTimestamp === null) return createElement("small", {}, priceSource);
+  if (priceTimestamp === null) return createElement("small", priceSource);
   const { attributes } = renderTime(priceTimestamp, timeZone);
   return createElement("small", { title: `Set ${attributes.title}` }, priceSource);
 }

@@ -164,8 +164,7 @@ function createTools(body: PaidBody) {
   const save = { download: name, class: look, href: URL.createObjectURL(file) };
   const tools = buildNode(
     createElement(
-      "p",
-      { class: "tools" },
+      "p.tools",
       ...offer.others.map(({ path, heading }) =>
         createElement("a", { class: look, href: `${path}?${query}` }, heading),
       ),

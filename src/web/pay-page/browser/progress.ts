@@ -44,9 +44,9 @@ export function showProblem(error: unknown, isPending: boolean) {
   steps.hidden = true;
   showStatus(
     "bad",
-    createElement("strong", {}, reason),
-    createElement("span", {}, ADVICE.get(code) ?? ""),
-    createElement("span", { class: "money" }, money),
+    createElement("strong", reason),
+    createElement("span", ADVICE.get(code) ?? ""),
+    createElement("span.money", money),
   );
 }
 
@@ -59,15 +59,6 @@ function showStatus(look: "busy" | "good" | "bad", ...parts: (ViewElement | stri
 /** The placeholder of the result while it is read. */
 export function renderPlaceholder() {
   const card = (lines: number) =>
-    createElement(
-      "div",
-      { class: "card placeholder" },
-      ...Array.from({ length: lines }, () => createElement("span", {})),
-    );
-  return createElement(
-    "div",
-    { "aria-hidden": "true" },
-    createElement("div", { class: "two" }, card(4), card(4)),
-    card(6),
-  );
+    createElement("div.card.placeholder", ...Array.from({ length: lines }, () => createElement("span")));
+  return createElement("div", { "aria-hidden": "true" }, createElement("div.two", card(4), card(4)), card(6));
 }
