@@ -15,8 +15,8 @@ import type { Hex } from "../../lib/hex.ts";
 import type { CompoundV2Pool } from "../positions/compound-v2/contracts.ts";
 import { createVenusReader } from "../positions/compound-v2/reader.ts";
 import { createCompoundV3Reader } from "../positions/compound-v3/reader.ts";
-import type { VaultRegistry } from "../positions/erc4626/markets.ts";
 import { createErc4626Reader } from "../positions/erc4626/reader.ts";
+import type { VaultRegistry } from "../positions/erc4626/registries.ts";
 import type { AssetKey, PositionReader } from "../types.ts";
 import { NATIVE_COIN } from "./value-at-risk.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AAVE_V2_MARKETS, AAVE_V3_MARKETS, SPARK_MARKETS } from "./aave-v3/markets.ts";
 import { COMPOUND_V2_POOLS, MOONWELL_POOLS, VENUS_POOLS } from "./compound-v2/contracts.ts";
 import { COMPOUND_V3_MARKETS } from "./compound-v3/contracts.ts";
-import { VAULT_REGISTRIES } from "./erc4626/markets.ts";
+import { VAULT_REGISTRIES } from "./erc4626/registries.ts";
 import { LIDO_MARKETS } from "./lido/reader.ts";
 import { MORPHO_BLUE_MARKETS } from "./morpho-blue/contracts.ts";
 import { ETHER_FI_TOKENS, ROCKET_POOL_TOKENS, SKY_TOKENS } from "./rate-reader.ts";

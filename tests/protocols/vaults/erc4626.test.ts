@@ -1,8 +1,8 @@
 // ERC-4626 vaults of OpenZeppelin, solmate and solady: compared with what they say and what a redemption would pay.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { VaultRegistry } from "../../../src/portfolio/positions/erc4626/markets.ts";
 import { createErc4626Reader } from "../../../src/portfolio/positions/erc4626/reader.ts";
+import type { VaultRegistry } from "../../../src/portfolio/positions/erc4626/registries.ts";
 import type { Holding, PositionReader } from "../../../src/portfolio/types.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import type { DeployedContract } from "../support/deployer.ts";

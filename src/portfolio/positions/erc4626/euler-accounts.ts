@@ -5,10 +5,10 @@ import type { Hex } from "../../../lib/hex.ts";
 import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
 import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Asset, PositionQuery } from "../../types.ts";
+import type { Asset } from "../../types.ts";
 import { declareAssets, getAsset } from "../asset-metadata.ts";
-import type { VaultRegistry } from "./markets.ts";
-import { declareBelief, type VaultProof } from "./proofs.ts";
+import type { PositionRead } from "../position-read.ts";
+import { declareBelief, type VaultProof, type VaultRegistry } from "./registries.ts";
 import type { Shares } from "./resolve-shares.ts";
 
 /** An owner has this many accounts: the addresses that differ from its own in the last byte at most. */
@@ -70,12 +70,12 @@ type ReadDebtor = Debtor & {
  * never did. `onDebtors` learns early which accounts may borrow.
  */
 export function* readEulerAccounts(
-  query: PositionQuery,
+  run: PositionRead,
   { eulerConnector: connector, proofs }: VaultRegistry,
   onDebtors: (accounts: readonly Hex[]) => void,
 ): ReadRoutine<EulerAccounts> {
   if (connector === undefined) return NO_ACCOUNTS;
-  const { wallet } = query;
+  const { wallet } = run;
   const ownerResult = yield* ask(getAccountOwner(connector, [wallet]));
   // No contract there: a chain of a developer.
   if (ownerResult === "0x") return NO_ACCOUNTS;
@@ -94,7 +94,7 @@ export function* readEulerAccounts(
   onDebtors(debtors.map(({ account }) => account));
   const factories = proofs.filter(({ kind }) => kind === "eulerFactory");
   const read = yield* readDebtors(connector, factories, debtors);
-  const described = yield* describeDebtors(query, read);
+  const described = yield* describeDebtors(run, read);
   return { accounts: described.accounts, isComplete: isComplete && described.isComplete };
 }
 
@@ -129,14 +129,14 @@ function* readDebtors(
 }
 
 /** Balances of the collateral, and the names of all. */
-function* describeDebtors(query: PositionQuery, debtors: readonly ReadDebtor[]): ReadRoutine<EulerAccounts> {
+function* describeDebtors(run: PositionRead, debtors: readonly ReadDebtor[]): ReadRoutine<EulerAccounts> {
   const pledges = debtors.flatMap(({ account, collaterals }) =>
     (collaterals ?? []).map((vault) => ({ account, vault })),
   );
   const contracts = [...debtors.flatMap(({ asset }) => asset ?? []), ...pledges.map(({ vault }) => vault)];
   const { balances, assets } = yield* ask({
     balances: joinEach(pledges, ({ account, vault }) => erc20.balanceOf(vault, [account], VIEW_GAS_MAX)),
-    assets: declareAssets(query, contracts),
+    assets: declareAssets(run, contracts),
   });
   const accounts = debtors.map(
     ({ account, controller, owed, asset, debtToken }): EulerAccount => ({

@@ -20,8 +20,8 @@ import {
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
-import { VAULT_REGISTRIES } from "./markets.ts";
 import { createErc4626Reader, erc4626Reader } from "./reader.ts";
+import { VAULT_REGISTRIES } from "./registries.ts";
 
 const {
   DAI,

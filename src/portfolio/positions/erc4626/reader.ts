@@ -2,20 +2,20 @@
 
 import type { Hex } from "../../../lib/hex.ts";
 import { type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
-import type {
-  Holding,
-  PositionQuery,
-  PositionReader,
-  PositionResult,
-  ProtocolPosition,
-} from "../../types.ts";
+import type { PositionReader, ProtocolPosition } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/reader.ts";
+import { PositionRead } from "../position-read.ts";
 import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
-import { hasLure, readEulerPositions } from "./euler-positions.ts";
-import { VAULT_REGISTRIES, type VaultRegistry } from "./markets.ts";
-import { resolveShares, type Shares, type SharesOutcome, type VaultContext } from "./resolve-shares.ts";
-import { shareOutPots } from "./share-out-pots.ts";
-import { VaultPots } from "./vault-pots.ts";
+import { readEulerPositions } from "./euler-positions.ts";
+import { VAULT_REGISTRIES, type VaultRegistry } from "./registries.ts";
+import {
+  hasLure,
+  resolveShares,
+  type Shares,
+  type SharesOutcome,
+  type VaultContext,
+} from "./resolve-shares.ts";
+import { shareOutPots, VaultPots } from "./vault-pots.ts";
 
 const PROTOCOL = "erc-4626";
 /** More tokens than real wallets hold; a warning states how many were left out. */
@@ -39,30 +39,29 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       return connector === undefined ? [] : [{ form: "euler", protocol: "euler", contract: connector }];
     },
     async read(query, signal) {
-      const { at } = query;
-      const registry = registries.get(at.chain.chainId) ?? NO_REGISTRY;
+      const run = new PositionRead(query, signal);
+      const { chain } = run.at;
+      const registry = registries.get(chain.chainId) ?? NO_REGISTRY;
       // If nothing is listed and no registry vouches for a vault, none can count.
-      if (registry === NO_REGISTRY && at.chain.tokens.size === 0) return { positions: [], warnings: [] };
-      const candidates = sortListedFirst(query);
+      if (registry === NO_REGISTRY && chain.tokens.size === 0) return run.toResult([]);
+      const candidates = sortListedFirst(run);
       const held = candidates.slice(0, PROBES_MAX);
+      if (held.length < candidates.length)
+        run.warn(
+          `Only ${held.length} of ${candidates.length} tokens on ${run.chain} were checked for being vaults.`,
+        );
       const context: VaultContext = {
-        ...{ query, registry, debtors: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
+        ...{ run, registry, debtors: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
         pots: new VaultPots(),
       };
-      const { outcomes, accounts } = await readVaults(context, held, signal);
-      const euler = await readEulerPositions(context, accounts, signal);
-      const warnings = [
-        ...describeSkipped(query, candidates.length, held.length),
-        ...describeUnasked(context),
-        ...euler.warnings,
-      ];
+      const { outcomes, accounts } = await readVaults(context, held);
+      if (context.payableSkipped > 0)
+        run.warn(
+          `Only ${PAYABLE_MAX} vaults on ${run.chain} were asked what they could pay out; ${context.payableSkipped} more have no value.`,
+        );
+      const euler = await readEulerPositions(context, accounts);
       const vaults = collectOutcomes(context, held, outcomes, euler.pledged);
-      return {
-        ...vaults,
-        positions: [...vaults.positions, ...euler.positions],
-        ...(euler.hasUnreadDebt ? { hasUnreadDebt: true } : {}),
-        warnings: [...warnings, ...vaults.warnings],
-      };
+      return run.toResult([...vaults, ...euler.positions]);
     },
   };
 }
@@ -73,23 +72,22 @@ export const erc4626Reader = createErc4626Reader(VAULT_REGISTRIES);
 async function readVaults(
   context: VaultContext,
   held: readonly Shares[],
-  signal: AbortSignal,
 ): Promise<{ outcomes: readonly SharesOutcome[]; accounts: EulerAccounts }> {
-  const { query, registry } = context;
+  const { run, registry } = context;
   let accounts = NO_ACCOUNTS;
   function* readAccounts(): ReadRoutine<null> {
-    accounts = yield* readEulerAccounts(query, registry, (debtors) => {
+    accounts = yield* readEulerAccounts(run, registry, (debtors) => {
       context.debtors = new Set(debtors);
     });
     return null;
   }
-  const routines = [readAccounts(), ...held.map((shares) => resolveShares(context, shares, query.wallet))];
-  const results = await runRoutines<SharesOutcome | null>(query.at, routines, signal);
+  const routines = [readAccounts(), ...held.map((shares) => resolveShares(context, shares, run.wallet))];
+  const results = await runRoutines<SharesOutcome | null>(run.at, routines, run.signal);
   return { outcomes: results.filter((outcome) => outcome !== null), accounts };
 }
 
 /** Anyone can send tokens, but not put them on a list. */
-function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
+function sortListedFirst({ at, holdings }: PositionRead): readonly Shares[] {
   // Aave's stakes have a reader of their own.
   const staked = new Set(AAVE_STAKE_TOKENS.get(at.chain.chainId)?.map(({ token }) => token));
   const contracts = holdings.filter(
@@ -99,64 +97,36 @@ function sortListedFirst({ at, holdings }: PositionQuery): readonly Shares[] {
   return [...contracts.filter(isListed), ...contracts.filter((shares) => !isListed(shares))];
 }
 
-function describeSkipped({ at }: PositionQuery, tokens: number, probed: number): readonly string[] {
-  if (tokens <= probed) return [];
-  return [`Only ${probed} of ${tokens} tokens on ${at.chain.name} were checked for being vaults.`];
-}
-
-function describeUnasked({ query, payableSkipped }: VaultContext): readonly string[] {
-  if (payableSkipped === 0) return [];
-  return [
-    `Only ${PAYABLE_MAX} vaults on ${query.at.chain.name} were asked what they could pay out; ${payableSkipped} more have no value.`,
-  ];
-}
-
 /** `pledged` are shares that other positions show. */
 function collectOutcomes(
   context: VaultContext,
   held: readonly Shares[],
   outcomes: readonly SharesOutcome[],
   pledged: ReadonlySet<Hex>,
-): PositionResult {
-  const { tokens } = context.query.at.chain;
-  const warnings: string[] = [];
-  const positions: ProtocolPosition[] = [];
-  const provenTokens = new Set<Hex>();
-  const unmarketedTokens = new Set<Hex>();
+): readonly ProtocolPosition[] {
+  const { run } = context;
+  const isPledged = ({ contract }: Shares) => pledged.has(contract);
   const isShown = (outcome: SharesOutcome, index: number) => {
     const shares = held[index];
-    return shares !== undefined && !pledged.has(shares.contract) && !hasLure(context, shares, outcome);
+    return shares !== undefined && !isPledged(shares) && !hasLure(context, shares, outcome);
   };
-  for (const [index, outcome] of shareOutPots(context, outcomes, isShown).entries()) {
+  return shareOutPots(context, outcomes, isShown).flatMap((outcome, index): ProtocolPosition[] => {
     const shares = held[index];
-    if (!shares) continue;
-    const isShownElsewhere = pledged.has(shares.contract);
-    if (!isShownElsewhere) warnings.push(...outcome.warnings);
-    if (outcome.belief === null) {
-      if (outcome.isVaultOfListedAsset) unmarketedTokens.add(shares.contract);
-      continue;
-    }
-    if (hasLure(context, shares, outcome)) continue;
-    if (!tokens.has(shares.contract)) provenTokens.add(shares.contract);
-    if (outcome.asset !== null && !isShownElsewhere)
-      positions.push(createPosition(shares, outcome.asset, outcome.isSelfReported));
-  }
-  return {
-    positions,
-    ...(provenTokens.size > 0 ? { provenTokens } : {}),
-    ...(unmarketedTokens.size > 0 ? { unmarketedTokens } : {}),
-    warnings,
-  };
-}
-
-function createPosition(shares: Shares, asset: Holding, isSelfReported: boolean): ProtocolPosition {
-  return {
-    protocol: PROTOCOL,
-    kind: "vault",
-    name: shares.name ?? shares.symbol ?? "Vault",
-    contract: shares.contract,
-    assets: [asset],
-    receiptTokens: [shares.contract],
-    ...(isSelfReported ? { selfReported: true } : {}),
-  };
+    if (!shares) return [];
+    const { contract } = shares;
+    const { asset, belief, isSelfReported } = outcome;
+    if (!isPledged(shares)) run.warnings.push(...outcome.warnings);
+    if (belief === null && outcome.isVaultOfListedAsset) run.unmarketedTokens.add(contract);
+    if (belief === null || hasLure(context, shares, outcome)) return [];
+    if (!run.at.chain.tokens.has(contract)) run.provenTokens.add(contract);
+    if (asset === null || isPledged(shares)) return [];
+    return [
+      {
+        ...{ protocol: PROTOCOL, kind: "vault", name: shares.name ?? shares.symbol ?? "Vault", contract },
+        assets: [asset],
+        receiptTokens: [contract],
+        ...(isSelfReported && { selfReported: true }),
+      },
+    ];
+  });
 }

@@ -14,8 +14,8 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { formatDecimal } from "../../../lib/decimal.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import type { VaultProof } from "./proofs.ts";
 import { createErc4626Reader } from "./reader.ts";
+import type { VaultProof } from "./registries.ts";
 
 type Recording = {
   readonly wallet: string;

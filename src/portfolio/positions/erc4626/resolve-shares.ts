@@ -5,10 +5,11 @@ import type { Hex } from "../../../lib/hex.ts";
 import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
 import { defineRead, joinReads, Reads, toWords } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
-import type { Asset, Holding, PositionQuery } from "../../types.ts";
-import { declareAssets, getAsset } from "../asset-metadata.ts";
-import type { VaultRegistry } from "./markets.ts";
-import { type Belief, declareBelief } from "./proofs.ts";
+import { findSpamReasons } from "../../tokens/spam.ts";
+import type { Holding } from "../../types.ts";
+import { declareAssets, toHolding } from "../asset-metadata.ts";
+import type { PositionRead } from "../position-read.ts";
+import { type Belief, declareBelief, type VaultRegistry } from "./registries.ts";
 import type { Draw, VaultPots } from "./vault-pots.ts";
 
 /** A storage read behind a proxy or two. */
@@ -36,7 +37,7 @@ const EULER_PAYOUTS = 4n + 8n;
 export type Shares = Holding & { readonly contract: Hex };
 
 export type VaultContext = {
-  readonly query: PositionQuery;
+  readonly run: PositionRead;
   readonly registry: VaultRegistry;
   /** Accounts that may borrow in Euler, as soon as they are known. */
   debtors: ReadonlySet<Hex>;
@@ -81,7 +82,7 @@ export function* resolveShares(
   shares: Shares,
   owner: Hex,
 ): ReadRoutine<SharesOutcome> {
-  const { at } = context.query;
+  const { at } = context.run;
   const vault = shares.contract;
   const result = yield* ask(vaultAsset(vault));
   // A revert, or the empty result of a fallback function: not a vault.
@@ -136,8 +137,8 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): R
 }
 
 function* judgeVault(context: VaultContext, { vault, asset }: Claim): ReadRoutine<Belief | null> {
-  const { registry, query } = context;
-  const { tokens } = query.at.chain;
+  const { registry, run } = context;
+  const { tokens } = run.at.chain;
   if (registry.vaults.has(vault)) return "full";
   const proven = yield* ask(declareBelief(registry.proofs, vault, asset));
   const belief = proven ?? (tokens.has(vault) ? "listed" : null);
@@ -163,7 +164,7 @@ function* convertShares(
     amount: convertToAssets(vault, [shares]),
     supply: erc20.totalSupply(asset, [], ASSET_GAS_MAX),
     next: vaultAsset(asset).map(decodeAddress),
-    assets: declareAssets(context.query, [asset]),
+    assets: declareAssets(context.run, [asset]),
     findPayout: PAYOUTS[belief](claim),
   });
   if (amount === null || supply === null || amount > supply) return describeImplausible(context, vault);
@@ -172,7 +173,7 @@ function* convertShares(
   const { payable, held } = payout;
   const counted = payable < amount ? payable : amount;
   return {
-    holding: toHolding(getAsset(assets, asset), counted),
+    holding: toHolding(assets, asset, counted),
     nextAsset: next === asset || next === vault ? null : next,
     isSelfReported: belief === "listed",
     draws: held === null ? [] : [{ vault, amount: counted, held }],
@@ -217,18 +218,23 @@ const PAYOUTS: Readonly<Record<Exclude<Belief, "named">, (claim: Claim) => Payou
     }),
 };
 
-function toHolding({ contract, symbol, name, decimals, logo }: Asset, rawBalance: bigint): Holding {
-  return { contract, symbol, name, decimals, logo, rawBalance };
-}
-
 function isNoticeablyLess(payable: bigint, amount: bigint): boolean {
   return amount - payable > 1n && (amount - payable) * 1_000_000n > amount * ROUNDING_PER_MILLION;
 }
 
-function describeImplausible({ query }: VaultContext, vault: Hex): string {
-  return `The vault ${vault} on ${query.at.chain.name} returned an implausible result; its shares are shown as a token.`;
+function describeImplausible({ run }: VaultContext, vault: Hex): string {
+  return `The vault ${vault} on ${run.chain} returned an implausible result; its shares are shown as a token.`;
 }
 
-function describeUnpayable({ query }: VaultContext, vault: Hex): string {
-  return `The vault ${vault} on ${query.at.chain.name} could not pay out all that it owes the wallet now; the rest is not counted.`;
+function describeUnpayable({ run }: VaultContext, vault: Hex): string {
+  return `The vault ${vault} on ${run.chain} could not pay out all that it owes the wallet now; the rest is not counted.`;
+}
+
+/** The creator of the vault chose its name: only governance or curators vouch for that as well. */
+export function hasLure(
+  { run }: VaultContext,
+  shares: Shares,
+  { belief }: Pick<SharesOutcome, "belief">,
+): boolean {
+  return belief !== "full" && findSpamReasons(shares, { chain: run.at.chain, unpriced: false }).length > 0;
 }

@@ -16,7 +16,7 @@ import {
   startPortfolioStage,
 } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import { isFullDepth, runsOf } from "../../../../tests/support/test-depth.ts";
-import { VAULT_REGISTRIES } from "../../positions/erc4626/markets.ts";
+import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 // Sixteen of each hostile kind, and tokens of many balances, zero and the largest among them.

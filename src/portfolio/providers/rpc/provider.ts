@@ -1,7 +1,7 @@
 // The holdings provider that needs only a node: balances by scan, unlisted tokens and activity from transfer logs.
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent, nameFirst } from "../../../lib/lists.ts";
-import { VAULT_REGISTRIES } from "../../positions/erc4626/markets.ts";
+import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
 import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
 import { describeByLists, isPseudoNative } from "../../tokens/token-list.ts";
 import type {

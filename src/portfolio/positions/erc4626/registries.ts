@@ -1,7 +1,9 @@
-// How a protocol's own contracts say on chain that a vault is theirs, and how far that makes the vault believable.
+// The contracts of each chain that know their protocol's vaults, and how far what they say makes a vault believable.
 
+import { readChainData } from "../../../chain/chain-data.ts";
 import { decodeAddress, decodeBoolean } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { shape } from "../../../lib/json-shape.ts";
 import { defineRead, joinReads, type Reads } from "../../contract-reads/reads.ts";
 
 /**
@@ -50,7 +52,7 @@ const PROOF_KINDS = {
   yearnRegistry: confirms("full", "isEndorsed"),
 } as const satisfies Readonly<Record<string, ProofKind>>;
 
-export const VAULT_PROOF_KINDS = Object.keys(PROOF_KINDS) as (keyof typeof PROOF_KINDS)[];
+const PROOF_KIND_NAMES = Object.keys(PROOF_KINDS) as (keyof typeof PROOF_KINDS)[];
 
 export type VaultProof = { readonly kind: keyof typeof PROOF_KINDS; readonly registry: Hex };
 
@@ -64,3 +66,30 @@ export function declareBelief(proofs: readonly VaultProof[], vault: Hex, asset: 
   });
   return joinReads(given).map((found) => STRONGEST_FIRST.find((belief) => found.includes(belief)) ?? null);
 }
+
+export type VaultRegistry = {
+  readonly proofs: readonly VaultProof[];
+  /** Believed without a proof; never because a token list has them. */
+  readonly vaults: ReadonlySet<Hex>;
+  /** Knows who borrows from Euler's vaults; missing if Euler is not on the chain. */
+  readonly eulerConnector?: Hex;
+};
+
+const vaultRegistry = shape.object({
+  eulerConnector: shape.optional(shape.address),
+  proofs: shape.list(
+    shape.object({ kind: shape.oneOf(...PROOF_KIND_NAMES), registry: shape.address }),
+    ({ kind, registry }) => `${kind} ${registry}`,
+  ),
+  savings: shape.list(shape.object({ symbol: shape.text, vault: shape.address }), ({ vault }) => vault),
+  morpho: shape.list(shape.address),
+});
+
+export const VAULT_REGISTRIES: ReadonlyMap<number, VaultRegistry> = readChainData(
+  "vaults",
+  "erc4626",
+  shape.mapped(vaultRegistry, ({ savings, morpho, ...registry }) => ({
+    ...registry,
+    vaults: new Set([...morpho, ...savings.map(({ vault }) => vault)]),
+  })),
+);
