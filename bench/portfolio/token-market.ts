@@ -6,7 +6,7 @@ import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
 import { deployFundedMarket } from "@sextant/simulator/fund-market";
 import { encodeDeployData, encodeFunctionData, type Hex, toHex } from "viem";
-import type { ChainPriceFeeds } from "../../src/chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../src/chain/price-feeds/price-feeds.ts";
 import type { ListedToken } from "../../src/portfolio/types.ts";
 
 // Token lists of any length: those that the wallet holds come first, then as many as are wanted that it does not.

@@ -1,5 +1,6 @@
 // Block headers, read by number, tag or hash, and checked to be the requested block.
 import type { Hex } from "../lib/hex.ts";
+import type { JsonObject } from "../lib/json.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { malformedResponse, missingResult } from "./rpc/errors.ts";
 import {
@@ -14,8 +15,7 @@ import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rp
 
 type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
-function parseHeader(result: unknown): BlockHeader {
-  const block = readObject(result, "the block");
+function parseHeader(block: JsonObject): BlockHeader {
   return {
     number: readQuantity(block.number, "the block number"),
     hash: readHash(block.hash, "the block hash"),
@@ -25,22 +25,28 @@ function parseHeader(result: unknown): BlockHeader {
   };
 }
 
-/** The call that reads one header; for callers that put it into a batch of their own. */
-export function headerCall(at: BlockTag | number): RpcCall<BlockHeader> {
-  const block = typeof at === "number" ? toQuantity(at) : at;
+/** Reads one block, which must be the requested one, and what `parse` takes of it. */
+function blockCall<T>(at: BlockTag | number | Hex, parse: (block: JsonObject) => T): RpcCall<T> {
+  const isHash = typeof at === "string" && at.startsWith("0x");
   return {
-    method: "eth_getBlockByNumber",
-    params: [block, false],
+    method: isHash ? "eth_getBlockByHash" : "eth_getBlockByNumber",
+    params: [typeof at === "number" ? toQuantity(at) : at, false],
     parse: (result) => {
       if (result === null) throw missingResult(`block ${at} not found`);
-      const header = parseHeader(result);
-      if (typeof at === "number" && header.number !== at) {
-        throw malformedResponse(`requested block ${at}, got block ${header.number}`);
+      const block = readObject(result, "the block");
+      const found = isHash
+        ? readHash(block.hash, "the block hash")
+        : readQuantity(block.number, "the block number");
+      if ((isHash || typeof at === "number") && found !== at) {
+        throw malformedResponse(`requested block ${at}, got block ${found}`);
       }
-      return header;
+      return parse(block);
     },
   };
 }
+
+/** The call that reads one header; for callers that put it into a batch of their own. */
+export const headerCall = (at: BlockTag | number): RpcCall<BlockHeader> => blockCall(at, parseHeader);
 
 /** The header under a number; missing when a reorg has put another block there than the one with this hash. */
 export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHeader> {
@@ -55,33 +61,11 @@ export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHea
   };
 }
 
-function headerByHashCall(hash: Hex): RpcCall<BlockHeader> {
-  return {
-    method: "eth_getBlockByHash",
-    params: [hash, false],
-    parse: (result) => {
-      if (result === null) throw missingResult(`block ${hash} not found`);
-      const header = parseHeader(result);
-      if (header.hash !== hash) {
-        throw malformedResponse(`requested block ${hash}, got block ${header.hash}`);
-      }
-      return header;
-    },
-  };
-}
-
 /** The base fee of a block, which the index does not need; null before EIP-1559. */
 export function baseFeeCall(hash: Hex): RpcCall<bigint | null> {
-  return {
-    method: "eth_getBlockByHash",
-    params: [hash, false],
-    parse: (result) => {
-      if (result === null) throw missingResult(`block ${hash} not found`);
-      const block = readObject(result, "the block");
-      if (readHash(block.hash, "the block hash") !== hash) throw malformedResponse(`requested block ${hash}`);
-      return block.baseFeePerGas === undefined ? null : readBigQuantity(block.baseFeePerGas, "the base fee");
-    },
-  };
+  return blockCall(hash, ({ baseFeePerGas }) =>
+    baseFeePerGas === undefined ? null : readBigQuantity(baseFeePerGas, "the base fee"),
+  );
 }
 
 /** Throws BLOCK_MISSING, which may be retried, when no node has the block. */
@@ -98,7 +82,7 @@ export async function readHeaderByHash(
   hash: Hex,
   options: RpcCallOptions = {},
 ): Promise<BlockHeader> {
-  return rpc.request(headerByHashCall(hash), options);
+  return rpc.request(blockCall(hash, parseHeader), options);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { BlockId } from "../schema/chain-log.ts";
 import { callContracts, contractCall } from "./contract-calls.ts";
 import { canonicalHeaderCall, readHeader } from "./headers.ts";
 import { getLogsCall } from "./logs/get-logs.ts";
-import { missingResult, RPC_FAILURES, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
+import { isTemporaryFailure, missingResult, RpcError } from "./rpc/errors.ts";
 import { toQuantity } from "./rpc/hex-values.ts";
 import {
   type PinnedRpc,
@@ -59,10 +59,11 @@ export async function callAtBlocks(
       hasResponse = true;
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
-      if (failure === null || isTemporary(error.kind)) failure = error;
+      if (failure === null || isTemporaryFailure(error.kind)) failure = error;
     }
   }
-  if (failure && (!hasResponse || (isTemporary(failure.kind) && results.includes(null)))) throw failure;
+  if (failure && (!hasResponse || (isTemporaryFailure(failure.kind) && results.includes(null))))
+    throw failure;
   return results;
 }
 
@@ -79,16 +80,12 @@ function providersInOrder(rpc: Rpc): readonly ProviderTurn[] {
   if (ready.length === 0) return providers.map(({ only }) => ({ only, retries }));
   const coolingDown = providers.filter(
     ({ state, lastFailure }) =>
-      state === "cooling-down" && (lastFailure === null || isTemporary(lastFailure)),
+      state === "cooling-down" && (lastFailure === null || isTemporaryFailure(lastFailure)),
   );
   return [
     ...ready.map(({ only }) => ({ only, retries })),
     ...coolingDown.map(({ only }) => ({ only, retries: { ...retries, waitMsMax: 0 } })),
   ];
-}
-
-function isTemporary(kind: RpcFailureKind): boolean {
-  return RPC_FAILURES[kind].next === "retry";
 }
 
 async function callNode(
@@ -174,7 +171,7 @@ export async function hasLogsSince(
     await node.request(canonicalHeaderCall(at.number, at.hash), options);
     return results.map((result) => {
       if ("ok" in result) return result.ok;
-      if (isTemporary(result.error.kind) && result.error.kind !== "timeout") throw result.error;
+      if (isTemporaryFailure(result.error.kind) && result.error.kind !== "timeout") throw result.error;
       return null;
     });
   }, options);

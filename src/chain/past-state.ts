@@ -4,7 +4,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { contractCall } from "./contract-calls.ts";
 import { headerCall } from "./headers.ts";
-import { RPC_FAILURES, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
+import { isTemporaryFailure, RPC_FAILURES, RpcError, type RpcFailureKind } from "./rpc/errors.ts";
 import {
   type PinnedRpc,
   type PinOptions,
@@ -57,7 +57,7 @@ export async function findPastState(
     return { kind: "found", header, rpc: excludeProviders(rpc, exclude), head };
   }
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
-  const outage = reasons.find((reason) => !(reason instanceof RpcError) || isTemporary(reason.kind));
+  const outage = reasons.find((reason) => !(reason instanceof RpcError) || isTemporaryFailure(reason.kind));
   if (outage !== undefined || heads.length === 0) throw outage ?? reasons[0];
   return { kind: head < number ? "later" : "dropped", head };
 }
@@ -101,10 +101,6 @@ function okOrNull<T>(result: { readonly ok: T } | { readonly error: RpcError }):
   if ("ok" in result) return result.ok;
   if (NO_STATE.has(result.error.kind)) return null;
   throw result.error;
-}
-
-function isTemporary(kind: RpcFailureKind): boolean {
-  return RPC_FAILURES[kind].next === "retry";
 }
 
 // geth keeps the state of 128 blocks; two may come while we look.

@@ -43,19 +43,13 @@ const PROGRESS_MS = 2_000;
 // A few blocks behind the head is normal while following a chain; a minute is not.
 const LAG_SECONDS_MAX = 60;
 
-type IndexerState = {
-  phase: IndexerPhase;
-  reason: string | null;
-  head: BlockSummary | null;
-  headSeenAt: number | null;
-  indexed: BlockSummary | null;
-  reorgs: number;
+type IndexerState = { -readonly [Name in Exclude<keyof IndexerReport, "audit">]: IndexerReport[Name] } & {
   backfill: { from: number; to: number; startedMs: number; logs: number; loggedMs: number };
 };
 
 export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
   const metrics = createMetrics();
-  const audit = createSelfAuditStatus(metrics.registry, log, clock);
+  const { report: reportAudit, ...auditReporter } = createSelfAuditStatus(metrics.registry, log, clock);
   const state: IndexerState = {
     phase: "starting",
     reason: null,
@@ -80,15 +74,12 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
     },
     ...createIndexingReporter(state, metrics, log, clock),
     onCall: metrics.onCall,
-    onAudited: audit.onAudited,
-    onNotCompared: audit.onNotCompared,
-    onAuditFailed: audit.onAuditFailed,
-    onUnconfirmedChange: audit.onUnconfirmedChange,
+    ...auditReporter,
     report: () => {
-      const { phase, reason, head, headSeenAt, indexed, reorgs } = state;
-      return { phase, reason, head, headSeenAt, indexed, reorgs, audit: audit.report() };
+      const { backfill: _, ...shown } = state;
+      return { ...shown, audit: reportAudit() };
     },
-    readiness: () => readinessOf(state, audit.report()),
+    readiness: () => readinessOf(state, reportAudit()),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { LocalAccountName } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import { findChainBySlug } from "../chain/chains/chains.ts";
-import type { ChainPriceFeeds } from "../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../chain/price-feeds/price-feeds.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import { Fault } from "../lib/fault.ts";

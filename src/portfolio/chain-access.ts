@@ -2,8 +2,12 @@
 
 import { contractCall, createOverrideCaller } from "../chain/contract-calls.ts";
 import { baseFeeCall, canonicalHeaderCall, headerCall, readHeader } from "../chain/headers.ts";
-import { topicLogsCall } from "../chain/logs/topic-logs.ts";
-import { NATIVE_TRANSFERS, type TokenTransfer, transfersCall } from "../chain/logs/transfers.ts";
+import {
+  NATIVE_TRANSFERS,
+  type TokenTransfer,
+  topicLogsCall,
+  transfersCall,
+} from "../chain/logs/topic-logs.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";

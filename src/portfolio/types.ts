@@ -1,8 +1,7 @@
 // The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
 import type { ContractCallResult } from "../chain/contract-calls.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
-import type { TopicFilter } from "../chain/logs/topic-logs.ts";
-import type { TransferFilter } from "../chain/logs/transfers.ts";
+import type { TopicFilter, TransferFilter } from "../chain/logs/topic-logs.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioPosition } from "../schema/portfolio/snapshot.ts";

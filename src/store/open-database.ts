@@ -35,22 +35,22 @@ export async function openConfiguredDatabases(
   purpose: string,
 ): Promise<{ readonly databases: readonly Database[]; close(): Promise<void> }> {
   const embedded = databaseUrl ? null : await openEmbeddedPostgres(dataFolder, log);
+  const opened: Database[] = [];
+  const close = async () => {
+    for (const database of opened) await database.close();
+    await embedded?.stop();
+  };
   try {
     const connection = databaseUrl
       ? { url: databaseUrl }
       : assertDefined(embedded, "the embedded server").connection;
     const applicationName = `sextant ${purpose}`;
     const databases = await openDatabases({ connection, poolMax: POOL_MAX, log, applicationName }, schemas);
-    await migrateOrClose(databases, log);
-    return {
-      databases,
-      async close() {
-        for (const database of databases) await database.close();
-        await embedded?.stop();
-      },
-    };
+    opened.push(...databases);
+    for (const database of databases) await migrate(database, migrations, log);
+    return { databases, close };
   } catch (error) {
-    await embedded?.stop();
+    await close();
     throw error;
   }
 }
@@ -96,13 +96,4 @@ export async function openEmbeddedPostgres(dataFolder: string, log: Log): Promis
 export async function prepareSchema(database: Database, log: Log): Promise<void> {
   await ensureSchema(database);
   await migrate(database, migrations, log);
-}
-
-async function migrateOrClose(databases: readonly Database[], log: Log): Promise<void> {
-  try {
-    for (const database of databases) await migrate(database, migrations, log);
-  } catch (error) {
-    for (const database of databases) await database.close();
-    throw error;
-  }
 }

@@ -290,7 +290,7 @@ describe("the rotation", () => {
     await other.catchUp();
     for (const url of [elsewhere(replica(0).url), other.replicas[0]?.url ?? ""]) {
       const api = await startApi([url]);
-      const problem = expect.stringContaining("no copy of the primary");
+      const problem = expect.stringContaining("not a copy of the primary");
       await vi.waitFor(
         () => expect(api.describeReplicas()).toMatchObject([{ in_rotation: false, problem }]),
         {

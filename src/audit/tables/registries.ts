@@ -7,54 +7,68 @@ import { attestations, attesterActivity } from "../../protocol/domains/attestati
 import { agents, attestors, solvers } from "../../protocol/domains/registries.ts";
 import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.ts";
 
-const agentRegistry = { contract: "AgentRegistry", abi: agentRegistryAbi } as const;
-const attestationRegistry = { contract: "AttestationRegistry", abi: attestationRegistryAbi } as const;
-const solverRegistry = { contract: "SolverRegistry", abi: solverRegistryAbi } as const;
-const attestorRegistry = { contract: "AttestorRegistry", abi: attestorRegistryAbi } as const;
-
 export const registryAudits: readonly TableAudit[] = [
-  defineTableAudit(agents, agentRegistry, {
-    ids: "agent_id",
-    createdBy: { AgentRegistered: ["agent_id", "owner"] },
-    views: {
-      getAgent: {
-        args: ["agent_id"],
-        columns: ["owner", "metadata_uri", "pubkey", "capabilities_hash", "revoked"],
+  defineTableAudit(
+    agents,
+    { contract: "AgentRegistry", abi: agentRegistryAbi },
+    {
+      ids: "agent_id",
+      createdBy: { AgentRegistered: ["agent_id", "owner"] },
+      views: {
+        getAgent: {
+          args: ["agent_id"],
+          columns: ["owner", "metadata_uri", "pubkey", "capabilities_hash", "revoked"],
+        },
       },
     },
-  }),
-  defineTableAudit(attestations, attestationRegistry, {
-    ids: "attestation_id",
-    createdBy: { AttestationSubmitted: ({ args }) => ({ attestation_id: args.id }) },
-    views: {
-      getAttestation: {
-        args: ["attestation_id"],
-        columns: ["attester", "subject", "data_hash", "timestamp", "revoked"],
-        computed: { schema_hash: ({ schema }) => schema },
+  ),
+  defineTableAudit(
+    attestations,
+    { contract: "AttestationRegistry", abi: attestationRegistryAbi },
+    {
+      ids: "attestation_id",
+      createdBy: { AttestationSubmitted: ({ args }) => ({ attestation_id: args.id }) },
+      views: {
+        getAttestation: {
+          args: ["attestation_id"],
+          columns: ["attester", "subject", "data_hash", "timestamp", "revoked"],
+          computed: { schema_hash: ({ schema }) => schema },
+        },
       },
     },
-  }),
+  ),
   recountAudit(
     attesterActivity,
     [attestations],
     `select attester, count(*) as attestations, count(*) filter (where revoked) as revoked_attestations
      from attestations group by attester`,
   ),
-  defineTableAudit(solvers, solverRegistry, {
-    ids: "solver_id",
-    createdBy: { SolverRegistered: ["solver_id", "operator"] },
-    views: {
-      getSolver: {
-        args: ["solver_id"],
-        columns: ["operator", "metadata_uri", "capabilities_hash", "bond", "active"],
+  defineTableAudit(
+    solvers,
+    { contract: "SolverRegistry", abi: solverRegistryAbi },
+    {
+      ids: "solver_id",
+      createdBy: { SolverRegistered: ["solver_id", "operator"] },
+      views: {
+        getSolver: {
+          args: ["solver_id"],
+          columns: ["operator", "metadata_uri", "capabilities_hash", "bond", "active"],
+        },
       },
     },
-  }),
-  defineTableAudit(attestors, attestorRegistry, {
-    ids: "attestor_id",
-    createdBy: { AttestorRegistered: ["attestor_id", "operator"] },
-    views: {
-      getAttestor: { args: ["attestor_id"], columns: ["operator", "metadata_uri", "schemas_hash", "active"] },
+  ),
+  defineTableAudit(
+    attestors,
+    { contract: "AttestorRegistry", abi: attestorRegistryAbi },
+    {
+      ids: "attestor_id",
+      createdBy: { AttestorRegistered: ["attestor_id", "operator"] },
+      views: {
+        getAttestor: {
+          args: ["attestor_id"],
+          columns: ["operator", "metadata_uri", "schemas_hash", "active"],
+        },
+      },
     },
-  }),
+  ),
 ];

@@ -3,8 +3,7 @@ import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { findChainById } from "../chains/chains.ts";
 import { readDataFile } from "../data-file.ts";
-import type { ChainlinkFeed } from "./price-feed.ts";
-import { CHAINLINK_FEEDS } from "./price-feeds.ts";
+import { CHAINLINK_FEEDS, type ChainlinkFeed } from "./price-feeds.ts";
 
 type PriceFeedsFile = { readonly chainlink: { readonly sources: readonly string[]; readonly date: string } };
 

@@ -59,6 +59,11 @@ export const RPC_FAILURES = {
 
 export type RpcFailureKind = keyof typeof RPC_FAILURES;
 
+/** Whether the same request may succeed later on the same provider. */
+export function isTemporaryFailure(kind: RpcFailureKind): boolean {
+  return RPC_FAILURES[kind].next === "retry";
+}
+
 /** The block range that a node says it would accept. */
 export type RangeHint = {
   readonly fromBlock: number | null;

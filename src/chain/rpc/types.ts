@@ -3,21 +3,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import type { RpcError, RpcFailureKind } from "./errors.ts";
 
 /** Bounds of the client; a deployment may set its own. */
-export type RpcLimits = {
-  readonly requestTimeoutMs: number;
-  readonly responseBytesMax: number;
-  readonly batchMax: number;
-  readonly inFlightMax: number;
-  readonly waitingMax: number;
-  readonly attemptsMax: number;
-  readonly pauseMsBase: number;
-  readonly pauseMsMax: number;
-  readonly retryAfterMsMax: number;
-  readonly waitMsMax: number;
-  readonly unreachableMsMax: number;
-};
-
-export const RPC_LIMITS: RpcLimits = {
+export const RPC_LIMITS = {
   // Vendors give up on a heavy log query after 10 to 15 seconds; waiting a little longer gets us their reason.
   requestTimeoutMs: 20_000,
   // 10,000 logs are about 7 MB; more than this at once would stall the process while it parses.
@@ -42,6 +28,8 @@ export const RPC_LIMITS: RpcLimits = {
   // node anyway, and the number of attempts bounds the wait.
   unreachableMsMax: Number.POSITIVE_INFINITY,
 };
+
+export type RpcLimits = Readonly<typeof RPC_LIMITS>;
 
 /** `parse` runs inside the retry: an InvalidResponseError counts against the node, and the call is repeated. */
 export type RpcCall<T = unknown> = {

@@ -124,36 +124,29 @@ function selfAuditDetails(report: SelfAuditReport): Readonly<Record<string, unkn
 }
 
 function createMetrics(registry: Registry) {
-  const registers = [registry];
-  const labelNames = ["kind"] as const;
+  const named = (name: string, help: string) => ({
+    name: `sextant_indexer_${name}`,
+    help,
+    registers: [registry],
+  });
+  const byKind = (name: string, help: string) => ({
+    ...named(`audit_${name}`, help),
+    labelNames: ["kind"] as const,
+  });
   return {
-    checked: new Counter({
-      name: "sextant_indexer_audit_checked_total",
-      help: "Blocks and rows that the indexer has compared with the chain again",
-      labelNames,
-      registers,
-    }),
-    differences: new Gauge({
-      name: "sextant_indexer_audit_differences",
-      help: "Blocks and rows known to differ from the chain",
-      labelNames,
-      registers,
-    }),
-    failures: new Counter({
-      name: "sextant_indexer_audit_failures_total",
-      help: "Samples that could not be compared",
-      labelNames,
-      registers,
-    }),
-    unconfirmed: new Gauge({
-      name: "sextant_indexer_unconfirmed_blocks",
-      help: "Blocks of history that one node alone has shown although several are configured",
-      registers,
-    }),
-    lastTime: new Gauge({
-      name: "sextant_indexer_audit_last_timestamp_seconds",
-      help: "When the last sample was compared, in Unix seconds",
-      registers,
-    }),
+    checked: new Counter(
+      byKind("checked_total", "Blocks and rows that the indexer has compared with the chain again"),
+    ),
+    differences: new Gauge(byKind("differences", "Blocks and rows known to differ from the chain")),
+    failures: new Counter(byKind("failures_total", "Samples that could not be compared")),
+    unconfirmed: new Gauge(
+      named(
+        "unconfirmed_blocks",
+        "Blocks of history that one node alone has shown although several are configured",
+      ),
+    ),
+    lastTime: new Gauge(
+      named("audit_last_timestamp_seconds", "When the last sample was compared, in Unix seconds"),
+    ),
   };
 }

@@ -2,12 +2,13 @@
 
 import { headerCall, readHeader } from "../../chain/headers.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
-import { TRANSFER_TOPIC } from "../../chain/logs/transfers.ts";
+import { TRANSFER_TOPIC } from "../../chain/logs/topic-logs.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";
 import { createParametersCodec, hashEvent } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockId } from "../../schema/chain-log.ts";
 import type { BlockComparison, BlockTransferQuery, ExpectedTransfer, TransferFound } from "./lookup.ts";
@@ -45,7 +46,7 @@ export async function readAuthorizationTransfers(
   options: RpcCallOptions,
 ): Promise<readonly (readonly (Hex | null)[])[]> {
   const parts = blocks.flatMap(({ block, transfers: wanted }, index) =>
-    chunksOf(wanted).map((chunk) => ({ index, block, wanted: chunk })),
+    splitIntoChunks(wanted, PAYMENTS_PER_QUERY).map((chunk) => ({ index, block, wanted: chunk })),
   );
   const calls = parts.flatMap(({ block, wanted }) => logCalls(block, wanted));
   const lists = unwrapResults(await rpc.batch(calls, options));
@@ -55,13 +56,6 @@ export async function readAuthorizationTransfers(
     found[index]?.push(...transactionsOf(logs, wanted));
   }
   return found;
-}
-
-function chunksOf(wanted: readonly ExpectedTransfer[]): readonly (readonly ExpectedTransfer[])[] {
-  const count = Math.ceil(wanted.length / PAYMENTS_PER_QUERY);
-  return Array.from({ length: count }, (_, i) =>
-    wanted.slice(i * PAYMENTS_PER_QUERY, (i + 1) * PAYMENTS_PER_QUERY),
-  );
 }
 
 /** Two calls: the uses of these authorizations in this block, and the transfers between these accounts. */

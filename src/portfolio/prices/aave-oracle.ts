@@ -1,7 +1,6 @@
 // Prices from the oracle of a chain's main Aave market, only for the assets that the market lists and with a source of known age.
 
-import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
-import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import { CHAINLINK_FEEDS, type ChainPriceFeeds } from "../../chain/price-feeds/price-feeds.ts";
 import { decodeAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";

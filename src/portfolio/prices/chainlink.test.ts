@@ -15,7 +15,7 @@ import {
   priceTexts,
   tokenAsset,
 } from "../../../tests/support/portfolio/price-source-suite.ts";
-import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feeds.ts";
 import { formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createChainAccess } from "../chain-access.ts";

@@ -1,6 +1,9 @@
 // Prices from Chainlink: the dollar feed of exactly that asset, as long as the feed keeps its heartbeat.
-import type { ChainlinkFeed, ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
-import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
+import {
+  CHAINLINK_FEEDS,
+  type ChainlinkFeed,
+  type ChainPriceFeeds,
+} from "../../chain/price-feeds/price-feeds.ts";
 import { decodeWords } from "../../lib/abi/return-data.ts";
 import { type Decimal, SCALE_MAX } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";

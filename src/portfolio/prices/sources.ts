@@ -1,6 +1,6 @@
 // The price sources in groups of decreasing trust; each group only prices what the groups before it did not.
 
-import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feeds.ts";
 import type { AaveMarket } from "../positions/aave-v3/markets.ts";
 import type { PriceSource } from "../types.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";

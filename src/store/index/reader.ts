@@ -8,14 +8,12 @@ import type { Database } from "../postgres/database.ts";
 import { createIndexEmptyFault, SQLSTATE, sqlState } from "../postgres/errors.ts";
 import type { PreparedStatement } from "../postgres/session.ts";
 
-type IndexReader = { readonly read: RunRead };
-
 export type StatementReaders = {
   readonly quick: Pick<PipelinedReader, "read">;
-  readonly slow: Pick<SlowReader, "read">;
+  readonly slow: Pick<ReturnType<typeof openSlowReader>, "read">;
 };
 
-export function openIndexReader({ quick, slow }: StatementReaders): IndexReader {
+export function openIndexReader({ quick, slow }: StatementReaders): { readonly read: RunRead } {
   const prepared = new Map<string, NamedText>();
 
   function runSlowly<T>(statement: PreparedStatement, client: string, use: Use<T>): Promise<T> {
@@ -99,14 +97,6 @@ export function buildReadText(inner: string): string {
   return `select h.revision as _revision, h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
 }
 
-/** Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients. */
-type SlowReader = {
-  /** As PipelinedReader.read; `client` is the requester. */
-  read<T>(statement: PreparedStatement, use: (result: ResultRows) => T, client: string): Promise<T>;
-  disconnect(): void;
-  close(): Promise<void>;
-};
-
 // The limit for a page of a hundred. A table that needs longer is read by cursor, or without ?block=.
 const STATEMENT_MS_MAX = 2_000;
 // The last one waits 20 seconds if every statement takes its full time: less than the request timeout.
@@ -114,11 +104,14 @@ const WAITING_PER_CLIENT_MAX = 10;
 // Beyond this, an immediate 503 is better than one after half a minute.
 const WAITING_MAX = 50;
 
-/** Two connections if there is room, because one client uses at most one; more would take CPU time from quick reads. */
+/**
+ * Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients. Two
+ * connections if there is room, because one client uses at most one; more would take CPU time from quick reads.
+ */
 export function openSlowReader(
   database: Database,
   options: { readonly connections: number; readonly attempts?: number },
-): SlowReader {
+) {
   const reader = openPipelinedReader(database, {
     ...options,
     readsPerConnectionMax: 1,
@@ -134,7 +127,9 @@ export function openSlowReader(
     waitingPerKeyMax: WAITING_PER_CLIENT_MAX,
   });
   return {
-    read: (statement, use, client) => queue.run(client, () => reader.read(statement, use)),
+    /** As PipelinedReader.read; `client` is the requester. */
+    read: <T>(statement: PreparedStatement, use: (result: ResultRows) => T, client: string) =>
+      queue.run(client, () => reader.read(statement, use)),
     disconnect: reader.disconnect,
     close: reader.close,
   };

@@ -303,7 +303,7 @@ it("still reads replicas while the primary does not respond", async () => {
 });
 
 it.each<[string, Partial<ModelServer>, string]>([
-  ["of another database or cluster", { cluster: "system/2" }, "no copy of the primary"],
+  ["of another database or cluster", { cluster: "system/2" }, "not a copy of the primary"],
   ["that has what the primary never wrote", { position: 99n }, "has what the primary never wrote"],
 ])("never reads a server %s, and shows the reason", async (_which, difference, problem) => {
   const [primary, replica] = [createPrimary(), Object.assign(createReplica(), difference)];

@@ -1,7 +1,6 @@
 // Opens the replicas to read from: a router over them and the primary, and what keeps their state known.
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
-import type { RunRead } from "../../schema/reads/read.ts";
 import type { Database } from "../postgres/database.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 import { type ReadObserver, ReadRouter } from "./read-router.ts";
@@ -27,26 +26,13 @@ type RoutedReadsOptions = {
   readonly log: Log;
 };
 
-export type RoutedReads = {
-  readonly primary: ReadSource;
-  readonly replicas: readonly ReadSource[];
-  readonly read: RunRead;
-  readonly pinHistory: ReadRouter["pinHistory"];
-  /** The state of the primary, once a replica shows it too or has had its time; null if nothing is indexed. */
-  readNewest(): Promise<IndexState | null>;
-  /** The rows of the index have changed. */
-  onIndexChanged(): void;
-  onRecordsWritten(): void;
-  /** Notifications of the primary arrive (again): it may be another server. */
-  onConnected(): Promise<void>;
-  close(): Promise<void>;
-};
+export type RoutedReads = ReturnType<typeof openRoutedReads>;
 
 const PRIMARY_SAMPLE_MS = 1_000;
 // How long a request that waits for a block waits for a replica to have it, before it reads the primary.
 const REPLICA_WAIT_MS_MAX = 250;
 
-export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
+export function openRoutedReads(options: RoutedReadsOptions) {
   const { database, replicas, observer, onReset } = options;
   const shutdown = new AbortController();
   const served = new ServedState();
@@ -76,8 +62,9 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
     primary,
     replicas: sources,
     read: router.read,
-    pinHistory: (atLeast) => router.pinHistory(atLeast),
-    async readNewest() {
+    pinHistory: (atLeast: bigint) => router.pinHistory(atLeast),
+    /** The state of the primary, once a replica shows it too or has had its time; null if nothing is indexed. */
+    async readNewest(): Promise<IndexState | null> {
       if (sources.length === 0) return (await sampleServer(database)).state;
       const state = await readPrimary();
       if (state === null) return served.newest;
@@ -85,13 +72,15 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       if (sources.some(({ isInRotation }) => isInRotation)) await waitUntil(hasReplica, waiting);
       return state;
     },
-    onIndexChanged() {
+    /** The rows of the index have changed. */
+    onIndexChanged(): void {
       if (sources.length > 0) void readPrimary();
     },
-    onRecordsWritten() {
+    onRecordsWritten(): void {
       if (sources.length > 0) watch.onRecordsWritten();
     },
-    async onConnected() {
+    /** Notifications of the primary arrive (again): it may be another server. */
+    async onConnected(): Promise<void> {
       if (sources.length === 0) {
         // Whatever it shows next is the truth.
         served.reset(null);
@@ -102,7 +91,7 @@ export function openRoutedReads(options: RoutedReadsOptions): RoutedReads {
       const state = await readPrimary();
       if (state !== null) stepBack(state);
     },
-    async close() {
+    async close(): Promise<void> {
       shutdown.abort();
       await Promise.all([sampling, ...following]);
       await Promise.all([primary, ...sources].map(({ readers }) => readers.close()));

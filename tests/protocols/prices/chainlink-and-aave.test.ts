@@ -1,7 +1,7 @@
 // Feeds and Aave's oracle by their own bytecode: no stale price comes back, and the native coin is worth its wrapped token.
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ChainPriceFeeds } from "../../../src/chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../../src/chain/price-feeds/price-feeds.ts";
 import { type Artifact, compileSources } from "../support/artifacts.ts";
 import {
   ageFeed,

@@ -3,7 +3,7 @@ import { LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
-import type { ChainPriceFeeds } from "../../../src/chain/price-feeds/price-feed.ts";
+import type { ChainPriceFeeds } from "../../../src/chain/price-feeds/price-feeds.ts";
 import { formatDecimal } from "../../../src/lib/decimal.ts";
 import { createChainAccess } from "../../../src/portfolio/chain-access.ts";
 import { collectPrices } from "../../../src/portfolio/prices/collect-prices.ts";
