@@ -68,21 +68,11 @@ async function auditSnapshot(
       const reads = createAuditReads({ rpc, session, deployment, block, signal });
       progress("counting stored events");
       const logCounts = await countLogsByEvent(session, Object.values(deployment.contracts), number);
+      const shared = { session, reads, logCounts, position, block: number, sample, signal };
       const results: TableAuditResult[] = [];
       for (const audit of options.audits ?? tableAudits) {
         signal.throwIfAborted();
-        results.push(
-          await auditTable(audit, {
-            session,
-            reads,
-            logCounts,
-            position,
-            block: number,
-            sample,
-            signal,
-            onProgress: progress,
-          }),
-        );
+        results.push(await auditTable(audit, { ...shared, onProgress: progress }));
       }
       return { network: deployment.network, block, indexed: position.block.number, results };
     },

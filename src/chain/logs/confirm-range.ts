@@ -91,6 +91,15 @@ type FirstReading = {
   readonly suspiciousHeaders: readonly BlockHeader[];
 };
 
+/** One confirmation: what the first node has shown of a range, and how it is checked. */
+type Confirmation = {
+  readonly rpc: Rpc;
+  readonly first: PinnedRpc;
+  readonly check: RangeCheck;
+  readonly reading: FirstReading;
+  readonly options: RpcCallOptions;
+};
+
 /** The result of one cross-check: null if nothing contradicts the first node. */
 type Contradiction = { readonly wrong: "first" | "other"; readonly message: string } | null;
 
@@ -112,7 +121,8 @@ export async function confirmRange(
   const { secondaryProviders } = check;
   const wrongOnes: number[] = [];
   const slow = new Set<number>();
-  const checkByOther = (node: PinnedRpc) => compareWithOther(rpc, first, node, check, reading, slow, options);
+  const confirmation = { rpc, first, check, reading, options };
+  const checkByOther = (node: PinnedRpc) => compareWithOther(confirmation, node, slow);
   for (;;) {
     const excluded = [first.providerIndex, ...wrongOnes];
     const second = await secondaryProviders.runOnAnother(rpc, excluded, checkByOther, options);
@@ -128,7 +138,7 @@ export async function confirmRange(
     await recordBadResponse(rpc, second.provider, message, options);
     wrongOnes.push(second.provider);
   }
-  const contradiction = await compare(rpc, first, first, check, reading, options);
+  const contradiction = await compare(confirmation, first);
   if (contradiction !== null) throw malformedResponse(contradiction.message);
   return wrongOnes.length > 0 || rpc.providers().length === 1;
 }
@@ -140,17 +150,13 @@ type OtherCheck = {
 };
 
 async function compareWithOther(
-  rpc: Rpc,
-  first: PinnedRpc,
+  confirmation: Confirmation,
   node: PinnedRpc,
-  check: RangeCheck,
-  reading: FirstReading,
   slow: Set<number>,
-  options: RpcCallOptions,
 ): Promise<OtherCheck> {
   const provider = node.providerIndex;
   try {
-    const contradiction = await compare(rpc, first, node, check, reading, options);
+    const contradiction = await compare(confirmation, node);
     return { provider, isTooLarge: false, contradiction };
   } catch (error) {
     if (!(error instanceof RpcError) || !needsSmallerRange(error)) throw error;
@@ -176,14 +182,8 @@ async function recordBadResponse(
   });
 }
 
-async function compare(
-  rpc: Rpc,
-  first: PinnedRpc,
-  node: PinnedRpc,
-  check: RangeCheck,
-  reading: FirstReading,
-  options: RpcCallOptions,
-): Promise<Contradiction> {
+async function compare(confirmation: Confirmation, node: PinnedRpc): Promise<Contradiction> {
+  const { rpc, first, check, reading, options } = confirmation;
   const isOther = node.providerIndex !== first.providerIndex;
   const isWhole = isOther && check.shouldCompareFully(reading.logs.length);
   const afterLastLog = Math.max(check.fromBlock, (reading.logs.at(-1)?.blockNumber ?? -1) + 1);
@@ -198,7 +198,7 @@ async function compare(
   }
   const block = findDifferingBlock(reading, second, named, fromBlock);
   if (block === null) {
-    const omitted = isOther ? null : await findOmittedByReceipts(node, check, reading, options);
+    const omitted = isOther ? null : await findOmittedByReceipts(confirmation, node);
     return omitted === null ? null : { wrong: "first", message: `the logs of block ${omitted} were omitted` };
   }
   if (!isOther) return { wrong: "first", message: `the logs of block ${block} were omitted` };
@@ -262,10 +262,8 @@ function findDifferingBlock(
 
 /** The first suspicious block whose receipts show more than the node's log index. */
 async function findOmittedByReceipts(
+  { check, reading, options }: Confirmation,
   node: PinnedRpc,
-  check: RangeCheck,
-  reading: FirstReading,
-  options: RpcCallOptions,
 ): Promise<number | null> {
   const logsByBlock = await readReceiptLogs(node, reading.suspiciousHeaders, check, options);
   for (const [block, logs] of logsByBlock) {
