@@ -2,7 +2,9 @@
 import { readFileSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { OPERATIONS } from "@sextant/client/generated/operations";
 import { openFileJournal } from "@sextant/client/journal/file-journal";
+import type { Operation, Paid, PaidOptions } from "@sextant/client/operation";
 import { createSextant, type GuardOptions, type Sextant } from "@sextant/client/sextant";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
@@ -208,4 +210,16 @@ function readLocalRun(file: string): LocalRun | null {
   } catch {
     throw new Fault("CONFIG_INVALID", `${file} is not what a local run writes; run npm start again.`);
   }
+}
+
+type PaidAction = (
+  parameters: Readonly<Record<string, string>>,
+  options: PaidOptions,
+) => Promise<Paid<unknown>>;
+
+/** Throws for an operation that is not sold. */
+export function findPaidAction(sextant: Sextant, id: string): PaidAction {
+  const operations: Readonly<Record<string, Operation>> = OPERATIONS;
+  if (operations[id]?.kind !== "paid") throw new TypeError(`${id} is not sold.`);
+  return sextant[id as keyof Sextant] as unknown as PaidAction;
 }

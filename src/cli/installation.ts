@@ -1,4 +1,6 @@
 // The deployments of an installation: that of NETWORK and further ones, each with its name, path, schema and nodes.
+
+import type { WebhookDeployment } from "../api/webhooks/configured.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
 import { databaseSettings, indexerSettings, nodesOfChain } from "../config/settings.ts";
 import { mountPath } from "../http/mounts.ts";
@@ -6,6 +8,8 @@ import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Secret } from "../lib/secret.ts";
 import { type Deployment, readDeployment } from "../protocol/deployment.ts";
+import type { Database } from "../store/postgres/database.ts";
+import { openRecordStore } from "../store/postgres/record-store.ts";
 import { isRebuildSchema } from "../store/postgres/schema-name.ts";
 import { type CommandContext, readRepeatedOption, readStringOption } from "./command.ts";
 
@@ -168,4 +172,18 @@ function assertUnique(installed: readonly InstalledDeployment[]): void {
     }
     names.add(name);
   }
+}
+
+type RunDeployment = { readonly name: string; readonly database: Database };
+
+/** Webhooks of a deployment that this process does not run are stored by those that do. */
+export function toWebhookDeployments(
+  all: readonly InstalledDeployment[],
+  run: readonly RunDeployment[],
+): readonly WebhookDeployment[] {
+  return all.map(({ name, base, deployment }) => {
+    const own = run.find((each) => each.name === name);
+    const store = own ? openRecordStore(own.database) : null;
+    return { name, isDefault: base === "", chainId: deployment.chainId, store };
+  });
 }

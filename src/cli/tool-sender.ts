@@ -15,7 +15,7 @@ import type { CallOptions, SendRequest } from "../mcp/server.ts";
 import type { ServiceRequest } from "../mcp/tool.ts";
 import { encodePayment, type ServiceResponse } from "../mcp/tool-result.ts";
 import type { OpenClient } from "./client-settings.ts";
-import { findPaidAction } from "./paid-action.ts";
+import { findPaidAction } from "./client-settings.ts";
 
 /**
  * The same call within this time is the same purchase: a caller that lost the response calls again, which looks

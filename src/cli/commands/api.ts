@@ -29,8 +29,12 @@ import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabases, openConfiguredReplicas } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
-import { chooseServedDeployments, type InstalledDeployment, readInstallation } from "../installation.ts";
-import { toWebhookDeployments } from "../webhook-deployments.ts";
+import {
+  chooseServedDeployments,
+  type InstalledDeployment,
+  readInstallation,
+  toWebhookDeployments,
+} from "../installation.ts";
 
 /** The coin of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };

@@ -5,13 +5,11 @@ import { Fault } from "../../lib/fault.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { ClientContext, RunClientCommand } from "../command.ts";
 import { toPlainJson } from "../display/plain-text.ts";
+import { TOKEN_DECIMALS } from "../display/receipt.ts";
 import { formatHead, formatRow, layOutTable, type TableColumn } from "../display/table.ts";
 import { exitOf } from "../exit-codes.ts";
 
 type Action = (client: OpenClient, context: ClientContext) => Promise<number>;
-
-// The guard pays with tokens of six decimals only.
-const TOKEN_DECIMALS = 6;
 
 const PAYMENT_COLUMNS: readonly TableColumn[] = [
   { title: "when", isWhole: true },

@@ -13,16 +13,13 @@ import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
-import { type OpenClient, openClient } from "../client-settings.ts";
+import { findPaidAction, type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, PROGRAM, type RunClientCommand, readStringOption } from "../command.ts";
-import { formatDiff } from "../display/diff.ts";
 import type { Display } from "../display/display.ts";
-import { formatExposure } from "../display/exposure.ts";
+import { formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
-import { formatSnapshot } from "../display/snapshot.ts";
-import { findPaidAction } from "../paid-action.ts";
 
 type PaidParameters = Readonly<Record<string, string>>;
 

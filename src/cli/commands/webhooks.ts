@@ -26,8 +26,12 @@ import { watchChanges } from "../../store/postgres/change-notifications.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { type CommandContext, type RunCommand, readStringOption } from "../command.ts";
-import { chooseDeployments, type InstalledDeployment, readInstallation } from "../installation.ts";
-import { toWebhookDeployments } from "../webhook-deployments.ts";
+import {
+  chooseDeployments,
+  type InstalledDeployment,
+  readInstallation,
+  toWebhookDeployments,
+} from "../installation.ts";
 
 const settings = {
   ...listenSettings,

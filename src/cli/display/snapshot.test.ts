@@ -4,7 +4,7 @@ import type { PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { createDisplay } from "./display.ts";
-import { formatSnapshot } from "./snapshot.ts";
+import { formatSnapshot } from "./paid-data.ts";
 
 const loan: LendingHealth = {
   ...{ chain: "base", chainId: "eip155:8453", protocol: "morpho-blue", name: "Morpho Blue WETH/USDC 86 %" },

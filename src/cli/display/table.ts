@@ -60,17 +60,21 @@ export function formatRow(layout: TableLayout, row: readonly string[]): string {
   return formatCells(layout, cells);
 }
 
-/** Title, head and rows; nothing for a table without rows. */
-export function formatSection(
+/** A column, and what a record has in it. */
+export type Field<T> = TableColumn & { readonly cell: (record: T) => string };
+
+/** Title, head and a row for each record; nothing without records. */
+export function formatSection<T>(
   title: string,
-  columns: readonly TableColumn[],
-  rows: readonly (readonly string[])[],
+  fields: readonly Field<T>[],
+  records: readonly T[],
   display: Display,
 ): string[] {
-  if (rows.length === 0) return [];
+  if (records.length === 0) return [];
+  const rows = records.map((record) => fields.map(({ cell }) => cell(record)));
   const indent = "  ";
   const available = display.columns === null ? null : display.columns - indent.length;
-  const layout = layOutTable(columns, rows, available);
+  const layout = layOutTable(fields, rows, available);
   return [
     "",
     display.style("bold", title),

@@ -1,0 +1,211 @@
+// Snapshots, exposures and differences for people: sums first, then tables, then what to know.
+import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
+import type { Display } from "./display.ts";
+import { shortenText, toPlainText } from "./plain-text.ts";
+import { formatDollars } from "./receipt.ts";
+import { formatValue } from "./record.ts";
+import { type Field, formatSection } from "./table.ts";
+
+const WARNING_LENGTH_MAX = 400;
+
+const text = <T>(title: string, cell: Field<T>["cell"]): Field<T> => ({ title, cell });
+const amount = <T>(title: string, cell: Field<T>["cell"]): Field<T> => ({ title, cell, align: "right" });
+const money = <T>(title: string, value: (record: T) => string | null): Field<T> => ({
+  title,
+  cell: (record) => formatDollars(value(record)),
+  align: "right",
+  isWhole: true,
+});
+
+/** Names and values before the tables. */
+function formatFacts(facts: Readonly<Record<string, string>>, display: Display): string[] {
+  return Object.entries(facts).map(([name, fact]) => `${display.style("dim", name.padEnd(10))}  ${fact}`);
+}
+
+function formatWarnings(warnings: readonly string[], display: Display): string[] {
+  if (warnings.length === 0) return [];
+  const lines = warnings.map((each) => `  ${shortenText(toPlainText(each), WARNING_LENGTH_MAX)}`);
+  return ["", display.style("bold", "What to know"), ...lines];
+}
+
+type Element<List extends readonly unknown[]> = List[number];
+
+const CHAINS: readonly Field<Element<PortfolioSnapshot["summary"]["chains"]>>[] = [
+  text("chain", ({ chain }) => chain),
+  amount("tokens", ({ tokenCount }) => String(tokenCount)),
+  amount("priced", ({ pricedTokenCount }) => String(pricedTokenCount)),
+  money("worth", ({ totalValueUsd }) => totalValueUsd),
+];
+
+const TOKENS: readonly Field<Element<PortfolioSnapshot["tokens"]>>[] = [
+  text("token", ({ symbol, contract }) => symbol ?? contract ?? "?"),
+  text("chain", ({ chain }) => chain),
+  amount("balance", ({ balance, rawBalance }) => balance ?? `${rawBalance} units`),
+  amount("price", ({ priceUsd }) => formatDollars(priceUsd)),
+  money("worth", ({ valueUsd }) => valueUsd),
+  text("", ({ spam }) => (spam ? "spam" : "")),
+];
+
+const POSITIONS: readonly Field<Element<PortfolioSnapshot["positions"]>>[] = [
+  text("position", ({ name }) => name),
+  text("chain", ({ chain }) => chain),
+  text("kind", ({ kind }) => kind),
+  text("assets", ({ assets }) =>
+    assets.map(({ balance, symbol }) => `${balance ?? "?"} ${symbol ?? "?"}`).join(", "),
+  ),
+  money("worth", ({ valueUsd }) => valueUsd),
+];
+
+const LOANS: readonly Field<Element<PortfolioSnapshot["health"]>>[] = [
+  text("loan", ({ name }) => name),
+  text("chain", ({ chain }) => chain),
+  money("collateral", ({ collateralUsd }) => collateralUsd),
+  money("owed", ({ debtUsd }) => debtUsd),
+  amount("health factor", ({ healthFactor }) => (healthFactor === null ? "–" : cutFactor(healthFactor))),
+  amount("may lose", ({ distanceToLiquidation: part }) => (part === null ? "–" : cutPercent(part))),
+  text("", ({ liquidatable }) => (liquidatable ? "can be liquidated now" : "")),
+];
+
+const ACTIVITY: readonly Field<Element<PortfolioSnapshot["recentActivity"]>>[] = [
+  text("when", ({ timestamp }) => timestamp ?? "?"),
+  text("chain", ({ chain }) => chain ?? "?"),
+  text("transaction", ({ hash }) => hash ?? "?"),
+];
+
+export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): readonly string[] {
+  const { address, timestamp, provider, summary } = snapshot;
+  const worth = display.style("bold", formatDollars(summary.totalValueUsd));
+  // Accounts with a debt, and those whose debt is unknown.
+  const loans = snapshot.health.filter(({ debtUsd, loanToValue }) => debtUsd !== "0" && loanToValue !== "0");
+  const facts = {
+    Wallet: formatValue(address),
+    Worth: `${worth}   stablecoins ${formatDollars(summary.stablecoinValueUsd)}`,
+    Taken: `${formatValue(timestamp)} by ${formatValue(provider)}`,
+  };
+  return [
+    ...formatFacts(facts, display),
+    ...formatSection("Chains", CHAINS, summary.chains, display),
+    ...formatSection("Tokens", TOKENS, snapshot.tokens, display),
+    ...formatSection("Positions", POSITIONS, snapshot.positions, display),
+    ...formatSection("Loans", LOANS, loans, display),
+    ...formatSection("Activity", ACTIVITY, snapshot.recentActivity, display),
+    ...formatWarnings(summary.warnings, display),
+  ];
+}
+
+/** Cut, not rounded: rounded up, a loan would look safer than it is. */
+function cutFactor(factor: string): string {
+  return /^-?\d+(?:\.\d{1,2})?/.exec(factor)?.[0] ?? factor;
+}
+
+/** A part of one as a percentage with one decimal, cut too. */
+function cutPercent(part: string): string {
+  const [, whole, fraction = ""] = /^(\d+)\.?(\d*)$/.exec(part) ?? [];
+  if (whole === undefined) return part;
+  const digits = fraction.padEnd(3, "0");
+  return `${BigInt(whole + digits.slice(0, 2))}.${digits.charAt(2)} %`;
+}
+
+type AtRisk = Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">;
+
+const atRisk: Field<AtRisk> = { title: "at risk", cell: formatRisk, align: "right", isWhole: true };
+
+const RISK_CHAINS: readonly Field<Element<Exposure["summary"]["chains"]>>[] = [
+  text("chain", ({ chain }) => chain),
+  amount("permissions", ({ permissionCount }) => String(permissionCount)),
+  atRisk,
+];
+
+const PERMISSIONS: readonly Field<Element<Exposure["permissions"]>>[] = [
+  text("spender", ({ spenderName, spender }) => spenderName ?? spender),
+  text("token", ({ symbol, protocol, contract }) => symbol ?? protocol ?? contract),
+  text("chain", ({ chain }) => chain),
+  amount("allowance", formatAllowance),
+  atRisk,
+  text("reasons", ({ reasons }) => reasons.join(", ")),
+  text("kind", ({ kind }) => kind),
+];
+
+export function formatExposure(exposure: Exposure, display: Display): readonly string[] {
+  const { address, timestamp, provider, summary } = exposure;
+  const { permissionCount, unlimitedCount, unknownSpenderCount } = summary;
+  const permissions = permissionCount === 1 ? "1 permission" : `${permissionCount} permissions`;
+  const counts = `${permissions}, ${unlimitedCount} unlimited, ${unknownSpenderCount} of unknown spenders`;
+  const facts = {
+    Wallet: formatValue(address),
+    "At risk": `${display.style("bold", formatRisk(summary))}   ${formatValue(counts)}`,
+    Taken: `${formatValue(timestamp)} by ${formatValue(provider)}`,
+  };
+  return [
+    ...formatFacts(facts, display),
+    ...formatSection("Chains", RISK_CHAINS, summary.chains, display),
+    // Unknown values first, then the most at risk, as the service lists them.
+    ...formatSection("Permissions", PERMISSIONS, exposure.permissions, display),
+    ...formatWarnings(summary.warnings, display),
+  ];
+}
+
+/** A minimum if something has no known value. */
+function formatRisk({ valueAtRiskUsd, partial }: AtRisk): string {
+  const risk = formatDollars(valueAtRiskUsd);
+  return partial && valueAtRiskUsd !== null ? `at least ${risk}` : risk;
+}
+
+/** A dash if the permission has no amount, as for a delegate or an operator of a collection. */
+function formatAllowance(permission: Exposure["permissions"][number]): string {
+  const { unlimited, allowance, rawAllowance } = permission;
+  if (unlimited) return "unlimited";
+  return allowance ?? (rawAllowance === null ? "–" : `${rawAllowance} units`);
+}
+
+/** Each change split into quantity and price. */
+const CHANGE: readonly Field<Pick<PortfolioDiff["total"], "changeUsd" | "quantityUsd" | "priceUsd">>[] = [
+  money("change", ({ changeUsd }) => changeUsd),
+  money("by quantity", ({ quantityUsd }) => quantityUsd),
+  money("by price", ({ priceUsd }) => priceUsd),
+];
+
+const CHANGED_CHAINS: readonly Field<Element<PortfolioDiff["chains"]>>[] = [
+  text("chain", ({ chain }) => chain),
+  money("before", ({ beforeUsd }) => beforeUsd),
+  money("after", ({ afterUsd }) => afterUsd),
+  ...CHANGE,
+  money("other", ({ otherUsd }) => otherUsd),
+];
+
+const CHANGED_TOKENS: readonly Field<Element<PortfolioDiff["tokens"]>>[] = [
+  text("token", ({ after, before, contract }) => (after ?? before)?.symbol ?? contract ?? "native coin"),
+  text("chain", ({ chain }) => chain),
+  ...CHANGE,
+  text("", ({ after, before }) => ((after ?? before)?.spam === true ? "spam" : "")),
+];
+
+const CHANGED_POSITIONS: readonly Field<Element<PortfolioDiff["positions"]>>[] = [
+  text("position", ({ name }) => name),
+  text("chain", ({ chain }) => chain),
+  text("kind", ({ kind }) => kind),
+  ...CHANGE,
+];
+
+export function formatDiff(diff: PortfolioDiff, display: Display): readonly string[] {
+  const { address, from, to, total, unknownCount } = diff;
+  const unknown = unknownCount === 0 ? "" : `   ${unknownCount} changes of unknown value`;
+  const facts = {
+    Wallet: formatValue(address),
+    From: `${formatSide(from)}   ${formatDollars(total.beforeUsd)}`,
+    To: `${formatSide(to)}   ${formatDollars(total.afterUsd)}`,
+    Change: `${display.style("bold", formatDollars(total.changeUsd))}${unknown}`,
+  };
+  return [
+    ...formatFacts(facts, display),
+    ...formatSection("Chains", CHANGED_CHAINS, diff.chains, display),
+    ...formatSection("Tokens", CHANGED_TOKENS, diff.tokens, display),
+    ...formatSection("Positions", CHANGED_POSITIONS, diff.positions, display),
+    ...formatWarnings([...new Set([...from.warnings, ...to.warnings])], display),
+  ];
+}
+
+function formatSide({ timestamp, blocks }: PortfolioDiff["from"]): string {
+  const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(",");
+  return formatValue(places === "" ? timestamp : `${timestamp} at ${places}`);
+}
