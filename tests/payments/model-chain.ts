@@ -5,7 +5,7 @@ import {
   FacilitatorUnavailableError,
   type PaymentFacilitator,
 } from "../../src/payments/facilitator/facilitator.ts";
-import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
+import type { SettlementLookup } from "../../src/payments/settlement/onchain.ts";
 
 export type VerifyFault = "none" | "lost";
 export type SettleFault =

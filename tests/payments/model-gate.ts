@@ -7,7 +7,7 @@ import type { FlowStateName } from "../../src/payments/paywall/flow-states.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../src/payments/paywall/limits.ts";
 import type { PaidHandler } from "../../src/payments/paywall/offer.ts";
-import type { SettlementLookup } from "../../src/payments/settlement/lookup.ts";
+import type { SettlementLookup } from "../../src/payments/settlement/onchain.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/postgres/database.ts";

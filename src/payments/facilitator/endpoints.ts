@@ -8,6 +8,7 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
+import { nameFirst } from "../../lib/lists.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Endpoint, EndpointResponse } from "../../schema/endpoint.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
@@ -236,8 +237,7 @@ const NAMED_PAYEES_MAX = 3;
 
 /** Names the payees that are served: most often the developer of a paid server has configured another address. */
 function describeOtherPayee(payTo: Hex, payees: readonly Hex[]): string {
-  const more = payees.length - NAMED_PAYEES_MAX;
-  const named = payees.slice(0, NAMED_PAYEES_MAX).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  const named = nameFirst(payees, NAMED_PAYEES_MAX);
   return `This facilitator settles payments to ${named} only, not to ${payTo}; its operator can add a payee with FACILITATOR_PAYEES, or with --payee in a local run.`;
 }
 

@@ -1,9 +1,10 @@
 // Follows settled payments until they are final: by block while they wait, by the logs of the block once it is final.
 
 import type { Hex } from "../../lib/hex.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
-import type { SettlementLookup } from "../settlement/lookup.ts";
+import type { SettlementLookup } from "../settlement/onchain.ts";
 import { expectedTransferFor } from "../settlement/settle.ts";
 import type { LedgerRow } from "./row.ts";
 import type { ReconcileRunner, ReconcileTask } from "./row-runner.ts";
@@ -53,9 +54,7 @@ export function createFinalityFollower(options: PaymentFinalityOptions): Finalit
 
   /** Rows of final blocks, split by whether the logs of their block prove the transfer. */
   async function proveTransfers(blocks: readonly UnfinishedBlock[], signal: AbortSignal | undefined) {
-    const rowsOf = new Map<Hex, LedgerRow[]>(blocks.map(({ hash }) => [hash, []]));
-    for (const row of await unfinished.listInBlocks(blocks))
-      if (row.block) rowsOf.get(row.block.hash)?.push(row);
+    const rowsOf = groupBy(await unfinished.listInBlocks(blocks), ({ block }) => block?.hash);
     const groups = blocks.map((block) => ({ block, rows: rowsOf.get(block.hash) ?? [] }));
     const queries = groups.map((group) => ({
       block: group.block,

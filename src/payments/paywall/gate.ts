@@ -11,7 +11,7 @@ import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
 import type { LedgerScope } from "../ledger/row.ts";
 import type { ReconcileCounts } from "../ledger/row-runner.ts";
-import type { SettlementLookup } from "../settlement/lookup.ts";
+import type { SettlementLookup } from "../settlement/onchain.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
 import type { FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";

@@ -12,14 +12,15 @@ import type { PinnedRpc, Rpc, RpcCallOptions } from "../../chain/rpc/types.ts";
 import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { BlockSummary } from "../../schema/chain-log.ts";
+import type { BlockId, BlockSummary } from "../../schema/chain-log.ts";
 import type {
   AuthorizationStates,
+  BlockTransferQuery,
   ExpectedTransfer,
   LookupBlocks,
   LookupEffort,
-  SettlementLookup,
   SettlementLookupResult,
+  TransferFound,
 } from "./lookup.ts";
 import {
   AUTHORIZATION_CANCELED_TOPIC,
@@ -55,46 +56,72 @@ const BRIEF_ATTEMPTS_MAX = 2;
 /** Reads the newest final block from any provider. */
 type ReadFinal = () => Promise<BlockSummary>;
 
+/** Every function throws if the chain cannot be read: an unknown state is not a state. */
+export type SettlementLookup = ReturnType<typeof createSettlementLookup>;
+
 export function createSettlementLookup(
   rpc: Rpc,
   options: { readonly finalityDepth: number; readonly finalityDepthMin: number },
-): SettlementLookup {
+) {
   const finality = { depthFallback: options.finalityDepth, depthMin: options.finalityDepthMin };
   const readFinal = (call: RpcCallOptions) => async () =>
     blockOf(await readFinalizedHeader(rpc, { ...finality, ...call }));
   return {
-    findSettlement: (wanted, signal, effort = "whole") => {
+    findSettlement: (
+      wanted: ExpectedTransfer,
+      signal?: AbortSignal,
+      effort: LookupEffort = "whole",
+    ): Promise<SettlementLookupResult> => {
       const call = callOptions(signal);
       if (effort === "whole") return rpc.pinned((node) => findOn(node, wanted, readFinal(call), call), call);
       const pin = { ...call, attemptsMax: BRIEF_ATTEMPTS_MAX };
       return rpc.pinned((node) => findBriefly(node, wanted, options.finalityDepth, call), pin);
     },
-    readAuthorizationStates: (wanted, signal) => {
+    /** Many authorizations at once, without looking for the transfers. */
+    readAuthorizationStates: (wanted: readonly ExpectedTransfer[], signal?: AbortSignal) => {
       const call = callOptions(signal);
       return rpc.pinned((node) => readStates(node, wanted, readFinal(call), call), call);
     },
-    findInTransaction: async (transaction, wanted, signal) => {
+    /** The effect of this transaction on the authorization; null while no node has its receipt. */
+    findInTransaction: async (
+      transaction: Hex,
+      wanted: ExpectedTransfer,
+      signal?: AbortSignal,
+    ): Promise<TransferFound | { readonly kind: "other" } | null> => {
       const receipt = await readReceiptAnywhere(rpc, transaction, callOptions(signal));
       if (receipt === null) return null;
       const used = findAuthorizationUse(receipt, wanted);
       return (used && findAuthorizedTransfer(receipt, wanted, used)) ?? { kind: "other" };
     },
-    readBalance: async ({ asset, from }, at, signal) => {
+    /** The payer's balance of the token as of a block. */
+    readBalance: async (
+      { asset, from }: Pick<ExpectedTransfer, "asset" | "from">,
+      at: BlockId | "latest",
+      signal?: AbortSignal,
+    ): Promise<bigint> => {
       const block = at === "latest" ? at : { blockHash: at.hash };
       const call = { to: asset, data: balanceOf.encodeCall([from]), block };
       const [result] = await callContracts(rpc, [call], callOptions(signal));
       if (!result || !("ok" in result)) throw malformedResponse("the token does not report a balance");
       return balanceOf.decodeResult(result.ok);
     },
-    isContractSignature: async (account, { hash, signature }, signal) => {
+    /** Whether the code of an account accepts a signature now (ERC-1271); false for an account without code. */
+    isContractSignature: async (
+      account: Hex,
+      { hash, signature }: { readonly hash: Hex; readonly signature: Hex },
+      signal?: AbortSignal,
+    ): Promise<boolean> => {
       const data = isValidSignature.encodeCall([hash, signature]);
       const call = { to: account, data, block: "latest" as const, gasMax: SIGNATURE_GAS_MAX };
       const [result] = await callContracts(rpc, [call], callOptions(signal));
       return result !== undefined && "ok" in result && result.ok === SIGNATURE_ACCEPTED;
     },
-    readFinalizedBlock: (signal) => readFinal(callOptions(signal))(),
-    compareBlocks: (blocks, signal) => findBlocksOnChain(rpc, blocks, callOptions(signal)),
-    findTransfersInBlocks: (blocks, signal) => readAuthorizationTransfers(rpc, blocks, callOptions(signal)),
+    readFinalizedBlock: (signal?: AbortSignal) => readFinal(callOptions(signal))(),
+    compareBlocks: (blocks: readonly BlockId[], signal?: AbortSignal) =>
+      findBlocksOnChain(rpc, blocks, callOptions(signal)),
+    /** For each block, the transaction of each transfer that the logs of that block prove; null for one they do not. */
+    findTransfersInBlocks: (blocks: readonly BlockTransferQuery[], signal?: AbortSignal) =>
+      readAuthorizationTransfers(rpc, blocks, callOptions(signal)),
   };
 }
 

@@ -14,13 +14,8 @@ import {
   rejectionMessage,
   retryableMessage,
 } from "../rejection-reasons.ts";
-import type {
-  ExpectedTransfer,
-  LookupBlocks,
-  SettlementLookup,
-  SettlementLookupResult,
-  TransferFound,
-} from "./lookup.ts";
+import type { ExpectedTransfer, LookupBlocks, SettlementLookupResult, TransferFound } from "./lookup.ts";
+import type { SettlementLookup } from "./onchain.ts";
 
 export type SettleResult =
   | { readonly kind: "settled"; readonly transaction: Hex }

@@ -26,7 +26,7 @@ import { createLocalFacilitator } from "../../../src/payments/facilitator/local.
 import { createGate, type Sale } from "../../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
 import type { PaidHandler, PaymentOffer } from "../../../src/payments/paywall/offer.ts";
-import type { SettlementLookup } from "../../../src/payments/settlement/lookup.ts";
+import type { SettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import { createSettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import type { Endpoint } from "../../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../../src/schema/record-store.ts";
