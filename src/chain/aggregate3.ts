@@ -1,7 +1,7 @@
 // Many calls as one: what Multicall3 takes and returns.
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { createFunctionCodec, createParametersCodec } from "../lib/abi/codec.ts";
-import { MalformedAbiError } from "../lib/abi/words.ts";
+import { nullIfMalformed } from "../lib/abi/words.ts";
 import type { Hex } from "../lib/hex.ts";
 
 /** The same address on every chain. */
@@ -23,10 +23,6 @@ export function encodeAggregate3(calls: readonly { readonly to: Hex; readonly da
 export function decodeAggregate3(returnData: Hex, count: number): readonly (Hex | null)[] | null {
   // Before anything is decoded: a hostile contract may claim as many results as the response has words.
   if (!returnData.startsWith(listHead.encode([LIST_OFFSET, count]))) return null;
-  try {
-    return aggregate3.decodeResult(returnData).map(({ success, returnData: own }) => (success ? own : null));
-  } catch (error) {
-    if (error instanceof MalformedAbiError) return null;
-    throw error;
-  }
+  const results = nullIfMalformed(() => aggregate3.decodeResult(returnData));
+  return results?.map(({ success, returnData: own }) => (success ? own : null)) ?? null;
 }

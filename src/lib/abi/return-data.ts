@@ -1,7 +1,7 @@
 // Return data of untrusted contracts: null instead of an error for data of another shape than the function returns.
 import type { Hex } from "../hex.ts";
 import { createParametersCodec } from "./codec.ts";
-import { MalformedAbiError } from "./words.ts";
+import { nullIfMalformed } from "./words.ts";
 
 const WORD_DIGITS = 64;
 const ADDRESS_MAX = (1n << 160n) - 1n;
@@ -77,15 +77,10 @@ const oneByteString = createParametersCodec([{ type: "bytes" }]);
 
 /** The bytes of a `bytes` or `string` as the first return value, at most `bytesMax` of them; else null. */
 export function decodeByteString(data: Hex | null | undefined, bytesMax: number): Buffer | null {
-  if (!data) return null;
-  try {
-    const [digits] = oneByteString.decode(data);
-    const bytes = Buffer.from(String(digits).slice(2), "hex");
-    return bytes.length <= bytesMax ? bytes : null;
-  } catch (error) {
-    if (error instanceof MalformedAbiError) return null;
-    throw error;
-  }
+  const decoded = data && nullIfMalformed(() => oneByteString.decode(data));
+  if (!decoded) return null;
+  const bytes = Buffer.from(String(decoded[0]).slice(2), "hex");
+  return bytes.length <= bytesMax ? bytes : null;
 }
 
 /** A signed number of `bits` bits as it is sign-extended into a word, else null. */

@@ -7,6 +7,16 @@ export class MalformedAbiError extends Error {
   override readonly name = "MalformedAbiError";
 }
 
+/** The decoded value, or null for data that is malformed; other errors are thrown. */
+export function nullIfMalformed<T>(decode: () => T): T | null {
+  try {
+    return decode();
+  } catch (error) {
+    if (error instanceof MalformedAbiError) return null;
+    throw error;
+  }
+}
+
 /** `storable`: as PostgreSQL and JSON can hold it. `utf8`: as viem decodes it, without a byte order mark. */
 export type TextDecoding = "storable" | "utf8";
 

@@ -4,7 +4,7 @@ import { multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, joinEach } from "../contract-reads/reads.ts";
-import { getUserAccountData } from "../health/aave.ts";
+import { getUserAccountData } from "../positions/aave-v3/reader.ts";
 import { collectPositions } from "../positions/collect-positions.ts";
 import {
   collectPrices,

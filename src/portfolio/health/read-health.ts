@@ -3,24 +3,8 @@ import type { Hex } from "../../lib/hex.ts";
 import { runRoutines } from "../contract-reads/read-routines.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { ProtocolPosition, WalletQuery } from "../types.ts";
-import { readAaveLoan } from "./aave.ts";
-import { readCompoundV2Loan } from "./compound-v2.ts";
-import { readCompoundV3Loan } from "./compound-v3.ts";
-import { readEulerLoan } from "./euler.ts";
-import type { LendingAccount, Loan, LoanReader } from "./loan.ts";
-import { readMorphoBlueLoan } from "./morpho-blue.ts";
-
-const LOAN_READERS: ReadonlyMap<string, LoanReader> = new Map([
-  ["aave-v2", readAaveLoan],
-  ["aave-v3", readAaveLoan],
-  ["spark", readAaveLoan],
-  ["compound-v2", readCompoundV2Loan],
-  ["moonwell", readCompoundV2Loan],
-  ["venus", readCompoundV2Loan],
-  ["compound-v3", readCompoundV3Loan],
-  ["morpho-blue", readMorphoBlueLoan],
-  ["euler", readEulerLoan],
-]);
+import type { LendingAccount, Loan } from "./loan.ts";
+import { LOAN_READERS } from "./loan-readers.ts";
 
 export type LoanHealth = LendingAccount & {
   /** Null when the market did not tell. */
@@ -45,17 +29,9 @@ export async function readHealth(
   const outcome = await runWithinBudget((stop) => runRoutines(query.at, routines, stop), budgetMs, signal);
   const loans = "value" in outcome ? outcome.value : [];
   const health = accounts.map((account, index) => ({ ...account, loan: loans[index] ?? null }));
-  return {
-    health,
-    warnings: [
-      ...describeUnknown(query, health),
-      ...(all.length > ACCOUNTS_MAX
-        ? [
-            `${query.at.chain.name}: the health of ${all.length - ACCOUNTS_MAX} more lending accounts was not read.`,
-          ]
-        : []),
-    ],
-  };
+  const unread = all.length - accounts.length;
+  const cut = `${query.at.chain.name}: the health of ${unread} more lending accounts was not read.`;
+  return { health, warnings: [...describeUnknown(query, health), ...(unread > 0 ? [cut] : [])] };
 }
 
 /** Accounts with debt first, otherwise in the order of the positions. */

@@ -4,7 +4,7 @@ import {
   gaugeScannerRuntimeBytecode as code,
 } from "@sextant/contracts/generated/gauge-scanner";
 import { createFunctionCodec } from "../../lib/abi/codec.ts";
-import { MalformedAbiError } from "../../lib/abi/words.ts";
+import { nullIfMalformed } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PinnedChain, WalletQuery } from "../types.ts";
 
@@ -99,16 +99,12 @@ function decodePart(
   returnData: Hex | null,
   { from, count }: { readonly from: number; readonly count: number },
 ): Part | null {
-  if (returnData === null) return null;
-  try {
-    const [gauges, next, length] = scan.decodeResult(returnData);
-    const isPlausible = length <= LENGTH_MAX && next <= length && next <= BigInt(from + count);
-    if (!isPlausible || gauges.length > count) return null;
-    return { gauges: [...gauges], next: Number(next), length: Number(length) };
-  } catch (error) {
-    if (error instanceof MalformedAbiError) return null;
-    throw error;
-  }
+  const result = returnData && nullIfMalformed(() => scan.decodeResult(returnData));
+  if (!result) return null;
+  const [gauges, next, length] = result;
+  const isPlausible = length <= LENGTH_MAX && next <= length && next <= BigInt(from + count);
+  if (!isPlausible || gauges.length > count) return null;
+  return { gauges: [...gauges], next: Number(next), length: Number(length) };
 }
 
 /** A warning about what a scan has left out; null when nothing. */

@@ -2,7 +2,7 @@
 
 import { decodeWord, decodeWords, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { defineRead, joinEach, type ResultsOf, toAddressArray } from "../../contract-reads/reads.ts";
+import { defineRead, joinEach, type ResultsOf, toAddressArray, toWords } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Delegation, PositionReader } from "../../types.ts";
 import { declareAssets, getAsset, nameWithSymbol } from "../asset-metadata.ts";
@@ -46,6 +46,8 @@ const RESERVES_MAX = 128;
 
 export const getReservesList = defineRead("function getReservesList()", toAddressArray(RESERVES_MAX));
 export const getReserveData = defineRead("function getReserveData(address)", (data) => data);
+/** Collateral, debt, what can still be borrowed, threshold, loan to value, health factor. */
+export const getUserAccountData = defineRead("function getUserAccountData(address)", toWords(6));
 const getUserConfiguration = defineRead("function getUserConfiguration(address)", decodeWord);
 
 type Reserve = { readonly market: AaveMarket; readonly underlying: Hex };
