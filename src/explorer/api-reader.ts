@@ -5,8 +5,8 @@ import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { readInput } from "../http/routes/reads.ts";
 import { Fault } from "../lib/fault.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
-import type { Read, RunRead } from "../schema/reads/read.ts";
-import { type PinnedHead, type RequestedRead, readTogether } from "../schema/reads/read-together.ts";
+import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
+import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import type { Head } from "./context.ts";
 import { type CsvSource, keyOf, type List, type ListData, type RecordPage } from "./list.ts";
@@ -118,11 +118,8 @@ export class ApiReader {
   }
 
   /** The same for POST, of routes that only compute: a page never changes anything. */
-  evaluate<T>(
-    route: "/preflight",
-    values: Required<Pick<CallValues, "query" | "body">>,
-  ): Promise<Attempt<T>> {
-    return toAttempt(this.#request<T>(this.#createCall(route, values)));
+  evaluate<T>(route: "/preflight", body: Readonly<Record<string, string>>): Promise<Attempt<T>> {
+    return toAttempt(this.#request<T>(this.#createCall(route, { body })));
   }
 
   /** A page of a list. */

@@ -273,7 +273,11 @@ describe("preflight", () => {
     const planned = { account: SOMEONE, target: TOKEN, value, data };
     const plain = await preflight(planned);
     expect(plain.action).toMatch(sentence);
-    const { action_parts = [], reason_parts = [], ...same } = await preflight(planned, "?include=parts");
+    const {
+      action_parts = [],
+      reason_parts = [],
+      ...same
+    } = await preflight({ ...planned, include: "parts" });
     expect(same).toEqual(plain);
     const join = (parts: typeof action_parts) => parts.map(({ text }) => text).join("");
     expect(join(action_parts)).toBe(plain.action);
@@ -290,7 +294,7 @@ describe("preflight", () => {
     );
     await waitUntilSynced();
     const planned = { account, target: TOKEN, value: 6n, data: "0x" } as const;
-    const { reason_parts = [] } = await preflight(planned, "?include=parts");
+    const { reason_parts = [] } = await preflight({ ...planned, include: "parts" });
     const amounts = reason_parts.at(-1)?.filter(({ kind }) => kind === "amount");
     expect(amounts?.map(({ amount, token }) => [amount, token])).toEqual([
       ["6", ZERO],
@@ -309,6 +313,7 @@ describe("preflight", () => {
     [{ account: undefined }, /^account is required\.$/],
     [{ account: "" }, /^account must be an address/],
     [{ data: "0x0" }, /^data must be 0x-prefixed hex with whole bytes\.$/],
+    [{ include: "rows" }, /^include must be one of parts\.$/],
   ])("rejects %o", async (wrong, sentence) => {
     const body = { account: SOMEONE, target: TOKEN, value: "0", data: "0x", ...wrong };
     const response = await world.client.call("/preflight", { method: "POST", body });

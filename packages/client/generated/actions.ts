@@ -426,7 +426,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x4f40cede130375969633e2cc2efd3e11a44842ce90b47d417ca6bfb6c2073024" });
+   * const record = await sextant.getQuote({ quoteHash: "0xb3bd59d6df7f2920788a0825087090d4e306bfea7a4d5e246541b4d1eb67228f" });
    * ```
    */
   getQuote(parameters: {
@@ -663,6 +663,8 @@ export interface IndexedActions {
     data?: string;
     /** Session key that would sign the call; the rules of a PolicyAccount for session keys then apply as well. */
     session_key?: string;
+    /** parts: the action and every reason in parts, with the token of each amount. */
+    include?: "parts";
   }, options?: ReadOptions): Promise<Preflight>;
 }
 
@@ -1034,7 +1036,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_S9TYpYX0jtZ066njr2wS3A" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_D4srILDahuhbrEEiu3vFHw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1051,7 +1053,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_S9TYpYX0jtZ066njr2wS3A" });
+   * const record = await sextant.getWebhook({ id: "wh_D4srILDahuhbrEEiu3vFHw" });
    * ```
    */
   getWebhook(parameters: {
@@ -1089,7 +1091,7 @@ export interface OtherActions {
     block?: string;
     /** Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed. */
     spam?: "include" | "exclude";
-    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds. */
     detail?: "full" | "tokens" | "summary";
@@ -1116,7 +1118,7 @@ export interface OtherActions {
     from: string;
     /** The block of each chain at which it ends, in the same form; without it, the newest blocks. */
     to?: string;
-    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
     detail?: "full" | "summary";
@@ -1139,7 +1141,7 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-    /** The action when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
+    /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
     /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";

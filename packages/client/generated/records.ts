@@ -1518,6 +1518,10 @@ export type Preflight = {
   spend_checks: SpendCheck[];
   /** Empty for a reason that no policy can change, such as an expired session key. */
   required_policy_updates: PolicyUpdate[];
+  /** With include=parts: the action in parts, whose texts joined are the action. An amount is in the smallest unit, with its token (zero is the coin of the chain), or null if that is not known. */
+  action_parts?: SentencePart[];
+  /** With include=parts: every reason. */
+  reason_parts?: SentencePart[][];
 };
 
 export type ProtocolEvent = {

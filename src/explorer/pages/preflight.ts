@@ -5,6 +5,7 @@ import type { preflightSchema } from "../../protocol/preflight/evaluate.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiCall } from "../api-call.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -23,7 +24,6 @@ import { renderSentence } from "../events.ts";
 import { shorten } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";
 import { readAll } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 import { type AccountRecord, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
@@ -53,8 +53,7 @@ async function evaluate(api: ApiReader, account: string, { query }: PageRequest)
     return value === "" ? [] : [[key, value]];
   });
   if (entered.length === 0) return null;
-  const body = { account, ...Object.fromEntries(entered) };
-  return api.evaluate<Verdict>("/preflight", { query: { include: "parts" }, body });
+  return api.evaluate<Verdict>("/preflight", { account, ...Object.fromEntries(entered), include: "parts" });
 }
 
 function spendGauge({ token, attempted, spent, max_per_day }: SpendCheck, page: PageContext): Html {

@@ -3,7 +3,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { addressParameter, enumParameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   type AsOf,
   assertBlockReached,
@@ -41,6 +41,11 @@ const BODY = {
       description:
         "Session key that would sign the call; the rules of a PolicyAccount for session keys then apply as well.",
     },
+    include: {
+      type: "string",
+      enum: ["parts"],
+      description: "parts: the action and every reason in parts, with the token of each amount.",
+    },
   },
   required: ["account", "target"],
 };
@@ -62,14 +67,6 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         kind: uintParameter(BLOCK_MAX),
         description: "Read as of this block; default: the newest indexed block.",
       },
-      {
-        name: "include",
-        in: "query",
-        required: false,
-        kind: enumParameter(["parts"]),
-        description: "parts: the action and every reason in parts, with the token of each amount.",
-        example: "parts",
-      },
     ],
     readsIndex: true,
     body: BODY,
@@ -77,7 +74,8 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     responses: { 200: preflightSchema },
     responseHeaders: { 200: HEAD_HEADERS },
     async handle({ values, body, client, minBlock }) {
-      const transaction = plannedTransaction(body as Readonly<Record<string, unknown>>);
+      const given = body as Readonly<Record<string, unknown>>;
+      const transaction = plannedTransaction(given);
       const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client, atLeast: asOf ?? minBlock },
@@ -87,7 +85,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
           const rules = toRules(assertDefined(toFirstRecord<RulesRow>(rows), "the rules of the account"));
           return {
             status: 200,
-            body: evaluatePreflight(transaction, rules, { parts: values.include === "parts" }),
+            body: evaluatePreflight(transaction, rules, { parts: given.include === "parts" }),
             headers: formatHeadHeaders(head),
           };
         },

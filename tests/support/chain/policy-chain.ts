@@ -32,6 +32,7 @@ export type PlannedCall = {
   readonly target: Address;
   readonly value: bigint;
   readonly data: Hex;
+  readonly include?: "parts";
   readonly session_key?: Address;
 };
 
