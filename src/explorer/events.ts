@@ -3,6 +3,7 @@ import { type Html, html } from "../lib/html.ts";
 import type { Sentence, SentencePart } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiCall } from "./api-call.ts";
+import { sourceLinks } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import {
   addressLink,
@@ -22,7 +23,6 @@ import type { Item } from "./fields.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import { splitWords } from "./format.ts";
 import { type CsvSource, csvOf, table } from "./list.ts";
-import { sourceLinks } from "./source.ts";
 
 /** As GET /events has it. */
 export type ListedEvent = {

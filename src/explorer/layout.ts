@@ -1,6 +1,7 @@
-// The frame of every page: navigation, search, the block to look at, and where the index is.
+// The frame of every page, those of errors too: menus, search, the block to look at, and where the index is.
 import { FAVICON_PATH } from "../http/icon.ts";
 import { renderDocument } from "../http/pages/document.ts";
+import { type Fault, publicMessage } from "../lib/fault.ts";
 import { type Html, html } from "../lib/html.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { time } from "./components.ts";
@@ -8,6 +9,7 @@ import {
   type Changes,
   linkHere,
   linkTo,
+  type NavSection,
   type PageContext,
   type PageRequest,
   type Place,
@@ -15,8 +17,7 @@ import {
   type Site,
 } from "./context.ts";
 import { formatNumber } from "./format.ts";
-import { deploymentName, navigation } from "./navigation.ts";
-import type { PageView } from "./page.ts";
+import type { PageView, Section } from "./page.ts";
 
 /** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
 export const CONTENT_SECURITY_POLICY =
@@ -122,4 +123,101 @@ function footer({ head, site, base }: PageContext): Html {
 <div><dt>Block time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
 </dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by third parties.</p></div></footer>`;
+}
+
+/** A section without a page that a menu could name is left out. */
+export function createNavigation(sections: readonly Section[]): readonly NavSection[] {
+  return sections.flatMap(({ label, pages }) => {
+    const links = pages.flatMap(({ path, nav }) => (nav === undefined ? [] : [{ path, label: nav }]));
+    return links.length === 0
+      ? []
+      : [{ label, links, roots: new Set(pages.map(({ path }) => rootOf(path))) }];
+  });
+}
+
+const rootOf = (path: string) => path.split("/")[1] ?? "";
+
+type Here = Place & { readonly path?: string };
+
+/** One name for all menus: opening one closes the others, by the browser itself. */
+export function navigation({ nav, deployments }: Pick<Site, "nav" | "deployments">, place: Here): Html {
+  const menus = nav.map(({ label, links, roots }) => {
+    const isHere = roots.has(rootOf(place.path ?? ""));
+    return html`<li><details class="menu" name="menu"><summary${isHere && html` class="here"`}>${label}${isHere && html`<span class="hidden"> (this section)</span>`}</summary><ul>${links.map((link) => html`<li>${menuLink(link, place)}</li>`)}</ul></details></li>`;
+  });
+  return html`<nav class="menus" aria-label="Main"><ul>${menus}${deployments.length > 1 && deploymentMenu(deployments, place)}<li><a class="alone" href="${place.base}/docs">API</a></li></ul></nav>`;
+}
+
+/** The menu has the name of this one. It leads to the first page of another: its records and blocks are others. */
+function deploymentMenu(deployments: Site["deployments"], place: Here): Html {
+  const links = deployments.map(
+    ({ name, base }) =>
+      html`<li><a href="${pagePath({ base }, "")}"${base === place.base && html` aria-current="true"`}>${name}</a></li>`,
+  );
+  return html`<li><details class="menu" name="menu"><summary class="deployment"><span class="hidden">Deployment </span><span class="name">${deploymentName(deployments, place)}</span></summary><ul>${links}</ul></details></li>`;
+}
+
+/** Null if it is the only one: there is nothing to distinguish it from. */
+export function deploymentName(
+  deployments: Site["deployments"],
+  { base }: Pick<Place, "base">,
+): string | null {
+  if (deployments.length < 2) return null;
+  return deployments.find((each) => each.base === base)?.name ?? null;
+}
+
+function menuLink({ path, label }: NavSection["links"][number], place: Here): Html {
+  const isHere = place.path === path;
+  const isAround = place.path?.startsWith(`${path}/`) === true;
+  // A record is not its list, but belongs to it.
+  const current = isHere ? "page" : isAround ? "true" : null;
+  return html`<a href="${linkTo(place, path)}"${current !== null && html` aria-current="${current}"`}>${label}</a>`;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "This cannot be read",
+  404: "Nothing is here",
+  429: "Too many requests",
+  503: "Not available at the moment",
+};
+
+export function renderErrorPage(fault: Fault, site: Site, request: Place & { readonly path: string }): Html {
+  const title = TITLES[fault.status] ?? "Something went wrong";
+  const body = html`<main id="main" class="error">
+<header class="title"><p class="kicker">${fault.status}</p><h1>${title}</h1><p class="lead">${publicMessage(fault)}</p></header>
+<section class="card"><h2>What you can do</h2><ul class="plain">${adviceFor(fault, site, request).map((each) => html`<li>${each}</li>`)}</ul></section>
+</main>`;
+  return renderFrame({ title, site, request }, body);
+}
+
+/** A transaction that is not of the protocol may be on the chain all the same. */
+function transactionAdvice({ chain }: Site, path: string): readonly Html[] {
+  const [, hash] = /^\/transactions\/(0x[0-9a-fA-F]{64})$/.exec(path) ?? [];
+  if (hash === undefined || chain.explorerUrl === null) return [];
+  return [
+    html`Only transactions of the protocol are here. Look for it in the <a href="${chain.explorerUrl}/tx/${hash}" rel="noopener noreferrer">explorer of the chain ↗</a>.`,
+  ];
+}
+
+function adviceFor(
+  fault: Fault,
+  site: Site,
+  { block, base, path }: Place & { readonly path: string },
+): readonly Html[] {
+  const live = html`See <a href="${linkTo({ block: null, base }, path)}">this page at the latest block</a>.`;
+  const first = html`Begin at the <a href="${linkTo({ block, base }, "")}">first page</a>, or search by id, address or hash.`;
+  if (fault.status === 404) {
+    const later = block === null ? [] : [html`It may not exist yet at block ${block}. ${live}`];
+    return [...later, ...transactionAdvice(site, path), first];
+  }
+  if (fault.status === 400)
+    return [html`Check the address of the page.`, ...(block === null ? [] : [live]), first];
+  if (fault.status === 429 || fault.retry) {
+    const wait = fault.retryAfterSeconds ?? 1;
+    return [html`Reload the page in ${wait === 1 ? "a second" : `${wait} seconds`}.`];
+  }
+  return [
+    html`Reload the page. If it stays, report the time and the address of the page to the operator.`,
+    first,
+  ];
 }

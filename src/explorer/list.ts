@@ -1,12 +1,11 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
-import { type ApiCall, type ApiRecord, fillPath, findRoute } from "./api-call.ts";
+import { type ApiCall, type ApiRecord, fillPath, findRoute, sourceLinks } from "./api-call.ts";
 import { card } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { type Item, itemKind, itemValue } from "./fields.ts";
 import { splitWords } from "./format.ts";
-import { sourceLinks } from "./source.ts";
 
 /** Records of the API that are also a file. */
 export type CsvSource = {

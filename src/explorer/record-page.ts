@@ -1,6 +1,7 @@
 // A page of one record: reads it with what belongs to it, and shows its head, facts, lists, life and history.
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import type { ApiCall } from "./api-call.ts";
+import { sourceLinks } from "./api-call.ts";
 import type { ApiReader } from "./api-reader.ts";
 import {
   card,
@@ -25,7 +26,6 @@ import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
 import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
-import { sourceLinks } from "./source.ts";
 
 /** What every page of a record has read. */
 type RecordData<T> = {

@@ -11,14 +11,11 @@ import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { type ApiCall, type ApiRecord, fillPath, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
-import { addAssetRoute } from "./assets.ts";
+import { addAssetRoute, chooseEncoding, encodeResponse, OFFERED } from "./assets.ts";
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
-import { chooseEncoding, encodeResponse, OFFERED } from "./encoding.ts";
-import { renderErrorPage } from "./error-page.ts";
-import { CONTENT_SECURITY_POLICY, renderExplorerPage } from "./layout.ts";
+import { CONTENT_SECURITY_POLICY, createNavigation, renderErrorPage, renderExplorerPage } from "./layout.ts";
 import { type CsvSource, csvOf, keyOf, listKeys } from "./list.ts";
-import { createNavigation } from "./navigation.ts";
 import type { Page } from "./page.ts";
 import { pages, sections } from "./pages.ts";
 

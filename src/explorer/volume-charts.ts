@@ -4,12 +4,12 @@ import { formatAmount } from "../lib/decimal.ts";
 import { type Html, html } from "../lib/html.ts";
 import type { volumesSchema } from "../protocol/reads/volumes.ts";
 import type { TypeOf } from "../schema/json-schema.ts";
+import { sourceLinks } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { barChart, type ChartBar } from "./charts.ts";
 import { amount, card, findToken, number, token, unavailable } from "./components.ts";
 import { linkHere, type PageContext, type PageRequest } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shorten } from "./format.ts";
-import { sourceLinks } from "./source.ts";
 
 export type Volumes = TypeOf<typeof volumesSchema>;
 type Interval = Volumes["interval"];

@@ -3,6 +3,7 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { accountSchema } from "../../protocol/reads/accounts.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -25,7 +26,6 @@ import { type List, type ListData, listCard, withoutColumns } from "../list.ts";
 import { agentList, intentList } from "../lists.ts";
 import { definePage, type PageView } from "../page.ts";
 import { changesWithin, columns, readAll } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 import { policyList, sessionKeyList, windowList } from "./account-rules.ts";
 import { paidReceiptList } from "./agent.ts";
 import { preflightForm } from "./preflight-form.ts";

@@ -3,6 +3,7 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { commerceSchema } from "../../protocol/reads/analytics.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { bars } from "../charts.ts";
 import {
@@ -22,7 +23,6 @@ import { shorten } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { columns } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../volume-charts.ts";
 import { type Flows, flowCard } from "./money-flow.ts";
 

@@ -2,6 +2,7 @@
 import { keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, card, hash, notice, number, type RecordKind, recordLink } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -13,7 +14,6 @@ import { listCard } from "../list.ts";
 import { type AttestationSchema, attestationList } from "../lists.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
 import type { HostedDocuments } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 import { readSchema } from "./trust.ts";
 
 type Labels = HostedDocuments["documents"][number];

@@ -3,6 +3,7 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { totalsSchema } from "../../protocol/reads/totals.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable } from "../components.ts";
@@ -12,7 +13,6 @@ import { type ListData, listCard, withoutColumns } from "../list.ts";
 import { disputeList, intentList, receiptList } from "../lists.ts";
 import { definePage, type PageView } from "../page.ts";
 import { readAll } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 
 type Totals = TypeOf<typeof totalsSchema>;
 

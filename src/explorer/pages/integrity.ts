@@ -2,6 +2,7 @@
 import { type Html, html } from "../../lib/html.ts";
 import type { integritySchema } from "../../schema/integrity.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -23,7 +24,6 @@ import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
-import { sourceLinks } from "../source.ts";
 
 type Integrity = TypeOf<typeof integritySchema>;
 type Audit = Integrity["audits"]["last"][number];

@@ -3,6 +3,7 @@ import { html } from "../../lib/html.ts";
 import type { dispute, quote, receipt } from "../../protocol/reads/commerce.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -23,7 +24,6 @@ import { listCard, withoutColumns } from "../list.ts";
 import { disputeList, facilitatorList, receiptList } from "../lists.ts";
 import { exampleFrom } from "../page.ts";
 import { columns, defineRecordPage, lifeCard, lifeSteps, readAll, recordCard } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 
 type Quote = RecordOf<typeof quote, "provenance">;
 type Receipt = RecordOf<typeof receipt, "provenance">;

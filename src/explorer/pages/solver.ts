@@ -4,6 +4,7 @@ import type { intent } from "../../protocol/reads/intents.ts";
 import type { solver } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { amount, card, notice, number, recordLink, time, totals } from "../components.ts";
@@ -15,7 +16,6 @@ import { table } from "../list.ts";
 import { percent, seconds } from "../lists.ts";
 import { findFirst } from "../page.ts";
 import { changesWithin, columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver>;

@@ -3,6 +3,7 @@
 import { type Html, html } from "../../lib/html.ts";
 import type { explanationSchema } from "../../protocol/reads/transactions.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam } from "../context.ts";
@@ -11,7 +12,6 @@ import { fieldValue, toFieldName } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
-import { sourceLinks } from "../source.ts";
 
 type Explanation = TypeOf<typeof explanationSchema>;
 

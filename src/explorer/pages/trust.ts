@@ -4,6 +4,7 @@ import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { attestation, attestor } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
+import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -28,7 +29,6 @@ import { type List, listCard, listQuery } from "../list.ts";
 import { type AttestationSchema, attestationList, attestationState, attestorList } from "../lists.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
 import { columns, defineRecordPage, lifeCard, lifeSteps, readAll, recordCard } from "../record-page.ts";
-import { sourceLinks } from "../source.ts";
 
 type Attestation = RecordOf<typeof attestation, "provenance">;
 

@@ -1,7 +1,7 @@
 // The navigation: a menu for each section that has pages to name, with the place of the visitor marked.
 import { describe, expect, it } from "vitest";
 import { html, renderHtml } from "../lib/html.ts";
-import { createNavigation, navigation } from "./navigation.ts";
+import { createNavigation, navigation } from "./layout.ts";
 import { definePage, type Page } from "./page.ts";
 
 const page = (path: string, nav?: string): Page =>

@@ -1,8 +1,8 @@
 // The layout of money flows: nothing is lost, nothing overlaps, everything stays inside.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { renderHtml } from "../lib/html.ts";
-import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "./sankey.ts";
+import { renderHtml } from "../../lib/html.ts";
+import { drawFlows, type FlowLink, type FlowNode, layoutFlows } from "./money-flow.ts";
 
 const node = (id: string, column: number): FlowNode => ({ id, column, label: id });
 const link = (from: string, to: string, value: bigint): FlowLink => ({ from, to, value, title: "" });
