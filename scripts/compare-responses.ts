@@ -16,7 +16,15 @@ const HERE = fileURLToPath(new URL("..", import.meta.url));
 const STEPS = 400;
 const SEED = 1;
 const START_MS_MAX = 120_000;
-const PORTS = { API_PORT: "0", INDEXER_PORT: "0", PORTFOLIO_PORT: "0", SEXTANT_REQUESTS_PER_MINUTE: "0" };
+const SETTINGS = {
+  API_PORT: "0",
+  INDEXER_PORT: "0",
+  PORTFOLIO_PORT: "0",
+  SEXTANT_REQUESTS_PER_MINUTE: "0",
+  // The examples read metrics and make webhooks.
+  SEXTANT_METRICS_PORT: "shared",
+  SEXTANT_WEBHOOK_KEY: `0x${"11".repeat(32)}`,
+};
 // An account of the local chain: the service needs a payee to start, and nothing is paid here.
 const PAYEE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 // The first address in the log is the one that the service listens on.
@@ -55,7 +63,7 @@ try {
   writeFileSync(network, JSON.stringify(toDeployment(chain.deployment)));
   const rpcUrl = chain.chain.rpcUrl;
   const environment = {
-    ...PORTS,
+    ...SETTINGS,
     NETWORK: network,
     RPC_URL: rpcUrl,
     SEXTANT_DATA: join(folder, "data"),
@@ -90,7 +98,7 @@ try {
   }
   const local = await startService(
     ["local", "--still"],
-    { ...PORTS, FACILITATOR_PORT: "0", SEXTANT_DATA: join(folder, "local") },
+    { ...SETTINGS, FACILITATOR_PORT: "0", SEXTANT_DATA: join(folder, "local") },
     /scripts: (\S+local\.json)/,
   );
   const { chains, accounts } = JSON.parse(readFileSync(join(folder, local), "utf8")) as LocalState;
@@ -162,14 +170,25 @@ async function waitUntilReady(url: string): Promise<void> {
   }
 }
 
-/** Snapshots of every account of the local chains, given away in development mode, and requests that fail. */
+/** Every paid route for every account of the local chains, given away in development mode, and requests that fail. */
 function portfolioTargets(accounts: LocalState["accounts"]): string[] {
   const addresses = Object.values(accounts).map(({ address }) => address);
-  const snapshots = addresses.flatMap((address) => [
+  const sold = addresses.flatMap((address) => [
     `/portfolio?address=${address}`,
-    `/portfolio?address=${address}&chains=base`,
+    `/portfolio?address=${address}&chains=base&spam=exclude`,
+    `/portfolio?address=${address}&block=base:30&detail=tokens`,
+    `/portfolio?address=${address}&detail=summary&min_usd=1`,
+    `/portfolio?address=${address}&fields=summary.totalValueUsd,tokens.symbol`,
+    `/portfolio/diff?address=${address}&from=base:20`,
+    `/portfolio/diff?address=${address}&from=base:20&to=base:30&detail=summary`,
+    `/exposure?address=${address}`,
+    `/exposure?address=${address}&chains=base&detail=summary`,
   ]);
-  return [...snapshots, "/portfolio", "/portfolio?address=nonsense", "/nothing", "/.well-known/x402"];
+  const routes = ["/portfolio", "/portfolio/diff", "/exposure"];
+  const wrong = ["", "?address=nonsense", "?address=0x1&chains=nowhere", `?address=${PAYEE}&fields=nothing`];
+  const rejected = routes.flatMap((route) => wrong.map((query) => route + query));
+  const documents = ["/.well-known/x402", "/.well-known/x402.json", "/.well-known/api-catalog", "/nothing"];
+  return [...sold, ...rejected, ...documents];
 }
 
 function isComparable({ method, path }: ApiExample): boolean {
