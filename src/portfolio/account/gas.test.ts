@@ -8,7 +8,7 @@ import {
   makeHolding,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
-import { describeGas } from "../valuation/list-gas.ts";
+import { describeGas } from "../valuation/describe-account.ts";
 import { readGas } from "./gas.ts";
 
 const signal = AbortSignal.timeout(60_000);

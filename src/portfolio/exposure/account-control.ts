@@ -6,8 +6,7 @@ import { decodeAddress, decodeByteString, decodeWord } from "../../lib/abi/retur
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { keepPresent } from "../../lib/lists.ts";
-import { readImplementation } from "../account/implementation.ts";
-import type { AccountFacts } from "../account/kind.ts";
+import { type AccountFacts, readImplementation } from "../account/kind.ts";
 import { findEntryPointVersion } from "../account/known-accounts.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, toWords } from "../contract-reads/reads.ts";

@@ -3,9 +3,8 @@ import { compareDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { groupBy } from "../../lib/lists.ts";
 import type { Asset, ProtocolPosition } from "../types.ts";
-import { findAssetPrice } from "../valuation/asset-price.ts";
 import type { ChainData } from "../valuation/snapshot-data.ts";
-import { sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
+import { findAssetPrice, sumKnownValues, type UsdValue, valueAsset } from "../valuation/usd.ts";
 import type { LivePermission, PositionPower } from "./types.ts";
 
 /** The amount that can be taken. */

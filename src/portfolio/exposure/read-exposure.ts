@@ -1,5 +1,4 @@
 // Reads what can be taken from a wallet on all requested chains, and describes it; if one chain fails, all do unless allowed.
-import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatAmount, formatDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -14,9 +13,9 @@ import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { ChainConfig, PinnedChain, PortfolioChain } from "../types.ts";
+import { identifyChain } from "../valuation/describe-account.ts";
 import { addFailedChains } from "../valuation/failed-chains.ts";
-import { formatUnixSeconds } from "../valuation/time.ts";
-import { formatUsdValue } from "../valuation/usd.ts";
+import { formatUnixSeconds, formatUsdValue } from "../valuation/usd.ts";
 import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import {
   type ChainPermissions,
@@ -182,8 +181,7 @@ function describePermission(
     amount === null || decimals === null || decimals > DECIMALS_MAX ? null : formatAmount(amount, decimals);
   const rawBalance = token?.isBalanceKnown ? token.holding.rawBalance : null;
   return {
-    chain: data.chain.slug,
-    chainId: toCaip2Network(data.chain.chainId),
+    ...identifyChain(data.chain),
     kind,
     contract,
     protocol: power?.delegation.protocol ?? null,

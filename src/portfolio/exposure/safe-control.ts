@@ -2,8 +2,7 @@
 import { decodeWordArray, decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { keepPresent } from "../../lib/lists.ts";
-import { toStoredAddress } from "../account/implementation.ts";
-import type { AccountFacts } from "../account/kind.ts";
+import { type AccountFacts, toStoredAddress } from "../account/kind.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, toWords } from "../contract-reads/reads.ts";
 import type { WalletQuery } from "../types.ts";

@@ -2,9 +2,8 @@
 import type { Hex } from "../../lib/hex.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import type { Holding, PositionAsset, ProtocolPosition } from "../types.ts";
-import { findAssetPrice } from "./asset-price.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { valueAsset } from "./usd.ts";
+import { findAssetPrice, valueAsset } from "./usd.ts";
 
 type ResolvedPositions = {
   readonly shownAsPositions: readonly ProtocolPosition[];

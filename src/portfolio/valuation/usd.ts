@@ -1,4 +1,5 @@
 // US dollar values: balance × price, rounded once. Sums add the rounded values, so that clients can verify them.
+// The price of an asset in a position is that of a price source, else of the market that the position is in.
 import {
   addDecimals,
   compareDecimals,
@@ -9,8 +10,8 @@ import {
 } from "../../lib/decimal.ts";
 import type { PortfolioAsset } from "../../schema/portfolio/snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
-import type { AssetPrice, Holding } from "../types.ts";
-import { formatUnixSeconds } from "./time.ts";
+import { type AssetPrice, getAssetKey, type Holding, type PositionAsset, quotePrice } from "../types.ts";
+import type { ChainData } from "./snapshot-data.ts";
 
 type ValuedAsset = {
   readonly asset: PortfolioAsset;
@@ -94,4 +95,43 @@ export function formatUsdValue(value: UsdValue): string | null {
 export function compareByValue(a: { readonly value: UsdValue }, b: { readonly value: UsdValue }): number {
   if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null);
   return compareDecimals(b.value, a.value);
+}
+
+/** The input for the price of an asset; plain tokens have no market. */
+type PricedAsset = Pick<PositionAsset, "contract" | "marketPrice" | "marketRate" | "isPayoutUnproven">;
+
+// More digits than any price source has.
+const PRICE_SCALE = 18;
+
+/**
+ * Markets come last: their prices are for liquidations, and only the market vouches for them. They never price a
+ * plain token.
+ */
+export function findAssetPrice(asset: PricedAsset, prices: ChainData["prices"]): AssetPrice | null {
+  if (asset.isPayoutUnproven) return null;
+  const own = prices.get(getAssetKey(asset)) ?? asset.marketPrice ?? null;
+  const { marketRate } = asset;
+  if (own !== null || !marketRate) return own;
+  const per = findAssetPrice(marketRate.per, prices);
+  if (per === null) return null;
+  const usd = roundDecimal(multiplyDecimals(marketRate.rate, per.usd), PRICE_SCALE, "half-up");
+  const { source, contract } = marketRate;
+  const timestamps = [marketRate.timestamp, per.timestamp].filter((each) => each !== null);
+  // The older one, unless one is unknown.
+  const timestamp = timestamps.length === 2 ? Math.min(...timestamps) : null;
+  // The pools that bound the price of the other asset bound this one's.
+  return { ...quotePrice(usd, { contract, timestamp, payableUsdMax: per.payableUsdMax }), source };
+}
+
+// The last second that an ECMAScript Date can represent.
+const SECONDS_MAX = 8_640_000_000_000;
+
+/** A node or vendor may send any number. */
+export function validSeconds(seconds: number | null): number | null {
+  return seconds !== null && seconds >= 0 && seconds <= SECONDS_MAX ? seconds : null;
+}
+
+export function formatUnixSeconds(seconds: number | null): string | null {
+  const valid = validSeconds(seconds);
+  return valid === null ? null : new Date(valid * 1000).toISOString();
 }

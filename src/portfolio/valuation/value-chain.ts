@@ -1,6 +1,6 @@
 // Values one chain: its tokens without the receipt tokens of positions, and its positions with debt as negative values.
-import { toCaip2Network } from "../../lib/caip2.ts";
 import type { Decimal } from "../../lib/decimal.ts";
+import { groupBy } from "../../lib/lists.ts";
 import type { PortfolioAsset, PortfolioPosition, PortfolioToken } from "../../schema/portfolio/snapshot.ts";
 import { findSpamReasons } from "../tokens/spam.ts";
 import {
@@ -11,11 +11,17 @@ import {
   isListed,
   type ProtocolPosition,
 } from "../types.ts";
-import { type AccountPart, findUnknownAccounts, isPartial } from "./accounts.ts";
-import { findAssetPrice } from "./asset-price.ts";
+import { identifyChain } from "./describe-account.ts";
 import { resolvePositions } from "./resolve-positions.ts";
 import type { ChainData } from "./snapshot-data.ts";
-import { formatUsdValue, subtractValue, sumKnownValues, type UsdValue, valueAsset } from "./usd.ts";
+import {
+  findAssetPrice,
+  formatUsdValue,
+  subtractValue,
+  sumKnownValues,
+  type UsdValue,
+  valueAsset,
+} from "./usd.ts";
 
 export type ValuedToken = {
   readonly key: AssetKey;
@@ -26,6 +32,18 @@ export type ValuedToken = {
   readonly unlistedValue: UsdValue;
   /** Why it is spam; empty when it is not. */
   readonly spamReasons: readonly string[];
+};
+
+/** The part of a position in an account of collateral and debt, which are valued together or not at all. */
+type AccountPart = {
+  readonly protocol: string;
+  /** Null for a position that secures nothing: it is an account of its own. */
+  readonly market: string | null;
+  readonly isDebt: boolean;
+  /** All of its account was read. */
+  readonly isRead: boolean;
+  /** All of it was read, and each asset has a value that no limit cuts. */
+  readonly isExact: boolean;
 };
 
 type ValuedPosition = {
@@ -68,6 +86,21 @@ export function valueChain(data: ChainData): ValuedChain {
   return { data, tokens, positions, shownAsReceiptTokens, unknownAccounts, limitedAssets: limits.reached };
 }
 
+/**
+ * The protocols of accounts that owe something, or may because a part could not be read, and whose value is not known in
+ * full. Leaving out what has no price would count the debt without its collateral, or the collateral without its debt.
+ */
+function findUnknownAccounts(parts: readonly AccountPart[]): ReadonlySet<string> {
+  const accounts = groupBy(parts, (part) =>
+    part.market === null ? part : `${part.protocol}\n${part.market}`,
+  );
+  const unknown = [...accounts.values()].filter(
+    (account) =>
+      account.some(({ isDebt, isRead }) => isDebt || !isRead) && !account.every(({ isExact }) => isExact),
+  );
+  return new Set(unknown.flatMap((account) => account.map(({ protocol }) => protocol)));
+}
+
 /** Pools can pay for an asset only once, wherever the wallet holds it. */
 class PoolLimits {
   readonly reached = new Set<AssetKey>();
@@ -104,7 +137,7 @@ function valueToken(holding: Holding, data: ChainData, limits: PoolLimits): Valu
   return {
     key,
     token: {
-      ...chainKeys(chain),
+      ...identifyChain(chain),
       contract,
       symbol,
       name,
@@ -138,14 +171,14 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
   const value = sumKnownValues(values);
   return {
     position: {
-      ...chainKeys(chain),
+      ...identifyChain(chain),
       protocol,
       kind,
       name,
       contract,
       assets: assets.map(({ asset }): PortfolioAsset => asset),
       valueUsd: formatUsdValue(value),
-      partial: isPartial(values),
+      partial: values.includes(null) && value !== null,
       selfReported,
     },
     value,
@@ -162,10 +195,6 @@ function valuePosition(position: ProtocolPosition, data: ChainData, limits: Pool
         assets.every((asset) => asset.value !== null && (isDebt || !asset.isLimited)),
     },
   };
-}
-
-function chainKeys({ slug, chainId }: ChainData["chain"]): { chain: string; chainId: string } {
-  return { chain: slug, chainId: toCaip2Network(chainId) };
 }
 
 function isStablecoin({ contract }: Pick<Holding, "contract">, { stablecoins }: ChainData["chain"]): boolean {

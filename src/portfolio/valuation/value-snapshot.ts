@@ -1,6 +1,6 @@
 // Builds the response from the data of all chains: valued, sorted and summed, with warnings.
-import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
+import { keepPresent, nameFirst } from "../../lib/lists.ts";
 import type {
   ChainSummary,
   PortfolioAsset,
@@ -11,11 +11,9 @@ import type {
 } from "../../schema/portfolio/snapshot.ts";
 import { keepNewest } from "../providers/activity.ts";
 import type { AssetKey, ChainConfig, WalletActivity } from "../types.ts";
-import { describeGas } from "./list-gas.ts";
-import { describeUnpricedLoans, listHealth } from "./list-health.ts";
+import { describeGas, describeUnpricedLoans, identifyChain, listHealth } from "./describe-account.ts";
 import type { SnapshotData } from "./snapshot-data.ts";
-import { formatUnixSeconds, validSeconds } from "./time.ts";
-import { compareByValue, formatUsdValue, sumKnownValues } from "./usd.ts";
+import { compareByValue, formatUnixSeconds, formatUsdValue, sumKnownValues, validSeconds } from "./usd.ts";
 import { type ValuedChain, type ValuedToken, valueChain } from "./value-chain.ts";
 
 /** Newest first over all chains; entries without a time come last, and equal times keep the order of their chain. */
@@ -23,26 +21,30 @@ function listRecentActivity({ wallet, chains }: SnapshotData): readonly RecentAc
   const newestFirst = chains
     .flatMap(({ chain, activity }) =>
       activity.map((entry) => ({
-        ...entry,
-        chain: chain.slug,
-        transfer: describeTransfer(chain, entry.transfer),
+        seconds: validSeconds(entry.timestamp) ?? -1,
+        shown: describeActivity(chain, entry),
       })),
     )
-    .map((entry) => ({ ...entry, seconds: validSeconds(entry.timestamp) }))
-    .sort((a, b) => (b.seconds ?? -1) - (a.seconds ?? -1));
-  return keepNewest(wallet, newestFirst).map(
-    ({ chain, hash, from, to, blockNumber, seconds, sender, lookalike, transfer }) => ({
-      chain,
-      hash,
-      from,
-      to,
-      blockNumber,
-      timestamp: formatUnixSeconds(seconds),
-      sender,
-      lookalike,
-      transfer,
-    }),
+    .sort((a, b) => b.seconds - a.seconds);
+  return keepNewest(
+    wallet,
+    newestFirst.map(({ shown }) => shown),
   );
+}
+
+function describeActivity(chain: ChainConfig, entry: WalletActivity): RecentActivity {
+  const { hash, from, to, blockNumber, timestamp, sender, lookalike } = entry;
+  return {
+    chain: chain.slug,
+    hash,
+    from,
+    to,
+    blockNumber,
+    timestamp: formatUnixSeconds(timestamp),
+    sender,
+    lookalike,
+    transfer: describeTransfer(chain, entry.transfer),
+  };
 }
 
 /** Named by the lists only: what a contract calls itself is not read for this. */
@@ -129,10 +131,6 @@ function findName({ chains }: SnapshotData): string | null {
 function listCrossChecks({ chains }: SnapshotData): Pick<PortfolioSnapshot, "crossCheck"> {
   const crossCheck = chains.flatMap((chain) => chain.crossCheck ?? []);
   return crossCheck.length === 0 ? {} : { crossCheck };
-}
-
-function identifyChain({ slug, chainId }: ChainConfig): { readonly chain: string; readonly chainId: string } {
-  return { chain: slug, chainId: toCaip2Network(chainId) };
 }
 
 type Valued = Pick<ValuedChain, "tokens" | "positions">;
@@ -247,7 +245,7 @@ function describeUnknown({
   unknownAccounts,
   limitedAssets,
 }: ValuedChain): readonly string[] {
-  return [
+  return keepPresent(
     ...[...unreadDebts].map(
       (protocol) =>
         `The total value on ${chain.name} is unknown: what the wallet may owe in ${protocol} could not be read.`,
@@ -256,12 +254,9 @@ function describeUnknown({
       (protocol) =>
         `The total value on ${chain.name} is unknown: the wallet owes in ${protocol}, or may, and not everything that it holds or owes there has a known value.`,
     ),
-    ...(limitedAssets.size === 0
-      ? []
-      : [
-          `The markets behind the prices of these assets on ${chain.name} could, as far as is known, pay less than balance × price, and their values are limited to that: ${formatAddresses([...limitedAssets])}.`,
-        ]),
-  ];
+    limitedAssets.size > 0 &&
+      `The markets behind the prices of these assets on ${chain.name} could, as far as is known, pay less than balance × price, and their values are limited to that: ${formatAddresses([...limitedAssets])}.`,
+  );
 }
 
 /** Warnings about holdings without a value, or with only a part of it. */
@@ -338,7 +333,8 @@ function keysOf(tokens: readonly ValuedToken[]): readonly AssetKey[] {
 }
 
 function formatAddresses(assets: readonly AssetKey[]): string {
-  const named = assets.slice(0, ADDRESSES_MAX).map((key) => (key === "native" ? "the native coin" : key));
-  const omitted = assets.length - named.length;
-  return omitted > 0 ? `${named.join(", ")} and ${omitted} more` : named.join(", ");
+  return nameFirst(
+    assets.map((key) => (key === "native" ? "the native coin" : key)),
+    ADDRESSES_MAX,
+  );
 }
