@@ -4,7 +4,7 @@ import { joinReads, Reads } from "../contract-reads/reads.ts";
 import { declareMetadata } from "../tokens/erc20.ts";
 import type { Asset, Holding, PositionQuery } from "../types.ts";
 
-/** By contract; null for the native coin. */
+/** Assets by contract; null for the native coin. */
 export type Assets = ReadonlyMap<Hex | null, Asset>;
 
 /** Holdings take precedence over lists: their metadata comes from the contracts. */

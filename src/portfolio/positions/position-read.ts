@@ -80,7 +80,7 @@ export class PositionRead {
 
 type ReaderDeclaration<Market> = {
   readonly protocol: string;
-  /** By chain id: on a chain without a market nothing is read. */
+  /** Markets by chain id: on a chain without a market nothing is read. */
   readonly markets: ReadonlyMap<number, readonly Market[]>;
   /** Set for a protocol that lends: its markets may know debts of the wallet. */
   readonly readsDebt?: true;

@@ -1,7 +1,7 @@
 // All position readers; when two claim the same receipt token, the earlier one wins.
 //
-// Each protocol has a folder: reader.ts, markets.ts (its contracts by chain id) and reader.test.ts. Tokens that only have a
-// rate share rate-reader.ts. What tests read of the protocols is in tests/fixtures.
+// Each protocol has a folder: reader.ts and reader.test.ts, and contracts.ts if its markets by chain id and its views have
+// other users. Tokens that only have a rate share rate-reader.ts. What tests read of the protocols is in tests/fixtures.
 
 import type { PositionReader } from "../types.ts";
 import { AAVE_STAKE_TOKENS, createAaveStakingReader } from "./aave-staking/reader.ts";

@@ -24,7 +24,7 @@ const aaveStakeToken = shape.object({
 
 export type AaveStakeToken = ShapeType<typeof aaveStakeToken>;
 
-/** By chain id; the test compares them with the address book of Aave's governance. */
+/** Stake tokens by chain id; the test compares them with the address book of Aave's governance. */
 export const AAVE_STAKE_TOKENS = readChainData(
   "staking",
   "aave-staking",

@@ -106,4 +106,12 @@ describe("Compound v2", () => {
       `Balances in the Compound v2 market ${collateralMarket} on Local chain could not be read.`,
     ]);
   });
+
+  it("reports that a debt may be missing when the comptroller lists only new markets that cannot be read", async () => {
+    const spoil = (call: { to: string }, result: Hex | null) =>
+      pool.markets.some((market) => market === call.to) ? null : result;
+    const at = openRecordedChain({ chain, calls, spoil });
+    const result = await readerOf({ ...pool, markets: [] }).read({ at, wallet, holdings: [] }, signal);
+    expect([result.positions, result.hasUnreadDebt]).toEqual([[], true]);
+  });
 });
