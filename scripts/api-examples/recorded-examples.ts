@@ -1,6 +1,6 @@
 // Examples of every parameter, body and response of the indexing API, taken from the requests and records of a local run.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
-import type { ApiExamples, OperationExample } from "../../src/http/openapi/examples.ts";
+import type { ApiExamples, OperationExample } from "../../src/http/openapi/route-description.ts";
 import type { ApiExample, SendExampleRequest } from "./sample-requests.ts";
 import { shortened } from "./sections.ts";
 

@@ -1,7 +1,10 @@
 // Describes the indexing API: its routes and its OpenAPI document, with examples recorded from a local run.
+
+import { readFileSync } from "node:fs";
 import { readVersion } from "../config/settings.ts";
 import { type ApiInfo, buildOpenApiDocument, type OpenApiDocument } from "../http/openapi/document.ts";
 import {
+  type ApiExamples,
   describeDocumentRoute,
   describeEndpoint,
   describeRead,
@@ -10,7 +13,6 @@ import {
 } from "../http/openapi/route-description.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
-import { recordedExamples } from "./recorded-examples.ts";
 
 const TAGS = {
   Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
@@ -72,3 +74,7 @@ export function describeApi(
   const input = { info, routes, tags: TAGS, examples: recordedExamples, samples, base };
   return { info, routes, buildDocument: () => buildOpenApiDocument(input) };
 }
+
+export const recordedExamples = JSON.parse(
+  readFileSync(new URL("recorded-examples.json", import.meta.url), "utf8"),
+) as Required<ApiExamples>;

@@ -16,7 +16,7 @@ import { openRecordStore } from "../store/postgres/record-store.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { documentReads } from "./documents/reads.ts";
 import { createWebhookEndpoints } from "./webhooks/endpoints.ts";
-import type { WebhookService } from "./webhooks/service.ts";
+import type { WebhookService } from "./webhooks/records.ts";
 import { attestationSchemaReads, createSchemaEndpoint } from "./writes/attestation-schemas.ts";
 import {
   createSignedWriteAuthority,

@@ -2,7 +2,7 @@
 
 import { parseUint } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
-import { type Parameter, uintParameter } from "../schema/parameter.ts";
+import { type Parameter, queryParameter, uintParameter } from "../schema/parameter.ts";
 import {
   BLOCK_MAX,
   createBlockNotIndexedFault,
@@ -195,14 +195,11 @@ const kind = uintParameter(BLOCK_MAX);
 
 /** As every operation describes them that reads the index. */
 export const minBlockParameters: readonly Parameter[] = [
-  {
-    name: MIN_BLOCK_KEY,
-    in: "query",
-    required: false,
+  queryParameter(
+    MIN_BLOCK_KEY,
     kind,
-    description:
-      "Wait until this block is indexed, such as the block of your transaction's receipt; after a few seconds 503.",
-  },
+    "Wait until this block is indexed, such as the block of your transaction's receipt; after a few seconds 503.",
+  ),
   {
     name: MIN_BLOCK_HEADER,
     in: "header",

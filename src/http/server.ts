@@ -23,9 +23,8 @@ import { addInternalRequests } from "./internal-requests.ts";
 import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
 import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
 import { Mounts } from "./mounts.ts";
-import { createNodeServer } from "./node-server.ts";
+import { type ConnectionLimitOptions, createNodeServer, limitConnections } from "./node-server.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
-import { type ConnectionLimitOptions, limitConnections } from "./security/connection-limit.ts";
 import {
   addRequestClient,
   addSecurityHooks,

@@ -5,7 +5,6 @@ import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { descriptorOf } from "./security/connection-limit.ts";
 
 export type SlowReaderLimits = {
   /** Reading n unread bytes may take this long, and n / rate more. */
@@ -199,13 +198,24 @@ export class SlowReaders {
   }
 }
 
-type WriteHandle = { readonly bytesWritten?: number; readonly writeQueueSize?: number };
+/** The parts of a socket that Node does not declare. */
+type SocketHandle = {
+  readonly fd?: number;
+  readonly bytesWritten?: number;
+  readonly writeQueueSize?: number;
+};
+
+const handleOf = (socket: Socket): SocketHandle =>
+  (socket as Socket & { readonly _handle?: SocketHandle | null })._handle ?? {};
+
+/** The number of its file; -1 for a socket that is closed. */
+export function descriptorOf(socket: Socket): number {
+  return handleOf(socket).fd ?? -1;
+}
 
 /** The bytes that the kernel has not taken yet: the rest of the present write, and what comes after it. */
 function countWaiting(socket: Socket): number {
-  // Node does not declare the handle of a socket.
-  const { _handle: handle } = socket as Socket & { readonly _handle?: WriteHandle | null };
-  const { bytesWritten: begun = socket.bytesWritten, writeQueueSize = 0 } = handle ?? {};
+  const { bytesWritten: begun = socket.bytesWritten, writeQueueSize = 0 } = handleOf(socket);
   return writeQueueSize + socket.bytesWritten - begun;
 }
 

@@ -1,5 +1,5 @@
 // Documents of a local run: those that the examples of the API name, so that each example has something to read.
-import { recordedExamples } from "../api/recorded-examples.ts";
+import { recordedExamples } from "../api/describe.ts";
 
 /** In the order of their dependencies: a quote response names its request. */
 const WRITES = {

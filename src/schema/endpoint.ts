@@ -1,6 +1,6 @@
 // An endpoint that is not a plain read of the index: method, path, body, and handler; and responses that stay open.
 import type { JsonSchema } from "./json-schema.ts";
-import type { Parameter, ParameterValues } from "./parameter.ts";
+import type { Operation, ParameterValues } from "./parameter.ts";
 import type { MinBlock } from "./reads/read.ts";
 
 export type EndpointRequest = {
@@ -64,15 +64,8 @@ export type Security = {
   readonly optional?: boolean;
 };
 
-export type Endpoint = {
+export type Endpoint = Operation & {
   readonly method: "GET" | "POST" | "PUT";
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  /** Details that the summary leaves out, in a sentence or two. */
-  readonly description: string;
-  readonly tag: string;
-  readonly parameters: readonly Parameter[];
   /** Whether it reads the index: it then takes x-min-block and min_block, and runs once the index has that block. */
   readonly readsIndex?: boolean;
   /** JSON Schema 2020-12 of the body; null without one. Unknown keys are allowed unless it forbids them. */

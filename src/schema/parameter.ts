@@ -1,4 +1,4 @@
-// Parameters of a request, in path, query or headers: how they are parsed and described.
+// Operations of an API as OpenAPI describes them, and their parameters: how they are parsed and described.
 import { parseUint, UINT256_MAX } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import { parseAddress, parseHash } from "../lib/hex.ts";
@@ -33,6 +33,21 @@ export type Parameter<T extends SqlValue = SqlValue> = {
   /** A value for the description, if it is the same for every operation and every run. */
   readonly example?: unknown;
 };
+
+/** The texts of an operation. */
+export type OperationTexts = {
+  readonly operationId: string;
+  readonly summary: string;
+  /** Details that the summary leaves out, in a sentence or two. */
+  readonly description: string;
+  readonly tag: string;
+};
+
+export type Operation = OperationTexts & { readonly path: string; readonly parameters: readonly Parameter[] };
+
+export function textsOf({ operationId, summary, description, tag }: OperationTexts): OperationTexts {
+  return { operationId, summary, description, tag };
+}
 
 /** A parameter of the query, which a request may leave out. */
 export function queryParameter<T extends SqlValue>(

@@ -10,9 +10,9 @@ import {
   findWebhook,
   insertWebhook,
   type WebhookChange,
+  type WebhookService,
 } from "../../src/api/webhooks/records.ts";
 import { WebhookRows } from "../../src/api/webhooks/rows.ts";
-import type { WebhookService } from "../../src/api/webhooks/service.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import { webhookSettings } from "../../src/config/settings.ts";
 import { systemClock } from "../../src/lib/clock.ts";

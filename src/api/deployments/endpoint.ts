@@ -2,44 +2,38 @@
 
 import { mountPath } from "../../http/mounts.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { closedObject, type JsonSchema, listOf, nullable, titledRecord } from "../../schema/json-schema.ts";
 import type { DeploymentState, DeploymentStates, ServedDeployment } from "./state.ts";
 
 const text: JsonSchema = { type: "string" };
 const uint: JsonSchema = { type: "string", pattern: "^[0-9]+$" };
 
-const DEPLOYMENT: JsonSchema = {
-  title: "Deployment",
-  ...closedObject({
-    name: text,
-    path: {
-      ...text,
-      description: "The path of this deployment's whole API, to append to the URL of the server.",
-    },
-    is_default: { type: "boolean", description: "Whether it is at the root of the server as well." },
-    chain_id: uint,
-    fingerprint: {
-      ...nullable(text),
-      description:
-        "Fingerprint of chain, start block and contracts, as in cursors of events; null before anything is indexed.",
-    },
-    indexed: nullable(closedObject({ block_number: uint, block_hash: text, block_timestamp: uint })),
-    finalized_block: nullable(uint),
-    chain_block: { ...nullable(uint), description: "The newest block that a node has shown to the indexer." },
-    lag: {
-      ...closedObject({ blocks: nullable(uint), seconds: nullable(uint) }),
-      description: "Null while no indexer reports: the chain may be anywhere by then.",
-    },
-    phase: nullable(text),
-    ready: { type: "boolean" },
-    reason: { ...nullable(text), description: "Why it is not ready." },
-  }),
-};
+const DEPLOYMENT = titledRecord("Deployment", {
+  name: text,
+  path: {
+    ...text,
+    description: "The path of this deployment's whole API, to append to the URL of the server.",
+  },
+  is_default: { type: "boolean", description: "Whether it is at the root of the server as well." },
+  chain_id: uint,
+  fingerprint: {
+    ...nullable(text),
+    description:
+      "Fingerprint of chain, start block and contracts, as in cursors of events; null before anything is indexed.",
+  },
+  indexed: nullable(closedObject({ block_number: uint, block_hash: text, block_timestamp: uint })),
+  finalized_block: nullable(uint),
+  chain_block: { ...nullable(uint), description: "The newest block that a node has shown to the indexer." },
+  lag: {
+    ...closedObject({ blocks: nullable(uint), seconds: nullable(uint) }),
+    description: "Null while no indexer reports: the chain may be anywhere by then.",
+  },
+  phase: nullable(text),
+  ready: { type: "boolean" },
+  reason: { ...nullable(text), description: "Why it is not ready." },
+});
 
-const RESPONSE: JsonSchema = {
-  title: "Deployments",
-  ...closedObject({ deployments: { type: "array", items: DEPLOYMENT } }),
-};
+const RESPONSE = titledRecord("Deployments", { deployments: listOf(DEPLOYMENT) });
 
 export function createDeploymentsEndpoint(states: DeploymentStates): Endpoint {
   return {

@@ -4,8 +4,8 @@ import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
-import { hashParameter, type Parameter, requireText } from "../../schema/parameter.ts";
+import { type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
+import { hashParameter, pathParameter, requireText } from "../../schema/parameter.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import {
   DOCUMENT_BYTES_MAX,
@@ -42,13 +42,7 @@ export function createDocumentEndpoints(options: DocumentEndpointOptions): reado
 
 const TAG = "Documents";
 
-const hashInPath: Parameter = {
-  name: "hash",
-  in: "path",
-  required: true,
-  kind: hashParameter,
-  description: "keccak256 of the document's bytes.",
-};
+const hashInPath = pathParameter("hash", hashParameter, "keccak256 of the document's bytes.");
 
 function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentEndpointOptions): Endpoint {
   return {
@@ -169,10 +163,7 @@ function recordSchema(
     uri: { type: "string", format: "uri" },
     ...times,
   };
-  return {
-    title: Object.keys(times).length > 0 ? `${title}Metadata` : title,
-    ...closedObject(properties),
-  };
+  return titledRecord(Object.keys(times).length > 0 ? `${title}Metadata` : title, properties);
 }
 
 /** Stores a text once under its hash. Published again, it keeps the labels and the record of the first publication. */

@@ -1,7 +1,7 @@
 // GET /documents: which hashes have a published document, of whatever kind.
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import type { ParameterKind } from "../../schema/parameter.ts";
 import { defineList } from "../../schema/reads/list.ts";
 import type { Read } from "../../schema/reads/read.ts";
@@ -69,7 +69,7 @@ export const documentReads: readonly Read[] = [
           where: (value) => sql`t.kind in (${rawSql(KINDS)}) and t.hash = any(${value}::text[])`,
         },
       },
-      itemSchema: { title: "HostedDocument", ...closedObject(FIELDS) },
+      itemSchema: titledRecord("HostedDocument", FIELDS),
     }),
     provenance: false,
     unversioned: true,

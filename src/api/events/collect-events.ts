@@ -155,7 +155,7 @@ function describeEvent(
 // Logs that one statement looks through: some 10 ms of the database at most. A rare filter needs several pages.
 const LOGS_MAX = 1_000;
 
-export type EventPosition = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
+type EventPosition = EventCursor | Exclude<EventStart, { readonly cursor: string }>;
 
 export function isCursor(position: EventPosition): position is EventCursor {
   return "finalized" in position;

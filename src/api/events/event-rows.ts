@@ -20,7 +20,7 @@ import {
 
 type RowRecord = Readonly<Record<string, string | number | boolean | null>>;
 
-export type RowChangeRecord = {
+type RowChangeRecord = {
   readonly table: string;
   /** The columns that identify the row. */
   readonly key: RowRecord;
@@ -32,7 +32,7 @@ export type RowChangeRecord = {
 /** The tables of which any block can be read. */
 export const VERSIONED_TABLES: readonly Table[] = tables.filter(({ history }) => history === "full");
 
-export function describeRowChange({ table, before, after }: RowChange): RowChangeRecord {
+function describeRowChange({ table, before, after }: RowChange): RowChangeRecord {
   return {
     table: table.name,
     key: pick(after, table.key),

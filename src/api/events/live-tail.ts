@@ -16,7 +16,7 @@ export type Follower = {
   readonly isAhead: boolean;
 };
 
-/** What comes with the events of a tail; its followers have filters of their own. */
+/** The additions to the events of a tail; its followers have filters of their own. */
 export type TailSelection = Omit<EventSelection, "filter">;
 
 type LiveTailOptions = {

@@ -71,7 +71,7 @@ export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #readers = new Set<Reader>();
   readonly #counts = new ClientCounts();
-  /** By what comes with their events. */
+  /** Tails by the additions to their events. */
   readonly #tails = new Map<string, LiveTail>();
   #timers: readonly NodeJS.Timeout[] = [];
   #isClosed = false;
@@ -249,7 +249,7 @@ export class EventStreams {
   }
 }
 
-export type EventMetrics = {
+type EventMetrics = {
   /** `count` is called when metrics are collected. */
   observeStreams(count: () => { readonly live: number; readonly behind: number }): void;
   onSent(events: number): void;

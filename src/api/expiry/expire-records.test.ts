@@ -11,8 +11,7 @@ import { tables } from "../../protocol/domains.ts";
 import type { Table } from "../../schema/table.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { expireRecords } from "./expire-records.ts";
-import { collectHashColumns } from "./find-references.ts";
+import { collectHashColumns, expireRecords } from "./expire-records.ts";
 import { runExpiryLoop, runExpiryPass } from "./run.ts";
 
 let index: EmptyIndex;

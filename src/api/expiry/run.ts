@@ -4,8 +4,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Table } from "../../schema/table.ts";
 import { acquireLock } from "../../store/postgres/advisory-lock.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { expireRecords } from "./expire-records.ts";
-import { collectHashColumns } from "./find-references.ts";
+import { collectHashColumns, expireRecords } from "./expire-records.ts";
 
 type ExpiryJobOptions = {
   readonly database: Database;

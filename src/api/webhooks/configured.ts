@@ -4,9 +4,10 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { Fault } from "../../lib/fault.ts";
 import { parseStrictJson } from "../../lib/json.ts";
 import type { PublicNetwork } from "../../lib/public-network.ts";
+import { closedObject, listOf, type TypeOf, wordOf } from "../../schema/json-schema.ts";
 import type { RecordStore, StatementRunner } from "../../schema/record-store.ts";
 import { sql } from "../../schema/sql.ts";
-import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
+import { FINALITIES } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import { chooseNetwork } from "./open.ts";
 import { createWebhookId, insertWebhook, type NewWebhook } from "./records.ts";
@@ -16,41 +17,18 @@ import { parseWebhookUrl } from "./send.ts";
 // Few enough to be looked at by eye.
 const WEBHOOKS_MAX = 100;
 
-const FILE_SCHEMA = {
-  type: "object",
-  properties: {
-    webhooks: {
-      type: "array",
-      maxItems: WEBHOOKS_MAX,
-      items: {
-        type: "object",
-        properties: {
-          name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" },
-          deployment: { type: "string" },
-          url: { type: "string" },
-          filter: WEBHOOK_FILTER,
-          finality: { type: "string", enum: FINALITIES },
-          from: { type: "string", maxLength: 512 },
-          allow_private: { type: "boolean" },
-        },
-        required: ["name", "url"],
-        additionalProperties: false,
-      },
-    },
+const ENTRY = closedObject(
+  { name: { type: "string", pattern: "^[a-z0-9][a-z0-9_-]{0,63}$" }, url: { type: "string" } },
+  {
+    deployment: { type: "string" },
+    filter: WEBHOOK_FILTER,
+    finality: wordOf(FINALITIES),
+    from: { type: "string", maxLength: 512 },
+    allow_private: { type: "boolean" },
   },
-  required: ["webhooks"],
-  additionalProperties: false,
-};
-
-type FileEntry = {
-  readonly name: string;
-  readonly deployment?: string;
-  readonly url: string;
-  readonly filter?: Readonly<Record<string, unknown>>;
-  readonly finality?: Finality;
-  readonly from?: string;
-  readonly allow_private?: boolean;
-};
+);
+const FILE = closedObject({ webhooks: listOf(ENTRY, { maxItems: WEBHOOKS_MAX }) });
+type FileEntry = TypeOf<typeof ENTRY>;
 
 /** A deployment that the file may name. */
 export type WebhookDeployment = {
@@ -86,12 +64,12 @@ async function readWebhooksFile(
 ): Promise<ReadonlyMap<WebhookDeployment, readonly NewWebhook[]>> {
   try {
     const content = parseStrictJson(await readFile(path), "The file");
-    const validate = new Ajv2020({ strict: true }).compile(FILE_SCHEMA);
+    const validate = new Ajv2020({ strict: true }).compile(FILE);
     if (!validate(content)) {
       const [problem] = validate.errors ?? [];
       throw new Error(`${problem?.instancePath || "The file"} ${problem?.message}.`);
     }
-    const { webhooks } = content as { readonly webhooks: readonly FileEntry[] };
+    const { webhooks } = content as TypeOf<typeof FILE>;
     assertKnown(webhooks, deployments);
     return new Map(
       deployments.map((each) => [

@@ -2,13 +2,17 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
 import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
-import type { JsonSchema } from "../../schema/json-schema.ts";
-import { type Parameter, requireText } from "../../schema/parameter.ts";
+import type { JsonSchema, TypeOf } from "../../schema/json-schema.ts";
+import { type Operation, pathParameter, requireText } from "../../schema/parameter.ts";
 import { countStoredBytes, type StatementRunner, type WriteTransaction } from "../../schema/record-store.ts";
 import type { Finality } from "../../store/index/event-logs.ts";
 import type { WriteOptions } from "../writes/authority.ts";
-import { isIndexedAccount } from "../writes/indexed-account.ts";
-import { type WriteSubject, webhooksWriteSubject, webhookWriteSubject } from "../writes/signed-write.ts";
+import {
+  isIndexedAccount,
+  type WriteSubject,
+  webhooksWriteSubject,
+  webhookWriteSubject,
+} from "../writes/signed-write.ts";
 import {
   assertRoom,
   changeWebhook,
@@ -19,11 +23,13 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
+  readChange,
   resolveStart,
+  sendTest,
   type WebhookRecordRow,
+  type WebhookService,
 } from "./records.ts";
 import {
-  type ACTIONS,
   LISTING,
   MANAGED,
   MANAGEMENT,
@@ -34,7 +40,6 @@ import {
   WEBHOOK_LIST,
 } from "./schemas.ts";
 import { parseWebhookUrl } from "./send.ts";
-import { readChange, sendTest, type WebhookService } from "./service.ts";
 import type { KeyGenerations } from "./signing.ts";
 
 type WebhookEndpointsOptions = WriteOptions & {
@@ -44,9 +49,8 @@ type WebhookEndpointsOptions = WriteOptions & {
 
 type Context = WriteOptions & { readonly service: WebhookService };
 
-type WebhookEndpoint = Pick<Endpoint, "path" | "operationId" | "summary" | "description"> & {
-  readonly parameters: readonly Parameter[];
-  /** With one it is a POST that the owner signs. */
+/** With a body it is a POST that the owner signs. */
+type WebhookEndpoint = Omit<Operation, "tag"> & {
   readonly body: JsonSchema | null;
   readonly status: number;
   readonly response: JsonSchema;
@@ -56,14 +60,12 @@ type WebhookEndpoint = Pick<Endpoint, "path" | "operationId" | "summary" | "desc
 };
 
 const ID = /^wh_[A-Za-z0-9_-]{22}$/;
-const idParameter: Parameter = {
-  name: "id",
-  in: "path",
-  required: true,
-  kind: { json: { type: "string", pattern: ID.source }, parse: String },
-  description: "Id of the webhook, as its registration returned it.",
-  example: `wh_${"A".repeat(22)}`,
-};
+const idParameter = pathParameter(
+  "id",
+  { json: { type: "string", pattern: ID.source }, parse: String },
+  "Id of the webhook, as its registration returned it.",
+  `wh_${"A".repeat(22)}`,
+);
 
 const ENDPOINTS: readonly WebhookEndpoint[] = [
   {
@@ -213,7 +215,7 @@ async function manage(request: EndpointRequest, context: Context) {
   const { id, owner, finality } = await findById(context, requireText(request.values, "id"));
   // The operator's webhooks are managed by the operator's command.
   if (owner === null) throw createNoWebhookFault();
-  const { action, from } = request.body as { action: (typeof ACTIONS)[number]; from?: string };
+  const { action, from } = request.body as TypeOf<typeof MANAGEMENT>;
   const write = await authorize(request, context, webhookWriteSubject(id), owner);
   if (action === "test") {
     const webhook = await write((rows) => claimTest(rows, id));

@@ -9,9 +9,9 @@ import { createPublicNetwork, type PublicNetwork } from "../../lib/public-networ
 import type { Database } from "../../store/postgres/database.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { createReceiverProof } from "./challenge.ts";
+import type { WebhookService } from "./records.ts";
 import { startWebhookDelivery, type WebhookDelivery, type WebhookTiming } from "./run.ts";
 import { createWebhookSender } from "./send.ts";
-import type { WebhookService } from "./service.ts";
 import { createWebhookSigner } from "./signing.ts";
 
 export type WebhooksOptions = {

@@ -1,9 +1,16 @@
 // Manages every webhook for the operator, from the command line.
 import { Fault } from "../../lib/fault.ts";
 import type { RecordStore } from "../../schema/record-store.ts";
-import { changeWebhook, describeWebhook, listWebhooks, type WebhookRecordRow } from "./records.ts";
+import {
+  changeWebhook,
+  describeWebhook,
+  listWebhooks,
+  readChange,
+  sendTest,
+  type WebhookRecordRow,
+  type WebhookService,
+} from "./records.ts";
 import { toWebhook } from "./rows.ts";
-import { readChange, sendTest, type WebhookService } from "./service.ts";
 
 export type OperatorRequest =
   | { readonly action: "list" }

@@ -1,7 +1,9 @@
 // Webhooks as their owners and the operator see and change them: registration within limits, and what can be done later.
 import { randomBytes } from "node:crypto";
+import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { PublicNetwork } from "../../lib/public-network.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { EventFilter } from "../../protocol/event-filter.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
@@ -10,7 +12,8 @@ import type { Finality } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
 import { EVERY_EVENT } from "../events/event-page.ts";
 import type { ReadEvents } from "../events/read-events.ts";
-import { hostNameOf } from "./challenge.ts";
+import { hostNameOf, type ProveReceiver } from "./challenge.ts";
+import { createTestMessage } from "./messages.ts";
 import {
   listColumns,
   type SelectedRow,
@@ -21,9 +24,10 @@ import {
   type WebhookRow,
   webhookColumns,
 } from "./rows.ts";
+import type { SendWebhook } from "./send.ts";
 import { listGenerations, type WebhookSigner } from "./signing.ts";
 
-export type WebhookLimits = {
+type WebhookLimits = {
   readonly webhooksMax: number;
   readonly webhooksPerOwnerMax: number;
 };
@@ -270,4 +274,42 @@ async function runOne(rows: StatementRunner, statement: SqlText): Promise<Webhoo
 
 export function createNoWebhookFault(): Fault {
   return new Fault("NOT_FOUND", "No webhook has this id.");
+}
+
+export type WebhookService = {
+  readonly signer: WebhookSigner;
+  readonly send: SendWebhook;
+  readonly prove: ProveReceiver;
+  readonly readEvents: ReadEvents;
+  readonly network: PublicNetwork | null;
+  readonly limits: WebhookLimits;
+  readonly clock: Clock;
+};
+
+type RequestedChange = {
+  readonly action: WebhookChange["action"];
+  /** The begin of a replay. */
+  readonly from: string | undefined;
+  readonly finality: Finality;
+};
+
+/** Throws a Fault if the chain does not have the begin of a replay. */
+export async function readChange(
+  { action, from, finality }: RequestedChange,
+  { readEvents }: WebhookService,
+): Promise<WebhookChange> {
+  if (action !== "replay") return { action };
+  if (from === undefined)
+    throw new Fault("INPUT_INVALID", "A replay needs from: a cursor, a block number or genesis.");
+  return { action, position: await resolveStart(readEvents, from, finality) };
+}
+
+/** The outcome, as responses have it. */
+export async function sendTest(webhook: Webhook, { send, clock }: WebhookService) {
+  const result = await send(webhook, createTestMessage(webhook, clock.nowMs()));
+  return {
+    delivered: result.isDelivered,
+    status: result.status,
+    error: result.isDelivered ? null : result.error,
+  };
 }

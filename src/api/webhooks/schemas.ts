@@ -5,17 +5,25 @@ import {
   type EventFilter,
   type EventSubject,
 } from "../../protocol/event-filter.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import {
+  closedObject,
+  type JsonSchema,
+  listOf,
+  nullable,
+  schemaOf,
+  titledRecord,
+  wordOf,
+} from "../../schema/json-schema.ts";
 import { addressParameter } from "../../schema/parameter.ts";
 import { FINALITIES } from "../../store/index/event-logs.ts";
 import { SUBJECT_PARAMETERS } from "../events/endpoint.ts";
 
-export const ACTIONS = ["pause", "resume", "replay", "rotate", "test", "delete"] as const;
+const ACTIONS = ["pause", "resume", "replay", "rotate", "test", "delete"] as const;
 
 const text: JsonSchema = { type: "string" };
 const time: JsonSchema = { type: "string", format: "date-time" };
 
-export const WEBHOOK_FILTER: JsonSchema = {
+export const WEBHOOK_FILTER = schemaOf<Readonly<Record<string, unknown>>>({
   type: "object",
   description: "Filters as in GET /events: only events that pass all of them.",
   properties: {
@@ -33,7 +41,7 @@ export const WEBHOOK_FILTER: JsonSchema = {
     ),
   },
   additionalProperties: false,
-};
+});
 
 /** The keys are those of the schema. */
 export function parseWebhookFilter(given: Readonly<Record<string, unknown>>): EventFilter {
@@ -49,21 +57,15 @@ export function parseWebhookFilter(given: Readonly<Record<string, unknown>>): Ev
 // Each is asked for its signer before the owner has a response.
 const ACCOUNTS_MAX = 10;
 
-const FROM: JsonSchema = {
+const FROM = schemaOf<string>({
   type: "string",
   maxLength: 512,
   description: "A cursor, a block number, genesis, or head, which is the default.",
-};
-
-const body = (properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): JsonSchema => ({
-  type: "object",
-  properties,
-  required,
-  additionalProperties: false,
 });
 
-export const REGISTRATION = body(
-  {
+export const REGISTRATION: JsonSchema = {
+  type: "object",
+  properties: {
     owner: {
       ...addressParameter.json,
       description: "The account whose events are delivered; signs the registration.",
@@ -88,23 +90,22 @@ export const REGISTRATION = body(
     },
     from: FROM,
   },
-  ["owner", "url"],
-);
+  required: ["owner", "url"],
+  additionalProperties: false,
+};
 
-export const LISTING = body(
-  { owner: { ...addressParameter.json, description: "The owner, who signs the request." } },
-  ["owner"],
-);
+export const LISTING = closedObject({
+  owner: { ...addressParameter.json, description: "The owner, who signs the request." },
+});
 
-export const MANAGEMENT = body(
+export const MANAGEMENT = closedObject(
+  { action: wordOf(ACTIONS) },
   {
-    action: { type: "string", enum: ACTIONS },
     from: {
       ...FROM,
       description: "The position at which a replay begins: a cursor, a block number, genesis or head.",
     },
   },
-  ["action"],
 );
 
 const RECORD = {
@@ -123,11 +124,9 @@ const RECORD = {
   filter: { type: "object" },
   finality: { type: "string", enum: FINALITIES },
   cursor: { type: "string", description: "Everything up to here is delivered." },
-  public_keys: {
-    type: "array",
-    items: text,
+  public_keys: listOf(text, {
     description: "Ed25519, the newest first; any of them may sign.",
-  },
+  }),
   delivered: { type: "string", description: "Number of messages." },
   failures: { type: "integer", description: "Failed attempts of the message that is next." },
   retry_at: nullable(time),
@@ -141,25 +140,13 @@ const SECRET = nullable({
   type: "string",
   description: "The symmetric secret, shown only after registration and rotation.",
 });
-const TEST = nullable({
-  title: "WebhookTest",
-  ...closedObject({
-    delivered: { type: "boolean" },
-    status: nullable({ type: "integer" }),
-    error: nullable(text),
-  }),
+const TEST = titledRecord("WebhookTest", {
+  delivered: { type: "boolean" },
+  status: nullable({ type: "integer" }),
+  error: nullable(text),
 });
 
-export const WEBHOOK: JsonSchema = { title: "Webhook", ...closedObject(RECORD) };
-export const WEBHOOK_LIST: JsonSchema = {
-  title: "WebhookList",
-  ...closedObject({ webhooks: { type: "array", items: WEBHOOK } }),
-};
-export const REGISTERED: JsonSchema = {
-  title: "RegisteredWebhook",
-  ...closedObject({ ...RECORD, secret: SECRET }),
-};
-export const MANAGED: JsonSchema = {
-  title: "ManagedWebhook",
-  ...closedObject({ ...RECORD, secret: SECRET, test: TEST }),
-};
+export const WEBHOOK = titledRecord("Webhook", RECORD);
+export const WEBHOOK_LIST = titledRecord("WebhookList", { webhooks: listOf(WEBHOOK) });
+export const REGISTERED = titledRecord("RegisteredWebhook", { ...RECORD, secret: SECRET });
+export const MANAGED = titledRecord("ManagedWebhook", { ...RECORD, secret: SECRET, test: nullable(TEST) });

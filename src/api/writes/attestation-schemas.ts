@@ -13,8 +13,7 @@ import { computedField, defineDerivedRecord, defineRecordRead } from "../../sche
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { mayUseReserve } from "./indexed-account.ts";
-import { schemaWriteSubject } from "./signed-write.ts";
+import { mayUseReserve, schemaWriteSubject } from "./signed-write.ts";
 import { assertJsonSchema } from "./validate-json-schema.ts";
 
 const SCHEMA_NAME_LENGTH_MAX = 256;

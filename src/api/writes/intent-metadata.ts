@@ -3,21 +3,21 @@ import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, type JsonSchema, nullable } from "../../schema/json-schema.ts";
+import { type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   hashParameter,
-  type Parameter,
+  pathParameter,
+  queryParameter,
   requireText,
   uintParameter,
 } from "../../schema/parameter.ts";
 import { type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
-import { mayUseReserve } from "./indexed-account.ts";
-import { metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
+import { mayUseReserve, metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
 
 type MetadataFields = {
   readonly execution_target: Hex | null;
@@ -46,7 +46,7 @@ function metadataRecordSchema(title: string, identity: Readonly<Record<string, J
   const time = { type: "string", format: "date-time" };
   const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
   const properties = { ...identity, ...Object.fromEntries(hex), created_at: time, updated_at: time };
-  return { title, ...closedObject(properties) };
+  return titledRecord(title, properties);
 }
 
 function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
@@ -131,7 +131,11 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
         }
         await rows.charge(bytes, mayUseReserve(rows, signer));
         await claimVersion(rows);
-        return upsertReservation(rows, { hash, owner, fields, bytes });
+        return upsert(rows, "intent_reservations", {
+          key: { intent_hash: hash, owner },
+          values: { ...fields, execution_data_hash: hashExecutionData(fields), stored_bytes: bytes },
+          identity: sql`intent_hash, owner, null as intent_id`,
+        });
       });
       return { status: 201, body: record };
     },
@@ -142,21 +146,24 @@ const FIELDS = rawSql(
   "execution_target, execution_data, required_attestation_subject, required_attestation_schema",
 );
 
-type Reservation = {
-  readonly hash: Hex;
-  readonly owner: Hex;
-  readonly fields: MetadataFields;
-  readonly bytes: number;
-};
+type Values = Readonly<Record<string, SqlValue>>;
 
-async function upsertReservation(
+/** Stores the values under the key, in place of earlier ones; returns the record, which begins with what `identity` selects. */
+async function upsert(
   rows: StatementRunner,
-  { hash, owner, fields, bytes }: Reservation,
+  table: "intent_metadata" | "intent_reservations",
+  { key, values, identity }: { readonly key: Values; readonly values: Values; readonly identity: SqlText },
 ): Promise<unknown> {
-  const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
-    fields;
+  const all = { ...key, ...values };
+  const listNames = (named: Values) => rawSql(Object.keys(named).join(", "));
+  const given = joinSql(
+    Object.values(all).map((value) => sql`${value}`),
+    ", ",
+  );
+  const replaced = Object.keys(values).map((name) => `${name} = excluded.${name}`);
   const [record] = await rows.run(
-    sql`insert into intent_reservations (intent_hash, owner, execution_data_hash, stored_bytes, ${FIELDS}) values (${hash}, ${owner}, ${hashExecutionData(fields)}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash, owner) do update set execution_data_hash = excluded.execution_data_hash, execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning intent_hash, owner, null as intent_id, ${FIELDS}, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
+    sql`insert into ${rawSql(table)} (${listNames(all)}) values (${given}) on conflict (${listNames(key)}) do update set ${rawSql(replaced.join(", "))}, updated_at = now(), referred_at = now()
+      returning ${identity}, ${FIELDS}, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
   );
   return record;
 }
@@ -168,21 +175,12 @@ export const reservationRead: Read = {
   description: "The metadata reserved for the hash, and the id of the intent once it is indexed.",
   tag: "Intents",
   parameters: [
-    {
-      name: "intentHash",
-      in: "path",
-      required: true,
-      kind: hashParameter,
-      description: "EIP-712 struct hash of the intent.",
-    },
-    {
-      name: "owner",
-      in: "query",
-      required: false,
-      kind: addressParameter,
-      description:
-        "Filter by owner. Anyone may reserve; only the reservation of the intent's owner is linked.",
-    },
+    pathParameter("intentHash", hashParameter, "EIP-712 struct hash of the intent."),
+    queryParameter(
+      "owner",
+      addressParameter,
+      "Filter by owner. Anyone may reserve; only the reservation of the intent's owner is linked.",
+    ),
   ],
   provenance: false,
   writableTables: ["intent_reservations"],
@@ -243,7 +241,11 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
         assertCommittedData(fields, current.data_hash);
         await rows.charge(bytes, mayUseReserve(rows, signer));
         await claimVersion(rows);
-        return upsertMetadata(rows, current, fields, bytes);
+        return upsert(rows, "intent_metadata", {
+          key: { intent_hash: current.intent_hash },
+          values: { ...fields, stored_bytes: bytes },
+          identity: sql`${current.intent_id} as intent_id`,
+        });
       });
       return { status: 200, body: record };
     },
@@ -256,20 +258,6 @@ async function requireIntent(rows: StatementRunner, id: string): Promise<Indexed
   return intent;
 }
 
-async function upsertMetadata(
-  rows: StatementRunner,
-  intent: IndexedIntent,
-  fields: MetadataFields,
-  bytes: number,
-): Promise<unknown> {
-  const { execution_target, execution_data, required_attestation_subject, required_attestation_schema } =
-    fields;
-  const [record] = await rows.run(
-    sql`insert into intent_metadata (intent_hash, stored_bytes, execution_target, execution_data, required_attestation_subject, required_attestation_schema) values (${intent.intent_hash}, ${bytes}, ${execution_target}, ${execution_data}, ${required_attestation_subject}, ${required_attestation_schema}) on conflict (intent_hash) do update set execution_target = excluded.execution_target, execution_data = excluded.execution_data, required_attestation_subject = excluded.required_attestation_subject, required_attestation_schema = excluded.required_attestation_schema, stored_bytes = excluded.stored_bytes, updated_at = now(), referred_at = now() returning ${intent.intent_id} as intent_id, execution_target, execution_data, required_attestation_subject, required_attestation_schema, iso_time(created_at) as created_at, iso_time(updated_at) as updated_at`,
-  );
-  return record;
-}
-
 /** The indexed intent that a write refers to. */
 type IndexedIntent = {
   readonly intent_id: string;
@@ -278,13 +266,7 @@ type IndexedIntent = {
   readonly data_hash: Hex;
 };
 
-export const intentIdParameter: Parameter = {
-  name: "id",
-  in: "path",
-  required: true,
-  kind: uintParameter(),
-  description: "Intent id.",
-};
+export const intentIdParameter = pathParameter("id", uintParameter(), "Intent id.");
 
 export function findIntentById(rows: StatementRunner, id: string): Promise<IndexedIntent | null> {
   return findFirst(rows, sql`intent_id = ${id}`);

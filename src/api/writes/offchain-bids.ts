@@ -4,8 +4,8 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/json-schema.ts";
-import { addressParameter, type Parameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { titledRecord } from "../../schema/json-schema.ts";
+import { addressParameter, pathParameter, requireText, uintParameter } from "../../schema/parameter.ts";
 import {
   countStoredBytes,
   type RecordStore,
@@ -17,22 +17,19 @@ import { findIntentById, intentIdParameter } from "./intent-metadata.ts";
 
 const amount = uintParameter().json;
 
-const bidSchema = {
-  title: "OffchainBid",
-  ...closedObject({
-    bid_id: { type: "string" },
-    chain_bid_id: { type: "null" },
-    intent_id: { type: "string" },
-    solver: { type: "string" },
-    amount_in: { type: "string" },
-    amount_out: { type: "string" },
-    fee: { type: "string" },
-    valid_until: { type: "string" },
-    execution_plan: { type: "object" },
-    status: { type: "string", enum: ["OPEN", "SELECTED", "REJECTED", "EXPIRED"] },
-    created_at: { type: "string", format: "date-time" },
-  }),
-};
+const bidSchema = titledRecord("OffchainBid", {
+  bid_id: { type: "string" },
+  chain_bid_id: { type: "null" },
+  intent_id: { type: "string" },
+  solver: { type: "string" },
+  amount_in: { type: "string" },
+  amount_out: { type: "string" },
+  fee: { type: "string" },
+  valid_until: { type: "string" },
+  execution_plan: { type: "object" },
+  status: { type: "string", enum: ["OPEN", "SELECTED", "REJECTED", "EXPIRED"] },
+  created_at: { type: "string", format: "date-time" },
+});
 
 // A plan has a handful of steps, and a page lists a hundred plans.
 const BODY_BYTES_MAX = 16 * 1024;
@@ -73,15 +70,7 @@ const selectRoute = {
   description:
     "Selects the bid and rejects all other offchain bids on the intent. In signed write mode the path responds 404.",
   tag: "Bids",
-  parameters: [
-    {
-      name: "bidId",
-      in: "path",
-      required: true,
-      kind: uintParameter(BIGINT_MAX),
-      description: "Bid id (bid_id).",
-    } satisfies Parameter,
-  ],
+  parameters: [pathParameter("bidId", uintParameter(BIGINT_MAX), "Bid id (bid_id).")],
   body: null,
   responses: { 200: bidSchema },
   errorStatuses: [409],

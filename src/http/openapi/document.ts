@@ -4,8 +4,7 @@ import type { Security } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { describeSamples, type SampleService } from "./code-samples.ts";
-import type { ApiExamples } from "./examples.ts";
-import { type RouteDescription, SERVICE_TAG } from "./route-description.ts";
+import { type ApiExamples, type RouteDescription, SERVICE_TAG } from "./route-description.ts";
 
 type Contact = { readonly name: string; readonly url?: string };
 

@@ -1,79 +1,62 @@
 // Describes routes for OpenAPI: reads, endpoints and the routes of the service itself, in one form.
 import type { Endpoint, Security } from "../../schema/endpoint.ts";
 import { closedObject, type JsonSchema } from "../../schema/json-schema.ts";
-import { enumParameter, type Parameter, uintParameter } from "../../schema/parameter.ts";
+import {
+  enumParameter,
+  type Operation,
+  type Parameter,
+  queryParameter,
+  textsOf,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
 import { minBlockParameters } from "../block-waiters.ts";
 
-export type RouteDescription = {
-  readonly method: "GET" | "POST" | "PUT";
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly tag: string;
-  readonly parameters: readonly Parameter[];
-  readonly body: JsonSchema | null;
-  readonly bodyExample?: unknown;
-  readonly responseExample?: unknown;
-  /** Null if neither a payment nor a signature is needed. */
-  readonly security: Security | null;
-  readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
-  /** Other media types of a successful response. */
-  readonly otherTypes?: Endpoint["otherTypes"];
-  /** Statuses of errors in addition to those implied by parameters and body. */
-  readonly errorStatuses: readonly number[];
-  readonly responseHeaders?: Endpoint["responseHeaders"];
-  readonly extensions?: Endpoint["extensions"];
-  /** Whether responses name the indexed block that they reflect. */
-  readonly hasIndexHead: boolean;
-  /** Whether it takes x-min-block and min_block. */
-  readonly hasMinBlock: boolean;
-  /** Whether responses may have an ETag, so that a client may get 304. */
-  readonly hasEtag: boolean;
-};
+export type RouteDescription = Operation &
+  Pick<
+    Endpoint,
+    "method" | "body" | "bodyExample" | "responseExample" | "otherTypes" | "responseHeaders" | "extensions"
+  > & {
+    /** Null if neither a payment nor a signature is needed. */
+    readonly security: Security | null;
+    readonly responses: Readonly<Record<number, { readonly type: string; readonly schema: JsonSchema }>>;
+    /** Statuses of errors in addition to those implied by parameters and body. */
+    readonly errorStatuses: readonly number[];
+    /** Whether responses name the indexed block that they reflect. */
+    readonly hasIndexHead: boolean;
+    /** Whether it takes x-min-block and min_block. */
+    readonly hasMinBlock: boolean;
+    /** Whether responses may have an ETag, so that a client may get 304. */
+    readonly hasEtag: boolean;
+  };
 
 const JSON_TYPE = "application/json";
 
-const blockParameter: Parameter = {
-  name: "block",
-  in: "query",
-  required: false,
-  kind: uintParameter(BLOCK_MAX),
-  description: "Read as of this block; default: the latest indexed block.",
-};
+const blockParameter = queryParameter(
+  "block",
+  uintParameter(BLOCK_MAX),
+  "Read as of this block; default: the latest indexed block.",
+);
 
 function describeInclude(read: Read): Parameter {
   const parts = includableParts(read);
   // Two parts at most: every order is listed.
   const values = parts.length > 1 ? [...parts, parts.join(","), [...parts].reverse().join(",")] : parts;
   const provenance = "Adds to each record the transaction and block of the event that block_number names";
-  return {
-    name: "include",
-    in: "query",
-    required: false,
-    kind: enumParameter(values),
-    description:
-      parts.length > 1
-        ? `${provenance} (provenance), or what its execution requires and proved (requirements).`
-        : `${provenance}.`,
-    example: parts[0],
-  };
+  const both = `${provenance} (provenance), or what its execution requires and proved (requirements).`;
+  const description = parts.length > 1 ? both : `${provenance}.`;
+  return queryParameter("include", enumParameter(values), description, parts[0]);
 }
 
 export function describeRead(read: Read): RouteDescription {
-  const { path, operationId, summary, description, tag, parameters, provenance, unversioned } = read;
   return {
+    ...textsOf(read),
     method: "GET",
-    path,
-    operationId,
-    summary,
-    description,
-    tag,
+    path: read.path,
     parameters: [
-      ...parameters,
-      ...(unversioned === true ? [] : [blockParameter]),
-      ...(provenance ? [describeInclude(read)] : []),
+      ...read.parameters,
+      ...(read.unversioned === true ? [] : [blockParameter]),
+      ...(read.provenance ? [describeInclude(read)] : []),
       ...minBlockParameters,
     ],
     body: null,
@@ -89,33 +72,19 @@ export function describeRead(read: Read): RouteDescription {
 export function describeEndpoint(
   endpoint: Omit<Endpoint, "handle"> & Partial<Pick<Endpoint, "handle">>,
 ): RouteDescription {
-  const { method, path, operationId, summary, description, tag, parameters, body, responses } = endpoint;
-  const { errorStatuses = [], responseHeaders = {}, extensions = {}, readsIndex = false } = endpoint;
-  const { otherTypes = {} } = endpoint;
-  const { bodyExample, responseExample, security = null } = endpoint;
+  const { parameters, responses, errorStatuses = [], readsIndex = false, hasEtag = false } = endpoint;
   const hasPathParameter = parameters.some(({ in: location }) => location === "path");
   return {
-    method,
-    path,
-    operationId,
-    summary,
-    description,
-    tag,
+    ...endpoint,
     parameters: [...parameters, ...(readsIndex ? minBlockParameters : [])],
-    body,
-    bodyExample,
-    responseExample,
-    security,
+    security: endpoint.security ?? null,
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, schema]) => [status, { type: JSON_TYPE, schema }]),
     ),
-    otherTypes,
     errorStatuses: [...(hasPathParameter ? [404] : []), ...errorStatuses],
-    responseHeaders,
-    extensions,
     hasIndexHead: false,
     hasMinBlock: readsIndex,
-    hasEtag: endpoint.hasEtag === true,
+    hasEtag,
   };
 }
 
@@ -201,3 +170,18 @@ export const serviceRoutes: readonly RouteDescription[] = [
     schema: text,
   }),
 ];
+
+/** Recorded from a run, so that they work in another run of the same kind. */
+export type ApiExamples = {
+  /** Examples by parameter, for all operations that have it. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly operations: Readonly<Record<string, OperationExample>>;
+  /** Bodies of successful responses by operation, with long lists cut. */
+  readonly responses?: Readonly<Record<string, unknown>>;
+};
+
+export type OperationExample = {
+  /** Examples by parameter, which come before those for all operations. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+};

@@ -4,6 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import {
+  assembleBody,
   assertBlockReached,
   BLOCK_MAX,
   formatHeadHeaders,
@@ -15,7 +16,6 @@ import {
   type ReadStatement,
   type RunRead,
 } from "../../schema/reads/read.ts";
-import { assembleBody } from "../../schema/reads/read-together.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { type BlockWaiters, MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "../block-waiters.ts";
 import type { RouteRequest } from "../internal-requests.ts";

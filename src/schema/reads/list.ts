@@ -1,7 +1,7 @@
 // Lists: records in pages, by offset or by cursor, narrowed by filters.
 
 import type { JsonSchema } from "../json-schema.ts";
-import type { Parameter, ParameterKind } from "../parameter.ts";
+import { type OperationTexts, type Parameter, type ParameterKind, textsOf } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import {
@@ -81,13 +81,7 @@ export function equalsFilter(
   description: string,
   required = false,
 ): ListFilter {
-  return {
-    kind,
-    description,
-    required,
-    column,
-    where: (value) => sql`t.${rawSql(column)} = ${value}`,
-  };
+  return { kind, description, required, column, where: (value) => sql`t.${rawSql(column)} = ${value}` };
 }
 
 // Skipping this many rows takes about a millisecond, which no other read notices.
@@ -95,11 +89,7 @@ const QUICK_OFFSET_MAX = 1_000;
 
 type Filters = Readonly<Record<string, ListFilter>>;
 
-type ListOptions = {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly tag: string;
+type ListOptions = OperationTexts & {
   /** The key of the records in the body. */
   readonly key: string;
   readonly order: SortOrder;
@@ -114,16 +104,13 @@ type ListOptions = {
 };
 
 export function defineList(path: string, shape: RecordShape, options: ListOptions): Read {
-  const { operationId, summary, description, tag, key, order, filters, pathFilters = {} } = options;
+  const { key, order, filters, pathFilters = {} } = options;
   const keys = order.keys.map(({ sql: expression }) => sql`${rawSql(`(${expression})::text`)}`);
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   const selectPage = createPageSelector(shape, { ordering, keys });
   return {
+    ...textsOf(options),
     path,
-    operationId,
-    summary,
-    description,
-    tag,
     parameters: [
       ...describeFilters("path", pathFilters),
       ...describeFilters("query", filters),

@@ -2,7 +2,7 @@
 
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import type { Parameter } from "../parameter.ts";
+import { type Parameter, queryParameter } from "../parameter.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
 import { type ReadInput, type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
 import { PAGE_BYTES_MAX } from "./record.ts";
@@ -29,29 +29,19 @@ const offsetKind = {
 const cursorKind = { json: { type: "string" }, parse: parseCursor };
 
 export const pageParameters: readonly Parameter[] = [
-  {
-    name: "limit",
-    in: "query",
-    required: false,
-    description: `Records per page, at most ${LIMIT_MAX}; larger values count as ${LIMIT_MAX}. A page ends early if it would exceed ${PAGE_BYTES_MAX / 1024} KiB; continue with next_cursor, or with offset plus count.`,
-    kind: limitKind,
-    example: 2,
-  },
-  {
-    name: "offset",
-    in: "query",
-    required: false,
-    description: `Records to skip, at most ${OFFSET_MAX}. To go further, use cursor: every page then costs as much as the first.`,
-    kind: offsetKind,
-    example: 0,
-  },
-  {
-    name: "cursor",
-    in: "query",
-    required: false,
-    description: "next_cursor of the previous page, with the same filters.",
-    kind: cursorKind,
-  },
+  queryParameter(
+    "limit",
+    limitKind,
+    `Records per page, at most ${LIMIT_MAX}; larger values count as ${LIMIT_MAX}. A page ends early if it would exceed ${PAGE_BYTES_MAX / 1024} KiB; continue with next_cursor, or with offset plus count.`,
+    2,
+  ),
+  queryParameter(
+    "offset",
+    offsetKind,
+    `Records to skip, at most ${OFFSET_MAX}. To go further, use cursor: every page then costs as much as the first.`,
+    0,
+  ),
+  queryParameter("cursor", cursorKind, "next_cursor of the previous page, with the same filters."),
 ];
 
 type PageInput = {

@@ -2,11 +2,9 @@
 import { Fault } from "../../lib/fault.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
 import {
-  assertBlockReadable,
+  assembleBody,
   type IndexHead,
-  type Read,
-  type ReadInput,
-  type ReadPlan,
+  type RequestedRead,
   type ResultRows,
   type RunRead,
   toFirstRecord,
@@ -14,8 +12,6 @@ import {
 
 /** A block that names the chain up to it, and what was read there. */
 export type PinnedHead = Pick<IndexHead, "number" | "hash">;
-
-export type RequestedRead = { readonly read: Read; readonly input: ReadInput };
 
 type ReadResult = { readonly body: unknown } | { readonly error: unknown };
 
@@ -92,19 +88,6 @@ export class PinLostFault extends Fault {
       retryAfterSeconds: 1,
     });
   }
-}
-
-/** The body of a response; throws the fault of one that the API does not have. */
-export function assembleBody(
-  { read, input }: RequestedRead,
-  plan: Pick<ReadPlan, "assemble">,
-  head: IndexHead,
-  rows: ResultRows,
-): unknown {
-  assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
-  const body = plan.assemble(rows);
-  if (body === null) throw new Fault("NOT_FOUND", read.notFoundMessage ?? "There is no such record.");
-  return body;
 }
 
 type Statement = {

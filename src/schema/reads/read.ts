@@ -1,7 +1,7 @@
 // A read of the index: a path, its parameters, one statement, and how its rows become the response body.
 import { Fault } from "../../lib/fault.ts";
 import type { JsonSchema } from "../json-schema.ts";
-import type { Parameter, ParameterValues } from "../parameter.ts";
+import type { Operation, ParameterValues } from "../parameter.ts";
 import type { WritableTable } from "../record-store.ts";
 import type { SqlText } from "../sql.ts";
 
@@ -120,14 +120,7 @@ export type ReadPlan = {
   readonly assembleWithin?: (rows: ResultRows, bytesMax: number) => unknown;
 };
 
-export type Read = {
-  readonly path: string;
-  readonly operationId: string;
-  readonly summary: string;
-  /** Details that the summary leaves out, in a sentence or two. */
-  readonly description: string;
-  readonly tag: string;
-  readonly parameters: readonly Parameter[];
+export type Read = Operation & {
   /** Whether every record comes from a log of the chain, so that `include` applies. */
   readonly provenance: boolean;
   /** Whether `include=requirements` applies too. */
@@ -188,6 +181,21 @@ function visibleColumnsOf(columns: readonly string[]): readonly VisibleColumn[] 
   const visible = columns.flatMap((name, at) => (name.startsWith("_") ? [] : [{ name, at }]));
   visibleColumns.set(columns, visible);
   return visible;
+}
+
+export type RequestedRead = { readonly read: Read; readonly input: ReadInput };
+
+/** The body of a response; throws the fault of one that the API does not have. */
+export function assembleBody(
+  { read, input }: RequestedRead,
+  plan: Pick<ReadPlan, "assemble">,
+  head: IndexHead,
+  rows: ResultRows,
+): unknown {
+  assertBlockReadable(input.asOf, head, { recent: read.recentOnly === true });
+  const body = plan.assemble(rows);
+  if (body === null) throw new Fault("NOT_FOUND", read.notFoundMessage ?? "There is no such record.");
+  return body;
 }
 
 /** The first record; null if there is no row. */

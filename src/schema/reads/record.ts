@@ -2,7 +2,13 @@
 
 import type { JsonForm, ValueOf } from "../column.ts";
 import { type JsonSchema, nullable, type Schema, schemaOf, type TypeOf } from "../json-schema.ts";
-import { type ParameterKind, uintParameter } from "../parameter.ts";
+import {
+  type OperationTexts,
+  type ParameterKind,
+  pathParameter,
+  textsOf,
+  uintParameter,
+} from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Columns, Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, type ResultRow, toFirstRecord } from "./read.ts";
@@ -324,18 +330,14 @@ export function recordJsonSchema<Row, Extension>(shape: RecordShape<Row, Extensi
 export function defineRecordRead(
   path: string,
   shape: RecordShape,
-  options: {
-    operationId: string;
-    summary: string;
-    description: string;
-    tag: string;
+  options: OperationTexts & {
     /** The kind of the only parameter in the path; a whole number if absent. */
     kind?: ParameterKind<SqlValue>;
     column: string;
     notFoundMessage: string;
   },
 ): Read {
-  const { operationId, summary, description, tag, kind = uintParameter(), column, notFoundMessage } = options;
+  const { kind = uintParameter(), column, notFoundMessage } = options;
   const parameter = /:(\w+)/.exec(path)?.[1] ?? "";
   const select = (input: RecordInput, value: SqlValue) =>
     selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
@@ -348,20 +350,9 @@ export function defineRecordRead(
     return known;
   };
   return {
+    ...textsOf(options),
     path,
-    operationId,
-    summary,
-    description,
-    tag,
-    parameters: [
-      {
-        name: parameter,
-        in: "path",
-        required: true,
-        kind,
-        description: describeIdParameter(shape, parameter),
-      },
-    ],
+    parameters: [pathParameter(parameter, kind, describeIdParameter(shape, parameter))],
     provenance: true,
     requirements: shape.requirements !== undefined,
     responseSchema: recordJsonSchema(shape),
