@@ -22,9 +22,13 @@ export function setting<T>(
   return { variable, kind, description, fallback };
 }
 
-/** The same kind, with null for a variable that is not set. */
-export function optional<T>(kind: SettingKind<T>): SettingKind<T | null> {
-  return kind;
+/** A setting that is null if its variable is not set. */
+export function optionalSetting<T>(
+  variable: string,
+  kind: SettingKind<T>,
+  description: string,
+): Setting<T | null> {
+  return { variable, kind, description, fallback: null };
 }
 
 /** The same kind, wrapped so that no log or error shows the value. */

@@ -13,7 +13,7 @@ import {
   integer,
   matchingText,
   oneOf,
-  optional,
+  optionalSetting,
   origin,
   port,
   portOrShared,
@@ -41,10 +41,9 @@ export const listenSettings = {
 
 /** For services that the public uses; others have a port for nothing but their status. */
 export const metricsSettings = {
-  metricsPort: setting(
+  metricsPort: optionalSetting(
     "SEXTANT_METRICS_PORT",
-    optional(portOrShared),
-    null,
+    portOrShared,
     "Port of /metrics of the API, the portfolio service and the facilitator; by default their own port plus 100. With shared, /metrics is on their own port. A number is for one process; sextant serve has the metrics of its API on it, and those of its portfolio service on the next one.",
   ),
   metricsHost: setting(
@@ -188,16 +187,14 @@ export const eventSettings = {
 };
 
 export const writeSettings = {
-  publicBaseUrl: setting(
+  publicBaseUrl: optionalSetting(
     "PUBLIC_BASE_URL",
-    optional(baseUrl),
-    null,
+    baseUrl,
     "URL for clients; part of document URIs and of signed writes. Default: the address listened on.",
   ),
-  writeAuth: setting(
+  writeAuth: optionalSetting(
     "WRITE_AUTH",
-    optional(oneOf(["open", "signed"])),
-    null,
+    oneOf(["open", "signed"]),
     "Who may write: anyone, or signers only. Default: open on a local chain, signed elsewhere.",
   ),
   allowOpenWrites: setting(
@@ -232,16 +229,14 @@ export const writeSettings = {
 const key = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
 
 export const webhookSettings = {
-  webhookKey: setting(
+  webhookKey: optionalSetting(
     "SEXTANT_WEBHOOK_KEY",
-    optional(secret(key)),
-    null,
+    secret(key),
     "Key from which the keys of all webhooks are derived, the same for all processes. Without it there are no webhooks.",
   ),
-  webhooksFile: setting(
+  webhooksFile: optionalSetting(
     "SEXTANT_WEBHOOKS_FILE",
-    optional(textValue),
-    null,
+    textValue,
     "JSON file with the operator's own webhooks.",
   ),
   webhooksMax: setting(
@@ -294,10 +289,9 @@ export const portfolioSettings = {
     3002,
     "Port of the portfolio service; 0 lets the system choose.",
   ),
-  portfolioPublicUrl: setting(
+  portfolioPublicUrl: optionalSetting(
     "PORTFOLIO_PUBLIC_URL",
-    optional(origin),
-    null,
+    origin,
     "URL of the portfolio service for clients; part of the payment terms. Default: the address listened on.",
   ),
   portfolioProvider: setting(
@@ -306,10 +300,9 @@ export const portfolioSettings = {
     "rpc",
     "Source of balances: the nodes themselves, or Alchemy.",
   ),
-  alchemyApiKey: setting(
+  alchemyApiKey: optionalSetting(
     "ALCHEMY_API_KEY",
-    optional(secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _"))),
-    null,
+    secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "an Alchemy key: letters, digits, - and _")),
     "Required with PORTFOLIO_PROVIDER=alchemy; chains without configured nodes are then read through Alchemy.",
   ),
   portfolioTokenLists: setting(
@@ -324,10 +317,9 @@ export const portfolioSettings = {
     false,
     "Whether prices without an onchain oracle are requested from DefiLlama.",
   ),
-  goldRushApiKey: setting(
+  goldRushApiKey: optionalSetting(
     "GOLDRUSH_API_KEY",
-    optional(secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "a GoldRush key: letters, digits, - and _"))),
-    null,
+    secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "a GoldRush key: letters, digits, - and _")),
     "Compares every snapshot with GoldRush and reports the differences; the wallet's address is sent there.",
   ),
   ...portfolioNodeSettings,
@@ -346,16 +338,14 @@ export const paywallSettings = {
     "0.01",
     "Price of one snapshot, in US dollars.",
   ),
-  exposurePriceUsd: setting(
+  exposurePriceUsd: optionalSetting(
     "EXPOSURE_PRICE_USD",
-    optional(usdAmount),
-    null,
+    usdAmount,
     "Price of one exposure, in US dollars; unless set, that of a snapshot.",
   ),
-  diffPriceUsd: setting(
+  diffPriceUsd: optionalSetting(
     "DIFF_PRICE_USD",
-    optional(usdAmount),
-    null,
+    usdAmount,
     "Price of one difference of two snapshots, in US dollars; unless set, that of a snapshot.",
   ),
   unpaidPerMinute: setting(
@@ -364,16 +354,10 @@ export const paywallSettings = {
     100,
     "Maximum rejected payments per client and minute, and a fifth as many unpaid runs; 0 disables both limits. Each process counts for itself.",
   ),
-  payTo: setting(
-    "PAY_TO",
-    optional(address),
-    null,
-    "Address that receives payments; required to sell snapshots.",
-  ),
-  facilitatorUrl: setting(
+  payTo: optionalSetting("PAY_TO", address, "Address that receives payments; required to sell snapshots."),
+  facilitatorUrl: optionalSetting(
     "FACILITATOR_URL",
-    optional(secret(url("http", "https"))),
-    null,
+    secret(url("http", "https")),
     "Facilitator that settles payments. Default: this process settles with FACILITATOR_PRIVATE_KEY.",
   ),
   devBypass: setting(
@@ -382,10 +366,9 @@ export const paywallSettings = {
     false,
     "Serves snapshots without payment, for development; rejected on a mainnet or if NODE_ENV is production.",
   ),
-  nodeEnvironment: setting(
+  nodeEnvironment: optionalSetting(
     "NODE_ENV",
-    optional(textValue),
-    null,
+    textValue,
     "With production, development-only settings are rejected.",
   ),
 };
@@ -413,38 +396,33 @@ export const paymentSettings = {
     [],
     "Nodes of the payment chain in order of preference, separated by commas.",
   ),
-  paymentAsset: setting(
+  paymentAsset: optionalSetting(
     "PAYMENT_ASSET",
-    optional(address),
-    null,
+    address,
     "Payment token; it must support signed transfers (EIP-3009). Default: USDC on Base and Base Sepolia.",
   ),
-  paymentAssetName: setting(
+  paymentAssetName: optionalSetting(
     "PAYMENT_ASSET_NAME",
-    optional(textValue),
-    null,
+    textValue,
     "Name in the EIP-712 domain of PAYMENT_ASSET.",
   ),
-  paymentAssetVersion: setting(
+  paymentAssetVersion: optionalSetting(
     "PAYMENT_ASSET_VERSION",
-    optional(textValue),
-    null,
+    textValue,
     "Version in the EIP-712 domain of PAYMENT_ASSET.",
   ),
 };
 
 /** Key and gas limits for settling payments, in a facilitator process or within the portfolio service. */
 export const gasSettings = {
-  facilitatorPrivateKey: setting(
+  facilitatorPrivateKey: optionalSetting(
     "FACILITATOR_PRIVATE_KEY",
-    optional(secret(key)),
-    null,
+    secret(key),
     "Key of the account that settles payments and pays their gas.",
   ),
-  facilitatorGasPriceMax: setting(
+  facilitatorGasPriceMax: optionalSetting(
     "FACILITATOR_GAS_PRICE_MAX",
-    optional(gweiAmount),
-    null,
+    gweiAmount,
     "Maximum fee per gas, in gwei. Default: the cap of the payment chain; required on an unknown chain.",
   ),
   facilitatorGasPercentMax: setting(
@@ -485,51 +463,42 @@ export const facilitatorSettings = {
 
 /** Settings of the commands that use the services: where those are, who pays, and how much may be spent. */
 export const clientSettings = {
-  apiUrl: setting(
+  apiUrl: optionalSetting(
     "SEXTANT_API_URL",
-    optional(baseUrl),
-    null,
+    baseUrl,
     "Indexing API that the client commands read. Default: that of a local run.",
   ),
-  portfolioUrl: setting(
+  portfolioUrl: optionalSetting(
     "SEXTANT_PORTFOLIO_URL",
-    optional(baseUrl),
-    null,
+    baseUrl,
     "Portfolio service that they buy from. Default: that of a local run.",
   ),
-  payerKey: setting(
+  payerKey: optionalSetting(
     "SEXTANT_PAYER_KEY",
-    optional(secret(key)),
-    null,
+    secret(key),
     "Key of the account that pays. Default: the payer of a local run.",
   ),
-  payerKeyFile: setting(
+  payerKeyFile: optionalSetting(
     "SEXTANT_PAYER_KEY_FILE",
-    optional(textValue),
-    null,
+    textValue,
     "File with that key instead, readable by its owner only.",
   ),
-  guardNetwork: setting(
+  guardNetwork: optionalSetting(
     "SEXTANT_GUARD_NETWORK",
-    optional(matchingText<`eip155:${number}`>(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id")),
-    null,
+    matchingText<`eip155:${number}`>(/^eip155:[1-9][0-9]{0,14}$/, "eip155: followed by a chain id"),
     "The only chain that is paid on. Default: that of a local run, otherwise Base.",
   ),
-  guardAsset: setting(
+  guardAsset: optionalSetting(
     "SEXTANT_GUARD_ASSET",
-    optional(matchingText<Hex>(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits")),
-    null,
+    matchingText<Hex>(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits"),
     "The only token that is paid with; six decimals. Default: that of a local run, otherwise USDC.",
   ),
-  guardPayees: setting(
+  guardPayees: optionalSetting(
     "SEXTANT_GUARD_PAYEES",
-    optional(
-      matchingText(
-        /^(?:first|0x[0-9a-fA-F]{40}(?:, ?0x[0-9a-fA-F]{40})*)$/,
-        "first, or addresses separated by commas",
-      ),
+    matchingText(
+      /^(?:first|0x[0-9a-fA-F]{40}(?:, ?0x[0-9a-fA-F]{40})*)$/,
+      "first, or addresses separated by commas",
     ),
-    null,
     "Who may be paid; first trusts the payee of the first payment and no other after it. Default: that of a local run.",
   ),
   guardPerPayment: setting("SEXTANT_GUARD_PER_PAYMENT", usdAmount, "0.05", "Largest payment that is signed."),
@@ -541,31 +510,27 @@ export const clientSettings = {
     "50",
     "Most that is signed in all payments of the journal.",
   ),
-  guardNode: setting(
+  guardNode: optionalSetting(
     "SEXTANT_GUARD_NODE",
-    optional(secret(url("http", "https"))),
-    null,
+    secret(url("http", "https")),
     "Node of that chain, by which `payments recover` releases reserved amounts that were not charged.",
   ),
-  journalFile: setting(
+  journalFile: optionalSetting(
     "SEXTANT_JOURNAL",
-    optional(textValue),
-    null,
+    textValue,
     "Journal of payments. Default: a file per payer in the state folder of the user, or in the data folder of a local run.",
   ),
-  natsUrl: setting(
+  natsUrl: optionalSetting(
     "SEXTANT_NATS_URL",
-    optional(secret(url("nats", "tls"))),
-    null,
+    secret(url("nats", "tls")),
     "NATS server that `sextant publish` copies events to, with user and password or a token.",
   ),
 };
 
 export const databaseSettings = {
-  databaseUrl: setting(
+  databaseUrl: optionalSetting(
     "DATABASE_URL",
-    optional(secret(postgresUrl)),
-    null,
+    secret(postgresUrl),
     "PostgreSQL 14 or newer; several hosts, comma-separated, for fail-over. Default: an embedded server in the data folder.",
   ),
   databaseSchema: setting(
