@@ -30,7 +30,7 @@ export function renderExplorerPage(view: PageView, page: PageContext): Html {
   const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
   const body = html`${blockBar(page, changes)}
 <main id="main">
-<header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}</h1>${view.beside}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
+<header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}</h1>${view.afterTitle}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
 ${view.main}
 </main>
 ${footer(page)}`;

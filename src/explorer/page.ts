@@ -18,7 +18,7 @@ export type PageView = {
   /** A short line above the title: where the page belongs. */
   readonly kicker?: Html | string;
   /** The content next to the title, such as a status. */
-  readonly beside?: Html | undefined;
+  readonly afterTitle?: Html | undefined;
   readonly lead?: Html | string | undefined;
   readonly main: Html;
   /** Blocks before and after the shown one in which this record changed; without it, any events count. */

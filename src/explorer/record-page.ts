@@ -9,6 +9,7 @@ import {
   number,
   RECORD_PAGES,
   type RecordKind,
+  recordRoute,
   type TimelineStep,
   timeline,
   transaction,
@@ -27,7 +28,7 @@ import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
 
-/** What every page of a record has read. */
+/** The data that every page of a record has read. */
 type RecordData<T> = {
   readonly record: T;
   readonly call: ApiCall;
@@ -37,8 +38,6 @@ type RecordData<T> = {
 
 type RecordPageDeclaration<T, Loaded> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
   readonly kind: RecordKind;
-  /** The route of the API, if it is not the path of the page. */
-  readonly route?: string;
   /** The parts of a record that the API shows on request. */
   readonly include?: string;
   /** The field that names the record. */
@@ -59,8 +58,8 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
   declared: RecordPageDeclaration<T, Loaded>,
 ): Page {
   const { kind, id, lead, include, documents = [], load, state, main, ...page } = declared;
-  const { route = RECORD_PAGES[kind], changes = ({ events }, shown) => changesWithin(events, shown) } = page;
-  const parameter = /:(\w+)/.exec(route)?.[1] ?? "";
+  const { changes = ({ events }, shown) => changesWithin(events, shown) } = page;
+  const { route, parameter } = recordRoute(kind);
   return definePage({
     ...page,
     path: RECORD_PAGES[kind],
@@ -82,7 +81,7 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
       return {
         kicker,
         title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
-        beside: state(data, shown),
+        afterTitle: state(data, shown),
         lead: lead?.(data, shown),
         main: main(data, shown),
         changes: changes(data, shown),

@@ -84,7 +84,7 @@ class ProviderSelection {
 
   /** Throws the failure if no further attempt can help. */
   recordFailure(provider: RpcProvider, error: RpcError): void {
-    if (error.kind === "resting") {
+    if (error.kind === "cooling") {
       this.#requeues += 1;
       if (this.#requeues > REQUEUES_MAX) throw error;
       return;
@@ -147,7 +147,7 @@ function acquired(provider: RpcProvider): RpcProvider {
 function allCoolingDown(candidates: readonly RpcProvider[], cooldownMs: number): RpcError {
   const host = candidates.map((provider) => provider.host).join(", ");
   const reason = `cooling down after failures, next attempt in ${Math.ceil(cooldownMs / 1_000)} s.`;
-  return new RpcError("resting", reason, { host, method: "every call" });
+  return new RpcError("cooling", reason, { host, method: "every call" });
 }
 
 function noNodeConfigured(): Fault {

@@ -45,7 +45,7 @@ export const RPC_FAILURES = {
   internal: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "none" },
   missing: { fault: "BLOCK_MISSING", next: "retry", cooldown: "none" },
   // The provider started its cooldown while the request was queued; it was never sent.
-  resting: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "none" },
+  cooling: { fault: "NODE_UNAVAILABLE", next: "retry", cooldown: "none" },
   // A wrong key, plan or path does not heal by itself, but an operator may fix it.
   refused: { fault: "NODE_UNAVAILABLE", next: "other-provider", cooldown: "long" },
   "wrong-chain": { fault: "CHAIN_MISMATCH", next: "other-provider", cooldown: "long" },

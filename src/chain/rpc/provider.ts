@@ -147,7 +147,7 @@ export class RpcProvider {
   readonly #trackOutcome: TrackOutcome = async (method, send, failureIn) => {
     const { breaker, host } = this;
     if (breaker.cooldownMs() > 0)
-      throw new RpcError("resting", "cooling down after a failure.", { host, method });
+      throw new RpcError("cooling", "cooling down after a failure.", { host, method });
     const failuresAtStart = breaker.startRequest();
     try {
       const value = await send();

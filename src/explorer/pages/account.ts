@@ -38,7 +38,7 @@ const ownIntentList = {
 };
 
 /** The records of registries that an account operates: the field of each that names the account. */
-export const ROLES = [
+const ROLES = [
   ["solver", "operator"],
   ["attestor", "operator"],
   ["merchant", "owner"],
@@ -164,7 +164,7 @@ function render(data: AccountData, page: PageContext): PageView {
   return {
     kicker: "Account",
     title: `Account ${shorten(account.account)}`,
-    beside: account.frozen ? status("FROZEN") : undefined,
+    afterTitle: account.frozen ? status("FROZEN") : undefined,
     lead: html`<code class="whole" data-copy="${account.account}">${account.account}</code>`,
     main: isUnknown(data)
       ? html`${unknownNotice}${check}${state}`

@@ -40,7 +40,7 @@ type Bid = RecordOf<typeof bid>;
 
 export const bidList: List<Bid> = {
   route: "/intents/:id/bids",
-  // Those that depend on the intent are added when it is known.
+  // Columns that depend on the intent are added when it is known.
   columns: [],
   empty: "There is no such bid at this block.",
 };

@@ -167,7 +167,7 @@ function render(
   return {
     kicker: html`<a href="${path}">Account</a>`,
     title: `Preflight for ${shorten(account.account)}`,
-    beside: account.frozen ? status("FROZEN") : undefined,
+    afterTitle: account.frozen ? status("FROZEN") : undefined,
     lead: "Whether the policies of the account let a planned transaction pass, every rule that it breaks, and the calls that would change that.",
     main: html`<div class="columns"><div>${card("Planned transaction", form, { id: "transaction" })}</div><div>${
       verdict === null

@@ -88,7 +88,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
   const comets = new Set(delegations.filter(({ form }) => form === "comet").map(({ contract }) => contract));
   // The token of a Comet and everything in it are allowed by one word, which is read once.
   const logged = approvals.filter(({ kind, contract }) => TOKEN_KINDS.has(kind) && !comets.has(contract));
-  const [ofHeld, ofListed, ofStrangers] = [
+  const [ofHeld, ofListed, ofUnlisted] = [
     takeTurns(logged.filter(({ contract }) => tokens.has(contract))),
     takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && isKnown(contract))),
     takeTurns(logged.filter(({ contract }) => !tokens.has(contract) && !isKnown(contract))),
@@ -108,7 +108,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
         ...withSpenders("erc20-allowance", spenders.ofTokens)(contract),
         ...withSpenders("permit2-allowance", spenders.ofPermit2)(contract),
       ]),
-    ...[...ofListed.kept, ...ofStrangers.kept].flatMap(toReads),
+    ...[...ofListed.kept, ...ofUnlisted.kept].flatMap(toReads),
     ...[...collections]
       .slice(0, COLLECTIONS_MAX)
       .flatMap(withSpenders("nft-operator", spenders.ofCollections)),
@@ -124,7 +124,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
     reads: [...grouped.values()].flat().map((pair) => ({ trusted: isKnown(pair.contract), ...pair })),
     nfts: nfts.slice(0, NFTS_MAX),
     omitted:
-      [ofHeld, ofListed, ofStrangers].reduce((sum, { left }) => sum + left.length, 0) +
+      [ofHeld, ofListed, ofUnlisted].reduce((sum, { left }) => sum + left.length, 0) +
       cut.length +
       Math.max(0, nfts.length - NFTS_MAX) +
       Math.max(0, collections.size - COLLECTIONS_MAX) * spenders.ofCollections.length,

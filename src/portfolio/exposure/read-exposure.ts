@@ -41,7 +41,8 @@ export async function readExposure(
   const provider = selectProvider(options.provider, blocks);
   const read = (at: PinnedChain, abort: AbortSignal) =>
     readChainPermissions({ ...options, provider }, { at, wallet }, abort);
-  const query = { slugs, blocks, what: "permissions", partial, read };
+  const failure = (name: string) => `The permissions on ${name} could not be read in full.`;
+  const query = { slugs, blocks, failure, partial, read };
   const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
   const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains, failed });
@@ -215,7 +216,7 @@ function isUnlimited(allowance: bigint | null): boolean {
   return allowance !== null && (allowance >= UNLIMITED_MIN || allowance === UINT96_MAX);
 }
 
-/** Those whose holder acts on tokens or positions, and should be on the list of spenders. */
+/** Kinds whose holder acts on tokens or positions, and should be on the list of spenders. */
 const SPENDER_KINDS: ReadonlySet<PermissionKind> = new Set([
   "erc20-allowance",
   "permit2-allowance",

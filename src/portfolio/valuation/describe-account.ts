@@ -1,4 +1,4 @@
-// What a response says about the wallet's account on one chain: gas readiness, and the health of lending accounts.
+// Describes the wallet's account on one chain: gas readiness, and the health of lending accounts.
 import { toCaip2Network } from "../../lib/caip2.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";

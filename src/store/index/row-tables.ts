@@ -124,7 +124,7 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
   if (changed.length === 0 && dropped.length === 0) return;
   for (const index of changed) {
     // An index and its comment are committed together: one with the right comment is complete.
-    if (made.get(newName(index)) !== commentOf(index)) await makeBeside(lock, index, update);
+    if (made.get(newName(index)) !== commentOf(index)) await makeReplacement(lock, index, update);
   }
   const swap = async (session: Session) => {
     // Every read locks the checkpoint first; without this lock, dropping one index after the other could deadlock with it.
@@ -137,7 +137,7 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
 }
 
 /** Dropping locks readers out until its transaction ends, so it must not wait for the build, which may take hours. */
-async function makeBeside(lock: Lock, index: TableIndex, update: IndexUpdate): Promise<void> {
+async function makeReplacement(lock: Lock, index: TableIndex, update: IndexUpdate): Promise<void> {
   const { statementTimeoutMs, signal, onIndex } = update;
   const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
   signal.throwIfAborted();
