@@ -8,6 +8,7 @@ import type { EndpointResponse } from "../schema/endpoint.ts";
 import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
 import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
+import { type RecordKind, recordRoute } from "./components.ts";
 import type { Head } from "./context.ts";
 import { type CsvSource, keyOf, type List, type ListData, type RecordPage } from "./list.ts";
 
@@ -95,10 +96,11 @@ export class ApiReader {
     return this.#request<T>(this.#createCall(route, values));
   }
 
-  /** Null if the API has no such record. */
-  async find<T>(route: string, values: CallValues = {}): Promise<ApiResult<T> | null> {
+  /** A record by its id or hash; null if the API has no such record. */
+  async findRecord<T>(kind: RecordKind, id: string, query: Values = {}): Promise<ApiResult<T> | null> {
+    const { route, parameter } = recordRoute(kind);
     try {
-      return await this.get<T>(route, values);
+      return await this.get<T>(route, { params: { [parameter]: id }, query });
     } catch (error) {
       if (error instanceof Fault && error.status === 404) return null;
       throw error;

@@ -105,6 +105,20 @@ export const RECORD_PAGES = {
 
 export type RecordKind = keyof typeof RECORD_PAGES;
 
+/** The routes of the API that differ from the pages of their records. */
+const RECORD_ROUTES: Readonly<Partial<Record<RecordKind, string>>> = {
+  agent: "/agents/:agentId",
+  quote: "/quotes/:quoteHash",
+  schema: "/attestations/schemas/:schemaHash",
+  transaction: "/tx/:hash/explain",
+};
+
+/** The route of a record, and the name of the parameter that has its id. */
+export function recordRoute(kind: RecordKind): { readonly route: string; readonly parameter: string } {
+  const route = RECORD_ROUTES[kind] ?? RECORD_PAGES[kind];
+  return { route, parameter: /:(\w+)/.exec(route)?.[1] ?? "" };
+}
+
 /** The page of a record as of the same block; null if the explorer has none. */
 export function recordPath(
   page: Pick<PageContext, "site" | "block" | "base">,

@@ -33,7 +33,14 @@ export type List<T> = CsvSource & {
 };
 
 /** The part of a list that its filters need. */
-export type FilteredList = Pick<List<never>, "route" | "words">;
+export type FilteredList = Pick<List<never>, "route" | "words"> & {
+  /** The names of the filters, if they are not all those of the route. */
+  readonly filters?: readonly string[];
+  /** Placeholders that say more than the form of a value. */
+  readonly hints?: Readonly<Record<string, string>>;
+  /** Whether the form does not show the value of a filter. */
+  readonly isHidden?: (name: string, page: PageContext) => boolean;
+};
 
 /** A page of records. */
 export type RecordPage<T> = {
@@ -155,34 +162,29 @@ ${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, tra
 
 /** A form with every filter of the list's route. Without JavaScript too: it is a plain GET. */
 export function filterForm(list: FilteredList, page: PageContext): Html {
-  const route = findRoute(page.site.routes, list.route);
-  const fields = filtersOf(route).map(({ name, kind, description, required }) => {
-    const value = page.query[name] ?? "";
-    const id = `filter-${name}`;
-    return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${filterInput({ id, name, value, required, json: kind.json, description, words: list.words?.[name] ?? [] })}</div>`;
-  });
+  const parameters = filtersOf(findRoute(page.site.routes, list.route)).filter(
+    ({ name }) => list.filters?.includes(name) ?? true,
+  );
+  const fields = parameters.map((each) => filterField(each, list, page));
   const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
-  const isFiltered = filtersOf(route).some(({ name }) => page.query[name] !== undefined);
+  const isFiltered = parameters.some(({ name }) => page.query[name] !== undefined);
   return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${fields}${blockField}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
 }
 
-type FilterInput = {
-  readonly id: string;
-  readonly name: string;
-  readonly value: string;
-  readonly required: boolean;
-  readonly json: Readonly<Record<string, unknown>>;
-  readonly description: string;
-  readonly words: readonly string[];
-};
-
-function filterInput({ id, name, value, required, json, description, words }: FilterInput): Html {
+function filterField(
+  { name, kind: { json }, description, required }: RouteDescription["parameters"][number],
+  { words = {}, hints = {}, isHidden = () => false }: FilteredList,
+  page: PageContext,
+): Html {
+  const id = `filter-${name}`;
+  const value = isHidden(name, page) ? "" : (page.query[name] ?? "");
   const options = Array.isArray(json.enum) ? json.enum.map(String) : null;
-  if (options !== null) {
-    return html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(words[Number(option)] ?? option)}</option>`)}</select>`;
-  }
   const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
-  return html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`;
+  const input =
+    options === null
+      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`
+      : html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(words[name]?.[Number(option)] ?? option)}</option>`)}</select>`;
+  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}</div>`;
 }
 
 function placeholderOf(pattern: string): string {

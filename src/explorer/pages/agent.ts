@@ -57,7 +57,6 @@ function publicKey({ pubkey }: Agent): Html {
 
 export const agentPage = defineRecordPage({
   kind: "agent",
-  route: "/agents/:agentId",
   include: "provenance",
   id: "agent_id",
   findExample: exampleFrom("/trust-signals?subject_type=3&limit=1", "subject_id"),

@@ -14,7 +14,6 @@ import { listCard } from "../list.ts";
 import { type AttestationSchema, attestationList } from "../lists.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
 import type { HostedDocuments } from "../record-page.ts";
-import { readSchema } from "./trust.ts";
 
 type Labels = HostedDocuments["documents"][number];
 
@@ -36,8 +35,8 @@ async function load(api: ApiReader, request: PageRequest) {
   const given = requireParam(request, "id").toLowerCase();
   const [documents, schema, quote, attestations] = await Promise.all([
     api.get<HostedDocuments>("/documents", { query: { hash: given } }),
-    readSchema(api, given),
-    api.find<Record<string, unknown>>("/quotes/:quoteHash", { params: { quoteHash: given } }),
+    api.findRecord<AttestationSchema>("schema", given),
+    api.findRecord("quote", given),
     api.list(attestationList, { query: { subject: given, limit: "10" } }),
   ]);
   const found = documents.body.documents;
@@ -71,13 +70,13 @@ async function readTexts(api: ApiReader, found: readonly Labels[]): Promise<read
 /** The publisher's statements are only claims; the record on the chain counts. */
 async function findUses(api: ApiReader, given: string, labels: Labels): Promise<readonly Use[]> {
   const named = [
-    { kind: "merchant", route: "/merchants/:id", id: labels.merchant_id },
-    { kind: "service", route: "/services/:id", id: labels.service_numeric_id },
+    { kind: "merchant", id: labels.merchant_id },
+    { kind: "service", id: labels.service_numeric_id },
   ] as const;
   const found = await Promise.all(
-    named.map(async ({ kind, route, id }) => {
+    named.map(async ({ kind, id }) => {
       if (id === null) return [];
-      const record = await api.find<Readonly<Record<string, unknown>>>(route, { params: { id } });
+      const record = await api.findRecord<Readonly<Record<string, unknown>>>(kind, id);
       const fields = Object.entries(record?.body ?? {}).filter(([, value]) => value === given);
       return fields.map(([field]) => ({ kind, id, as: `as ${field.replaceAll("_", " ")}` }));
     }),

@@ -1,18 +1,9 @@
 // Events of the protocol: the newest ones, or those that a filter finds in the order of the chain; and those of a block.
-import type { RouteDescription } from "../../http/openapi/route-description.ts";
 import { type Html, html } from "../../lib/html.ts";
-import { type ApiCall, findRoute } from "../api-call.ts";
+import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
-import {
-  type Head,
-  linkHere,
-  linkTo,
-  type PageContext,
-  type PageRequest,
-  pagePath,
-  requireParam,
-} from "../context.ts";
+import { type Head, linkHere, linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import {
   changesOf,
   type EventPage,
@@ -24,7 +15,7 @@ import {
   type ListedEvent,
   readNewestEvents,
 } from "../events.ts";
-import { splitWords } from "../format.ts";
+import { type FilteredList, filterForm } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
@@ -56,37 +47,18 @@ async function load(api: ApiReader, { query, block }: PageRequest): Promise<Foun
   return { call, events: body.events, next, isNewestFirst: false };
 }
 
-const HINTS: Readonly<Record<string, string>> = {
-  type: "IntentFilled,…",
-  account: "0x… address",
-  from: "genesis, head or block",
-};
-
-function filterField(
-  { name, kind, description }: RouteDescription["parameters"][number],
-  page: PageContext,
-): Html {
-  const id = `filter-${name}`;
+const eventFilters: FilteredList = {
+  route: "/events",
+  filters: [...FILTERS, "from"],
+  hints: {
+    ...Object.fromEntries(SUBJECTS.map((name) => [name, "Id"])),
+    type: "IntentFilled,…",
+    account: "0x… address",
+    from: "genesis, head or block",
+  },
   // A cursor that leads backwards is not a filter, and cannot be used with the order of the chain.
-  const isCursor = name === "from" && page.query.order === "desc";
-  const value = (isCursor ? null : page.query[name]) ?? "";
-  const options = Array.isArray(kind.json.enum) ? kind.json.enum.map(String) : null;
-  const input =
-    options === null
-      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${HINTS[name] ?? "Id"}" autocomplete="off" spellcheck="false" autocapitalize="off">`
-      : html`<select id="${id}" name="${name}" title="${description}"><option value="">Any</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(option)}</option>`)}</select>`;
-  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}</div>`;
-}
-
-/** Every filter of the route; without JavaScript too. */
-function eventFilters(page: PageContext): Html {
-  const known: readonly string[] = [...FILTERS, "from"];
-  const parameters = findRoute(page.site.routes, "/events").parameters.filter(({ name }) =>
-    known.includes(name),
-  );
-  const isFiltered = known.some((name) => page.query[name] !== undefined);
-  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${parameters.map((each) => filterField(each, page))}${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
-}
+  isHidden: (name, { query }) => name === "from" && query.order === "desc",
+};
 
 function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageContext): Html | null {
   const isBeyond =
@@ -112,7 +84,7 @@ function render(data: FoundEvents, page: PageContext): PageView {
   return {
     title: "Events",
     lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${eventFilters(page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
+    main: html`${filterForm(eventFilters, page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
   };
 }
 

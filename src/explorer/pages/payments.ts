@@ -67,10 +67,8 @@ async function readEarlierCommitments(api: ApiReader, quote: Quote): Promise<rea
   const { start_block } = await api.head();
   const found: ListedEvent[] = [];
   for (let at = quote; BigInt(at.block_number) > BigInt(start_block); ) {
-    const before = await api.find<Quote>("/quotes/:quoteHash", {
-      params: { quoteHash: quote.quote_hash },
-      query: { include: "provenance", block: (BigInt(at.block_number) - 1n).toString() },
-    });
+    const block = (BigInt(at.block_number) - 1n).toString();
+    const before = await api.findRecord<Quote>("quote", quote.quote_hash, { include: "provenance", block });
     if (before === null) break;
     at = before.body;
     found.unshift(toCommitment(at));
@@ -193,7 +191,6 @@ const termsOf = (facilitatorId: string | null): readonly Item<Quote>[] => [
 
 export const quotePage = defineRecordPage({
   kind: "quote",
-  route: "/quotes/:quoteHash",
   include: "provenance",
   id: "quote_hash",
   documents: ["resource_hash", "terms_hash", "x402_payload_hash"],

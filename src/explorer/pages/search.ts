@@ -8,93 +8,34 @@ import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
 import { definePage } from "../page.ts";
 
-/** A route that has a record by its id or hash, and the name of its parameter. */
-type Target = { readonly kind: RecordKind; readonly route: string; readonly parameter: string };
-
-const BY_ID: readonly Target[] = [
-  { kind: "intent", route: "/intents/:id", parameter: "id" },
-  { kind: "agent", route: "/agents/:agentId", parameter: "agentId" },
-  { kind: "solver", route: "/solvers/:id", parameter: "id" },
-  { kind: "merchant", route: "/merchants/:id", parameter: "id" },
-  { kind: "service", route: "/services/:id", parameter: "id" },
-  { kind: "receipt", route: "/receipts/:id", parameter: "id" },
-  { kind: "dispute", route: "/disputes/:id", parameter: "id" },
-  { kind: "facilitator", route: "/facilitators/:id", parameter: "id" },
-  { kind: "attestation", route: "/attestations/:id", parameter: "id" },
-  { kind: "attestor", route: "/attestors/:id", parameter: "id" },
+const BY_ID: readonly RecordKind[] = [
+  ...(["intent", "agent", "solver", "merchant", "service", "receipt"] as const),
+  ...(["dispute", "facilitator", "attestation", "attestor"] as const),
 ];
 
-const BY_HASH: readonly Target[] = [
-  { kind: "transaction", route: "/tx/:hash/explain", parameter: "hash" },
-  { kind: "quote", route: "/quotes/:quoteHash", parameter: "quoteHash" },
-  { kind: "schema", route: "/attestations/schemas/:schemaHash", parameter: "schemaHash" },
-];
+const BY_HASH: readonly RecordKind[] = ["transaction", "quote", "schema"];
 
-/** A list that a filter narrows to the records of an address or a hash. */
+/** A list that a filter narrows to the records of an address or a hash, and the field that names each of them. */
 type Role = {
   readonly kind: RecordKind;
-  readonly route: string;
   readonly filter: string;
-  readonly key: string;
-  readonly idKey: string;
+  readonly id: string;
   /** The role of the address or hash in the record; absent if it names the record itself. */
   readonly as?: string;
 };
 
 const BY_ADDRESS: readonly Role[] = [
-  { kind: "agent", route: "/agents", filter: "owner", key: "agents", idKey: "agent_id", as: "its owner" },
-  {
-    kind: "solver",
-    route: "/solvers",
-    filter: "operator",
-    key: "solvers",
-    idKey: "solver_id",
-    as: "its operator",
-  },
-  {
-    kind: "attestor",
-    route: "/attestors",
-    filter: "operator",
-    key: "attestors",
-    idKey: "attestor_id",
-    as: "its operator",
-  },
-  {
-    kind: "merchant",
-    route: "/merchants",
-    filter: "owner",
-    key: "merchants",
-    idKey: "merchant_id",
-    as: "its owner",
-  },
-  {
-    kind: "facilitator",
-    route: "/facilitators",
-    filter: "facilitator",
-    key: "facilitators",
-    idKey: "facilitator_id",
-    as: "its address",
-  },
+  { kind: "agent", filter: "owner", id: "agent_id", as: "its owner" },
+  { kind: "solver", filter: "operator", id: "solver_id", as: "its operator" },
+  { kind: "attestor", filter: "operator", id: "attestor_id", as: "its operator" },
+  { kind: "merchant", filter: "owner", id: "merchant_id", as: "its owner" },
+  { kind: "facilitator", filter: "facilitator", id: "facilitator_id", as: "its address" },
 ];
 
 const NAMED_BY_HASH: readonly Role[] = [
-  { kind: "document", route: "/documents", filter: "hash", key: "documents", idKey: "hash" },
-  {
-    kind: "attestation",
-    route: "/attestations",
-    filter: "subject",
-    key: "attestations",
-    idKey: "attestation_id",
-    as: "its subject",
-  },
-  {
-    kind: "service",
-    route: "/services",
-    filter: "capability_hash",
-    key: "services",
-    idKey: "service_numeric_id",
-    as: "its capability",
-  },
+  { kind: "document", filter: "hash", id: "hash" },
+  { kind: "attestation", filter: "subject", id: "attestation_id", as: "its subject" },
+  { kind: "service", filter: "capability_hash", id: "service_numeric_id", as: "its capability" },
 ];
 
 // A few of each show what there is; the lists have all of them.
@@ -113,7 +54,9 @@ type Found = {
 /** Words that people use alongside the names of the kinds. */
 const ALIASES: Readonly<Record<string, RecordKind>> = { tx: "transaction", wallet: "account" };
 const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
-  ...[...BY_ID, ...BY_HASH, ...NAMED_BY_HASH].map(({ kind }) => kind),
+  ...BY_ID,
+  ...BY_HASH,
+  ...NAMED_BY_HASH.map(({ kind }) => kind),
   "account",
   "block",
 ]);
@@ -130,10 +73,11 @@ export function readSearchText(given: string): { readonly text: string; readonly
 
 async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
   const { text, wanted } = readSearchText(query.q ?? "");
-  const isWanted = ({ kind }: { readonly kind: RecordKind }) => wanted === null || kind === wanted;
+  const isKind = (kind: RecordKind) => wanted === null || kind === wanted;
+  const isWanted = ({ kind }: { readonly kind: RecordKind }) => isKind(kind);
   const hex = text.toLowerCase();
   if (UINT.test(text)) {
-    const records = await findRecords(api, BY_ID.filter(isWanted), text);
+    const records = await findRecords(api, BY_ID.filter(isKind), text);
     const block = wanted === "block" ? await findBlock(api, text) : [];
     return { text, kind: "id", records: [...block, ...records] };
   }
@@ -144,7 +88,7 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
   }
   if (/^0x[0-9a-f]{64}$/.test(hex)) {
     const [records, naming] = await Promise.all([
-      findRecords(api, BY_HASH.filter(isWanted), hex),
+      findRecords(api, BY_HASH.filter(isKind), hex),
       findByRole(api, NAMED_BY_HASH.filter(isWanted), hex),
     ]);
     return { text: hex, kind: "hash", records: withoutRepetition([...records, ...naming]) };
@@ -154,14 +98,11 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
 
 async function findRecords(
   api: ApiReader,
-  targets: readonly Target[],
+  kinds: readonly RecordKind[],
   id: string,
 ): Promise<readonly FoundRecord[]> {
   const found = await Promise.all(
-    targets.map(async ({ kind, route, parameter }) => {
-      const result = await api.find(route, { params: { [parameter]: id } });
-      return result === null ? [] : [{ kind, id }];
-    }),
+    kinds.map(async (kind) => ((await api.findRecord(kind, id)) === null ? [] : [{ kind, id }])),
   );
   return found.flat();
 }
@@ -172,14 +113,10 @@ async function findByRole(
   value: string,
 ): Promise<readonly FoundRecord[]> {
   const found = await Promise.all(
-    roles.map(async ({ kind, route, filter, key, idKey, as }) => {
+    roles.map(async ({ kind, filter, id, ...role }) => {
       const query = { [filter]: value, limit: String(RECORDS_PER_ROLE) };
-      const { body } = await api.get<Readonly<Record<string, readonly ApiRecord[]>>>(route, { query });
-      return (body[key] ?? []).map((record) => ({
-        kind,
-        id: String(record[idKey]),
-        ...(as !== undefined && { as }),
-      }));
+      const { records } = await api.records<ApiRecord>({ route: `/${kind}s` }, { query });
+      return records.map((record) => ({ ...role, kind, id: String(record[id]) }));
     }),
   );
   return found.flat();

@@ -81,9 +81,7 @@ async function load(api: ApiReader, { solver_id, block_number }: Solver, { block
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
   const [selected, found] = await Promise.all([
     findSelected(api, shown),
-    Promise.all(
-      padIds(ids, 2 * ROWS_SHOWN).map((id) => api.find<Intent>("/intents/:id", { params: { id } })),
-    ),
+    Promise.all(padIds(ids, 2 * ROWS_SHOWN).map((id) => api.findRecord<Intent>("intent", id))),
   ]);
   const intents: Intents = new Map(
     found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body]])),

@@ -57,7 +57,7 @@ export const attestationPage = defineRecordPage({
   load: async (api: ApiReader, { attestation_id, attester, block_number, schema_hash }: Attestation) => {
     const type = "AttestationSubmitted,AttestationRevoked";
     const { events, ...others } = await readAll({
-      schema: readSchema(api, schema_hash),
+      schema: api.findRecord<AttestationSchema>("schema", schema_hash),
       attestors: api.list(attestorList, { query: { operator: attester, limit: "5" } }),
       events: readEvents(api, block_number, { account: attester, type }),
     });
@@ -170,16 +170,11 @@ export const schemasPage = definePage({
   }),
 });
 
-/** Null if no schema is published under the hash. */
-export function readSchema(api: ApiReader, schemaHash: string): Promise<ApiResult<AttestationSchema> | null> {
-  return api.find<AttestationSchema>("/attestations/schemas/:schemaHash", { params: { schemaHash } });
-}
-
 function loadSchema(api: ApiReader, request: PageRequest) {
   const given = requireParam(request, "id").toLowerCase();
   return readAll({
     hash: given,
-    schema: readSchema(api, given),
+    schema: api.findRecord<AttestationSchema>("schema", given),
     attestations: api.list(attestationList, { query: { schema: given, limit: "20" } }),
   });
 }
