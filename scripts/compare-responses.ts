@@ -75,13 +75,17 @@ try {
     startService(["api"], environment, LISTENING),
   ]);
   const examples = await requestAllExamples((method, target, body) => requestJson(now, method, target, body));
-  const differences: string[] = [];
-  let compared = 0;
+  let [compared, differences] = [0, 0];
+  // Printed at once: a service that ends later takes nothing back.
+  const report = (found: readonly string[]) => {
+    differences += found.length;
+    for (const line of found) process.stdout.write(`${line}\n`);
+  };
   for (const example of examples.filter(isComparable)) {
     const { method, target, body } = example;
     compared += 1;
-    differences.push(
-      ...compare(
+    report(
+      compare(
         `${method} ${target}`,
         await send(old, method, target, body),
         await send(now, method, target, body),
@@ -94,7 +98,7 @@ try {
       [old, now].map(async (url) => withoutTexts(JSON.parse((await send(url, "GET", path)).body))),
     );
     if (JSON.stringify(shapes[0]) !== JSON.stringify(shapes[1]))
-      differences.push(`GET ${path}: another shape, texts left aside`);
+      report([`GET ${path}: another shape, texts left aside`]);
   }
   const local = await startService(
     ["local", "--still"],
@@ -116,17 +120,16 @@ try {
   const [oldPortfolio = "", newPortfolio = ""] = portfolios;
   for (const target of portfolioTargets(accounts)) {
     compared += 1;
-    differences.push(
-      ...compare(
+    report(
+      compare(
         `GET ${target}`,
         await send(oldPortfolio, "GET", target),
         await send(newPortfolio, "GET", target),
       ),
     );
   }
-  for (const line of differences) process.stdout.write(`${line}\n`);
-  process.stdout.write(`${compared} requests compared with ${commit}, ${differences.length} differences\n`);
-  process.exitCode = differences.length === 0 ? 0 : 1;
+  process.stdout.write(`${compared} requests compared with ${commit}, ${differences} differences\n`);
+  process.exitCode = differences === 0 ? 0 : 1;
 } finally {
   for (const child of running.reverse()) {
     child.kill("SIGTERM");

@@ -39,23 +39,27 @@ export function createAlchemyProvider(options: AlchemyOptions): HoldingsProvider
         network: { chainId: chain.chainId, name },
         blockTimestamp: block.timestamp,
       };
-      const activityQuery = { wallet, network: name, chain, blockNumber: block.number };
+      const query = { wallet, network: name, chain, blockNumber: block.number };
       // When the balances fail, the activity is of no use: stop reading it.
       const finished = new AbortController();
       const activitySignal = AbortSignal.any([signal, finished.signal]);
-      const [tokens, activity] = await Promise.all([
+      const [tokens, recent] = await Promise.all([
         readCompleteTokens(client, tokenQuery, chain, signal),
         withoutActivity
-          ? NO_ACTIVITY
-          : readActivityOrWarn(client, activityQuery, at, activitySignal, activityMsMax),
+          ? { value: NO_ACTIVITY }
+          : runWithinBudget((stop) => readActivity(client, query, at, stop), activityMsMax, activitySignal),
       ]).finally(() => finished.abort());
+      const { activity, warnings } =
+        "value" in recent
+          ? recent.value
+          : { activity: [], warnings: [`Recent activity on ${chain.name} could not be read.`] };
       return {
         holdings: toHoldings(tokens, chain),
-        activity: activity.activity,
+        activity,
         warnings: [
           `Balances on ${chain.name} are the newest Alchemy has, not those of block ${block.number}.`,
           ...describeFailedTokens(tokens, chain),
-          ...activity.warnings,
+          ...warnings,
         ],
         prices: toPrices(tokens),
       };
@@ -85,19 +89,7 @@ async function readCompleteTokens(
   }
 }
 
-async function readActivityOrWarn(
-  client: AlchemyClient,
-  query: Parameters<typeof readAlchemyActivity>[1],
-  at: PinnedChain,
-  signal: AbortSignal,
-  budgetMs: number,
-): Promise<ProviderActivity> {
-  const read = (stop: AbortSignal) => readActivity(client, query, at, stop);
-  const outcome = await runWithinBudget(read, budgetMs, signal);
-  if ("value" in outcome) return outcome.value;
-  return { activity: [], warnings: [`Recent activity on ${at.chain.name} could not be read.`] };
-}
-
+/** Reads activity, with the senders of transactions of which only token transfers are known. */
 async function readActivity(
   client: AlchemyClient,
   query: Parameters<typeof readAlchemyActivity>[1],
@@ -107,13 +99,10 @@ async function readActivity(
   const activity = await readAlchemyActivity(client, query, signal);
   const unsent = activity.filter(({ sender }) => sender === null).map(({ hash }) => hash);
   const { senders, warnings } = await readSenders(at, unsent, signal);
-  return {
-    activity: activity.map((entry) => ({
-      ...entry,
-      sender: entry.sender ?? senders.get(entry.hash) ?? null,
-    })),
-    warnings,
-  };
+  const withSender = activity.map((entry) => {
+    return { ...entry, sender: entry.sender ?? senders.get(entry.hash) ?? null };
+  });
+  return { activity: withSender, warnings };
 }
 
 /** Each asset once: the vendor writes the native coin in several forms, and pages overlap while balances change. */
@@ -124,14 +113,7 @@ function toHoldings(tokens: readonly AlchemyToken[], chain: ChainConfig): readon
     // A repeated entry is the same balance again, so it must not be added.
     if (!rawBalance || holdings.has(key)) continue;
     const described = contract === null ? chain.native : { symbol, name, decimals };
-    holdings.set(key, {
-      contract,
-      symbol: described.symbol,
-      name: described.name,
-      decimals: described.decimals,
-      logo,
-      rawBalance,
-    });
+    holdings.set(key, { contract, ...described, logo, rawBalance });
   }
   return [...holdings.values()];
 }
