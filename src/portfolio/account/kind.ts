@@ -1,12 +1,11 @@
 // Finds the kind of account that a wallet is on one chain: by its code if that proves it, else by what the contract says.
-import { decodeAddress, decodeByteString, decodeWord } from "../../lib/abi/return-data.ts";
+import { decodeAddress, decodeByteString, decodeWord, wordToAddress } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PortfolioAccount } from "../../schema/portfolio/snapshot.ts";
 import { readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, joinReads, type Reads, toAddressArray } from "../contract-reads/reads.ts";
 import { ACCOUNT_MS_MAX, runWithinBudget } from "../time-budgets.ts";
 import type { WalletQuery } from "../types.ts";
-import { readImplementation } from "./implementation.ts";
 import {
   COINBASE_IMPLEMENTATIONS,
   COINBASE_PROXY_CODE,
@@ -77,6 +76,21 @@ async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promi
   return known.entryPoint === null
     ? { ...known, kind: "contract", proven: true, implementation }
     : { ...known, kind: "smart-account", implementation };
+}
+
+const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn;
+
+/** The code that a proxy runs, as ERC-1967 stores it in the account itself; null if none is set. */
+export async function readImplementation(
+  { at, wallet }: WalletQuery,
+  signal: AbortSignal,
+): Promise<Hex | null> {
+  return toStoredAddress(await at.storage(wallet, IMPLEMENTATION_SLOT, signal));
+}
+
+/** A call uses the last 20 bytes of what is stored, whatever stands before them. */
+export function toStoredAddress(word: bigint): Hex | null {
+  return wordToAddress(BigInt.asUintN(160, word));
 }
 
 // EIP-7702: these three bytes, then the address of the delegate, and nothing else.

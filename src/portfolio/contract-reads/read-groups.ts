@@ -48,60 +48,33 @@ async function sendCalls(
   signal: AbortSignal,
 ): Promise<CallResults> {
   if (calls.length === 0) return [];
-  const { trusted, untrusted, answers } = findDistinct(calls);
+  const distinct = new Map<string, ContractRead>();
+  const sent = calls.map((call) => {
+    const key = `${call.to} ${call.data} ${call.gasMax ?? ""}`;
+    const first = distinct.get(key) ?? call;
+    if (first === call) distinct.set(key, call);
+    return first;
+  });
+  const trusted = [...distinct.values()].filter(({ gasMax }) => gasMax === undefined);
+  const untrusted = [...distinct.values()].filter(({ gasMax }) => gasMax !== undefined);
   const multicalls = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
-  const returned = await at.read(
-    [...multicalls.map(encodeMulticall), ...untrusted.map(({ call }) => call)],
-    signal,
-  );
-  for (const [index, answer] of untrusted.entries()) {
-    answer.result = returned[multicalls.length + index] ?? null;
-  }
-  const failed: Answer[] = [];
+  const returned = await at.read([...multicalls.map(encodeMulticall), ...untrusted], signal);
+  const resultOf = new Map<ContractRead, Hex | null>();
+  const store = (own: readonly ContractRead[], results: CallResults) => {
+    for (const [index, call] of own.entries()) resultOf.set(call, results[index] ?? null);
+  };
+  store(untrusted, returned.slice(multicalls.length));
+  const failed: ContractRead[] = [];
   for (const [index, own] of multicalls.entries()) {
     // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
     const results = decodeAggregate3(returned[index] ?? "0x", own.length);
     if (results === null) failed.push(...own);
-    else for (const [position, answer] of own.entries()) answer.result = results[position] ?? null;
+    else store(own, results);
   }
-  const retried =
-    failed.length > 0
-      ? await at.read(
-          failed.map(({ call }) => call),
-          signal,
-        )
-      : [];
-  for (const [index, answer] of failed.entries()) answer.result = retried[index] ?? null;
-  return answers.map(({ result }) => result);
+  if (failed.length > 0) store(failed, await at.read(failed, signal));
+  return sent.map((call) => resultOf.get(call) ?? null);
 }
 
-/** A call that is sent once, and its result, which every read of the same call shares. */
-type Answer = { readonly call: ContractRead; result: Hex | null };
-
-function findDistinct(calls: readonly ContractRead[]): {
-  readonly trusted: readonly Answer[];
-  readonly untrusted: readonly Answer[];
-  /** The answer to each of the calls. */
-  readonly answers: readonly Answer[];
-} {
-  const distinct = new Map<string, Answer>();
-  const answers = calls.map((call) => {
-    const key = `${call.to} ${call.data} ${call.gasMax ?? ""}`;
-    const known = distinct.get(key) ?? { call, result: null };
-    distinct.set(key, known);
-    return known;
-  });
-  const [trusted, untrusted]: [Answer[], Answer[]] = [[], []];
-  for (const answer of distinct.values()) {
-    (answer.call.gasMax === undefined ? trusted : untrusted).push(answer);
-  }
-  return { trusted, untrusted, answers };
-}
-
-function encodeMulticall(answers: readonly Answer[]): ContractRead {
-  return {
-    to: MULTICALL3,
-    data: encodeAggregate3(answers.map(({ call }) => call)),
-    gasMax: MULTICALL_GAS_MAX,
-  };
+function encodeMulticall(calls: readonly ContractRead[]): ContractRead {
+  return { to: MULTICALL3, data: encodeAggregate3(calls), gasMax: MULTICALL_GAS_MAX };
 }

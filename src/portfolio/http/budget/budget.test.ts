@@ -11,9 +11,8 @@ import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema
 import { SUPPORTED_CHAINS } from "../../query.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
 import { PAID_ROUTES } from "../routes/paid-routes.ts";
-import { portfolioRoute } from "../routes/portfolio.ts";
+import { portfolioHoldingsSchema, portfolioOverviewSchema, portfolioRoute } from "../routes/portfolio.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
-import { portfolioHoldingsSchema, portfolioOverviewSchema } from "./snapshot-budget.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isValid = {

@@ -5,8 +5,8 @@ import type { PortfolioDiff } from "../../../schema/portfolio/diff.ts";
 import { exampleDiff, exampleExposure } from "../../../schema/portfolio/examples.ts";
 import type { Exposure } from "../../../schema/portfolio/exposure.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
-import { DIFF_BUDGET } from "./diff-budget.ts";
-import { EXPOSURE_BUDGET } from "./exposure-budget.ts";
+import { DIFF_BUDGET } from "../routes/diff.ts";
+import { EXPOSURE_BUDGET } from "../routes/exposure.ts";
 import { OVERVIEW_BYTES_MAX } from "./fit.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
