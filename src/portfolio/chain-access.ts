@@ -17,7 +17,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { readWithCaps } from "./contract-reads/capped-reads.ts";
-import { createPastBlocks } from "./past-blocks.ts";
+import { PastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,
   ContractRead,
@@ -39,7 +39,7 @@ const BLOCK_TIME_SLACK = 1.2;
 
 export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = systemClock): PortfolioChain {
   const overrides = createOverrideCaller(rpc, clock);
-  const pastBlocks = createPastBlocks(rpc, chain, clock);
+  const pastBlocks = new PastBlocks(rpc, chain, clock);
   return {
     chain,
     async pin(signal, number) {

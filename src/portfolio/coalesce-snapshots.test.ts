@@ -12,7 +12,7 @@ import {
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
-import { coalesceSnapshots } from "./coalesce-snapshots.ts";
+import { SnapshotCoalescer } from "./coalesce-snapshots.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
@@ -28,7 +28,7 @@ function startCoalescing(cacheEntriesMax?: number) {
     query: SnapshotQuery;
     signal: AbortSignal;
   })[] = [];
-  const reader = coalesceSnapshots(
+  const reader = new SnapshotCoalescer(
     {
       read: (query, signal) => {
         const read = { ...createDeferred<PortfolioSnapshot>(), query, signal };
@@ -57,7 +57,7 @@ function snapshot(provider: string): PortfolioSnapshot {
   return valueSnapshot({ wallet: TEST_WALLET, takenAtMs: 0, provider, chains: [makeChainData(base)] });
 }
 
-describe("coalesceSnapshots", () => {
+describe("SnapshotCoalescer", () => {
   it("tells blocks apart, and keeps what is final for a minute", async () => {
     const { request, clock } = startCoalescing();
     const asOf = (block: number): SnapshotQuery => ({ ...onBase, blocks: new Map([["base", block]]) });

@@ -27,12 +27,8 @@ type CoalescingOptions = {
   readonly cacheEntriesMax?: number;
 };
 
-/** Wraps a reader so that equal requests share its work. A read is aborted once all its waiters have aborted. */
-export function coalesceSnapshots(reader: SnapshotReader, options: CoalescingOptions): SnapshotReader {
-  return new SnapshotCoalescer(reader, options);
-}
-
-class SnapshotCoalescer implements SnapshotReader {
+/** A reader whose equal requests share the work of another one. A read is aborted once all its waiters have aborted. */
+export class SnapshotCoalescer implements SnapshotReader {
   readonly #reader: SnapshotReader;
   readonly #chains: ReadonlyMap<string, PortfolioChain>;
   readonly #clock: Clock;

@@ -36,18 +36,7 @@ type DroppedState = {
 /** Blocks of which nodes have shown the state, from the oldest to the newest of them. */
 type ReadableBlocks = { readonly oldest: number; readonly head: number; readonly untilMs: number };
 
-type PastBlocks = {
-  /** Rejects with INPUT_INVALID above the head, and with STATE_UNAVAILABLE when no node has the state. */
-  find(number: number, signal: AbortSignal): Promise<{ readonly header: BlockHeader; readonly rpc: Rpc }>;
-  /** Whether reads of the last minute show that `find` finds the block; throws if they show that it is dropped. */
-  isKnown(number: number): boolean;
-};
-
-export function createPastBlocks(rpc: Rpc, chain: ChainConfig, clock: Clock): PastBlocks {
-  return new RememberedBlocks(rpc, chain, clock);
-}
-
-class RememberedBlocks implements PastBlocks {
+export class PastBlocks {
   readonly #rpc: Rpc;
   readonly #chain: ChainConfig;
   readonly #clock: Clock;
@@ -63,7 +52,11 @@ class RememberedBlocks implements PastBlocks {
     this.#clock = clock;
   }
 
-  async find(number: number, signal: AbortSignal) {
+  /** Rejects with INPUT_INVALID above the head, and with STATE_UNAVAILABLE when no node has the state. */
+  async find(
+    number: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly header: BlockHeader; readonly rpc: Rpc }> {
     this.#rejectDropped(number);
     const past = await findPastState(this.#rpc, number, this.#proof, { signal });
     const { head } = past;
@@ -88,6 +81,7 @@ class RememberedBlocks implements PastBlocks {
     }
   }
 
+  /** Whether reads of the last minute show that `find` finds the block; throws if they show that it is dropped. */
   isKnown(number: number): boolean {
     this.#rejectDropped(number);
     const readable = this.#findReadable();

@@ -15,8 +15,8 @@ type ChainsQuery<T> = {
   readonly slugs: readonly string[];
   /** The block of every chain by its slug; absent for the newest ones. */
   readonly blocks?: ReadonlyMap<string, number> | undefined;
-  /** The name of what is read, in the plural, for the message of a failure. */
-  readonly what: string;
+  /** The message if the chain of this name cannot be read. */
+  failure(chainName: string): string;
   /** Whether a chain that fails is left out, as long as another one can be read. */
   readonly partial?: boolean | undefined;
   read(at: PinnedChain, signal: AbortSignal): Promise<T>;
@@ -31,7 +31,7 @@ type ReadChains<T> = { readonly read: readonly T[]; readonly failed: readonly Ch
  */
 export async function readPinnedChains<T>(
   { chains, readMsMax = CHAIN_MS_MAX }: ChainsOptions,
-  { slugs, blocks, what, partial = false, read }: ChainsQuery<T>,
+  { slugs, blocks, failure, partial = false, read }: ChainsQuery<T>,
   signal: AbortSignal,
 ): Promise<ReadChains<T>> {
   const found = slugs.map((slug) => findChain(chains, slug));
@@ -46,8 +46,7 @@ export async function readPinnedChains<T>(
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof Fault && BLOCK_FAULTS.has(cause.code)) throw cause;
-      const message = `The ${what} on ${chain.chain.name} could not be read in full.`;
-      throw new Fault("PROVIDER_FAILED", message, { cause });
+      throw new Fault("PROVIDER_FAILED", failure(chain.chain.name), { cause });
     }
   };
   try {

@@ -50,7 +50,8 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
       const provider = selectProvider(options.provider, blocks);
       const read = (at: PinnedChain, abort: AbortSignal) =>
         readWalletData({ ...options, provider }, { at, wallet }, abort);
-      const query = { slugs, blocks, what: "balances", partial, read };
+      const failure = (name: string) => `The balances on ${name} could not be read in full.`;
+      const query = { slugs, blocks, failure, partial, read };
       const { read: chains, failed } = await readPinnedChains(options, query, signal);
       const snapshot = valueSnapshot({
         wallet,

@@ -3,11 +3,11 @@ import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { DiffSide, PortfolioDiff } from "../../schema/portfolio/diff.ts";
 import type { SnapshotBlock } from "../../schema/portfolio/snapshot.ts";
-import { checkBlocks, checkFreely } from "../check-request.ts";
-import type { FreeReads } from "../free-reads.ts";
+import { checkBlocks, checkFreely, type FreeReads } from "../free-reads.ts";
+import { readPinnedChains } from "../read-pinned-chains.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
 import { NEWEST_BLOCKS_MS_MAX } from "../time-budgets.ts";
-import type { PortfolioChain } from "../types.ts";
+import type { PinnedChain, PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
 import { extractFigures, leaveOutChains, type SnapshotFigures } from "./figures.ts";
@@ -209,27 +209,15 @@ async function readNewestBlocks(
   options: { readonly partial: boolean; readonly signal: AbortSignal; readonly msMax: number },
 ): Promise<ReadonlyMap<string, number>> {
   const { partial, signal, msMax } = options;
-  const stop = AbortSignal.any([signal, AbortSignal.timeout(msMax)]);
-  const readNewest = async (slug: string) => {
-    const chain = chains.get(slug);
-    if (chain === undefined) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
-    try {
-      const { block } = await chain.pin(stop);
-      return [slug, Math.max(block.number, blocks.get(slug) ?? 0)] as const;
-    } catch (cause) {
-      signal.throwIfAborted();
-      throw new Fault("PROVIDER_FAILED", `The newest block of ${chain.chain.name} could not be read.`, {
-        cause,
-      });
-    }
-  };
-  if (!partial) return new Map(await Promise.all(slugs.map(readNewest)));
-  const settled = await Promise.allSettled(slugs.map(readNewest));
-  const found = settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-  const [failure] = settled.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-  signal.throwIfAborted();
-  if (found.length === 0) throw failure;
-  return new Map(found);
+  const failure = (name: string) => `The newest block of ${name} could not be read.`;
+  const read = async ({ chain, block }: PinnedChain) =>
+    [chain.slug, Math.max(block.number, blocks.get(chain.slug) ?? 0)] as const;
+  const newest = await readPinnedChains(
+    { chains, readMsMax: msMax },
+    { slugs, failure, partial, read },
+    signal,
+  );
+  return new Map(newest.read);
 }
 
 function toDiffBlocks(blocks: readonly SnapshotBlock[]): DiffSide["blocks"] {

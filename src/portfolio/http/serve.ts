@@ -26,7 +26,7 @@ import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { findPayPage } from "../../web/pay-pages.ts";
-import { coalesceSnapshots } from "../coalesce-snapshots.ts";
+import { SnapshotCoalescer } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/cross-check.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
 import { createFreeReads } from "../free-reads.ts";
@@ -75,7 +75,7 @@ export function servePortfolio(
   const { provider, priceSources, positionReaders } = options;
   const read = { provider, priceSources, positionReaders, chains, clock: systemClock };
   const reader = createSnapshotReader({ ...options, ...read });
-  const snapshots = coalesceSnapshots(reader, { chains, clock: systemClock });
+  const snapshots = new SnapshotCoalescer(reader, { chains, clock: systemClock });
   const storedSnapshots = options.storedSnapshots ?? null;
   const freeReads = createFreeReads(systemClock);
   const names = createNameResolver({ chains, freeReads, clock: systemClock });
