@@ -57,13 +57,6 @@ export const NO_ACCOUNTS: EulerAccounts = { accounts: [], isComplete: true };
 const UNREAD: EulerAccounts = { accounts: [], isComplete: false };
 
 type Debtor = { readonly account: Hex; readonly controller: Hex };
-/** A debtor with what its connector and its vault say; null what they do not. */
-type ReadDebtor = Debtor & {
-  readonly collaterals: readonly Hex[] | null;
-  readonly owed: bigint | null;
-  readonly asset: Hex | null;
-  readonly debtToken: Hex | null;
-};
 
 /**
  * The connector registers an owner before any of its accounts can borrow, so that one call suffices for a wallet that
@@ -93,8 +86,7 @@ export function* readEulerAccounts(
   if (debtors.length === 0) return { accounts: [], isComplete };
   onDebtors(debtors.map(({ account }) => account));
   const factories = proofs.filter(({ kind }) => kind === "eulerFactory");
-  const read = yield* readDebtors(connector, factories, debtors);
-  const described = yield* describeDebtors(run, read);
+  const described = yield* readDebtors(run, connector, factories, debtors);
   return { accounts: described.accounts, isComplete: isComplete && described.isComplete };
 }
 
@@ -107,13 +99,15 @@ function listAccounts(wallet: Hex): readonly Hex[] {
   );
 }
 
+/** Debts and collateral, then the balances of the collateral and the names of all. */
 function* readDebtors(
+  run: PositionRead,
   connector: Hex,
   factories: readonly VaultProof[],
-  debtors: readonly Debtor[],
-): ReadRoutine<readonly ReadDebtor[]> {
+  found: readonly Debtor[],
+): ReadRoutine<EulerAccounts> {
   const read = yield* ask(
-    joinEach(debtors, ({ account, controller }) => ({
+    joinEach(found, ({ account, controller }) => ({
       collaterals: getCollaterals(connector, [account]),
       owed: debtOf(controller, [account]),
       asset: loanAsset(controller),
@@ -122,14 +116,10 @@ function* readDebtors(
     })),
   );
   // Only of Euler's own code it is known that it tells what is owed.
-  return read.map(([debtor, { belief, ...own }]) => ({
+  const debtors = read.map(([debtor, { belief, ...own }]) => ({
     ...{ ...debtor, ...own },
     owed: belief === null ? null : own.owed,
   }));
-}
-
-/** Balances of the collateral, and the names of all. */
-function* describeDebtors(run: PositionRead, debtors: readonly ReadDebtor[]): ReadRoutine<EulerAccounts> {
   const pledges = debtors.flatMap(({ account, collaterals }) =>
     (collaterals ?? []).map((vault) => ({ account, vault })),
   );
