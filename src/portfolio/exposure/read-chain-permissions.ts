@@ -85,7 +85,10 @@ export async function readChainPermissions(
   const exposed = await readExposedAssets(sources, query, { balances, permissions, managers }, signal);
   const approved = await readPositionApprovals(context, managers, exposed.positions, signal);
   return {
-    ...{ chain: at.chain, block: at.block, tokens: exposed.tokens, positions: exposed.positions },
+    chain: at.chain,
+    block: at.block,
+    tokens: exposed.tokens,
+    positions: exposed.positions,
     permissions: [
       ...permissions,
       ...approved.filter(({ contract, tokenId }) => !isNamed(nfts, contract, tokenId)),

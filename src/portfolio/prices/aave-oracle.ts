@@ -39,9 +39,9 @@ const SOURCE_AGE_SECONDS_MAX = 86_400;
 
 type AaveOracleOptions = {
   /** Oracles by chain id; only the first market of a chain is used. */
-  readonly markets?: ReadonlyMap<number, readonly AaveMarket[]>;
+  readonly markets?: ReadonlyMap<number, readonly AaveMarket[]> | undefined;
   /** For their heartbeats and sequencers: the oracle itself looks at no time. */
-  readonly feeds?: ReadonlyMap<number, ChainPriceFeeds>;
+  readonly feeds?: ReadonlyMap<number, ChainPriceFeeds> | undefined;
 };
 
 /** An asset, and the reserve by whose price it is valued: the native coin by its wrapped token. */
@@ -60,7 +60,7 @@ export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSo
       const feeds = allFeeds.get(at.chain.chainId) ?? NO_FEEDS;
       const reserves = new Set(market?.reserves.map(({ underlying }) => underlying));
       const listed = assets.flatMap((asset): ListedAsset[] => {
-        const reserve = asset.contract === null ? feeds.wrappedNative : lowerCase(asset.contract);
+        const reserve = asset.contract === null ? feeds.wrappedNative : (asset.contract.toLowerCase() as Hex);
         return reserve !== undefined && reserves.has(reserve) ? [{ key: getAssetKey(asset), reserve }] : [];
       });
       if (market === undefined || listed.length === 0) return { prices: new Map(), warnings: [] };
@@ -164,8 +164,4 @@ function judgeAge(
   });
   if (!isCurrent) return "stale";
   return { timestamp: Math.min(...rounds.map(({ round }) => Number(round.updatedAt))) };
-}
-
-function lowerCase(address: Hex): Hex {
-  return address.toLowerCase() as Hex;
 }

@@ -25,29 +25,20 @@ const PAUSE_MS = 60_000;
 const PAUSE_MS_MAX = 3_600_000;
 
 /** Limits requests per minute, and sends none while the vendor rate-limits us. */
-type RequestBudget = {
-  /** Counts a request and returns true when it may be sent now. */
-  tryAcquire(): boolean;
-  /** Stops requests for the time in Retry-After, or for a minute. */
-  pause(ms: number | null): void;
-};
-
-function createRequestBudget(options: {
-  readonly perMinuteMax: number;
-  readonly clock: Clock;
-}): RequestBudget {
-  const { perMinuteMax, clock } = options;
+function createRequestBudget(perMinuteMax: number, clock: Clock) {
   let sentMs: number[] = [];
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
   return {
-    tryAcquire() {
+    /** Counts a request and returns true when it may be sent now. */
+    tryAcquire(): boolean {
       const nowMs = clock.nowMs();
       sentMs = sentMs.filter((ms) => nowMs - ms < MINUTE_MS);
       if (nowMs < pausedUntilMs || sentMs.length >= perMinuteMax) return false;
       sentMs.push(nowMs);
       return true;
     },
-    pause(ms) {
+    /** Stops requests for the time in Retry-After, or for a minute. */
+    pause(ms: number | null): void {
       pausedUntilMs = Math.max(pausedUntilMs, clock.nowMs() + Math.min(ms ?? PAUSE_MS, PAUSE_MS_MAX));
     },
   };
@@ -76,12 +67,9 @@ export type DefiLlamaOptions = {
 };
 
 export function createDefiLlamaSource(options: DefiLlamaOptions): PriceSource {
-  const { timeoutMs = TIMEOUT_MS, baseUrl = "https://coins.llama.fi" } = options;
+  const { timeoutMs = TIMEOUT_MS, baseUrl = "https://coins.llama.fi", clock = systemClock } = options;
   const endpoint = createRemoteEndpoint(new Secret(baseUrl));
-  const budget = createRequestBudget({
-    perMinuteMax: options.requestsPerMinuteMax ?? REQUESTS_PER_MINUTE,
-    clock: options.clock ?? systemClock,
-  });
+  const budget = createRequestBudget(options.requestsPerMinuteMax ?? REQUESTS_PER_MINUTE, clock);
 
   async function readCoins(coins: readonly string[], signal: AbortSignal): Promise<JsonObject> {
     if (!budget.tryAcquire()) throw new VendorError("rate-limited", "The request limit is reached.");
@@ -170,11 +158,8 @@ function describeMissing(
   tooMany: boolean,
 ): readonly string[] {
   const [first] = failures;
-  if (first !== undefined) {
-    const why = first.kind === "rate-limited" ? "its request limit is reached" : "it did not respond";
-    return [`Prices from DefiLlama for ${at.chain.name} may be missing: ${why}.`];
-  }
-  return tooMany
-    ? [`Prices from DefiLlama for ${at.chain.name} may be missing: too many tokens for one request.`]
-    : [];
+  if (first === undefined && !tooMany) return [];
+  const failure = first?.kind === "rate-limited" ? "its request limit is reached" : "it did not respond";
+  const why = first === undefined ? "too many tokens for one request" : failure;
+  return [`Prices from DefiLlama for ${at.chain.name} may be missing: ${why}.`];
 }

@@ -1,14 +1,14 @@
-// Finds the pools of tokens by asking the known factories: all in one call if the node supports state overrides.
+// Finds the pools of tokens by asking the known factories, and reads what stood in them for half an hour.
 import { poolFinderRuntimeBytecode as code, poolFinderAbi } from "@sextant/contracts/generated/pool-finder";
 import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWordArray, wordToAddress } from "../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { readGroups } from "../contract-reads/read-groups.ts";
+import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { Reads } from "../contract-reads/reads.ts";
 import type { AssetKey, PinnedChain } from "../types.ts";
 import type { PoolFactory, QuoteToken, SpotMarket } from "./spot-markets.ts";
-import { findPoolKind, type PoolKind } from "./spot-pools.ts";
+import { findPoolKind, type PoolKind, type PoolState, type Ratio, STOOD_SECONDS } from "./spot-pools.ts";
 
 // A lookup takes about 4,000 gas: half of what every node gives a call.
 const LOOKUPS_PER_CALL_MAX = 4_000;
@@ -71,7 +71,7 @@ function listLookups({ quotes, factories }: SpotMarket): readonly Lookup[] {
     factories.flatMap((each) =>
       listVariants(each).map((variant) => ({
         factory: each.factory,
-        selector: selectorOf(each.kind),
+        selector: SELECTORS[each.kind],
         quote,
         variant: BigInt(variant),
         kind: findPoolKind(each),
@@ -94,20 +94,13 @@ function listVariants(factory: PoolFactory): readonly number[] {
   }
 }
 
-const LOOKUP_SIGNATURES: Readonly<Record<PoolFactory["kind"], string>> = {
-  "uniswap-v2": "function getPair(address, address) view returns (address)",
-  solidly: "function getPool(address, address, bool) view returns (address)",
-  "uniswap-v3": "function getPool(address, address, uint24) view returns (address)",
-  slipstream: "function getPool(address, address, int24) view returns (address)",
+const selectorOf = (signature: string) => createSignatureCodec<string>(signature).selector;
+const SELECTORS: Readonly<Record<PoolFactory["kind"], Hex>> = {
+  "uniswap-v2": selectorOf("function getPair(address, address)"),
+  solidly: selectorOf("function getPool(address, address, bool)"),
+  "uniswap-v3": selectorOf("function getPool(address, address, uint24)"),
+  slipstream: selectorOf("function getPool(address, address, int24)"),
 };
-
-const selectors = new Map<PoolFactory["kind"], Hex>();
-
-function selectorOf(kind: PoolFactory["kind"]): Hex {
-  const selector = selectors.get(kind) ?? createSignatureCodec(LOOKUP_SIGNATURES[kind]).selector;
-  selectors.set(kind, selector);
-  return selector;
-}
 
 const ADDRESS_BITS = 160n;
 const ADDRESS_MASK = (1n << ADDRESS_BITS) - 1n;
@@ -137,9 +130,7 @@ async function readByFinder(
 ): Promise<ReadonlyMap<number, Hex> | null> {
   const data = find.encodeCall([
     tokens.map(({ contract }) => contract),
-    lookups.map(({ factory, selector, quote, variant }) => ({
-      ...{ factory, selector, quote: quote.token, variant },
-    })),
+    lookups.map((lookup) => ({ ...lookup, quote: lookup.quote.token })),
   ]);
   const words = decodeWordArray(
     await at.callWithOverride({ code, data }, signal),
@@ -170,4 +161,85 @@ function declareLookup({ factory, selector, quote, variant }: Lookup, token: Hex
   const words = [token.slice(2), quote.token.slice(2), variant.toString(16)];
   const data: Hex = `${selector}${words.map((word) => word.padStart(64, "0")).join("")}`;
   return new Reads([{ to: factory, data }], (results, start) => decodeAddress(results[start] ?? null));
+}
+
+// The state of half an hour ago is worth a wait, but not the whole time that prices have.
+const EARLIER_MS_MAX = 2_500;
+// A token may move this much in half an hour; a price that moved more was perhaps moved for us.
+const TIME_DIFFERENCE_PERCENT_MAX = 25n;
+
+/** The coins that stood, at today's rate; null when nothing did, undefined when that cannot be known. */
+export type PoolReading = Pool & { readonly standing: PoolState | null | undefined };
+
+/**
+ * Two round trips at most: the pools as they are with what they remember, then as they were if that is too little. A
+ * pool of concentrated liquidity forgets how many coins stood: a sliver of them around the price counts there like a
+ * fortune. So its earlier state counts too; without one its memory suffices for listed tokens only.
+ */
+export async function readPools(
+  at: PinnedChain,
+  pools: readonly Pool[],
+  signal: AbortSignal,
+): Promise<readonly PoolReading[]> {
+  const known = await readEach(at, signal, pools, (pool) => ({
+    now: declareState(pool),
+    remembered: pool.kind.declareMemory(pool.address, sideOf(pool), at.block.timestamp),
+  }));
+  const open = known.flatMap(([pool, { now, remembered }]) =>
+    now !== null && (remembered === null || pool.kind.forgetsCoins) ? [pool] : [],
+  );
+  const earlier = await readEarlierStates(at, open, signal);
+  return known.map(([pool, { now, remembered }]) => {
+    if (now === null) return { ...pool, standing: null };
+    const stood = remembered === null ? now : findStanding(now, remembered);
+    if (!open.includes(pool)) return { ...pool, standing: stood };
+    if (earlier === null) {
+      return { ...pool, standing: remembered !== null && pool.token.isListed ? stood : undefined };
+    }
+    const was = earlier.get(pool);
+    return { ...pool, standing: stood && was ? findStanding(stood, was) : null };
+  });
+}
+
+function declareState(pool: Pool) {
+  return pool.kind.declareState(pool.address, sideOf(pool));
+}
+
+function sideOf({ token, quote }: Pool): { quote: Hex; isTokenFirst: boolean } {
+  return { quote: quote.token, isTokenFirst: token.contract < quote.token };
+}
+
+/** Null if no node has the state of that time. */
+async function readEarlierStates(
+  at: PinnedChain,
+  pools: readonly Pool[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<Pool, PoolState | null> | null> {
+  if (pools.length === 0) return new Map();
+  if (at.readEarlier === undefined) return null;
+  const deadline = AbortSignal.any([signal, AbortSignal.timeout(EARLIER_MS_MAX)]);
+  let isMissing = false;
+  const read: PinnedChain["read"] = async (group, abort) => {
+    const results = (await at.readEarlier?.(STOOD_SECONDS, group, abort)) ?? null;
+    isMissing ||= results === null;
+    return results ?? group.map(() => null);
+  };
+  try {
+    const states = await readEach({ read }, deadline, pools, declareState);
+    return isMissing ? null : new Map(states);
+  } catch (error) {
+    // Too slow is as good as missing; what the caller aborts stays aborted.
+    if (signal.aborted || !deadline.aborted) throw error;
+    return null;
+  }
+}
+
+function findStanding(now: PoolState, before: PoolState): PoolState | null {
+  if (!agree(now.rate, before.rate, TIME_DIFFERENCE_PERCENT_MAX)) return null;
+  return { ...now, depth: now.depth < before.depth ? now.depth : before.depth };
+}
+
+function agree([a, b]: Ratio, [c, d]: Ratio, percentMax: bigint): boolean {
+  const difference = a * d - c * b;
+  return (difference < 0n ? -difference : difference) * 100n <= c * b * percentMax;
 }

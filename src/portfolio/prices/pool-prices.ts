@@ -2,6 +2,7 @@
 
 import { addDecimals, compareDecimals, type Decimal, multiplyDecimals } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { keepPresent } from "../../lib/lists.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import {
   getAssetKey,
@@ -14,8 +15,7 @@ import {
   quotePrice,
 } from "../types.ts";
 import { collectPrices } from "./collect-prices.ts";
-import { findPools, type PoolToken as Token } from "./find-pools.ts";
-import { type PoolReading, readPools } from "./read-pools.ts";
+import { findPools, type PoolReading, readPools, type PoolToken as Token } from "./find-pools.ts";
 import { findSellable, type SaleClaim, type Sales, type SimulatedSale } from "./simulate-sales.ts";
 import { type QuoteToken, SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
 import type { Ratio } from "./spot-pools.ts";
@@ -32,7 +32,7 @@ const PRICE_DIGITS = 24;
 type PoolPriceOptions = {
   /** Price the tokens against which pools are read. */
   readonly trusted: readonly PriceSource[];
-  readonly markets?: ReadonlyMap<number, SpotMarket>;
+  readonly markets?: ReadonlyMap<number, SpotMarket> | undefined;
 };
 
 /** In dollars for one whole quote token. */
@@ -71,7 +71,9 @@ function listTokens({ wrappedNative }: SpotMarket, { at, assets, holder }: Price
     const isKnown = contract === wrappedNative || isListed(at.chain, { contract });
     const held = (known?.held ?? 0n) + (asset.rawBalance ?? 0n);
     tokens.set(contract, {
-      ...{ contract, decimals: asset.decimals, isListed: isKnown },
+      contract,
+      decimals: asset.decimals,
+      isListed: isKnown,
       keys: [...(known?.keys ?? []), getAssetKey(asset)],
       held: isKnown ? held : (inWallet.get(contract) ?? 0n),
     });
@@ -85,19 +87,14 @@ async function readQuotePrices(
   trusted: readonly PriceSource[],
   signal: AbortSignal,
 ): Promise<{ readonly prices: QuotePrices; readonly warnings: readonly string[] }> {
-  const assets = quotes.map(({ token, decimals }) => ({
-    ...{ contract: token, decimals, symbol: null, name: null, logo: null },
-  }));
+  const unnamed = { symbol: null, name: null, logo: null };
+  const assets = quotes.map(({ token, decimals }) => ({ contract: token, decimals, ...unnamed }));
   const { prices, warnings } = await collectPrices([trusted], { at, assets }, signal);
-  return {
-    prices: new Map(
-      quotes.flatMap(({ token }) => {
-        const price = prices.get(token);
-        return price ? [[token, price.usd] as const] : [];
-      }),
-    ),
-    warnings,
-  };
+  const priced = quotes.flatMap(({ token }) => {
+    const price = prices.get(token);
+    return price ? [[token, price.usd] as const] : [];
+  });
+  return { prices: new Map(priced), warnings };
 }
 
 type Readings = { readonly readings: readonly PoolReading[]; readonly quotePrices: QuotePrices };
@@ -113,9 +110,7 @@ async function addNativePrice(
   const isNeeded = readings.some(({ quote, standing }) => standing && quote.token === wrappedNative);
   if (!isNeeded || quotePrices.has(wrappedNative)) return quotePrices;
   const { decimals } = at.chain.native;
-  const token: Token = {
-    ...{ contract: wrappedNative, decimals, keys: [wrappedNative], isListed: true, held: 0n },
-  };
+  const token = { contract: wrappedNative, decimals, keys: [wrappedNative], isListed: true, held: 0n };
   const others = quotes.filter(({ token: quote }) => quotePrices.has(quote));
   const { pools } = await findPools(at, { ...market, quotes: others }, [token], signal);
   const claim = claimPrice(at, token, await readPools(at, pools, signal), quotePrices);
@@ -196,23 +191,14 @@ function describeMissing(
     unsold,
   }: Readonly<Record<"tokens" | "skipped" | "unproven" | "unsold", readonly Token[]>>,
 ): readonly string[] {
-  return [
-    ...(skipped.length > 0
-      ? [
-          `Pools on ${chain.name} were not searched for ${skipped.length} of ${tokens.length} tokens: too many for one snapshot.`,
-        ]
-      : []),
-    ...(unproven.length > 0
-      ? [
-          `Prices of ${unproven.length} tokens on ${chain.name} are missing: the node cannot show that their pools stood for half an hour, or the coin in them has no price.`,
-        ]
-      : []),
-    ...(unsold.length > 0
-      ? [
-          `Prices of ${unsold.length} unlisted tokens on ${chain.name} are missing: the node cannot simulate that the wallet sells them.`,
-        ]
-      : []),
-  ];
+  return keepPresent(
+    skipped.length > 0 &&
+      `Pools on ${chain.name} were not searched for ${skipped.length} of ${tokens.length} tokens: too many for one snapshot.`,
+    unproven.length > 0 &&
+      `Prices of ${unproven.length} tokens on ${chain.name} are missing: the node cannot show that their pools stood for half an hour, or the coin in them has no price.`,
+    unsold.length > 0 &&
+      `Prices of ${unsold.length} unlisted tokens on ${chain.name} are missing: the node cannot simulate that the wallet sells them.`,
+  );
 }
 
 /** The price of the deepest pool, with what all pools that agree with it could pay. */

@@ -7,7 +7,7 @@ import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts
 import { makeChainConfig, numberedContract } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { PinnedChain } from "../types.ts";
 import type { Pool } from "./find-pools.ts";
-import { readPools } from "./read-pools.ts";
+import { readPools } from "./find-pools.ts";
 import { findSellable, type SaleClaim } from "./simulate-sales.ts";
 import { findPoolKind } from "./spot-pools.ts";
 

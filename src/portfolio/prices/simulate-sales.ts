@@ -144,7 +144,10 @@ function encodeSale(claim: SaleClaim) {
   const { pool, standing } = claim;
   const isTokenFirst = pool.token.contract < pool.quote.token;
   return {
-    ...{ token: pool.token.contract, quote: pool.quote.token, pool: pool.address, kind: pool.kind.trade },
+    token: pool.token.contract,
+    quote: pool.quote.token,
+    pool: pool.address,
+    kind: pool.kind.trade,
     amount: saleAmount(claim),
     sqrtPriceLimit: limitSqrtPrice(standing.sqrtPrice ?? 0n, isTokenFirst),
     isQuoted: pool.token.isListed,

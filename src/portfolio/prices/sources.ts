@@ -1,6 +1,7 @@
 // The price sources in groups of decreasing trust; each group only prices what the groups before it did not.
 
 import type { ChainPriceFeeds } from "../../chain/price-feeds/price-feeds.ts";
+import { keepPresent } from "../../lib/lists.ts";
 import type { AaveMarket } from "../positions/aave-v3/markets.ts";
 import type { PriceSource } from "../types.ts";
 import { createAaveOracleSource } from "./aave-oracle.ts";
@@ -22,11 +23,7 @@ type PriceSourceOptions = {
 export function createPriceSources(options: PriceSourceOptions = {}): readonly (readonly PriceSource[])[] {
   const { feeds, aaveMarkets, spotMarkets, defiLlama } = options;
   const chainlink = createChainlinkSource(feeds);
-  const aave = createAaveOracleSource({
-    ...(feeds && { feeds }),
-    ...(aaveMarkets && { markets: aaveMarkets }),
-  });
-  const trusted = [chainlink, aave];
-  const pools = createPoolPriceSource({ trusted, ...(spotMarkets && { markets: spotMarkets }) });
-  return [trusted, [pools], ...(defiLlama ? [[createDefiLlamaSource(defiLlama)]] : [])];
+  const trusted = [chainlink, createAaveOracleSource({ feeds, markets: aaveMarkets })];
+  const pools = createPoolPriceSource({ trusted, markets: spotMarkets });
+  return keepPresent(trusted, [pools], defiLlama && [createDefiLlamaSource(defiLlama)]);
 }

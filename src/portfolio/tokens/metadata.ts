@@ -1,6 +1,7 @@
 // Reads decimals of held tokens from the contracts, with the token lists as fallback, and symbol and name the other way round.
 import type { Hex } from "../../lib/hex.ts";
-import { readGroups } from "../contract-reads/read-groups.ts";
+import { keepPresent } from "../../lib/lists.ts";
+import { readEach } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { Asset, Holding, PinnedChain } from "../types.ts";
 import { declareMetadata, type TokenMetadata } from "./erc20.ts";
@@ -36,19 +37,13 @@ export async function readTokenMetadata(
     holdings: holdings.map((holding) =>
       holding.contract === null ? holding : describe(holding, metadataOf.get(holding.contract), tokens),
     ),
-    warnings: [
-      ...(listed === null
-        ? [
-            `${name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
-          ]
-        : []),
-      ...(unlisted === null ? [`${name}: names and decimals of unlisted tokens could not be read.`] : []),
-      ...(strange.length > UNLISTED_MAX
-        ? [
-            `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.length} unlisted tokens were read from the chain.`,
-          ]
-        : []),
-    ],
+    warnings: keepPresent(
+      listed === null &&
+        `${name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
+      unlisted === null && `${name}: names and decimals of unlisted tokens could not be read.`,
+      strange.length > UNLISTED_MAX &&
+        `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.length} unlisted tokens were read from the chain.`,
+    ),
   };
 }
 
@@ -59,10 +54,9 @@ async function readGroup(
   signal: AbortSignal,
   budgetMs: number,
 ): Promise<ReadonlyMap<Hex, TokenMetadata> | null> {
-  const reads = contracts.map((contract) => declareMetadata(contract));
-  const outcome = await runWithinBudget((stop) => readGroups(at, stop, reads), budgetMs, signal);
-  if ("failure" in outcome) return null;
-  return new Map(outcome.value.map((metadata, index) => [contracts[index] as Hex, metadata]));
+  const read = (stop: AbortSignal) => readEach(at, stop, contracts, declareMetadata);
+  const outcome = await runWithinBudget(read, budgetMs, signal);
+  return "value" in outcome ? new Map(outcome.value) : null;
 }
 
 function describe(

@@ -2,6 +2,7 @@
 import { CHAINLINK_FEEDS } from "../../chain/price-feeds/price-feeds.ts";
 import { INVISIBLE } from "../../lib/foreign-text.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { keepPresent } from "../../lib/lists.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import { type ChainConfig, type Holding, isListed } from "../types.ts";
 import { replaceLookalikes } from "./lookalikes.ts";
@@ -37,14 +38,6 @@ const SPELLED = /(?<![\p{L}\p{N}])(?:[a-z0-9][\s._-]){3,40}[a-z0-9](?![\p{L}\p{N
 // More than 3 × 10^20 whole tokens with 18 decimals: larger than any real holding.
 const RAW_BALANCE_MAX = 2n ** 128n;
 
-const REASONS = {
-  webAddress: "The name or symbol contains a web address.",
-  lure: "The name or symbol invites to claim, visit or redeem something.",
-  copiedSymbol: "The symbol reads like that of another, known asset.",
-  absurdBalance: "The balance is larger than any real token's supply.",
-  unknown: "It is in no token list and no source has a price for it.",
-};
-
 type SpamContext = {
   readonly chain: ChainConfig;
   /** All price sources were read successfully and none has a price. */
@@ -61,17 +54,15 @@ export function findSpamReasons(
   const { rawBalance } = holding;
   if (proven || isListed(chain, holding)) return [];
   const text = `${replaceConfusables(holding.symbol ?? "")} ${replaceConfusables(holding.name ?? "")}`;
-  return [
-    ...(WEB_ADDRESS.test(text.replaceAll(DOT, ".")) ? [REASONS.webAddress] : []),
-    ...(LURE.test(text.replaceAll(SPELLED, joinLetters)) ? [REASONS.lure] : []),
-    ...(knownSymbols(chain).has(normalizeSymbol(holding.symbol ?? "")) ? [REASONS.copiedSymbol] : []),
-    ...(rawBalance >= RAW_BALANCE_MAX ? [REASONS.absurdBalance] : []),
-    ...(unpriced ? [REASONS.unknown] : []),
-  ];
-}
-
-function joinLetters(spelled: string): string {
-  return spelled.replaceAll(/[\s._-]/g, "");
+  const joined = text.replaceAll(SPELLED, (spelled) => spelled.replaceAll(/[\s._-]/g, ""));
+  return keepPresent(
+    WEB_ADDRESS.test(text.replaceAll(DOT, ".")) && "The name or symbol contains a web address.",
+    LURE.test(joined) && "The name or symbol invites to claim, visit or redeem something.",
+    knownSymbols(chain).has(normalizeSymbol(holding.symbol ?? "")) &&
+      "The symbol reads like that of another, known asset.",
+    rawBalance >= RAW_BALANCE_MAX && "The balance is larger than any real token's supply.",
+    unpriced && "It is in no token list and no source has a price for it.",
+  );
 }
 
 // A chain's known symbols never change, so they are normalized once.
