@@ -204,24 +204,24 @@ export function readIndexes({ name: table, indexes, currentIndexes }: Table): Ta
   return [...listed, ...current];
 }
 
-export function copyRowsSql(table: Table): string {
+function copyRowsSql(table: Table): string {
   return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`;
 }
 
 /** The current rows for a list of keys, one array parameter per key column. */
-export function selectCurrentSql(table: Table): string {
+function selectCurrentSql(table: Table): string {
   return `select t.* from ${keyListSql(table)} cross join lateral (${currentSql(table, "*")}) t`;
 }
 
 /** Ends the current version of each key at its block. */
-export function endVersionsSql(table: Table): string {
+function endVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
   return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${rowIdsSql(table)}) and ${keyMatch(table, "t")}`;
 }
 
 /** Deletes the current version of each key, for tables without history. */
-export function deleteCurrentSql(table: Table): string {
+function deleteCurrentSql(table: Table): string {
   return `delete from ${table.name} t where t.ctid = any(${rowIdsSql(table)})`;
 }
 
@@ -240,13 +240,13 @@ function currentSql(table: Table, columns: string): string {
 }
 
 /** Deletes the versions that start after a block and returns their keys. */
-export function deleteVersionsAfterSql(table: Table): string {
+function deleteVersionsAfterSql(table: Table): string {
   const keys = table.key.join(", ");
   return `with gone as (delete from ${table.name} where valid_from > $1 returning ${keys}, valid_from) select ${keys}, min(valid_from) as born from gone group by ${keys}`;
 }
 
 /** Reopens versions that ended at the block at which the deleted ones began. */
-export function reopenVersionsSql(table: Table): string {
+function reopenVersionsSql(table: Table): string {
   const parameter = table.key.length + 1;
   const list = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, born)`;
   return `update ${table.name} t set valid_to = null from ${list} where ${keyMatch(table, "t")} and t.valid_to = k.born`;
