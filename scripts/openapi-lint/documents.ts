@@ -1,7 +1,6 @@
 // The OpenAPI documents of all services, built from their declarations alone: no database, no node, no network.
 
-import { createDeploymentsEndpoint } from "../../src/api/deployments/endpoint.ts";
-import { DeploymentStates } from "../../src/api/deployments/state.ts";
+import { createDeploymentsEndpoint, DeploymentStates } from "../../src/api/deployments/endpoint.ts";
 import { describeApi } from "../../src/api/describe.ts";
 import { createEventsEndpoint } from "../../src/api/events/endpoint.ts";
 import { createIntegrityEndpoint } from "../../src/api/integrity/endpoint.ts";

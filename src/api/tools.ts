@@ -7,8 +7,7 @@ import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
-import { createDeploymentsEndpoint } from "./deployments/endpoint.ts";
-import { DeploymentStates } from "./deployments/state.ts";
+import { createDeploymentsEndpoint, DeploymentStates } from "./deployments/endpoint.ts";
 import { createDocumentEndpoints } from "./documents/endpoints.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
 

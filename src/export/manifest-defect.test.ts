@@ -1,6 +1,6 @@
 // A manifest that someone has edited is rejected with the field that cannot be, before anything is written by it.
 import { describe, expect, it } from "vitest";
-import { findManifestDefect } from "./manifest-defect.ts";
+import { findManifestDefect } from "./manifest.ts";
 
 const file = (table: string, from: number, to: number) => ({
   ...{ table, path: `${table}/${from}-${to}.parquet`, from, to, rows: 3, bytes: 400 },

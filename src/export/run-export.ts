@@ -31,12 +31,12 @@ import {
 } from "./folder.ts";
 import {
   assertSameManifest,
+  filePath,
   type Manifest,
   type ManifestFile,
   openManifest,
   writeManifest,
 } from "./manifest.ts";
-import { filePath } from "./manifest-defect.ts";
 import { ParquetFile } from "./parquet-file.ts";
 import { formatViews } from "./views.ts";
 

@@ -1,7 +1,7 @@
 // How often the states of deployments are read, however many ask and however long a read takes.
 import { expect, it } from "vitest";
 import type { Database } from "../../store/postgres/database.ts";
-import { DeploymentStates } from "./state.ts";
+import { DeploymentStates } from "./endpoint.ts";
 
 /** Reads that end when they are released, on a clock that the test moves. */
 function openStates() {

@@ -1,6 +1,6 @@
 // `sextant api`: serves the indexing API of each deployment. Any number of processes can share one database.
 import { Registry } from "prom-client";
-import { DeploymentStates, type ServedDeployment } from "../../api/deployments/state.ts";
+import { DeploymentStates, type ServedDeployment } from "../../api/deployments/endpoint.ts";
 import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";

@@ -1,6 +1,6 @@
 // `sextant deployments`: lists the deployments of this database, or drops one with its schema.
 
-import { type IndexPosition, readIndexPosition } from "../../api/deployments/state.ts";
+import { type IndexPosition, readIndexPosition } from "../../api/deployments/endpoint.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
