@@ -36,7 +36,7 @@ type MarketPrices = ReadonlyMap<string, MarketPrice>;
 
 /** First the prices and their feeds, then the age of each feed: each part travels with a trip of the reader. */
 type OracleReads = Reads<FeedAgeReads>;
-export type FeedAgeReads = Reads<(protocol: string, assets: Assets) => MarketPrices>;
+type FeedAgeReads = Reads<(protocol: string, assets: Assets) => MarketPrices>;
 
 export function declareOraclePrices(at: PinnedChain, reserves: readonly Listed[]): OracleReads {
   const wanted = reserves.filter(({ underlying }) => !hasPinnedFeed(at.chain.chainId, underlying));

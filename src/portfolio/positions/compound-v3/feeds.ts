@@ -18,7 +18,7 @@ const RATE_DECIMALS = 18;
 
 type FeedPrice = { readonly units: bigint; readonly feed: Hex; readonly timestamp: number | null };
 /** Prices by market and asset, in the unit of the market. */
-export type FeedPrices = ReadonlyMap<string, FeedPrice>;
+type FeedPrices = ReadonlyMap<string, FeedPrice>;
 
 /** A market's base asset, alone or with a collateral that is priced in it. */
 type Wanted = CompoundV3Market & { readonly base: PricedToken; readonly collateral?: PricedToken };

@@ -29,7 +29,7 @@ const debtOf = defineRead("function debtOf(address)", decodeTokenAmount, DEBT_GA
 const loanAsset = defineRead("function asset()", decodeAddress, VIEW_GAS_MAX);
 const dToken = defineRead("function dToken()", decodeAddress, VIEW_GAS_MAX);
 
-export type EulerLoan = {
+type EulerLoan = {
   readonly vault: Hex;
   readonly asset: Asset;
   /** Rounded up, as the vault demands it. */
