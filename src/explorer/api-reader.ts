@@ -10,7 +10,7 @@ import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts"
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import { type RecordKind, recordRoute } from "./components.ts";
 import type { Head } from "./context.ts";
-import { type CsvSource, keyOf, type List, type ListData, type RecordPage } from "./list.ts";
+import { type CsvSource, type List, type ListData, type RecordPage, recordsKey } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
 
@@ -132,8 +132,8 @@ export class ApiReader {
   /** A page of records. */
   async records<T>(source: CsvSource, values: CallValues = {}): Promise<RecordPage<T>> {
     const { body, call } = await this.get<ApiRecord>(source.route, values);
-    const records = body[keyOf(source)];
-    if (!Array.isArray(records)) throw new TypeError(`${source.route} has no ${keyOf(source)}`);
+    const records = body[recordsKey(source)];
+    if (!Array.isArray(records)) throw new TypeError(`${source.route} has no ${recordsKey(source)}`);
     const nextOf = source.paging?.nextOf ?? nextCursorOf;
     return { call, records: records as readonly T[], next: nextOf(body) };
   }

@@ -56,10 +56,7 @@ type DocumentParts = {
 };
 
 /** A whole document; also of errors, which have no head of the index to show. */
-export function renderFrame(
-  { title, site, request, scripts = BASE_SCRIPTS }: DocumentParts,
-  body: Html,
-): Html {
+function renderFrame({ title, site, request, scripts = BASE_SCRIPTS }: DocumentParts, body: Html): Html {
   const assets = html`<link rel="stylesheet" href="${assetPath("explorer.css")}">
 ${scripts.map((name) => html`<script type="module" src="${assetPath(name)}"></script>\n`)}`;
   return renderDocument({
@@ -158,10 +155,7 @@ function deploymentMenu(deployments: Site["deployments"], place: Here): Html {
 }
 
 /** Null if it is the only one: there is nothing to distinguish it from. */
-export function deploymentName(
-  deployments: Site["deployments"],
-  { base }: Pick<Place, "base">,
-): string | null {
+function deploymentName(deployments: Site["deployments"], { base }: Pick<Place, "base">): string | null {
   if (deployments.length < 2) return null;
   return deployments.find((each) => each.base === base)?.name ?? null;
 }

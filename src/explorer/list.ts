@@ -52,7 +52,7 @@ export type RecordPage<T> = {
 /** A page of a list. */
 export type ListData<T> = RecordPage<T> & { readonly list: List<T> };
 
-export function keyOf({ route }: CsvSource): string {
+export function recordsKey({ route }: CsvSource): string {
   return route.slice(route.lastIndexOf("/") + 1).replaceAll("-", "_");
 }
 

@@ -15,7 +15,7 @@ import { addAssetRoute, chooseEncoding, encodeResponse, OFFERED } from "./assets
 import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { CONTENT_SECURITY_POLICY, createNavigation, renderErrorPage, renderExplorerPage } from "./layout.ts";
-import { type CsvSource, csvOf, keyOf, listKeys } from "./list.ts";
+import { type CsvSource, csvOf, listKeys, recordsKey } from "./list.ts";
 import type { Page } from "./page.ts";
 import { pages, sections } from "./pages.ts";
 
@@ -293,13 +293,13 @@ async function createCsv(
 ): Promise<SerializedResponse> {
   const fields = fieldsOf(
     findRoute(serving.api.routes, list.route).responses[200]?.schema ?? {},
-    keyOf(list),
+    recordsKey(list),
   );
   const { parts, count, rest } = await readAtOneBlock(read, serving, request, (api) =>
     readCsvRows(api, list, read, fields),
   );
   // CSV has no place for a remark: the name of the file tells people that it is cut, and the link tells programs.
-  const name = `${keyOf(list).replaceAll("_", "-")}${rest === null ? "" : `-first-${count}`}`;
+  const name = `${recordsKey(list).replaceAll("_", "-")}${rest === null ? "" : `-first-${count}`}`;
   return serializeResponse({
     route: EXPLORER_PATH + csvOf(list),
     body: Buffer.from([formatCsvHead(fields), ...parts].join("")),
