@@ -116,7 +116,7 @@ const CURSOR = /^[A-Za-z0-9_-]{1,1024}$/;
 const BYTES_MAX = 1_100;
 
 /** Without a path nothing is kept. */
-export function openCursorFile(path: string | null): CursorFile {
+function openCursorFile(path: string | null): CursorFile {
   if (path === null) return { read: () => null, write: () => undefined };
   return {
     read: () => readCursor(path),

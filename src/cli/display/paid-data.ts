@@ -4,13 +4,17 @@ import type { Display } from "./display.ts";
 import { shortenText, toPlainText } from "./plain-text.ts";
 import { formatDollars } from "./receipt.ts";
 import { formatValue } from "./record.ts";
-import { type Field, formatSection } from "./table.ts";
+import { formatSection, type TableField } from "./table.ts";
 
 const WARNING_LENGTH_MAX = 400;
 
-const text = <T>(title: string, cell: Field<T>["cell"]): Field<T> => ({ title, cell });
-const amount = <T>(title: string, cell: Field<T>["cell"]): Field<T> => ({ title, cell, align: "right" });
-const money = <T>(title: string, value: (record: T) => string | null): Field<T> => ({
+const text = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({ title, cell });
+const amount = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({
+  title,
+  cell,
+  align: "right",
+});
+const money = <T>(title: string, value: (record: T) => string | null): TableField<T> => ({
   title,
   cell: (record) => formatDollars(value(record)),
   align: "right",
@@ -30,14 +34,14 @@ function formatWarnings(warnings: readonly string[], display: Display): string[]
 
 type Element<List extends readonly unknown[]> = List[number];
 
-const CHAINS: readonly Field<Element<PortfolioSnapshot["summary"]["chains"]>>[] = [
+const CHAINS: readonly TableField<Element<PortfolioSnapshot["summary"]["chains"]>>[] = [
   text("chain", ({ chain }) => chain),
   amount("tokens", ({ tokenCount }) => String(tokenCount)),
   amount("priced", ({ pricedTokenCount }) => String(pricedTokenCount)),
   money("worth", ({ totalValueUsd }) => totalValueUsd),
 ];
 
-const TOKENS: readonly Field<Element<PortfolioSnapshot["tokens"]>>[] = [
+const TOKENS: readonly TableField<Element<PortfolioSnapshot["tokens"]>>[] = [
   text("token", ({ symbol, contract }) => symbol ?? contract ?? "?"),
   text("chain", ({ chain }) => chain),
   amount("balance", ({ balance, rawBalance }) => balance ?? `${rawBalance} units`),
@@ -46,7 +50,7 @@ const TOKENS: readonly Field<Element<PortfolioSnapshot["tokens"]>>[] = [
   text("", ({ spam }) => (spam ? "spam" : "")),
 ];
 
-const POSITIONS: readonly Field<Element<PortfolioSnapshot["positions"]>>[] = [
+const POSITIONS: readonly TableField<Element<PortfolioSnapshot["positions"]>>[] = [
   text("position", ({ name }) => name),
   text("chain", ({ chain }) => chain),
   text("kind", ({ kind }) => kind),
@@ -56,7 +60,7 @@ const POSITIONS: readonly Field<Element<PortfolioSnapshot["positions"]>>[] = [
   money("worth", ({ valueUsd }) => valueUsd),
 ];
 
-const LOANS: readonly Field<Element<PortfolioSnapshot["health"]>>[] = [
+const LOANS: readonly TableField<Element<PortfolioSnapshot["health"]>>[] = [
   text("loan", ({ name }) => name),
   text("chain", ({ chain }) => chain),
   money("collateral", ({ collateralUsd }) => collateralUsd),
@@ -66,7 +70,7 @@ const LOANS: readonly Field<Element<PortfolioSnapshot["health"]>>[] = [
   text("", ({ liquidatable }) => (liquidatable ? "can be liquidated now" : "")),
 ];
 
-const ACTIVITY: readonly Field<Element<PortfolioSnapshot["recentActivity"]>>[] = [
+const ACTIVITY: readonly TableField<Element<PortfolioSnapshot["recentActivity"]>>[] = [
   text("when", ({ timestamp }) => timestamp ?? "?"),
   text("chain", ({ chain }) => chain ?? "?"),
   text("transaction", ({ hash }) => hash ?? "?"),
@@ -108,15 +112,15 @@ function cutPercent(part: string): string {
 
 type AtRisk = Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">;
 
-const atRisk: Field<AtRisk> = { title: "at risk", cell: formatRisk, align: "right", isWhole: true };
+const atRisk: TableField<AtRisk> = { title: "at risk", cell: formatRisk, align: "right", isWhole: true };
 
-const RISK_CHAINS: readonly Field<Element<Exposure["summary"]["chains"]>>[] = [
+const RISK_CHAINS: readonly TableField<Element<Exposure["summary"]["chains"]>>[] = [
   text("chain", ({ chain }) => chain),
   amount("permissions", ({ permissionCount }) => String(permissionCount)),
   atRisk,
 ];
 
-const PERMISSIONS: readonly Field<Element<Exposure["permissions"]>>[] = [
+const PERMISSIONS: readonly TableField<Element<Exposure["permissions"]>>[] = [
   text("spender", ({ spenderName, spender }) => spenderName ?? spender),
   text("token", ({ symbol, protocol, contract }) => symbol ?? protocol ?? contract),
   text("chain", ({ chain }) => chain),
@@ -159,13 +163,14 @@ function formatAllowance(permission: Exposure["permissions"][number]): string {
 }
 
 /** Each change split into quantity and price. */
-const CHANGE: readonly Field<Pick<PortfolioDiff["total"], "changeUsd" | "quantityUsd" | "priceUsd">>[] = [
-  money("change", ({ changeUsd }) => changeUsd),
-  money("by quantity", ({ quantityUsd }) => quantityUsd),
-  money("by price", ({ priceUsd }) => priceUsd),
-];
+const CHANGE: readonly TableField<Pick<PortfolioDiff["total"], "changeUsd" | "quantityUsd" | "priceUsd">>[] =
+  [
+    money("change", ({ changeUsd }) => changeUsd),
+    money("by quantity", ({ quantityUsd }) => quantityUsd),
+    money("by price", ({ priceUsd }) => priceUsd),
+  ];
 
-const CHANGED_CHAINS: readonly Field<Element<PortfolioDiff["chains"]>>[] = [
+const CHANGED_CHAINS: readonly TableField<Element<PortfolioDiff["chains"]>>[] = [
   text("chain", ({ chain }) => chain),
   money("before", ({ beforeUsd }) => beforeUsd),
   money("after", ({ afterUsd }) => afterUsd),
@@ -173,14 +178,14 @@ const CHANGED_CHAINS: readonly Field<Element<PortfolioDiff["chains"]>>[] = [
   money("other", ({ otherUsd }) => otherUsd),
 ];
 
-const CHANGED_TOKENS: readonly Field<Element<PortfolioDiff["tokens"]>>[] = [
+const CHANGED_TOKENS: readonly TableField<Element<PortfolioDiff["tokens"]>>[] = [
   text("token", ({ after, before, contract }) => (after ?? before)?.symbol ?? contract ?? "native coin"),
   text("chain", ({ chain }) => chain),
   ...CHANGE,
   text("", ({ after, before }) => ((after ?? before)?.spam === true ? "spam" : "")),
 ];
 
-const CHANGED_POSITIONS: readonly Field<Element<PortfolioDiff["positions"]>>[] = [
+const CHANGED_POSITIONS: readonly TableField<Element<PortfolioDiff["positions"]>>[] = [
   text("position", ({ name }) => name),
   text("chain", ({ chain }) => chain),
   text("kind", ({ kind }) => kind),

@@ -61,12 +61,12 @@ export function formatRow(layout: TableLayout, row: readonly string[]): string {
 }
 
 /** A column, and what a record has in it. */
-export type Field<T> = TableColumn & { readonly cell: (record: T) => string };
+export type TableField<T> = TableColumn & { readonly cell: (record: T) => string };
 
 /** Title, head and a row for each record; nothing without records. */
 export function formatSection<T>(
   title: string,
-  fields: readonly Field<T>[],
+  fields: readonly TableField<T>[],
   records: readonly T[],
   display: Display,
 ): string[] {

@@ -30,21 +30,11 @@ export function createRowWaiters(options: {
   const polls = new Map<string, Set<Waiter>>();
   let waiting = 0;
 
-  /** Resolves the waiters that are ready or out of time. */
-  function resolveReady(waiters: Set<Waiter>, row: LedgerRow | null): void {
-    for (const waiter of waiters) {
-      const isReady = waiter.isReady(row);
-      if (!isReady && clock.nowMs() < waiter.deadlineMs) continue;
-      waiters.delete(waiter);
-      waiter.resolve(isReady ? "ready" : "timed-out");
-    }
-  }
-
   async function poll(key: PaymentKey, waiters: Set<Waiter>): Promise<void> {
     try {
       for (let pauseMs = POLL_MS_MIN; waiters.size > 0; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 2)) {
         await clock.sleep(pauseMs);
-        resolveReady(waiters, await ledger.find(key));
+        resolveReady(waiters, await ledger.find(key), clock);
       }
     } catch (error) {
       for (const { reject } of waiters) reject(error);
@@ -90,4 +80,14 @@ export function createRowWaiters(options: {
       }
     },
   };
+}
+
+/** Resolves the waiters that are ready or out of time. */
+function resolveReady(waiters: Set<Waiter>, row: LedgerRow | null, clock: Clock): void {
+  for (const waiter of waiters) {
+    const isReady = waiter.isReady(row);
+    if (!isReady && clock.nowMs() < waiter.deadlineMs) continue;
+    waiters.delete(waiter);
+    waiter.resolve(isReady ? "ready" : "timed-out");
+  }
 }

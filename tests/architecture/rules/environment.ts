@@ -17,7 +17,7 @@ export const environmentReads: RepositoryRule = (repository) =>
 export const environmentVariables: RepositoryRule = (repository) => {
   if (!repository.has(SETTINGS)) return [];
   const declared = [
-    ...variablesIn(repository.text(SETTINGS), /setting\(\s*"([A-Z0-9_]+)"/g),
+    ...variablesIn(repository.text(SETTINGS), /[sS]etting\(\s*"([A-Z0-9_]+)"/g),
     ...listNodeVariables(repository),
   ];
   const shown = (page: string) =>
