@@ -3,13 +3,13 @@
 import { Registry } from "prom-client";
 import { type ExplorerOptions, serveExplorer } from "../explorer/serve.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
+import { siteFiles } from "../http/icon.ts";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpApp } from "../http/server.ts";
-import { siteFiles } from "../http/site-files.ts";
 import type { Readiness } from "../http/status-routes.ts";
 import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";

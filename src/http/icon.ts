@@ -1,5 +1,6 @@
-// The icon of all services, a sextant: one drawing, as SVG and as the ICO that older clients ask for.
+// The icon of all services, a sextant, as SVG and as the ICO that older clients ask for; and the other small files of every site.
 import { type Html, html, renderHtml } from "../lib/html.ts";
+import type { StaticDocument } from "./routes/documents.ts";
 
 export const FAVICON_PATH = "/favicon.svg";
 
@@ -92,3 +93,22 @@ function isDrawn(x: number, y: number): boolean {
     return Math.hypot(away.x - along * Math.sin(arm), away.y - along * Math.cos(arm)) <= STROKE / 2;
   });
 }
+
+type SiteFile = { readonly path: string; readonly render: () => StaticDocument };
+
+export const siteFiles: readonly SiteFile[] = [
+  {
+    path: "/robots.txt",
+    // Crawlers may read everything; metrics are of no use to them.
+    render: () => ({ content: "User-agent: *\nAllow: /\nDisallow: /metrics\n", contentType: "text/plain" }),
+  },
+  {
+    path: FAVICON_PATH,
+    render: () => ({ content: renderSvgIcon(), contentType: "image/svg+xml" }),
+  },
+  {
+    // The path that older clients ask for.
+    path: "/favicon.ico",
+    render: () => ({ content: renderIcoIcon(), contentType: "image/x-icon" }),
+  },
+];

@@ -1,8 +1,8 @@
 // The API matches the specification, table by table, and its own OpenAPI document.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requestAllExamples } from "../../scripts/api-examples/sample-requests.ts";
+import { siteFiles } from "../../src/http/icon.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { siteFiles } from "../../src/http/site-files.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import { type DescribedSchemas, describedSchemas } from "../support/http/described-schemas.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";

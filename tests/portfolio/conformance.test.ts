@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { siteFiles } from "../../src/http/icon.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
-import { siteFiles } from "../../src/http/site-files.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import { readSpecification, tableRowsOf } from "../api/specification.ts";

@@ -12,12 +12,12 @@ import {
   readVersion,
   type requestSettings,
 } from "../../config/settings.ts";
+import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
-import { siteFiles } from "../../http/site-files.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";

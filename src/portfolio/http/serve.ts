@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
+import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import {
   describeDocumentRoute,
@@ -11,7 +12,6 @@ import {
 } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
-import { siteFiles } from "../../http/site-files.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";

@@ -6,7 +6,7 @@ import type {
   OpenApiOperation,
   OpenApiResponse,
 } from "../../../src/http/openapi/document.ts";
-import { DEFAULT_HEADERS } from "../../../src/http/security/headers.ts";
+import { DEFAULT_HEADERS } from "../../../src/http/response.ts";
 import type { JsonSchema } from "../../../src/schema/json-schema.ts";
 
 export type ApiResponse = {
@@ -58,7 +58,7 @@ export async function openApiClient(url: string): Promise<ApiClient> {
 
 type FindValidator = (pointer: string) => ValidateFunction;
 
-// By the text of their document: the files of a worker start many services, whose documents are a few.
+// Validators by the text of their document: the files of a worker start many services with few different documents.
 const validatorsOfDocuments = new Map<string, FindValidator>();
 
 /** Validators of the document's schemas by their pointer, each compiled when it is first needed. */
@@ -116,7 +116,7 @@ export function createResponseChecker(
   };
 }
 
-// What `default` stands for: errors of the server itself, which every route may return.
+// The statuses that `default` stands for: errors of the server itself, which every route may return.
 const ERRORS_OF_ANY_ROUTE = [405, 408, 414, 431, 500, 504];
 
 // Part of HTTP, of browser security or of CORS: the same for every route, and no part of an API's description.
