@@ -1,4 +1,5 @@
 // The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
+import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import type { ContractCallResult } from "../chain/contract-calls.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
 import type { TopicFilter, TransferFilter } from "../chain/logs/topic-logs.ts";
@@ -21,14 +22,10 @@ export type Holding = Asset & { readonly rawBalance: bigint };
 export type ListedToken = Asset & { readonly contract: Hex; readonly decimals: number };
 
 /** Facts about a chain that are known before reading it. */
-export type ChainConfig = {
-  readonly slug: string;
-  readonly chainId: number;
-  readonly name: string;
-  readonly native: { readonly symbol: string; readonly name: string; readonly decimals: number };
-  readonly blockTimeMs: number;
-  /** The explorer's URL of a transaction, with {hash} in it; null without an explorer. */
-  readonly explorerTxUrl: string | null;
+export type ChainConfig = Pick<
+  ChainInfo,
+  "slug" | "chainId" | "name" | "native" | "blockTimeMs" | "explorerTxUrl"
+> & {
   /** Built-in and operator token lists merged: one entry per contract, no pseudo-native addresses. */
   readonly tokens: ReadonlyMap<Hex, ListedToken>;
   /** Identified by address, never by symbol. */

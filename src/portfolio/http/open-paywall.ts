@@ -174,30 +174,21 @@ function createOffers(
 ): readonly OfferedRoute[] {
   return routes.map((declaration) => ({
     declaration,
-    offer: createOffer(config, token, declaration, listenUrl),
-  }));
-}
-
-function createOffer(
-  config: PaywallConfig,
-  token: PaymentToken,
-  declaration: PaidRouteDeclaration,
-  listenUrl: () => string,
-): PaymentOffer {
-  return {
-    ...describeOffer(declaration),
-    network: token.network,
-    asset: token.asset,
-    assetName: token.name,
-    assetVersion: token.version,
-    decimals: token.decimals,
-    payTo: readPayee(config),
-    amount: readPrice(config, declaration, token.decimals),
-    maxTimeoutSeconds: TIMEOUT_SECONDS,
-    get resourceOrigin() {
-      return config.portfolioPublicUrl ?? listenUrl();
+    offer: {
+      ...describeOffer(declaration),
+      network: token.network,
+      asset: token.asset,
+      assetName: token.name,
+      assetVersion: token.version,
+      decimals: token.decimals,
+      payTo: readPayee(config),
+      amount: readPrice(config, declaration, token.decimals),
+      maxTimeoutSeconds: TIMEOUT_SECONDS,
+      get resourceOrigin() {
+        return config.portfolioPublicUrl ?? listenUrl();
+      },
     },
-  };
+  }));
 }
 
 async function openFacilitator(
