@@ -11,7 +11,7 @@ import {
   comptrollerCalls,
   getUnderlyingPrice,
   marketCalls,
-  PRICE_DECIMALS as UNDERLYING_DECIMALS,
+  UNDERLYING_PRICE_DECIMALS,
 } from "../positions/compound-v2/contracts.ts";
 import { COMPOUND_V3_MARKETS, cometCalls, PRICE_DECIMALS } from "../positions/compound-v3/contracts.ts";
 import { morphoCalls, ORACLE_SCALE, oraclePrice, WAD } from "../positions/morpho-blue/contracts.ts";
@@ -97,9 +97,9 @@ const readCompoundV2Loan: LoanReader = function* ({ contract: comptroller, posit
   const gap = limit / WAD - debt - ownBalance * WAD;
   if ((gap < 0n ? -gap : gap) > (limit / WAD + debt) / TOLERANCE_PARTS) return null;
   return {
-    collateral: { units: collateral, scale: UNDERLYING_DECIMALS },
-    debt: { units: debt, scale: UNDERLYING_DECIMALS },
-    limit: { units: limit, scale: UNDERLYING_DECIMALS + WAD_DECIMALS },
+    collateral: { units: collateral, scale: UNDERLYING_PRICE_DECIMALS },
+    debt: { units: debt, scale: UNDERLYING_PRICE_DECIMALS },
+    limit: { units: limit, scale: UNDERLYING_PRICE_DECIMALS + WAD_DECIMALS },
     unit: "usd",
     liquidatable: ownBalance < 0n,
   };

@@ -46,4 +46,4 @@ export const marketCalls = {
 
 /** Dollars with 36 decimals less those of the underlying token. */
 export const getUnderlyingPrice = defineRead("function getUnderlyingPrice(address)", decodeWord);
-export const PRICE_DECIMALS = 36;
+export const UNDERLYING_PRICE_DECIMALS = 36;

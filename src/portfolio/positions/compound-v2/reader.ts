@@ -18,7 +18,7 @@ import {
   comptrollerCalls,
   getUnderlyingPrice,
   marketCalls,
-  PRICE_DECIMALS,
+  UNDERLYING_PRICE_DECIMALS,
 } from "./contracts.ts";
 
 /** The differences between Compound v2 and its forks. */
@@ -186,8 +186,8 @@ function findMarketPrice(
   { decimals }: Asset,
   price: { readonly units: bigint; readonly oracle: Hex } | undefined,
 ): Pick<PositionAsset, "marketPrice"> {
-  if (price === undefined || decimals === null || decimals > PRICE_DECIMALS) return {};
-  const usd = { units: price.units, scale: PRICE_DECIMALS - decimals };
+  if (price === undefined || decimals === null || decimals > UNDERLYING_PRICE_DECIMALS) return {};
+  const usd = { units: price.units, scale: UNDERLYING_PRICE_DECIMALS - decimals };
   return { marketPrice: { ...quotePrice(usd, { contract: price.oracle }), source: protocol } };
 }
 

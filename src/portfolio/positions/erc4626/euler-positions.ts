@@ -9,9 +9,9 @@ import {
   resolveShares,
   type Shares,
   type SharesOutcome,
+  shareOutPots,
   type VaultContext,
 } from "./resolve-shares.ts";
-import { shareOutPots } from "./vault-pots.ts";
 
 const PROTOCOL = "euler";
 /**

@@ -13,9 +13,10 @@ import {
   resolveShares,
   type Shares,
   type SharesOutcome,
+  shareOutPots,
   type VaultContext,
 } from "./resolve-shares.ts";
-import { shareOutPots, VaultPots } from "./vault-pots.ts";
+import { VaultPots } from "./vault-pots.ts";
 
 const PROTOCOL = "erc-4626";
 /** More tokens than real wallets hold; a warning states how many were left out. */

@@ -54,7 +54,7 @@ const stateCalls = {
 };
 
 /** The native coin is the address zero. */
-export type Currency = Hex | null;
+type Currency = Hex | null;
 
 export type V4Position = {
   readonly id: bigint;
