@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
+import { readVersion } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLocalCallers } from "../lib/local-callers.ts";
 import { createLog } from "../lib/log.ts";
@@ -113,6 +114,15 @@ describe("metrics", () => {
   it("the port of the service serves metrics if the operator shares it", async () => {
     const { url, own } = await listen({ host: "127.0.0.1", port: "shared" });
     expect([own, await statusOf(url, "/metrics")]).toEqual([null, 200]);
+  });
+
+  it("say which build runs, and what its process and event loop do, at every service of a process", async () => {
+    for (const { url } of [await listen(undefined), await listen(undefined)]) {
+      const text = await (await fetch(`${url}/metrics`)).text();
+      expect(text).toContain(`sextant_build_info{version="${readVersion()}",node="${process.version}"} 1\n`);
+      expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m);
+      expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds [0-9]/m);
+    }
   });
 
   it("chooses the port of the service plus 100, or the one that is set", () => {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
 import { sendErrorResponse } from "./error-responses.ts";
-import type { MetricsSource } from "./metrics.ts";
+import { type MetricsSource, readProcessMetrics } from "./metrics.ts";
 import { withRequestTimeout } from "./routes/requests.ts";
 
 export type Readiness =
@@ -15,9 +15,10 @@ export function addStatusRoutes(app: FastifyInstance, registry: MetricsSource): 
 }
 
 export function addMetricsRoute(app: FastifyInstance, registry: MetricsSource): void {
-  app.get("/metrics", async (_request, reply) =>
-    reply.type(registry.contentType).send(await registry.metrics()),
-  );
+  app.get("/metrics", async (_request, reply) => {
+    const own = await registry.metrics();
+    return reply.type(registry.contentType).send(`${own}\n${await readProcessMetrics()}`);
+  });
 }
 
 export function addReadinessRoute(app: FastifyInstance, checkReadiness: () => Promise<Readiness>): void {

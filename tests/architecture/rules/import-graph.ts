@@ -10,7 +10,7 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   schema: ["lib"],
   config: [...BASE, "chain"],
   chain: BASE,
-  http: BASE,
+  http: [...BASE, "config"],
   store: [...BASE, "config"],
   protocol: [...BASE, "config"],
   web: [...BASE, "http"],
@@ -30,6 +30,8 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
 /** The only files of a folder that another folder may import. */
 const NARROW: Readonly<Record<string, readonly string[]>> = {
   "config → chain": ["src/chain/chains/chains.ts"],
+  // For the version; limits are given to it.
+  "http → config": ["src/config/settings.ts"],
   "api → indexer": ["src/indexer/status.ts", "src/indexer/self-audit/status.ts"],
 };
 
