@@ -1,35 +1,36 @@
 // Builds the folder that is published as the client: compiled, with types, and a manifest of its own.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { CHECKOUT, emptyFolder, finishPackage, readManifest } from "../server-package/package-folder.ts";
 
-const CHECKOUT = fileURLToPath(new URL("../../", import.meta.url));
-const SOURCE = join(CHECKOUT, "packages/client");
+const SOURCE = "packages/client";
 
 /** The name to publish under; docs/adr/0021-client-package.md says why it is not the workspace's. */
 const PACKAGE_NAME = "@sextant-index/client";
 const ENTRIES = { ".": "sextant", "./file-journal": "journal/file-journal" };
 
 export function buildClientPackage(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
+  emptyFolder(folder);
   const result = spawnSync(
     process.execPath,
-    [join(CHECKOUT, "node_modules/typescript/bin/tsc"), "--project", SOURCE, "--outDir", folder],
+    [
+      join(CHECKOUT, "node_modules/typescript/bin/tsc"),
+      "--project",
+      join(CHECKOUT, SOURCE),
+      "--outDir",
+      folder,
+    ],
     { encoding: "utf8" },
   );
   if (result.status !== 0) throw new Error(`the client does not compile:\n${result.stdout}${result.stderr}`);
   for (const file of listDeclarations(folder)) writeFileSync(file, renameImports(readFileSync(file, "utf8")));
-  writeFileSync(join(folder, "package.json"), `${JSON.stringify(renderManifest(), null, 2)}\n`);
-  copyFileSync(join(SOURCE, "README.md"), join(folder, "README.md"));
-  copyFileSync(join(CHECKOUT, "LICENSE"), join(folder, "LICENSE"));
+  finishPackage(folder, `${SOURCE}/README.md`, renderManifest());
 }
 
 function renderManifest() {
-  const source = JSON.parse(readFileSync(join(SOURCE, "package.json"), "utf8"));
-  const { version, description, license, type, peerDependencies } = source;
-  const { engines } = JSON.parse(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
+  const { version, description, license, type, peerDependencies } = readManifest(SOURCE);
+  const { engines } = readManifest("");
   const exports = Object.fromEntries(
     Object.entries(ENTRIES).map(([name, file]) => [
       name,
@@ -38,8 +39,8 @@ function renderManifest() {
   );
   return {
     ...{ name: PACKAGE_NAME, version, description, license, type, sideEffects: false, exports, engines },
+    files: ["**/*.js", "**/*.d.ts"],
     peerDependencies,
-    publishConfig: { access: "public" },
   };
 }
 

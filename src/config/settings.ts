@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import type { Hex } from "../lib/hex.ts";
-import { LOG_LEVELS } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";
 import { type Environment, readConfig } from "./read-config.ts";
 import {
@@ -24,6 +23,8 @@ import {
   url,
   usdAmount,
 } from "./setting-kinds.ts";
+
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 export const processSettings = {
   logLevel: setting("SEXTANT_LOG_LEVEL", oneOf(LOG_LEVELS), "info", "Log level."),

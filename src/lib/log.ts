@@ -1,6 +1,6 @@
 // Structured logging: one JSON object a line, or readable lines in a terminal.
 
-import { type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
+import { type LevelWithSilent, type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
 import pretty from "pino-pretty";
 import { type Clock, systemClock } from "./clock.ts";
 
@@ -67,8 +67,6 @@ export function createLogThrottle(clock: Pick<Clock, "sleep"> = systemClock): Lo
 }
 
 export type Log = Logger;
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
 
 // A person reads the message; events are for machines, and have one message each.
 const TERMINAL = {
@@ -80,7 +78,7 @@ const TERMINAL = {
 };
 
 /** Logs go to standard error, so that standard output stays free for a command's result. */
-export function createLog(options: { level: LogLevel; terminal: boolean; name: string }): Log {
+export function createLog(options: { level: LevelWithSilent; terminal: boolean; name: string }): Log {
   const settings = {
     name: options.name,
     level: options.level,

@@ -1,4 +1,5 @@
 // Builds what browsers run: each entry, a module or a sheet, becomes one text without imports.
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import type * as Esbuild from "esbuild";
@@ -11,9 +12,21 @@ const built = new Map<string, readonly string[]>();
  */
 export function buildForBrowser(...entries: readonly URL[]): readonly string[] {
   const key = entries.join(" ");
-  const texts = built.get(key) ?? build(entries.map((entry) => fileURLToPath(entry)));
+  const texts = built.get(key) ?? readOrBuild(entries.map((entry) => fileURLToPath(entry)));
   built.set(key, texts);
   return texts;
+}
+
+/** The file that the published package has instead of an entry, because it has no bundler. */
+export function builtFile(entry: string): string {
+  return entry.replace(/\.(?:ts|css)$/, (end) => `.built${end === ".ts" ? ".js" : end}`);
+}
+
+function readOrBuild(files: readonly string[]): readonly string[] {
+  const ready = files.map(builtFile);
+  return ready.every((file) => existsSync(file))
+    ? ready.map((file) => readFileSync(file, "utf8"))
+    : build(files);
 }
 
 function build(files: readonly string[]): readonly string[] {

@@ -9,7 +9,7 @@ const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 // Below node_modules, so that a bundle finds the packages that stay outside it.
 const CACHE = join(CHECKOUT, "node_modules/.cache/test-programs");
 const BUNDLER = fileURLToPath(new URL("./bundle-program-child.ts", import.meta.url));
-const SOURCES = ["src", "contracts", "packages", "tests"];
+const SOURCES = ["src", "contracts", "packages", "tests", "scripts/server-package"];
 
 const bundles = new Map<string, string>();
 
