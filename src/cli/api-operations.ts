@@ -1,15 +1,8 @@
 // Operations of the API as the command line knows them: found by path, with their options, parameters and help.
 import { Fault } from "../lib/fault.ts";
+import { suggestName } from "../lib/nearest-name.ts";
 import type { ApiOperation, ApiParameter } from "./api-operation.ts";
-import {
-  type ApiOptions,
-  type CommandExtension,
-  type CommandOption,
-  formatPairs,
-  HELP_WIDTH,
-  PROGRAM,
-  wrapText,
-} from "./command.ts";
+import { type ApiOptions, type CommandExtension, type CommandOption, PROGRAM } from "./command.ts";
 import { API_OPERATIONS } from "./generated/api-description.ts";
 
 type OptionTable = Readonly<Record<string, CommandOption>>;
@@ -57,7 +50,8 @@ export function matchPath(command: "get" | "list", operand: string | undefined):
     const what = other === "list" ? "a list" : "not a list";
     throw new Fault("USAGE_INVALID", `${operand} is ${what}; run \`${PROGRAM} ${other} ${operand}\`.`);
   }
-  throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${hint}`);
+  const paths = operationsFor(command).map(showPath);
+  throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${suggestName(operand, paths, hint)}`);
 }
 
 /** Chooses the path with the fewest parameters if several match: `attestations/schemas` is not an attestation. */
@@ -131,7 +125,7 @@ function checkValue({ name, values }: ApiParameter, value: string): string {
   );
 }
 
-function optionsOf(operation: ApiOperation): OptionTable {
+function optionsOf(operation: ApiOperation): Record<string, CommandOption> {
   const named = optionParameters(operation).map(({ name, values, type, required, description }) => {
     const option: CommandOption = {
       type: "string",
@@ -172,11 +166,11 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
   const operations = operationsFor(command);
   return {
     options: Object.assign({}, ...operations.map(optionsOf)),
-    formatHelp([operand]) {
-      if (operand === undefined) return { text: formatIndex(command, operations), options: {} };
+    describe([operand]) {
+      if (operand === undefined) return { text: describeIndex(command, operations), options: {} };
       const { operation } = matchPath(command, operand);
       return {
-        text: describeOperation(operation),
+        text: [describeOperation(operation)],
         options: optionsOf(operation),
         examples: [`${command} ${exampleOf(operation)}`],
       };
@@ -184,26 +178,37 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
   };
 }
 
-/** The same for a command of one operation; its operand, or what it does not take, is excluded. */
-export function extendByOperation(id: string, excluded: string | null): CommandExtension {
+/**
+ * The same for a command of one operation; its operand, or what it does not take, is excluded. The command may describe
+ * an option in its own words.
+ */
+export function extendByOperation(
+  id: string,
+  excluded: string | null,
+  descriptions: Readonly<Record<string, string>> = {},
+): CommandExtension {
   const { [excluded ?? ""]: _, ...options } = optionsOf(findOperation(id));
-  return { options, formatHelp: () => ({ text: "", options }) };
+  for (const [name, option] of Object.entries(options)) {
+    options[name] = { ...option, description: descriptions[name] ?? option.description };
+  }
+  return { options, describe: () => ({ text: [], options }) };
 }
 
-function formatIndex(command: string, operations: readonly ApiOperation[]): string {
+function describeIndex(
+  command: string,
+  operations: readonly ApiOperation[],
+): ReturnType<CommandExtension["describe"]>["text"] {
   const pairs = operations.map((each) => [showPath(each), each.summary] as const);
   const example = operations.find(({ parameters }) => parameters.some(({ required }) => required));
   return [
-    ...formatPairs(pairs),
-    "",
-    `Name one for its options: ${PROGRAM} ${command} ${example === undefined ? "" : fillPath(example)} --help`,
-  ].join("\n");
+    pairs,
+    `Name one for its options: ${PROGRAM} help ${command} ${example === undefined ? "" : fillPath(example)}`,
+  ];
 }
 
 function describeOperation(operation: ApiOperation): string {
   const { summary, description } = operation;
-  const text = `${showPath(operation)}: ${summary}.${description === "" ? "" : ` ${description}`}`;
-  return wrapText(text, HELP_WIDTH).join("\n");
+  return `${showPath(operation)}: ${summary}.${description === "" ? "" : ` ${description}`}`;
 }
 
 /** The parameters of the API's example; a list without required filters is shown with one of the others. */

@@ -31,10 +31,12 @@ const portfolioUrl = text("URL", "the portfolio service", { variable: "SEXTANT_P
 
 /** The options of every command that buys. */
 const purchaseOptions = {
-  max: text("USD", "pay at most this, where it is less than SEXTANT_GUARD_PER_PAYMENT", { alias: "max-usd" }),
+  max: text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the upper limit", { alias: "max-usd" }),
   purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
   quote: flag("show price and payee, and pay nothing"),
 } as const;
+
+const paidExits = { 3: true, 4: true, 5: true, 6: true } as const;
 
 const byOperation =
   (...given: Parameters<typeof ApiOperations.extendByOperation>) =>
@@ -49,8 +51,8 @@ export const COMMANDS: readonly Command[] = [
     name: "wallet",
     summary: "buy a snapshot of a wallet and show it",
     description:
-      "Pays for a snapshot with x402, at most what the limits allow, and shows it. A purchase whose response was lost is\n" +
-      "finished by the same command without paying again. WALLET is an address, or a name in ENS or Basenames. The payer is that of a local run, or the account of\n" +
+      "Pays for a snapshot with x402, at most what the limits allow, and shows it. A purchase whose response was lost is " +
+      "finished by the same command without paying again. WALLET is an address, or a name in ENS or Basenames. The payer is that of a local run, or the account of " +
       "SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE; SEXTANT_GUARD_PAYEES names who may be paid.",
     options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
@@ -65,13 +67,14 @@ export const COMMANDS: readonly Command[] = [
       ],
       extend: byOperation("getPortfolio", "address"),
     },
+    exits: paidExits,
     load: async () => (await import("./commands/wallet.ts")).walletCommand,
   },
   {
     name: "diff",
     summary: "buy what changed in a wallet between two blocks",
     description:
-      "Pays for the difference of two snapshots with x402, as `wallet` does, and shows it: each change split into quantity\n" +
+      "Pays for the difference of two snapshots with x402, as `wallet` does, and shows it: each change split into quantity " +
       "and price.",
     options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
@@ -80,13 +83,14 @@ export const COMMANDS: readonly Command[] = [
       examples: ["diff 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base --from base:34"],
       extend: byOperation("getPortfolioDiff", "address"),
     },
+    exits: paidExits,
     load: async () => (await import("./commands/wallet.ts")).diffCommand,
   },
   {
     name: "exposure",
     summary: "buy what can be taken from a wallet",
     description:
-      "Pays for every live permission over a wallet with x402, as `wallet` does, and shows them: who has it, the value at\n" +
+      "Pays for every live permission over a wallet with x402, as `wallet` does, and shows them: who has it, the value at " +
       "risk, and the call that revokes it.",
     options: { ...purchaseOptions, url: portfolioUrl, json },
     client: {
@@ -95,6 +99,7 @@ export const COMMANDS: readonly Command[] = [
       examples: ["exposure 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --chains base"],
       extend: byOperation("getExposure", "address"),
     },
+    exits: paidExits,
     load: async () => (await import("./commands/wallet.ts")).exposureCommand,
   },
   {
@@ -109,6 +114,7 @@ export const COMMANDS: readonly Command[] = [
       examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
       extend: byPath("get"),
     },
+    exits: { 2: true },
     load: async () => (await import("./commands/get.ts")).getCommand,
   },
   {
@@ -133,14 +139,15 @@ export const COMMANDS: readonly Command[] = [
       ],
       extend: byPath("list"),
     },
+    exits: { 2: true },
     load: async () => (await import("./commands/list.ts")).listCommand,
   },
   {
     name: "watch",
     summary: "print events as they happen",
     description:
-      "Prints each event of the protocol with time, block and sentence, and a line where a reorg has removed some. Connects\n" +
-      "again where a connection is lost, and misses nothing. Ends with Ctrl-C. With --json each line is one event, undo or\n" +
+      "Prints each event of the protocol with time, block and sentence, and a line when a reorg has removed some. Connects " +
+      "again when a connection is lost, and misses nothing. Ends with Ctrl-C. With --json each line is one event, undo or " +
       "progress, as in application/x-ndjson of the API.",
     options: {
       "cursor-file": text("FILE", "keep in FILE how far it is, and go on from there instead of --from"),
@@ -155,7 +162,9 @@ export const COMMANDS: readonly Command[] = [
         "watch --agent 1 --from genesis --finality finalized",
         "watch --json --cursor-file events.cursor >> events.jsonl",
       ],
-      extend: byOperation("readEvents", "order"),
+      extend: byOperation("readEvents", "order", {
+        from: "where to begin: a cursor, a block number, genesis, or head (default)",
+      }),
     },
     load: async () => (await import("./commands/watch.ts")).watchCommand,
   },
@@ -163,8 +172,8 @@ export const COMMANDS: readonly Command[] = [
     name: "publish",
     summary: "copy the events to NATS JetStream",
     description:
-      "Copies events, undos and progress to a stream of JetStream and goes on where that ends, without gaps and repetitions.\n" +
-      "Begins at genesis unless --from says otherwise. Several may run: one writes at a time. The copy is as durable as the\n" +
+      "Copies events, undos and progress to a stream of JetStream and goes on where that ends, without gaps and repetitions. " +
+      "Several may run: one writes at a time. The copy is as durable as the " +
       "NATS server; what it has lost is copied again. With a password use SEXTANT_NATS_URL, since others see arguments.",
     options: {
       to: text("URL", "the NATS server: nats://host:4222, or tls://host:4222 to insist on encryption", {
@@ -184,7 +193,9 @@ export const COMMANDS: readonly Command[] = [
         "publish --to nats://127.0.0.1:4222",
         "publish --to nats://127.0.0.1:4222 --finality finalized --stream final --prefix final",
       ],
-      extend: byOperation("readEvents", "order"),
+      extend: byOperation("readEvents", "order", {
+        from: "where an empty stream begins: a cursor, a block number, genesis (default), or head",
+      }),
     },
     load: async () => (await import("./commands/publish.ts")).publishCommand,
   },
@@ -192,7 +203,7 @@ export const COMMANDS: readonly Command[] = [
     name: "preflight",
     summary: "ask what an account's policies say about a transaction",
     description:
-      "Shows whether PolicyModule would allow the transaction, every reason why not, and the policy updates that would\n" +
+      "Shows whether PolicyModule would allow the transaction, every reason why not, and the policy updates that would " +
       "make it pass. Sends nothing to the chain.",
     options: { url: apiUrl, json },
     client: {
@@ -203,13 +214,14 @@ export const COMMANDS: readonly Command[] = [
       ],
       extend: byOperation("preflight", null),
     },
+    exits: { 1: "the transaction is not allowed" },
     load: async () => (await import("./commands/preflight.ts")).preflightCommand,
   },
   {
     name: "payments",
     summary: "show payments, finish open ones, and see what is left to spend",
     description:
-      "list shows the payments of the journal, recover sends the signature of every open one again and signs nothing new,\n" +
+      "list shows the payments of the journal, recover sends the signature of every open one again and signs nothing new, " +
       "budget compares what was spent or is reserved with the limits.",
     options: { url: portfolioUrl, wide, json },
     client: {
@@ -217,14 +229,15 @@ export const COMMANDS: readonly Command[] = [
       operandsMax: 1,
       examples: ["payments", "payments recover", "payments budget --json"],
     },
+    exits: { 5: true },
     load: async () => (await import("./commands/payments.ts")).paymentsCommand,
   },
   {
     name: "local",
     summary: "run everything on this machine, with local chains and simulated traffic (npm start)",
     description:
-      "Starts embedded chains with the protocol and two markets, an embedded PostgreSQL, a simulator that creates\n" +
-      "traffic, the indexer, the API, the facilitator and the portfolio service. Needs no key, account or network, and\n" +
+      "Starts embedded chains with the protocol and two markets, an embedded PostgreSQL, a simulator that creates " +
+      "traffic, the indexer, the API, the facilitator and the portfolio service. Needs no key, account or network, and " +
       "deletes everything when it stops. While it runs, local.json in the data folder lists all URLs, addresses and keys.",
     options: {
       seed: text("N", "seed of the simulator; the same seed creates the same traffic (default 1)"),
@@ -243,8 +256,8 @@ export const COMMANDS: readonly Command[] = [
     name: "serve",
     summary: "index a deployment and serve it, in one process",
     description:
-      "Runs the indexer and the API, and the portfolio service if it is configured (RPC_URL_<chain id> and PAY_TO), on\n" +
-      "the embedded database in the data folder or the one in DATABASE_URL. Waits for a node that is down. Another\n" +
+      "Runs the indexer and the API, and the portfolio service if it is configured (RPC_URL_<chain id> and PAY_TO), on " +
+      "the embedded database in the data folder or the one in DATABASE_URL. Waits for a node that is down. Another " +
       "`sextant api` or `sextant indexer` with the same data folder joins it.",
     options: {
       network,
@@ -258,8 +271,8 @@ export const COMMANDS: readonly Command[] = [
     name: "indexer",
     summary: "follow the chain and write the rows",
     description:
-      "Indexes the deployment in NETWORK from the nodes in RPC_URL into the database and follows the chain. Run as many\n" +
-      "as you like: one writes, the others stand by and take over within seconds. Serves /health, /ready and /metrics\n" +
+      "Indexes the deployment in NETWORK from the nodes in RPC_URL into the database and follows the chain. Run as many " +
+      "as you like: one writes, the others stand by and take over within seconds. Serves /health, /ready and /metrics " +
       "on INDEXER_PORT.",
     options: { network, deployment: deployments },
     load: async () => (await import("./commands/indexer.ts")).indexerCommand,
@@ -268,7 +281,7 @@ export const COMMANDS: readonly Command[] = [
     name: "api",
     summary: "serve the indexing API from the database",
     description:
-      "Serves the indexing API on API_PORT. It is stateless: run as many as you like on one PostgreSQL. Reads NETWORK\n" +
+      "Serves the indexing API on API_PORT. It is stateless: run as many as you like on one PostgreSQL. Reads NETWORK " +
       "and RPC_URL like the indexer; WRITE_AUTH selects open or signed writes, PUBLIC_BASE_URL is the URL for clients.",
     options: { network, deployment: deployments },
     load: async () => (await import("./commands/api.ts")).apiCommand,
@@ -277,9 +290,9 @@ export const COMMANDS: readonly Command[] = [
     name: "webhooks",
     summary: "deliver events to webhooks, or manage them",
     description:
-      "Delivers events to the registered webhooks and to those in SEXTANT_WEBHOOKS_FILE. API processes do the same unless\n" +
-      "SEXTANT_WEBHOOK_DELIVERY=false; run as many as you like. Serves /health, /ready and /metrics on WEBHOOKS_PORT. With\n" +
-      "one of the options below it manages a webhook, by its id or name, and ends. Works on all deployments of NETWORK and\n" +
+      "Delivers events to the registered webhooks and to those in SEXTANT_WEBHOOKS_FILE. API processes do the same unless " +
+      "SEXTANT_WEBHOOK_DELIVERY=false; run as many as you like. Serves /health, /ready and /metrics on WEBHOOKS_PORT. With " +
+      "one of the options below it manages a webhook, by its id or name, and ends. Works on all deployments of NETWORK and " +
       "DEPLOYMENTS, or on those that --deployment names.",
     options: {
       network,
@@ -300,8 +313,8 @@ export const COMMANDS: readonly Command[] = [
     name: "portfolio",
     summary: "serve paid wallet snapshots",
     description:
-      "Sells wallet snapshots on PORTFOLIO_PORT: balances, prices, positions and activity on every chain with configured\n" +
-      "nodes (RPC_URL_8453, RPC_URL_1, …), paid per request with x402 to PAY_TO. Run as many as you like on one\n" +
+      "Sells wallet snapshots on PORTFOLIO_PORT: balances, prices, positions and activity on every chain with configured " +
+      "nodes (RPC_URL_8453, RPC_URL_1, …), paid per request with x402 to PAY_TO. Run as many as you like on one " +
       "PostgreSQL, with one shared `sextant facilitator`.",
     options: {},
     load: async () => (await import("./commands/portfolio.ts")).portfolioCommand,
@@ -310,8 +323,8 @@ export const COMMANDS: readonly Command[] = [
     name: "facilitator",
     summary: "verify x402 payments and settle them on chain",
     description:
-      "Verifies x402 payments and settles them with the key in FACILITATOR_PRIVATE_KEY, which pays the gas. Run one per\n" +
-      "key: it assigns the account's nonces. The database records every transaction sent, so a payment that is settled\n" +
+      "Verifies x402 payments and settles them with the key in FACILITATOR_PRIVATE_KEY, which pays the gas. Run one per " +
+      "key: it assigns the account's nonces. The database records every transaction sent, so a payment that is settled " +
       "again after a restart gets the same one. FACILITATOR_GAS_PRICE_MAX and similar settings limit the gas costs.",
     options: {},
     load: async () => (await import("./commands/facilitator.ts")).facilitatorCommand,
@@ -320,7 +333,7 @@ export const COMMANDS: readonly Command[] = [
     name: "deployments",
     summary: "list the deployments of the database, or drop one",
     description:
-      "Lists the deployments of NETWORK and DEPLOYMENTS, and every other index in the database, with how far\n" +
+      "Lists the deployments of NETWORK and DEPLOYMENTS, and every other index in the database, with how far " +
       "each is. With --drop it deletes the schema of one, which no indexer may be writing; others are not touched.",
     options: {
       network,
@@ -328,13 +341,14 @@ export const COMMANDS: readonly Command[] = [
       yes: flag("delete it"),
     },
     isOperator: true,
+    exits: { 1: "nothing was deleted: --yes is missing" },
     load: async () => (await import("./commands/deployments.ts")).deploymentsCommand,
   },
   {
     name: "rebuild",
     summary: "rebuild the rows from the stored logs, without a node",
     description:
-      "Folds the stored logs into fresh tables and swaps them in at the end; readers are not interrupted. Stop the\n" +
+      "Folds the stored logs into fresh tables and swaps them in at the end; readers are not interrupted. Stop the " +
       "indexer first. Reads NETWORK, DATABASE_URL and DATABASE_SCHEMA, and RPC_URL with --reread.",
     options: {
       network,
@@ -351,9 +365,9 @@ export const COMMANDS: readonly Command[] = [
     name: "move",
     summary: "copy everything to another PostgreSQL and verify the copy",
     description:
-      "Copies the source data (logs, documents, metadata, payments) from the embedded database, or the one in\n" +
-      "DATABASE_URL, into an empty schema of another PostgreSQL in one transaction, compares both, and rebuilds the rows\n" +
-      "from the logs. Stop the services first. The old database stays unchanged. Copies every deployment of NETWORK and\n" +
+      "Copies the source data (logs, documents, metadata, payments) from the embedded database, or the one in " +
+      "DATABASE_URL, into an empty schema of another PostgreSQL in one transaction, compares both, and rebuilds the rows " +
+      "from the logs. Stop the services first. The old database stays unchanged. Copies every deployment of NETWORK and " +
       "DEPLOYMENTS, unless --deployment names one.",
     options: {
       deployment,
@@ -366,10 +380,10 @@ export const COMMANDS: readonly Command[] = [
     name: "export",
     summary: "write final blocks as Parquet files, or publish the tables",
     description:
-      "Writes raw logs, blocks and every version of every row up to a final block as Parquet files that never change,\n" +
-      "with a manifest of their hashes and views for DuckDB. A later run adds what is new; one that was killed goes on.\n" +
-      "With --publication it creates a publication for logical replication instead. See docs/export.md. Reads\n" +
-      "DATABASE_URL and DATABASE_SCHEMA; the indexer may keep running. Exit code 1: --verify has found a difference.",
+      "Writes raw logs, blocks and every version of every row up to a final block as Parquet files that never change, " +
+      "with a manifest of their hashes and views for DuckDB. A later run adds what is new; one that was killed goes on. " +
+      "With --publication it creates a publication for logical replication instead. See docs/export.md. Reads " +
+      "DATABASE_URL and DATABASE_SCHEMA; the indexer may keep running.",
     options: {
       deployment,
       parquet: text("DIR", "the folder of the files"),
@@ -385,14 +399,15 @@ export const COMMANDS: readonly Command[] = [
       publication: text("NAME", "create the publication, or add the tables that it lacks"),
     },
     isOperator: true,
+    exits: { 1: "--verify has found a difference" },
     load: async () => (await import("./commands/export.ts")).exportCommand,
   },
   {
     name: "audit",
     summary: "compare the rows with the contracts",
     description:
-      "Compares every row with the contract state at a block and with its event, recounts the counters, and prints a\n" +
-      "table of differences. Exit code 0: no difference, 1: some. The indexer may keep running. A block that is not\n" +
+      "Compares every row with the contract state at a block and with its event, recounts the counters, and prints a " +
+      "table of differences. The indexer may keep running. A block that is not " +
       "recent needs an archive node in RPC_URL. Reads NETWORK, RPC_URL, DATABASE_URL and DATABASE_SCHEMA.",
     options: {
       network,
@@ -404,15 +419,16 @@ export const COMMANDS: readonly Command[] = [
       ),
     },
     isOperator: true,
+    exits: { 1: "there is a difference" },
     load: async () => (await import("./commands/audit.ts")).auditCommand,
   },
   {
     name: "mcp",
     summary: "offer the tools of both services to an agent on this machine",
     description:
-      "Speaks the Model Context Protocol over standard input and output: an agent's client starts it. Reads the services\n" +
-      "in SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL, or those of a local run. With SEXTANT_PAYER_KEY or\n" +
-      "SEXTANT_PAYER_KEY_FILE it pays for snapshots within the limits in SEXTANT_GUARD_*, and writes every payment to\n" +
+      "Speaks the Model Context Protocol over standard input and output: an agent's client starts it. Reads the services " +
+      "in SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL, or those of a local run. With SEXTANT_PAYER_KEY or " +
+      "SEXTANT_PAYER_KEY_FILE it pays for snapshots within the limits in SEXTANT_GUARD_*, and writes every payment to " +
       "SEXTANT_JOURNAL. Without one, the agent's client gets the terms and pays itself.",
     options: {},
     load: async () => (await import("./commands/mcp.ts")).mcpCommand,

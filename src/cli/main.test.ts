@@ -11,9 +11,10 @@ import {
   createDatabaseEnvironment,
   startSextant,
 } from "../../tests/support/process/sextant-process.ts";
-import { parseArguments } from "./command.ts";
+import { operationsFor } from "./api-operations.ts";
 import { COMMANDS as COMMAND_LIST } from "./commands.ts";
 import { main } from "./main.ts";
+import { parseArguments } from "./parse-arguments.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "sextant-cli-"));
 
@@ -36,6 +37,49 @@ describe("help", () => {
     expect(out).toContain("--debug");
   });
 
+  const invocations = [
+    [],
+    ...COMMAND_LIST.map(({ name }) => [name]),
+    ...(["get", "list"] as const).flatMap((command) =>
+      operationsFor(command).map(({ path }) => [command, path.slice(1)]),
+    ),
+  ];
+
+  it("fits every help into 80 columns, or into a narrower terminal", async () => {
+    for (const columns of [80, 60]) {
+      for (const args of invocations) {
+        const { code, out } = await runSextantInProcess(["help", ...args], {}, folder, columns);
+        expect(code).toBe(0);
+        const isTooWide = (line: string) => line.length > columns && /\S \S/.test(line.replace(/ \\$/, ""));
+        expect(out.split("\n").filter(isTooWide)).toEqual([]);
+      }
+    }
+  });
+
+  it("shows the same help for `help COMMAND` as for `COMMAND --help`, and as wide as the terminal", async () => {
+    const named = await runSextantInProcess(["help", "list", "intents"]);
+    expect(named).toEqual(await runSextantInProcess(["list", "intents", "--help"]));
+    const wide = await runSextantInProcess(["help", "publish"], {}, folder, 200);
+    expect(Math.max(...wide.out.split("\n").map(({ length }) => length))).toBeGreaterThan(90);
+  });
+
+  it("breaks a long example so that a shell joins its lines", async () => {
+    const { out } = await runSextantInProcess(["help", "preflight"]);
+    const example = COMMAND_LIST.find(({ name }) => name === "preflight")?.client?.examples[0];
+    expect(out.replace(/ \\\n +/g, " ")).toContain(`\n  node bin/sextant.mjs ${example}\n`);
+  });
+
+  it("lists the exit codes of the command, and no others", async () => {
+    const codes = async (name: string) => {
+      const [, list = ""] = (await runSextantInProcess(["help", name])).out.split("\nExit codes\n");
+      return [...list.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code));
+    };
+    const common = [0, 64, 65, 69, 70, 74, 78, 130];
+    expect(await codes("watch")).toEqual(common);
+    expect(await codes("wallet")).toEqual([0, 3, 4, 5, 6, ...common.slice(1)]);
+    expect((await runSextantInProcess(["help", "audit"])).out).toMatch(/^ {2}1 +there is a difference$/m);
+  });
+
   it("loads no command for the help: the list imports them lazily", () => {
     const list = readFileSync(new URL("./commands.ts", import.meta.url), "utf8");
     expect(list).not.toMatch(/^import (?!type )/m);
@@ -51,7 +95,7 @@ describe("options", () => {
     const given = Object.entries(options).flatMap(([option, { type }]) =>
       type === "boolean" ? [`--${option}`] : [`--${option}`, "1"],
     );
-    const invocation = await parseArguments([name, ...given], COMMAND_LIST);
+    const invocation = await parseArguments([name, ...given], COMMAND_LIST, 80);
     if (invocation.kind !== "run") throw new Error("the command shows its help");
     expect(Object.keys(invocation.options)).toEqual(expect.arrayContaining(Object.keys(options)));
     expect(Object.values(invocation.filters).filter((value) => value !== undefined)).toEqual([]);
@@ -80,6 +124,27 @@ describe("an invalid start", () => {
       {},
       64,
       /^sextant: Unknown option '--fly'; run `node bin\/sextant\.mjs api --help` .*\n$/,
+    ],
+    [
+      "a misspelt command",
+      ["wacth"],
+      {},
+      64,
+      /^sextant: Unknown command "wacth"; did you mean watch\? .*\n$/,
+    ],
+    [
+      "a misspelt option",
+      ["api", "--netwrok", "x"],
+      {},
+      64,
+      /^sextant: Unknown option '--netwrok'; did you mean --network\? .*\n$/,
+    ],
+    [
+      "a misspelt path",
+      ["list", "intnets"],
+      {},
+      64,
+      /^sextant: The API has no intnets; did you mean intents\? .*\n$/,
     ],
     [
       "a stray argument",
@@ -180,7 +245,7 @@ describe("an invalid start", () => {
 
 describe("options", () => {
   const options = async (...argv: string[]) => {
-    const invocation = await parseArguments(argv, COMMAND_LIST);
+    const invocation = await parseArguments(argv, COMMAND_LIST, 80);
     return invocation.kind === "run" ? invocation.options : null;
   };
 

@@ -6,11 +6,13 @@ import { type Environment, readConfig, rejectUnknownVariables } from "../config/
 import { processSettings, variableRules } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
-import { type Command, parseArguments, withOptions } from "./command.ts";
+import { type Command, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createDisplay } from "./display/display.ts";
 import { toPlainText } from "./display/plain-text.ts";
 import { describeFailure, INTERRUPTED, OutputError } from "./exit-codes.ts";
+import { helpWidth } from "./help.ts";
+import { parseArguments } from "./parse-arguments.ts";
 
 type Stream = { write(text: string): unknown; readonly isTTY?: boolean; readonly columns?: number };
 
@@ -78,7 +80,7 @@ function watchOutput({ stdout }: Host): Output {
 }
 
 async function run(host: Host, { print, closed }: Output): Promise<number> {
-  const invocation = await parseArguments(host.argv.slice(2), COMMANDS);
+  const invocation = await parseArguments(host.argv.slice(2), COMMANDS, helpWidth(host.stdout.columns));
   if (invocation.kind === "help") {
     await print(invocation.text);
     return 0;

@@ -1,5 +1,6 @@
 // Reads the environment into a frozen, typed configuration; rejects unknown and malformed variables by name.
 import { Fault } from "../lib/fault.ts";
+import { nearestName } from "../lib/nearest-name.ts";
 import type { Setting } from "./setting-kinds.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,26 +42,6 @@ export function rejectUnknownVariables(
 }
 
 function suggestion(name: string, known: readonly string[]): string {
-  const [nearest] = known
-    .map((candidate) => ({ candidate, distance: editDistance(name, candidate) }))
-    .filter(({ distance }) => distance <= 3)
-    .sort((a, b) => a.distance - b.distance);
-  return nearest ? `did you mean ${nearest.candidate}?` : "remove it, or see .env.example for all variables.";
-}
-
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const change = a[row - 1] === b[column - 1] ? 0 : 1;
-      current[column] = Math.min(
-        (previous[column] ?? 0) + 1,
-        (current[column - 1] ?? 0) + 1,
-        (previous[column - 1] ?? 0) + change,
-      );
-    }
-    previous = current;
-  }
-  return previous[b.length] ?? 0;
+  const nearest = nearestName(name, known);
+  return nearest === null ? "remove it, or see .env.example for all variables." : `did you mean ${nearest}?`;
 }

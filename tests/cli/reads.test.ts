@@ -64,7 +64,8 @@ describe("every path of the API", () => {
     expect(get.out).toContain("  agents/AGENT_ID ");
     expect(get.out).toContain("  tx/HASH/explain ");
     expect(list.out).toContain("  accounts/ADDRESS/policies ");
-    for (const { summary } of operationsFor("list")) expect(list.out).toContain(summary);
+    const text = list.out.replace(/\s+/g, " ");
+    for (const { summary } of operationsFor("list")) expect(text).toContain(summary);
   });
 });
 
