@@ -1,7 +1,5 @@
 // The frame of every page, those of errors too: menus, search, the block to look at, and where the index is.
-import { FAVICON_PATH } from "../http/icon.ts";
-import { renderDocument } from "../http/pages/document.ts";
-import { type Fault, publicMessage } from "../lib/fault.ts";
+import { FAVICON_PATH, renderDocument } from "../http/pages/document.ts";
 import { type Html, html } from "../lib/html.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { time } from "./components.ts";

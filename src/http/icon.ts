@@ -1,8 +1,7 @@
 // The icon of all services, a sextant, as SVG and as the ICO that older clients ask for; and the other small files of every site.
 import { type Html, html, renderHtml } from "../lib/html.ts";
+import { FAVICON_PATH } from "./pages/document.ts";
 import type { StaticDocument } from "./routes/documents.ts";
-
-export const FAVICON_PATH = "/favicon.svg";
 
 // On a square of 32 units: two arms from the apex to the ends of an arc, and an index arm between them.
 const SIZE = 32;
@@ -26,7 +25,7 @@ function drawSextant(): string {
   return `M${left}L${apex}L${right}A${RADIUS} ${RADIUS} 0 0 1 ${left}M${apex}L${index}`;
 }
 
-export function renderSvgIcon(): string {
+function renderSvgIcon(): string {
   const colour = [COLOUR.red, COLOUR.green, COLOUR.blue].map((part) => part.toString(16).padStart(2, "0"));
   return renderHtml(
     html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE} ${SIZE}"><path d="${drawSextant()}" fill="none" stroke="#${colour.join("")}" stroke-width="${STROKE}" stroke-linejoin="round" stroke-linecap="round"/></svg>\n`,
@@ -44,7 +43,7 @@ const DIRECTORY_BYTES = 22;
 const HEADER_BYTES = 40;
 
 /** One image of 32 × 32 pixels with 32 bits each. */
-export function renderIcoIcon(): Buffer {
+function renderIcoIcon(): Buffer {
   const pixelBytes = SIZE * SIZE * 4;
   // One bit per pixel, in rows of whole 32-bit words; all zero, because the pixels carry their own opacity.
   const maskBytes = SIZE * 4;

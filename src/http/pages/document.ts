@@ -1,8 +1,9 @@
 // The document around the content of every page, and the policy of a page that has its style and script inside.
 import { createHash } from "node:crypto";
 import { type Html, html, inlineModule, inlineStyle, renderHtml } from "../../lib/html.ts";
-import { FAVICON_PATH } from "../icon.ts";
 import { buildForBrowser } from "./build-for-browser.ts";
+
+export const FAVICON_PATH = "/favicon.svg";
 
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
 
