@@ -1,5 +1,6 @@
 // The frame of every page, those of errors too: menus, search, the block to look at, and where the index is.
 import { FAVICON_PATH, renderDocument } from "../http/pages/document.ts";
+import { type Fault, publicMessage } from "../lib/fault.ts";
 import { type Html, html } from "../lib/html.ts";
 import { type AssetName, assetPath } from "./assets.ts";
 import { time } from "./components.ts";
