@@ -1,5 +1,5 @@
 // Connects the examples with `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createSextant } from "@sextant/client/sextant";
 import { type Address, createWalletClient, defineChain, type Hex, http, publicActions } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
@@ -19,6 +19,7 @@ const FILE = ".sextant/local.json";
 export type LocalWallet = ReturnType<ReturnType<typeof openLocalRun>["wallet"]>;
 
 export function openLocalRun() {
+  if (!existsSync(FILE)) throw new Error(`There is no ${FILE}: run npm start in another terminal first.`);
   const run = JSON.parse(readFileSync(FILE, "utf8")) as LocalRun;
   const chain = defineChain({
     id: run.deployment.chainId,
@@ -27,6 +28,9 @@ export function openLocalRun() {
     rpcUrls: { default: { http: [find(run.chains, "local").rpcUrl] } },
   });
   return {
+    /** Address of the indexing API, which serves the explorer too. */
+    api: run.api,
+    chainId: BigInt(run.deployment.chainId),
     sextant: createSextant({ api: run.api }),
     contract: (name: string): Address => {
       const address = run.deployment.contracts[name];

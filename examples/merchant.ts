@@ -5,7 +5,7 @@ import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-regis
 import { erc20Abi, type Hex, parseEventLogs, parseUnits, zeroAddress, zeroHash } from "viem";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { sextant, contract, token, wallet } = openLocalRun();
+const { api, sextant, contract, token, wallet } = openLocalRun();
 const [merchant, agent] = [wallet("merchant"), wallet("agent")];
 const owner = merchant.account.address;
 const registry = { address: contract("CommerceRegistry"), abi: commerceRegistryAbi } as const;
@@ -78,6 +78,8 @@ for (;;) {
   const receipt = receipts.find(({ quote_hash }) => quote_hash === quoteHash);
   if (receipt !== undefined) {
     console.log(`receipt ${receipt.receipt_id}: ${receipt.amount} paid in ${receipt.result_hash}`);
+    console.log(`next: open ${api}/explorer/merchants/${merchant_id}, or run`);
+    console.log(`  node bin/sextant.mjs get quotes/${quoteHash}`);
     break;
   }
   await sleep(500);

@@ -1,5 +1,6 @@
 // A paid server alongside a local run: `npm start -- --payee $PAY_TO`, then `PAY_TO=0x… npx tsx examples/paid-server.ts`.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import {
   decodePaymentSignatureHeader,
   encodePaymentRequiredHeader,
@@ -49,4 +50,10 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
 const server = createServer((request, response) => {
   serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
 });
-server.listen(Number(PORT), "127.0.0.1", () => console.log(`listening: ${JSON.stringify(server.address())}`));
+server.listen(Number(PORT), "127.0.0.1", () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`listening on port ${port}`);
+  console.log(
+    `next: curl -i http://127.0.0.1:${port}/greeting shows the terms; the client of docs/client.md pays them`,
+  );
+});

@@ -1,49 +1,75 @@
 // An agent that asks for its own policy before it acts: `npm start`, then `npx tsx examples/policy-agent.ts`.
-import { policyModuleAbi } from "@sextant/contracts/generated/policy-module";
+import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/generated/policy-account";
 import { encodeFunctionData, erc20Abi, formatUnits, type Hex, parseUnits } from "viem";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { sextant, token, contract, wallet } = openLocalRun();
-const policies = contract("PolicyModule");
+const { api, sextant, token, contract, wallet } = openLocalRun();
 const agent = wallet("agent");
 const merchant = wallet("merchant").account.address;
+const usdc = (amount: bigint | string) => `${formatUnits(BigInt(amount), 6)} USDC`;
+const transfer = (to: Hex, amount: bigint) =>
+  encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
 /** No check may be older than the agent's own newest transaction. */
 let minBlock = 0n;
 
-async function send(to: string, data: string): Promise<Hex> {
-  const hash = await agent.sendTransaction({ to: to as Hex, data: data as Hex });
+async function send(to: Hex, data: Hex): Promise<Hex> {
+  const hash = await agent.sendTransaction({ to, data });
   minBlock = await blockOf(agent, hash);
   return hash;
 }
 
-/** Calls the module that keeps the rules of the agent's account. */
-function sendToModule(...[functionName, args]: ["recordSpend" | "setSpendLimit", readonly [Hex, bigint]]) {
-  return send(policies, encodeFunctionData({ abi: policyModuleAbi, functionName, args }));
+/** A smart account that the agent's key owns. Each of its calls passes the policy module, which counts what it spends. */
+async function openAccount(): Promise<Hex> {
+  const args = [agent.account.address, contract("PolicyModule")] as const;
+  const hash = await agent.deployContract({ abi: policyAccountAbi, bytecode: policyAccountBytecode, args });
+  const { contractAddress } = await agent.waitForTransactionReceipt({ hash });
+  if (!contractAddress) throw new Error(`the transaction ${hash} deployed no account`);
+  return contractAddress;
 }
 
-/** Transfers tokens if the rules of the agent's account allow it. Returns what would have to change if they do not. */
+/** Pays from the account if its rules allow it. Returns the calls that would allow it if they do not. */
 async function pay(amount: bigint) {
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [merchant, amount] });
-  const plan = { account: agent.account.address, target: token, data };
-  const { allowed, reasons, required_policy_updates } = await sextant.preflight(plan, { minBlock });
-  console.log(`pay ${formatUnits(amount, 6)}: ${allowed ? "allowed" : `not allowed. ${reasons.join(" ")}`}`);
+  const call = { target: token, data: transfer(merchant, amount) };
+  const { allowed, reasons, required_policy_updates } = await sextant.preflight(
+    { account, ...call },
+    { minBlock },
+  );
+  console.log(`pay ${usdc(amount)}: ${allowed ? "allowed" : `not allowed. ${reasons.join(" ")}`}`);
   if (!allowed) return required_policy_updates;
-  // A smart account does this with each of its calls. A plain key uses up its limit only if it says what it spends.
-  await sendToModule("recordSpend", [token, amount]);
-  const hash = await send(token, data);
-  console.log(`paid in ${hash}`);
+  // Through the account, never with the key alone: a transfer that the key sends itself meets no rule and is not counted.
+  const args = [call.target, 0n, call.data] as const;
+  const hash = await send(
+    account,
+    encodeFunctionData({ abi: policyAccountAbi, functionName: "execute", args }),
+  );
+  const [window] = await sextant.listSpendingWindows({ address: account }, { minBlock }).take(1);
+  if (window === undefined) throw new Error("the index has no limit of this account");
+  console.log(
+    `paid in ${hash}; ${usdc(window.spent)} is spent today, ${usdc(window.remaining ?? "0")} remains`,
+  );
   return [];
 }
 
+const account = await openAccount();
+await send(token, transfer(account, parseUnits("5", 6)));
+// Only what is spent under a limit is counted, so that the limit comes first: 2 a day.
+const limit = [token, parseUnits("2", 6)] as const;
+await send(
+  account,
+  encodeFunctionData({ abi: policyAccountAbi, functionName: "setSpendLimit", args: limit }),
+);
+console.log(`account ${account} holds ${usdc("5000000")} and may spend ${usdc(limit[1])} a day`);
+
 // A contract outside the list of targets is not allowed. The response has the calls that would allow it; whether they
 // are sent is the decision of the account's owner, who is the agent itself here.
-for (const { policy_type, to, data } of await pay(parseUnits("1.5", 6))) {
+for (const { policy_type, data } of await pay(parseUnits("1.5", 6))) {
   console.log(`the owner sets ${policy_type}`);
-  await send(to, data);
+  // The account has the functions of the module under the same names, and passes them on as itself.
+  await send(account, data as Hex);
 }
 await pay(parseUnits("1.5", 6));
-
-// A limit of 2 a day: now a smaller payment is allowed, and a larger one is not.
-await sendToModule("setSpendLimit", [token, parseUnits("2", 6)]);
+// The rest of the day's limit is 0.5: a larger payment is not allowed, and a smaller one is.
+await pay(parseUnits("1", 6));
 await pay(parseUnits("0.5", 6));
-await pay(parseUnits("2.5", 6));
+console.log(`next: open ${api}/explorer/accounts/${account}, or run`);
+console.log(`  node bin/sextant.mjs list accounts/${account}/windows`);

@@ -1,11 +1,12 @@
-// A solver that bids on open intents and fills those that select it: `npm start`, then `npx tsx examples/solver.ts`.
-import { setTimeout as sleep } from "node:timers/promises";
+// A solver that bids on open intents and ends when it has filled one: `npm start`, then `npx tsx examples/solver.ts`.
 import type { Bid, Intent } from "@sextant/client/sextant";
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { type Hex, keccak256, zeroHash } from "viem";
+import { openIntentOwner } from "./intent-owner.ts";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { sextant, contract, wallet } = openLocalRun();
+const run = openLocalRun();
+const { api, sextant, contract, wallet } = run;
 const solver = wallet("solver");
 const me = solver.account.address.toLowerCase();
 const book = { address: contract("IntentBook"), abi: intentBookAbi } as const;
@@ -53,11 +54,22 @@ async function work(intent: Intent): Promise<void> {
   else if (own.status === "SELECTED") await fill(own);
 }
 
-for (;;) {
+// The owners of a local run's own intents select among their own solvers, so that we are an owner too.
+const owner = openIntentOwner(run);
+const wanted = await owner.submit();
+minBlock = await solver.getBlockNumber();
+for (let round = 1; round <= 2; round += 1) {
+  // A real solver repeats this for ever, and reads all pages or the events.
   const open = sextant.listIntents({ status: "open", include: "requirements" }, { minBlock });
-  for await (const intent of open) {
+  for (const intent of await open.take(5)) {
     // Others may have been faster, or time has run out: the next intent is still worth a bid.
     await work(intent).catch((error: Error) => console.error(`intent ${intent.intent_id}: ${error.message}`));
   }
-  await sleep(1_000);
+  const own = await findOwnBid(wanted);
+  if (own?.status === "OPEN") minBlock = await owner.select(wanted, own.chain_bid_id ?? "");
 }
+const { status, fill: filled } = await sextant.getIntent({ id: wanted }, { minBlock });
+if (status !== "FILLED") throw new Error(`intent ${wanted} is ${status}; is npm start still running?`);
+console.log(`result: took ${filled?.amount_in}, gave ${filled?.amount_out} for intent ${wanted}`);
+console.log(`next: open ${api}/explorer/intents/${wanted}, or run`);
+console.log(`  node bin/sextant.mjs list intents/${wanted}/bids`);

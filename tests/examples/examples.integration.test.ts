@@ -3,10 +3,6 @@
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createHttpRpcRequest } from "@sextant/contracts/deploy/rpc-request";
-import { selectBid } from "@sextant/simulator/transactions/bids";
-import { signIntent, submitIntent } from "@sextant/simulator/transactions/intents";
-import { openWorld } from "@sextant/simulator/world";
 import { createPublicClient, erc20Abi, type Hex, http } from "viem";
 import { expect, it } from "vitest";
 import { startProgram, startSextant } from "../support/process/sextant-process.ts";
@@ -15,12 +11,9 @@ import { createTestFolder } from "../support/test-folder.ts";
 type LocalState = {
   readonly api: string;
   readonly chains: readonly { readonly rpcUrl: string }[];
-  readonly deployment: Parameters<typeof openWorld>[0]["deployment"];
   readonly payment: { readonly asset: Hex };
   readonly accounts: readonly { readonly name: string; readonly address: Hex }[];
 };
-
-const HOUR = 3_600n;
 
 async function startLocalRun() {
   const folder = await createTestFolder();
@@ -38,7 +31,6 @@ async function startLocalRun() {
     run,
     state,
     node,
-    world: await openWorld({ request: createHttpRpcRequest(rpcUrl), deployment: state.deployment }),
     start: (name: string) =>
       startProgram(fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url)), { cwd: folder }),
     balance(name: string): Promise<bigint> {
@@ -56,25 +48,36 @@ async function startLocalRun() {
 
 type LocalRun = Awaited<ReturnType<typeof startLocalRun>>;
 
-/** Two payments are allowed and made, one before and one after are neither. */
-async function runPolicyAgent({ start, balance }: LocalRun): Promise<void> {
+/** Two payments are allowed, made and counted; one before and one between them are neither. */
+async function runPolicyAgent({ start, state, balance }: LocalRun): Promise<void> {
   const before = [await balance("agent"), await balance("merchant")] as const;
   const { code, out, err } = await start("policy-agent").ended;
   expect([code, err]).toEqual([0, ""]);
-  expect(out.split("\n")).toEqual([
-    expect.stringMatching(/^pay 1\.5: not allowed\. Target 0x\w+ is not allowed for this account\.$/),
+  const [, account = ""] = /^account (0x\w{40}) holds 5 USDC and may spend 2 USDC a day$/m.exec(out) ?? [];
+  expect(out.split("\n").slice(1)).toEqual([
+    expect.stringMatching(/^pay 1\.5 USDC: not allowed\. Target 0x\w+ is not allowed for this account\.$/),
     "the owner sets TARGET_ALLOWLIST",
-    "pay 1.5: allowed",
-    expect.stringMatching(/^paid in 0x[0-9a-f]{64}$/),
-    "pay 0.5: allowed",
-    expect.stringMatching(/^paid in 0x[0-9a-f]{64}$/),
-    expect.stringMatching(/^pay 2\.5: not allowed\. .*500000 is spent, 1500000 remains/i),
+    "pay 1.5 USDC: allowed",
+    expect.stringMatching(/^paid in 0x[0-9a-f]{64}; 1\.5 USDC is spent today, 0\.5 USDC remains$/),
+    expect.stringMatching(/^pay 1 USDC: not allowed\. .*1500000 is spent, 500000 remains/i),
+    "pay 0.5 USDC: allowed",
+    expect.stringMatching(/^paid in 0x[0-9a-f]{64}; 2 USDC is spent today, 0 USDC remains$/),
+    `next: open ${state.api}/explorer/accounts/${account}, or run`,
+    `  node bin/sextant.mjs list accounts/${account}/windows`,
     "",
   ]);
+  await opensNext(out);
+  // What the account has not paid stays in it.
   expect([before[0] - (await balance("agent")), (await balance("merchant")) - before[1]]).toEqual([
-    2_000_000n,
+    5_000_000n,
     2_000_000n,
   ]);
+}
+
+/** The page that an example names as the next thing to open is there. */
+async function opensNext(out: string): Promise<void> {
+  const [, url = ""] = /^next: open (\S+), or run$/m.exec(out) ?? [];
+  expect((await fetch(url)).status).toBe(200);
 }
 
 async function runMerchant({ start, state, balance }: LocalRun): Promise<void> {
@@ -82,6 +85,7 @@ async function runMerchant({ start, state, balance }: LocalRun): Promise<void> {
   const { code, out, err } = await start("merchant").ended;
   expect([code, err]).toEqual([0, ""]);
   const [, id, paid] = /receipt (\d+): 250000 paid in (0x[0-9a-f]{64})/.exec(out) ?? [];
+  await opensNext(out);
   const [, quoteHash] = /quotes (0x[0-9a-f]{64})/.exec(out) ?? [];
   const { receipts } = (await (await fetch(`${state.api}/receipts?limit=1`)).json()) as {
     receipts: object[];
@@ -90,25 +94,16 @@ async function runMerchant({ start, state, balance }: LocalRun): Promise<void> {
   expect((await balance("merchant")) - before).toBe(250_000n);
 }
 
-/** The test is the owner: it wants something, and selects the bid. */
-async function runSolver({ start, world, state }: LocalRun): Promise<void> {
-  const { agent } = world.actors;
-  const deadline = (await world.timeline.now()) + HOUR;
-  const signed = await signIntent(world, agent, {
-    ...{ inputToken: state.payment.asset, outputToken: `0x${"2b".repeat(20)}` },
-    constraints: { amountInMax: 700n, amountOutMin: 600n, deadline, slippageBps: 50 },
-    nonce: BigInt(Date.now()),
-  });
-  const id = await submitIntent(world, agent, signed);
-  const solver = start("solver");
-  await solver.waitForOutput(new RegExp(`bid on intent ${id}: takes 700, gives 600`));
-  await selectBid(world, agent, id, 1n);
-  const out = await solver.waitForOutput(new RegExp(`selected for intent ${id}: FILLED in 0x[0-9a-f]{64}`));
-  expect(out.match(new RegExp(`bid on intent ${id}:`, "g"))).toHaveLength(1);
+async function runSolver({ start, state }: LocalRun): Promise<void> {
+  const { code, out, err } = await start("solver").ended;
+  expect([code, err]).toEqual([0, ""]);
+  const [, id] = /^result: took 700000, gave 600000 for intent (\d+)$/m.exec(out) ?? [];
+  expect(out).toMatch(new RegExp(`^selected for intent ${id}: FILLED in 0x[0-9a-f]{64}$`, "m"));
+  expect(out.match(new RegExp(`^bid on intent ${id}: takes 700000, gives 600000$`, "gm"))).toHaveLength(1);
+  await opensNext(out);
   const intent = (await (await fetch(`${state.api}/intents/${id}`)).json()) as { fill: { solver: string } };
-  expect(intent.fill.solver).toBe(world.actors.solver.address.toLowerCase());
-  solver.child.kill("SIGTERM");
-  await solver.ended;
+  const solver = state.accounts.find(({ name }) => name === "solver");
+  expect(intent.fill.solver).toBe(solver?.address.toLowerCase());
 }
 
 it("runs the examples against a local run as they say", async () => {

@@ -71,7 +71,7 @@ async function startPaidServer({ facilitator }: LocalState, payTo: string): Prom
   const server = startProgram(fileURLToPath(new URL("../../examples/paid-server.ts", import.meta.url)), {
     environment: { PAY_TO: payTo, PORT: "0", FACILITATOR_URL: facilitator },
   });
-  const port = /"port":(\d+)/.exec(await server.waitForOutput(/listening: .*\n/))?.[1];
+  const port = /port (\d+)/.exec(await server.waitForOutput(/listening on port \d+\n/))?.[1];
   return `http://127.0.0.1:${port}/greeting`;
 }
 
