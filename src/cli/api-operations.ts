@@ -1,8 +1,9 @@
 // Operations of the API as the command line knows them: found by path, with their options, parameters and help.
 import { Fault } from "../lib/fault.ts";
+import { PROGRAM } from "../lib/program.ts";
 import { suggestName } from "../lib/nearest-name.ts";
 import type { ApiOperation, ApiParameter } from "./api-operation.ts";
-import { type ApiOptions, type CommandExtension, type CommandOption, PROGRAM } from "./command.ts";
+import type { ApiOptions, CommandExtension, CommandOption } from "./command.ts";
 import { API_OPERATIONS } from "./generated/api-description.ts";
 
 type OptionTable = Readonly<Record<string, CommandOption>>;
@@ -165,7 +166,8 @@ function toOptionName(name: string): string {
 export function extendByPath(command: "get" | "list"): CommandExtension {
   const operations = operationsFor(command);
   return {
-    options: Object.assign({}, ...operations.map(optionsOf)),
+    operands: [...new Set(operations.map(({ path }) => path.slice(1).replace(/\{.*/, "")))],
+    options: mergeOptions(operations.map(optionsOf)),
     describe([operand]) {
       if (operand === undefined) return { text: describeIndex(command, operations), options: {} };
       const { operation } = matchPath(command, operand);
@@ -176,6 +178,16 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
       };
     },
   };
+}
+
+/** Lists often share the name of a filter and not its values: a shell completes all of them. */
+function mergeOptions(tables: readonly OptionTable[]): OptionTable {
+  const merged: Record<string, CommandOption> = {};
+  for (const [name, option] of tables.flatMap(Object.entries<CommandOption>)) {
+    const values = [merged[name]?.valueName, option.valueName].flatMap((each) => each?.split("|") ?? []);
+    merged[name] = { ...option, valueName: [...new Set(values)].join("|") };
+  }
+  return merged;
 }
 
 /**

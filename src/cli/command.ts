@@ -53,6 +53,8 @@ export type RunClientCommand = (context: ClientContext) => Promise<number>;
 
 /** Options and help that come from the description of the API. */
 export type CommandExtension = {
+  /** The operands that a shell can complete. */
+  readonly operands?: readonly string[];
   readonly options: Readonly<Record<string, CommandOption>>;
   readonly describe: (operands: readonly string[]) => {
     /** Between the description and the options: a paragraph, or pairs of a name and its meaning. */
@@ -84,9 +86,6 @@ export type Command = {
     readonly extend?: () => Promise<CommandExtension>;
   };
 };
-
-/** How to start it. Only this is ours everywhere: outside the clone npx would run another author's package. */
-export const PROGRAM = "node bin/sextant.mjs";
 
 export function readStringOption(options: CommandOptions, name: string): string | undefined {
   const value = options[name];

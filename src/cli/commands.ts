@@ -233,6 +233,19 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/payments.ts")).paymentsCommand,
   },
   {
+    name: "completion",
+    summary: "print the completion script of a shell",
+    description:
+      "Prints a script that completes commands, options, values and paths of `sextant`. Its first line says how to load it.",
+    options: {},
+    client: {
+      operands: "bash|zsh|fish",
+      operandsMax: 1,
+      examples: ["completion bash"],
+    },
+    load: async () => (await import("./commands/completion.ts")).createCompletionCommand(COMMANDS),
+  },
+  {
     name: "local",
     summary: "run everything on this machine, with local chains and simulated traffic (npm start)",
     description:

@@ -24,7 +24,7 @@ export const moveCommand: RunCommand = async (context) => {
   if (to === undefined) {
     throw new Fault(
       "USAGE_INVALID",
-      "--to is required: node bin/sextant.mjs move --to postgres://user:password@host/database.",
+      `--to is required: ${PROGRAM} move --to postgres://user:password@host/database.`,
     );
   }
   const config = readConfig(environment, databaseSettings);

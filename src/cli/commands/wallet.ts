@@ -14,7 +14,7 @@ import { parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { findPaidAction, type OpenClient, openClient } from "../client-settings.ts";
-import { type ClientContext, PROGRAM, type RunClientCommand, readStringOption } from "../command.ts";
+import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
 import { toPlainJson } from "../display/plain-text.ts";
