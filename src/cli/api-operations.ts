@@ -1,7 +1,7 @@
 // Operations of the API as the command line knows them: found by path, with their options, parameters and help.
 import { Fault } from "../lib/fault.ts";
-import { PROGRAM } from "../lib/program.ts";
 import { suggestName } from "../lib/nearest-name.ts";
+import { PROGRAM } from "../lib/program.ts";
 import type { ApiOperation, ApiParameter } from "./api-operation.ts";
 import type { ApiOptions, CommandExtension, CommandOption } from "./command.ts";
 import { API_OPERATIONS } from "./generated/api-description.ts";

@@ -1,5 +1,7 @@
 // Help texts: what a command is for, its options, examples and exit codes, wrapped to the width of the terminal.
-import { type Command, type CommandExtension, type CommandOption, PROGRAM } from "./command.ts";
+import { PROGRAM } from "../lib/program.ts";
+import type { Command, CommandExtension, CommandOption } from "./command.ts";
+import { joinParts, wrapText } from "./display/plain-text.ts";
 import { EXIT_CODES, type ExitCode } from "./exit-codes.ts";
 
 export const GLOBAL_OPTIONS: Readonly<Record<string, CommandOption>> = {
@@ -126,22 +128,6 @@ function formatExample(command: string, width: number): string[] {
   return lines.map((line, index) => {
     return `${index === 0 ? "  " : "    "}${line}${index === lines.length - 1 ? "" : " \\"}`;
   });
-}
-
-function wrapText(text: string, width: number): string[] {
-  return joinParts(text.split(/\s+/), " ", width);
-}
-
-/** Fills lines with parts, which are never broken. */
-function joinParts(parts: readonly string[], separator: string, width: number): string[] {
-  const lines: string[] = [];
-  for (const part of parts) {
-    const last = lines.at(-1);
-    const joined = last === undefined ? part : last + separator + part;
-    if (last !== undefined && joined.length <= width) lines[lines.length - 1] = joined;
-    else lines.push(part);
-  }
-  return lines;
 }
 
 function formatHints({ variable, alias, repeatable }: CommandOption): string {

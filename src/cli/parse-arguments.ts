@@ -2,13 +2,8 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { Fault } from "../lib/fault.ts";
 import { suggestName } from "../lib/nearest-name.ts";
-import {
-  type ApiOptions,
-  type Command,
-  type CommandExtension,
-  type CommandOptions,
-  PROGRAM,
-} from "./command.ts";
+import { PROGRAM } from "../lib/program.ts";
+import type { ApiOptions, Command, CommandExtension, CommandOptions } from "./command.ts";
 import { formatCommandHelp, formatOverview, GLOBAL_OPTIONS } from "./help.ts";
 
 type Invocation =

@@ -1,5 +1,7 @@
 // Shows the state of `sextant serve`: every deployment with its URL and block, commands to copy, and the status line.
+
 import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
+import { PROGRAM } from "../lib/program.ts";
 import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { InstalledDeployment } from "./installation.ts";
@@ -65,8 +67,8 @@ export function formatServeBanner({ urls, states, dataFolder }: Banner): string 
     "  Run in a terminal",
     `    curl -s '${api}/merchants?limit=3'`,
     `    curl -s ${api}/ready`,
-    `    node bin/sextant.mjs list intents --url ${api}`,
-    `    node bin/sextant.mjs watch --url ${api}`,
+    `    ${PROGRAM} list intents --url ${api}`,
+    `    ${PROGRAM} watch --url ${api}`,
     "",
     ...(portfolio
       ? []

@@ -2,6 +2,7 @@
 import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { formatAmount } from "../lib/decimal.ts";
+import { PROGRAM } from "../lib/program.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { LocalRun } from "./state-file.ts";
 
@@ -40,13 +41,13 @@ export function formatLocalBanner({
     `  Facilitator        ${urls.facilitator}/docs`,
     "",
     "  Pay for what a wallet holds, who can take it and what changed, and print tables",
-    `    npm run pay -- ${payer}`,
-    `    node bin/sextant.mjs exposure ${payer}`,
-    `    node bin/sextant.mjs diff ${payer} --from ${differences}`,
+    `    ${PROGRAM} wallet ${payer}`,
+    `    ${PROGRAM} exposure ${payer}`,
+    `    ${PROGRAM} diff ${payer} --from ${differences}`,
     "    The wallet has a loan close to liquidation, unlimited allowances, one in Permit2, and an operator.",
     "",
     "  Watch events as they happen",
-    "    node bin/sextant.mjs watch",
+    `    ${PROGRAM} watch`,
     `    curl -N ${api}/events -H 'accept: text/event-stream'`,
     "",
     "  Open in a browser",

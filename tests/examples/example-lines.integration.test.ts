@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startLocalStack } from "../../scripts/api-examples/local-stack.ts";
 import { operationsFor } from "../../src/cli/api-operations.ts";
-import { PROGRAM } from "../../src/cli/command.ts";
+import { PROGRAM } from "../../src/lib/program.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 import { findFastFolder } from "../support/test-folder.ts";
@@ -25,7 +25,7 @@ import {
 /** Examples that cannot run alongside a local run, with the reason. A line that matches none of these must run. */
 const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^(npm (ci|test|start|install|init|pkg)|rm -rf node_modules)\b/, "installs, or runs what contains this"],
-  [/^npm run client:package\b|\.\.\/quickstart\b/, "tests/client/package.integration.test.ts runs these"],
+  [/^npm run client:package\b|\.\.\/quickstart\b/, "tests/packages/packages.integration.test.ts runs these"],
   [/^export PAYER_PRIVATE_KEY=|npx tsx examples\//, "tests/local/local-run.chaos.test.ts runs the examples"],
   [/npx vitest run\b/, "runs what contains this test"],
   [/^npx tsx packages\/|^npm run simulator\b/, "a chain of its own: the tests of the packages"],

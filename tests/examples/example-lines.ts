@@ -1,6 +1,6 @@
 // The command lines that documents and help texts show, as their reader would copy them.
 import { readdirSync, readFileSync } from "node:fs";
-import { PROGRAM } from "../../src/cli/command.ts";
+import { PROGRAM } from "../../src/lib/program.ts";
 
 export type ExampleLine = {
   /** File and line, or the help that shows it. */

@@ -1,4 +1,4 @@
-// README and docs/client.md show the quickstart as it is; tests/client/package.integration.test.ts runs it with the package.
+// README and docs/client.md show the quickstart as it is; tests/packages/packages.integration.test.ts runs it with the package.
 import { readFileSync } from "node:fs";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { expect, it } from "vitest";

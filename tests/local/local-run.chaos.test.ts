@@ -121,7 +121,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(await statusOf(`${state.facilitator}/supported`)).toBe(200);
 
   const payer = state.accounts.find(({ name }) => name === "payer");
-  expect(banner).toContain(`npm run pay -- ${payer?.address}`);
+  expect(banner).toContain(`node bin/sextant.mjs wallet ${payer?.address}`);
   expect(await statusOf(`${state.portfolio}/portfolio?address=${payer?.address}`)).toBe(402);
   const paid = await runSextantInProcess(["wallet", payer?.address ?? ""], { SEXTANT_DATA: data });
   expect([paid.code, paid.err]).toEqual([0, ""]);

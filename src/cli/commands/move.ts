@@ -1,10 +1,12 @@
 // `sextant move`: copies the database to another PostgreSQL and verifies the copy before it commits.
+
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/settings.ts";
 import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
+import { PROGRAM } from "../../lib/program.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseDeployment } from "../../protocol/deployment.ts";
 import { rebuildRows } from "../../store/index/rebuild.ts";

@@ -12,6 +12,7 @@ import { usdAmount } from "../../config/setting-kinds.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
+import { PROGRAM } from "../../lib/program.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { findPaidAction, type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";

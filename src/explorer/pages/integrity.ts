@@ -1,5 +1,7 @@
 // Integrity: where the index is against its chain, the reorgs that it met, its audits, and how to check it yourself.
+
 import { type Html, html } from "../../lib/html.ts";
+import { PROGRAM } from "../../lib/program.ts";
 import type { integritySchema } from "../../schema/integrity.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import { sourceLinks } from "../api-call.ts";
@@ -122,7 +124,7 @@ const AUDIT_COLUMNS: readonly Item<Audit>[] = [
 function auditCard({ audits, finalized_block }: Integrity, page: PageContext): Html {
   const { latest, last } = audits;
   const chosen = page.base === "" ? "" : ` --deployment ${page.base.replace(/^\/d\//, "")}`;
-  const command = `node bin/sextant.mjs audit${chosen} --block ${finalized_block}`;
+  const command = `${PROGRAM} audit${chosen} --block ${finalized_block}`;
   const shown =
     latest.length === 0
       ? html`<p class="empty">No comparison is recorded yet.</p>`
