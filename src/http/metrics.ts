@@ -64,7 +64,7 @@ function registerDurations(registry: Registry, routes: ReadonlyMap<string, Route
     aggregator: "sum",
   };
   const get = async () => ({ ...metric, values: [...routes].flatMap(routeValues) });
-  registry.registerMetric({ ...metric, get } as unknown as Histogram);
+  registry.registerMetric({ ...metric, labelNames: ["route"], get } as unknown as Histogram);
 }
 
 function routeValues([route, { buckets, seconds }]: [string, RouteStats]) {
@@ -102,10 +102,9 @@ let processRegistry: Registry | null = null;
  * Which build runs, and what Node says of its process under the names that dashboards expect. Once in a process, however
  * many services it has: the monitor of the event loop takes half a percent of a core.
  */
-export function readProcessMetrics(): Promise<string> {
+export function openProcessMetrics(): Registry {
   if (processRegistry === null) {
-    processRegistry = new Registry();
-    const register = processRegistry;
+    const register = new Registry();
     const build = new Gauge({
       name: "sextant_build_info",
       help: "Always 1; the labels say which version of Sextant runs on which version of Node.",
@@ -114,6 +113,7 @@ export function readProcessMetrics(): Promise<string> {
     });
     build.set({ version: readVersion(), node: process.version }, 1);
     collectDefaultMetrics({ register });
+    processRegistry = register;
   }
-  return processRegistry.metrics();
+  return processRegistry;
 }

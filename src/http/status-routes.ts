@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
 import { sendErrorResponse } from "./error-responses.ts";
-import { type MetricsSource, readProcessMetrics } from "./metrics.ts";
+import { type MetricsSource, openProcessMetrics } from "./metrics.ts";
 import { withRequestTimeout } from "./routes/requests.ts";
 
 export type Readiness =
@@ -15,9 +15,11 @@ export function addStatusRoutes(app: FastifyInstance, registry: MetricsSource): 
 }
 
 export function addMetricsRoute(app: FastifyInstance, registry: MetricsSource): void {
+  // From the start of the service, not from the first time that it is scraped.
+  openProcessMetrics();
   app.get("/metrics", async (_request, reply) => {
-    const own = await registry.metrics();
-    return reply.type(registry.contentType).send(`${own}\n${await readProcessMetrics()}`);
+    const texts = await Promise.all([registry.metrics(), openProcessMetrics().metrics()]);
+    return reply.type(registry.contentType).send(texts.join("\n"));
   });
 }
 

@@ -54,6 +54,17 @@ const API_INFO = {
     "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
 };
 
+/** Counts requests for monitoring. */
+export function countFacilitatorRequests(registry: Registry): (operation: string, outcome: string) => void {
+  const counter = new Counter({
+    name: "sextant_facilitator_requests_total",
+    help: "Payments verified and settled, by outcome.",
+    labelNames: ["operation", "outcome"],
+    registers: [registry],
+  });
+  return (operation, outcome) => counter.inc({ operation, outcome });
+}
+
 /**
  * Returns the server before it listens. Throws if the token on chain is not the configured one, or if another process
  * keeps the key. `release` gives the key up, once nothing is in flight.
@@ -76,12 +87,6 @@ export async function createFacilitatorServer(
     onCall,
     signal,
   });
-  const counter = new Counter({
-    name: "sextant_facilitator_requests_total",
-    help: "Payments verified and settled, by outcome.",
-    labelNames: ["operation", "outcome"],
-    registers: [registry],
-  });
   const payees = config.facilitatorPayees.map((payee) => payee.toLowerCase() as Hex);
   const endpoints = createFacilitatorEndpoints({
     facilitator,
@@ -94,7 +99,7 @@ export async function createFacilitatorServer(
       amountMin: BigInt(config.facilitatorAmountMin),
       payees: payees.length > 0 ? payees : null,
     },
-    count: (operation, outcome) => counter.inc({ operation, outcome }),
+    count: countFacilitatorRequests(registry),
   });
   const server = createHttpServer({
     ...config,
