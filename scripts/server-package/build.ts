@@ -12,8 +12,8 @@ import { CHECKOUT, emptyFolder, finishPackage, readManifest } from "./package-fo
 const PACKAGE_NAME = "@sextant-index/sextant";
 const DATA_FOLDERS = ["chain-data", "deployments", "token-lists"];
 const LICENSES = "THIRD-PARTY-LICENSES.txt";
-/** Modules find these by their own URL. */
-const FILE_OF_MODULE = /new URL\("([^"]+\.(?:json|css|ts))", import\.meta\.url\)/g;
+/** Data, sheets and modules of browsers, which modules find by their own URL. */
+const FILE_OF_MODULE = /new URL\("([^"]+\.(?:json|css)|[^"]*browser\/[^"]+\.ts)", import\.meta\.url\)/g;
 
 /** Where the versions of dependencies are pinned. */
 const WORKSPACES = ["contracts", "packages/embedded-postgres", "packages/local-chain", ""];

@@ -1,12 +1,12 @@
 // Runs one suite, measures what it costs and records the run.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
 import { inspect } from "node:util";
 import { findNatsServer } from "../../tests/broker/nats-server.ts";
 import { findStockPostgres } from "../../tests/support/database/stock-postgres.ts";
 import { findChromium } from "../../tests/support/find-chromium.ts";
 import { checkOutVersion } from "./checkout-version.ts";
 import { runDeepTests } from "./deep-run.ts";
+import { installPackages } from "./install-packages.ts";
 import { measureSlowness } from "./machine-speed.ts";
 import { readPreviousVersion } from "./previous-version.ts";
 import { readProcessorSeconds } from "./processor-time.ts";
@@ -30,8 +30,8 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
       environment: isWhole(args) ? { TEST_SHARED_HISTORY: "at once" } : {},
     }),
   integration: (args) => {
-    if (isWhole(args) || args.some((argument) => argument.includes(OPENAPI_TOOLS))) {
-      installPackages(OPENAPI_TOOLS, "tools that read OpenAPI documents (about 130 MB)");
+    for (const [folder, what] of Object.entries(TOOLS_OF_TESTS)) {
+      if (isWhole(args) || args.some((argument) => argument.includes(folder))) installPackages(folder, what);
     }
     return runVitest({ projects: ["integration"], args });
   },
@@ -124,17 +124,7 @@ async function runUpgradeTests(args: readonly string[]): Promise<Outcome> {
   }
 }
 
-const OPENAPI_TOOLS = "tests/openapi-tools";
-
-/** Packages of other projects with hundreds of megabytes, which nothing else needs, in a folder of their own. */
-function installPackages(folder: string, what: string): void {
-  // npm writes this file into node_modules at the end of an install.
-  const installed = `${folder}/node_modules/.package-lock.json`;
-  const isCurrent =
-    existsSync(installed) && statSync(installed).mtimeMs >= statSync(`${folder}/package-lock.json`).mtimeMs;
-  if (isCurrent) return;
-  process.stdout.write(`Installing ${what} …\n`);
-  const args = ["ci", "--ignore-scripts", "--workspaces=false"];
-  const { status } = spawnSync("npm", args, { cwd: folder, stdio: "inherit" });
-  if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`);
-}
+const TOOLS_OF_TESTS = {
+  "tests/openapi-tools": "tools that read OpenAPI documents (about 130 MB)",
+  "tests/packages": "three versions of Node, and tools that check packages (about 550 MB)",
+};

@@ -10,8 +10,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startLocalStack } from "../../scripts/api-examples/local-stack.ts";
 import { operationsFor } from "../../src/cli/api-operations.ts";
-import { PROGRAM } from "../../src/lib/program.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { PROGRAM } from "../../src/lib/program.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 import { findFastFolder } from "../support/test-folder.ts";
 import {

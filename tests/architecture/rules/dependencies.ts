@@ -2,7 +2,7 @@
 import { builtinModules } from "node:module";
 import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 
-const MANIFEST = /^(?:(contracts|packages\/[^/]+|tests\/openapi-tools)\/)?package\.json$/;
+const MANIFEST = /^(?:(contracts|packages\/[^/]+|tests\/(?:openapi-tools|packages))\/)?package\.json$/;
 const LOCKFILE = "package-lock.json";
 const SECTIONS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
@@ -19,6 +19,8 @@ const OTHERWISE_USED: Readonly<Record<string, readonly string[]>> = {
   "contracts/package.json": ["@openzeppelin/contracts"],
   // The test loads these generators by their names.
   "tests/openapi-tools/package.json": ["oazapfts", "openapi-typescript"],
+  // The test starts these by their paths.
+  "tests/packages/package.json": ["@arethetypeswrong/cli", "publint"],
 };
 
 type Manifest = { readonly [Section in (typeof SECTIONS)[number]]?: Readonly<Record<string, string>> } & {

@@ -19,6 +19,8 @@ type ProcessOptions = {
   readonly cwd?: string;
   /** Options for Node itself. */
   readonly node?: readonly string[];
+  /** Another Node than that of the tests. */
+  readonly execPath?: string;
   /** The checkout whose `bin/sextant.mjs` is started. */
   readonly checkout?: string;
   /** A command of the shell that limits the process, such as `ulimit -f 8`. */
@@ -38,19 +40,20 @@ export function startSextant(args: readonly string[], options: ProcessOptions = 
 /** A TypeScript program of this checkout, or of a folder that finds its packages. */
 export function startProgram(
   file: string,
-  options: Pick<ProcessOptions, "environment" | "cwd"> = {},
+  options: Pick<ProcessOptions, "environment" | "cwd" | "execPath"> = {},
 ): SextantProcess {
   return startNode(["--import", import.meta.resolve("tsx"), file], options);
 }
 
 function startNode(
   args: readonly string[],
-  { environment = {}, cwd = tmpdir(), before }: Pick<ProcessOptions, "environment" | "cwd" | "before">,
+  options: Pick<ProcessOptions, "environment" | "cwd" | "before" | "execPath">,
 ): SextantProcess {
+  const { environment = {}, cwd = tmpdir(), before, execPath = process.execPath } = options;
   const [program, ...rest] =
     before === undefined
-      ? [process.execPath, ...args]
-      : ["/bin/sh", "-c", `${before} && exec "$0" "$@"`, process.execPath, ...args];
+      ? [execPath, ...args]
+      : ["/bin/sh", "-c", `${before} && exec "$0" "$@"`, execPath, ...args];
   const child = spawn(program, rest, {
     cwd,
     // Nothing of the surroundings may leak in, but for what a process needs to run at all.
