@@ -38,8 +38,8 @@ export type CommandContext = {
 /** Runs to completion or until `stop` aborts, and returns the exit code. */
 export type RunCommand = (context: CommandContext) => Promise<number>;
 
-/** The additional parts of commands that use the services rather than run them. */
-export type ClientContext = Omit<CommandContext, "print"> & {
+/** The additional parts of commands that use the services rather than run them. They write no log. */
+export type ClientContext = Omit<CommandContext, "print" | "log"> & {
   /** The operands: arguments without an option's name. */
   readonly operands: readonly string[];
   /** Filters and parameters of the API. An option of the command itself is never one of them. */
@@ -73,18 +73,21 @@ export type Command = {
   /** A few sentences for `sextant <command> --help`. */
   readonly description: string;
   readonly options: Readonly<Record<string, CommandOption>>;
-  readonly load: () => Promise<RunClientCommand>;
   /** Exit codes besides those of every command: their meaning here, or true for the general one. */
   readonly exits?: Readonly<Partial<Record<ExitCode, string | true>>>;
   /** Works on the database of a running service, or on the configured one, and says which. */
   readonly isOperator?: true;
-  /** Help of commands that use the services: operands, commands to copy, and what the API adds. */
-  readonly client?: {
-    readonly operands: string;
-    readonly operandsMax: number;
-    readonly examples: readonly string[];
-    readonly extend?: () => Promise<CommandExtension>;
-  };
+} & (
+  | { readonly client: ClientHelp; readonly load: () => Promise<RunClientCommand> }
+  | { readonly client?: undefined; readonly load: () => Promise<RunCommand> }
+);
+
+/** Help of commands that use the services: operands, commands to copy, and what the API adds. */
+type ClientHelp = {
+  readonly operands: string;
+  readonly operandsMax: number;
+  readonly examples: readonly string[];
+  readonly extend?: () => Promise<CommandExtension>;
 };
 
 export function readStringOption(options: CommandOptions, name: string): string | undefined {

@@ -5,7 +5,6 @@ import { parseEnv } from "node:util";
 import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
-import { createLog } from "../lib/log.ts";
 import { type Command, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createDisplay } from "./display/display.ts";
@@ -92,16 +91,16 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
   );
   rejectUnknownVariables(environment, variableRules);
   const config = readConfig(environment, processSettings);
-  const log = createLog({
-    name: command.name,
-    level: config.logLevel,
-    terminal: host.stderr.isTTY === true,
-  });
-  const runCommand = await command.load();
   const stop = AbortSignal.any([stopOnSignal(host), closed]);
   const display = createDisplay({ out: host.stdout, err: host.stderr, environment });
   if (note !== null) display.report(note);
-  return runCommand({ environment, options, filters, operands, log, display, print, stop });
+  const context = { environment, options, filters, operands, display, print, stop };
+  if (command.client !== undefined) return (await command.load())(context);
+  // Loaded here: short commands write no log, and its library takes as long as the rest of them.
+  const { createLog } = await import("../lib/log.ts");
+  const terminal = host.stderr.isTTY === true;
+  const log = createLog({ name: command.name, level: config.logLevel, terminal });
+  return (await command.load())({ ...context, log });
 }
 
 /** The note says what a command of the operator works on. */
