@@ -446,4 +446,12 @@ export const COMMANDS: readonly Command[] = [
     options: {},
     load: async () => (await import("./commands/mcp.ts")).mcpCommand,
   },
+  {
+    name: "docs",
+    summary: "read these documents in a browser",
+    description:
+      "Serves the site of the documents on this machine until Ctrl-C. `npm run docs` builds it in a clone.",
+    options: { port: text("N", "the port, 3010 by default; 0 lets the system choose") },
+    load: async () => (await import("./commands/docs.ts")).docsCommand,
+  },
 ];

@@ -40,13 +40,13 @@ function missingHeadings(repository: Repository, file: string): Violation[] {
   return findAll(repository, file, ANCHOR, ([, path = "", anchor = ""]) => {
     const page = path === "" ? file : posix.join(posix.dirname(file), path);
     if (!page.endsWith(".md") || !repository.has(page)) return null;
-    if (anchorsOf(repository.text(page)).has(anchor)) return null;
+    if (listAnchors(repository.text(page)).has(anchor)) return null;
     return `names #${anchor} of ${page}, which has no such heading`;
   });
 }
 
-/** The anchors that GitHub gives the headings of a page. */
-function anchorsOf(text: string): ReadonlySet<string> {
+/** The anchors that GitHub gives the headings of a page, in their order. */
+export function listAnchors(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   const headings = text.replace(/^```[\s\S]*?^```/gm, "").matchAll(/^#{1,6} (.+)$/gm);
   for (const [, heading = ""] of headings) {
