@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
-import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
+import { exampleExposure, exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { openPaidRun } from "./paid-run.ts";
 
 const WALLET = exampleSnapshot.address;
@@ -19,11 +19,18 @@ describe("exposure", () => {
     const payer = await stage.openPayer();
     const { code, out } = await payer.run(["exposure", WALLET]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^At risk {5}\$1250\.25 {3}1 permission, 1 unlimited, 1 of unknown spenders$/m);
+    expect(out).toMatch(/^At risk {5}\$1,250\.25 {3}1 permission, 1 unlimited, 1 of unknown spenders$/m);
     expect(out).toMatch(/^ {2}spender +token +chain +allowance +at risk +reasons +kind$/m);
     expect(out).toMatch(
-      /^ {2}0x0+bad00 +USDC +base +unlimited +\$1250\.25 +unlimited, unknown spender +erc20-allowance$/m,
+      /^ {2}0x0+bad00 +USDC +base +unlimited +\$1,250\.25 +unlimited, unknown spender +erc20-allowance$/m,
     );
+    const revoke = exampleExposure.permissions[0]?.revoke;
+    expect(out).toContain(`
+How to revoke: send each from the wallet itself
+  USDC on base, 0x00000000000000000000000000000000000bad00: Sets the allowance of the spender to zero.
+    to    0x833589fcd6edb6e08f4c7c32d4f71b54bda02913
+    data  ${revoke?.type === "call" ? revoke.data : ""}
+`);
     expect(out).toMatch(/\nWhat to know\n {2}Base: permissions are /);
     expect(out).toMatch(/\n\nPaid \$0\.01 by 0x\w{40} on eip155:31337 in transaction 0x\w{64}\n$/);
     expect(await payer.transactions()).toHaveLength(1);
@@ -32,8 +39,10 @@ describe("exposure", () => {
   it("fits a terminal, and is JSON on request", async () => {
     const payer = await stage.openPayer();
     const narrow = await payer.run(["exposure", WALLET], { columns: 60, environment: { NO_COLOR: "1" } });
-    const tables = narrow.out.slice(0, narrow.out.indexOf("What to know")).split("\n");
-    for (const line of tables) expect(line.length).toBeLessThanOrEqual(72);
+    for (const line of narrow.out.split("\n").filter((each) => /\S \S/.test(each))) {
+      expect(line.length).toBeLessThanOrEqual(60);
+    }
+    expect(narrow.out).toContain("  hidden: reasons, kind; see --json");
     const { out } = await payer.run(["exposure", WALLET, "--json", "--purchase", "json"]);
     expect(JSON.parse(out)).toEqual({ ...exposureRoute.responseExample, address: WALLET });
   });
@@ -44,9 +53,11 @@ describe("diff", () => {
     const payer = await stage.openPayer();
     const { code, out } = await payer.run(["diff", WALLET, ...FROM]);
     expect(code).toBe(0);
-    expect(out).toMatch(/^Change {6}\$3300$/m);
+    expect(out).toMatch(/^Change {6}\$3,300\.00$/m);
     expect(out).toMatch(/^ {2}chain +before +after +change +by quantity +by price +other$/m);
-    expect(out).toMatch(/^ {2}base +\$6000 +\$9300 +\$3300 +\$3000 +\$300 +\$0$/m);
+    expect(out).toMatch(
+      /^ {2}base +\$6,000\.00 +\$9,300\.00 +\$3,300\.00 +\$3,000\.00 +\$300\.00 +\$0\.00$/m,
+    );
     expect(out).toMatch(/^ {2}token +chain +change +by quantity +by price$/m);
     expect(out).toMatch(/\n\nPaid \$0\.01 by /);
   });
@@ -87,6 +98,24 @@ describe.each(COMMANDS)("%s", (command, options) => {
     ]);
     expect(await payer.transactions()).toEqual([]);
   });
+});
+
+it("lists what was bought, newest first", async () => {
+  const payer = await stage.openPayer();
+  for (const [command, options] of COMMANDS) await payer.run([command, WALLET, ...options]);
+  const { out } = await payer.run(["payments"]);
+  const [, ...rows] = out.trimEnd().split("\n");
+  expect(rows.map((row) => / paid +\$0\.01 +(\w+) /.exec(row)?.[1])).toEqual(["exposure", "diff", "wallet"]);
+});
+
+it("says what a wallet may be if it is given something else", async () => {
+  const payer = await stage.openPayer();
+  for (const given of ["bad name", "0x12", "bad name.eth", "vitalik"]) {
+    expect(await payer.run(["wallet", given])).toMatchObject({
+      code: 65,
+      err: `sextant: "${given}" is not a wallet: name an address (0x and 40 hex digits), or a name such as vitalik.eth.\n`,
+    });
+  }
 });
 
 it("does not say on the word of the service that nothing was charged for a request that it rejects", async () => {

@@ -4,14 +4,15 @@ import { openList } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
-import { toPlainJson } from "../display/plain-text.ts";
-import { formatValue } from "../display/record.ts";
-import { formatHead, formatRow, layOutTable, type TableLayout } from "../display/table.ts";
+import { toPlainJson, wrapText } from "../display/plain-text.ts";
+import { formatField } from "../display/record.ts";
+import { formatHead, formatRow, layOutTable, listHidden, type TableLayout } from "../display/table.ts";
 
 type ListedRecord = Readonly<Record<string, unknown>>;
 
 const LIMIT = 20;
 const PAGE_MAX = 100;
+const NOTE_WIDTH = 80;
 
 export const listCommand: RunClientCommand = async (context) => {
   const { environment, operands, options, filters, display, print, stop } = context;
@@ -45,11 +46,14 @@ export const listCommand: RunClientCommand = async (context) => {
   const notes = [
     ...(shown === 0 ? ["No record matches."] : []),
     ...(hasMore && shown >= max ? [`${shown} shown, and there are more: --limit N or --all`] : []),
-    ...(table !== null && table.hidden > 0
-      ? [`columns left out: ${table.hidden}, see --wide or --json`]
+    ...(table !== null && table.hidden.length > 0
+      ? [`hidden: ${table.hidden.join(", ")}; see --wide or --json`]
       : []),
   ];
-  if (notes.length > 0) display.note(display.style("dim", notes.join(" · ")));
+  for (const note of notes) {
+    for (const line of wrapText(note, display.columns ?? NOTE_WIDTH))
+      display.note(display.style("dim", line));
+  }
   return 0;
 };
 
@@ -77,16 +81,19 @@ class RecordTable {
     this.#available = options.wide === true ? null : display.columns;
   }
 
-  /** How many columns did not fit. */
-  get hidden(): number {
-    return this.#layout === null ? 0 : this.#names.length - this.#layout.columns.length;
+  /** The columns that did not fit. */
+  get hidden(): readonly string[] {
+    return this.#layout === null ? [] : listHidden(this.#columns, this.#layout);
+  }
+
+  get #columns() {
+    return this.#names.map((name) => ({ title: name }));
   }
 
   format(records: readonly ListedRecord[]): string {
     if (records.length === 0) return "";
     const rows = records.map((record) => this.#names.map((name) => formatCell(record, name)));
-    const columns = this.#names.map((name) => ({ title: name }));
-    const layout = this.#layout ?? layOutTable(columns, rows, this.#available);
+    const layout = this.#layout ?? layOutTable(this.#columns, rows, this.#available);
     const head = this.#layout === null ? [formatHead(layout, this.#display)] : [];
     this.#layout = layout;
     return [...head, ...rows.map((row) => formatRow(layout, row)), ""].join("\n");
@@ -95,5 +102,5 @@ class RecordTable {
 
 /** Blank if this kind of record has no such field. */
 function formatCell(record: ListedRecord, name: string): string {
-  return Object.hasOwn(record, name) ? formatValue(record[name]) : "";
+  return Object.hasOwn(record, name) ? formatField(name, record[name]) : "";
 }

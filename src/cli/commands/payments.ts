@@ -1,12 +1,12 @@
 // `sextant payments`: what was paid, what is open and is finished now, and what is left to spend.
 import type { Payment, Recovered } from "@sextant/client/sextant";
-import { formatAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { ClientContext, RunClientCommand } from "../command.ts";
 import { toPlainJson } from "../display/plain-text.ts";
-import { TOKEN_DECIMALS } from "../display/receipt.ts";
+import { formatExactDollars, formatPaidUnits } from "../display/receipt.ts";
 import { formatHead, formatRow, layOutTable, type TableColumn } from "../display/table.ts";
+import { formatTime } from "../display/time.ts";
 import { exitOf } from "../exit-codes.ts";
 
 type Action = (client: OpenClient, context: ClientContext) => Promise<number>;
@@ -15,12 +15,24 @@ const PAYMENT_COLUMNS: readonly TableColumn[] = [
   { title: "when", isWhole: true },
   { title: "state" },
   { title: "amount", align: "right", isWhole: true },
+  { title: "bought" },
   { title: "wallet" },
   { title: "chains" },
   { title: "transaction" },
   { title: "purchase" },
   { title: "id" },
 ];
+
+// Leaves room for the outcome.
+const isRecoveredColumn = (_: unknown, index: number) =>
+  ["when", "state", "amount", "wallet"].includes(PAYMENT_COLUMNS[index]?.title ?? "");
+
+/** What is sold at a path, by the name of the command that buys it. */
+const BOUGHT: Readonly<Record<string, string>> = {
+  "/portfolio": "wallet",
+  "/portfolio/diff": "diff",
+  "/exposure": "exposure",
+};
 
 const ACTIONS: Readonly<Record<string, Action>> = { list: showPayments, recover, budget: showBudget };
 
@@ -42,7 +54,7 @@ export const paymentsCommand: RunClientCommand = async (context) => {
 };
 
 async function showPayments({ sextant }: OpenClient, context: ClientContext): Promise<number> {
-  const payments = await sextant.payments.list();
+  const payments = [...(await sextant.payments.list())].sort((a, b) => b.at - a.at);
   if (context.options.json === true) {
     await context.print(payments.map((payment) => `${toPlainJson(payment)}\n`).join(""));
     return 0;
@@ -64,8 +76,11 @@ async function recover({ sextant }: OpenClient, context: ClientContext): Promise
   } else if (recovered.length === 0) {
     await print("No payment is open.\n");
   } else {
-    const columns = [...PAYMENT_COLUMNS.slice(0, 4), { title: "outcome" }];
-    const rows = recovered.map((each) => [...toRow(each.payment).slice(0, 4), describeOutcome(each)]);
+    const columns = [...PAYMENT_COLUMNS.filter(isRecoveredColumn), { title: "outcome" }];
+    const rows = recovered.map((each) => [
+      ...toRow(each.payment).filter(isRecoveredColumn),
+      describeOutcome(each),
+    ]);
     await printTable(columns, rows, context);
   }
   return Math.max(0, ...recovered.map(({ error }) => (error?.charged === "unknown" ? exitOf(error) : 0)));
@@ -84,8 +99,8 @@ async function showBudget({ sextant }: OpenClient, context: ClientContext): Prom
   ];
   const rows = (["hour", "day", "total"] as const).map((each) => [
     each,
-    `$${spent[each]}`,
-    `$${limits[each]}`,
+    formatExactDollars(spent[each]),
+    formatExactDollars(limits[each]),
   ]);
   await printTable(columns, rows, context);
   return 0;
@@ -104,11 +119,12 @@ async function printTable(
 function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): string[] {
   const { pathname, searchParams } = new URL(url);
   return [
-    new Date(at).toISOString().slice(0, 19).replace("T", " "),
+    formatTime(at),
     // Shows "open" for what the journal calls signed: its outcome is not known.
     state === "signed" ? "open" : state,
-    `$${formatAmount(amount, TOKEN_DECIMALS)}`,
-    searchParams.get("address") ?? pathname,
+    formatPaidUnits(amount),
+    BOUGHT[pathname] ?? pathname,
+    searchParams.get("address") ?? "–",
     searchParams.get("chains") ?? "–",
     transaction ?? "–",
     purchase ?? "–",

@@ -10,7 +10,6 @@ import type {
 } from "@sextant/client/sextant";
 import { usdAmount } from "../../config/setting-kinds.ts";
 import { Fault } from "../../lib/fault.ts";
-import { parseAddress } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import { PROGRAM } from "../../lib/program.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
@@ -18,7 +17,7 @@ import { findPaidAction, type OpenClient, openClient } from "../client-settings.
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
-import { toPlainJson } from "../display/plain-text.ts";
+import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
 
@@ -90,7 +89,8 @@ async function buy(
     await print(`${toPlainJson(data)}\n`);
     display.report(formatReceipt(receipt));
   } else {
-    await print(`${formatPaid(sold, data, display).join("\n")}\n\n${formatReceipt(receipt)}\n`);
+    const lines = fitText(formatReceipt(receipt), display.columns, 0);
+    await print([...formatPaid(sold, data, display), "", ...lines, ""].join("\n"));
   }
   return 0;
 }
@@ -131,7 +131,13 @@ function readPaidParameters(
       `Name the wallet: ${PROGRAM} ${command} 0x… or a name such as vitalik.eth.`,
     );
   }
-  const wallet = address.includes(".") ? address : parseAddress(address, "The wallet");
+  const wallet = address.includes(".") ? address : address.toLowerCase();
+  if (!/^0x[0-9a-f]{40}$|^[^\s.]+(?:\.[^\s.]+)+$/.test(wallet)) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `"${toPlainText(address)}" is not a wallet: name an address (0x and 40 hex digits), or a name such as vitalik.eth.`,
+    );
+  }
   assertChecksum(address);
   // Lower case: calls that are written differently are the same purchase.
   return readArguments(findOperation(operation), { ...filters, address: wallet });

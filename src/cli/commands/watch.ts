@@ -14,6 +14,7 @@ import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { toPlainJson, toPlainText } from "../display/plain-text.ts";
+import { formatTime } from "../display/time.ts";
 
 export const watchCommand: RunClientCommand = async (context) => {
   const { environment, options, display, print, stop } = context;
@@ -97,12 +98,6 @@ function formatPart({ kind, text }: SentencePart, display: Display): string {
   if (kind === "time") return formatTime(text);
   const isId = kind === "address" || kind === "token" || kind === "hash";
   return isId ? display.style("dim", toPlainText(text)) : toPlainText(text);
-}
-
-function formatTime(seconds: string): string {
-  // Beyond this a date cannot be shown.
-  if (!/^\d{1,12}$/.test(seconds)) return toPlainText(seconds);
-  return new Date(Number(seconds) * 1_000).toISOString().slice(0, 19).replace("T", " ");
 }
 
 type CursorFile = {

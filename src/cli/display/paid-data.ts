@@ -1,12 +1,16 @@
 // Snapshots, exposures and differences for people: sums first, then tables, then what to know.
 import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
-import { shortenText, toPlainText } from "./plain-text.ts";
-import { formatDollars } from "./receipt.ts";
+import { fitText, shortenText, toPlainText, widthOf } from "./plain-text.ts";
+import { formatDollars, formatTokenAmount, formatUnitPrice } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection, type TableField } from "./table.ts";
+import { formatTime } from "./time.ts";
 
 const WARNING_LENGTH_MAX = 400;
+const FACT_INDENT = 12;
+// The service lists the most at risk first; --json has all of them.
+const REVOCATIONS_MAX = 10;
 
 const text = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({ title, cell });
 const amount = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({
@@ -23,12 +27,27 @@ const money = <T>(title: string, value: (record: T) => string | null): TableFiel
 
 /** Names and values before the tables. */
 function formatFacts(facts: Readonly<Record<string, string>>, display: Display): string[] {
-  return Object.entries(facts).map(([name, fact]) => `${display.style("dim", name.padEnd(10))}  ${fact}`);
+  return Object.entries(facts).flatMap(([name, fact]) => {
+    const [first = "", ...others] = fitText(fact, display.columns, FACT_INDENT);
+    const blanks = " ".repeat(FACT_INDENT - widthOf(name));
+    return [
+      `${display.style("dim", name)}${blanks}${first}`,
+      ...others.map((line) => " ".repeat(FACT_INDENT) + line),
+    ];
+  });
+}
+
+function formatNote(note: string, display: Display, indent = 2): string[] {
+  const blanks = " ".repeat(indent);
+  const lines = fitText(toPlainText(note), display.columns, indent + 2);
+  return lines.map((line, index) => `${blanks}${index === 0 ? "" : "  "}${line}`);
 }
 
 function formatWarnings(warnings: readonly string[], display: Display): string[] {
   if (warnings.length === 0) return [];
-  const lines = warnings.map((each) => `  ${shortenText(toPlainText(each), WARNING_LENGTH_MAX)}`);
+  const lines = warnings.flatMap((each) =>
+    formatNote(shortenText(toPlainText(each), WARNING_LENGTH_MAX), display),
+  );
   return ["", display.style("bold", "What to know"), ...lines];
 }
 
@@ -44,8 +63,10 @@ const CHAINS: readonly TableField<Element<PortfolioSnapshot["summary"]["chains"]
 const TOKENS: readonly TableField<Element<PortfolioSnapshot["tokens"]>>[] = [
   text("token", ({ symbol, contract }) => symbol ?? contract ?? "?"),
   text("chain", ({ chain }) => chain),
-  amount("balance", ({ balance, rawBalance }) => balance ?? `${rawBalance} units`),
-  amount("price", ({ priceUsd }) => formatDollars(priceUsd)),
+  amount("balance", ({ balance, rawBalance, symbol }) =>
+    balance === null ? `${rawBalance} units` : formatTokenAmount(balance, symbol),
+  ),
+  amount("price", ({ priceUsd }) => formatUnitPrice(priceUsd)),
   money("worth", ({ valueUsd }) => valueUsd),
   text("", ({ spam }) => (spam ? "spam" : "")),
 ];
@@ -55,7 +76,7 @@ const POSITIONS: readonly TableField<Element<PortfolioSnapshot["positions"]>>[] 
   text("chain", ({ chain }) => chain),
   text("kind", ({ kind }) => kind),
   text("assets", ({ assets }) =>
-    assets.map(({ balance, symbol }) => `${balance ?? "?"} ${symbol ?? "?"}`).join(", "),
+    assets.map(({ balance, symbol }) => formatTokenAmount(balance, symbol)).join(", "),
   ),
   money("worth", ({ valueUsd }) => valueUsd),
 ];
@@ -71,7 +92,7 @@ const LOANS: readonly TableField<Element<PortfolioSnapshot["health"]>>[] = [
 ];
 
 const ACTIVITY: readonly TableField<Element<PortfolioSnapshot["recentActivity"]>>[] = [
-  text("when", ({ timestamp }) => timestamp ?? "?"),
+  { ...text("when", ({ timestamp }) => formatTime(timestamp ?? "?")), isWhole: true },
   text("chain", ({ chain }) => chain ?? "?"),
   text("transaction", ({ hash }) => hash ?? "?"),
 ];
@@ -84,7 +105,7 @@ export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): r
   const facts = {
     Wallet: formatValue(address),
     Worth: `${worth}   stablecoins ${formatDollars(summary.stablecoinValueUsd)}`,
-    Taken: `${formatValue(timestamp)} by ${formatValue(provider)}`,
+    Taken: `${formatTime(timestamp)} UTC by ${formatValue(provider)}`,
   };
   return [
     ...formatFacts(facts, display),
@@ -110,6 +131,7 @@ function cutPercent(part: string): string {
   return `${BigInt(whole + digits.slice(0, 2))}.${digits.charAt(2)} %`;
 }
 
+type Permission = Element<Exposure["permissions"]>;
 type AtRisk = Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">;
 
 const atRisk: TableField<AtRisk> = { title: "at risk", cell: formatRisk, align: "right", isWhole: true };
@@ -122,7 +144,7 @@ const RISK_CHAINS: readonly TableField<Element<Exposure["summary"]["chains"]>>[]
 
 const PERMISSIONS: readonly TableField<Element<Exposure["permissions"]>>[] = [
   text("spender", ({ spenderName, spender }) => spenderName ?? spender),
-  text("token", ({ symbol, protocol, contract }) => symbol ?? protocol ?? contract),
+  text("token", nameSubject),
   text("chain", ({ chain }) => chain),
   amount("allowance", formatAllowance),
   atRisk,
@@ -135,18 +157,58 @@ export function formatExposure(exposure: Exposure, display: Display): readonly s
   const { permissionCount, unlimitedCount, unknownSpenderCount } = summary;
   const permissions = permissionCount === 1 ? "1 permission" : `${permissionCount} permissions`;
   const counts = `${permissions}, ${unlimitedCount} unlimited, ${unknownSpenderCount} of unknown spenders`;
+  const counting = permissionCount > 1 ? "; a token that several can take counts once" : "";
   const facts = {
     Wallet: formatValue(address),
-    "At risk": `${display.style("bold", formatRisk(summary))}   ${formatValue(counts)}`,
-    Taken: `${formatValue(timestamp)} by ${formatValue(provider)}`,
+    "At risk": `${display.style("bold", formatRisk(summary))}   ${formatValue(counts)}${counting}`,
+    Taken: `${formatTime(timestamp)} UTC by ${formatValue(provider)}`,
   };
   return [
     ...formatFacts(facts, display),
     ...formatSection("Chains", RISK_CHAINS, summary.chains, display),
     // Unknown values first, then the most at risk, as the service lists them.
     ...formatSection("Permissions", PERMISSIONS, exposure.permissions, display),
+    ...formatRevocations(exposure.permissions, display),
     ...formatWarnings(summary.warnings, display),
   ];
+}
+
+/** What a permission is about. */
+function nameSubject({ symbol, protocol, contract }: Permission): string {
+  return symbol ?? (protocol === null ? contract : nameProtocol(protocol));
+}
+
+/** `morpho-blue` is Morpho Blue, `aave-v3` Aave v3. */
+function nameProtocol(slug: string): string {
+  return slug.replace(/(^|-)(v\d|\w)/g, (_, dash: string, start: string) => {
+    return `${dash && " "}${start.length > 1 ? start : start.toUpperCase()}`;
+  });
+}
+
+/** Whole calls, to be copied into a wallet. */
+function formatRevocations(permissions: readonly Permission[], display: Display): string[] {
+  const revocable = permissions.filter(({ revoke }) => revoke !== null);
+  if (revocable.length === 0) return [];
+  const left = revocable.length - REVOCATIONS_MAX;
+  return [
+    "",
+    display.style("bold", "How to revoke: send each from the wallet itself"),
+    ...revocable.slice(0, REVOCATIONS_MAX).flatMap((permission) => formatRevocation(permission, display)),
+    ...(left > 0 ? [`  ${left} more with --json`] : []),
+  ];
+}
+
+function formatRevocation(permission: Permission, display: Display): string[] {
+  const { revoke, spender, spenderName, chain } = permission;
+  if (revoke === null) return [];
+  const title = `${nameSubject(permission)} on ${chain}, ${spenderName ?? spender}: ${revoke.description}`;
+  const call =
+    revoke.type === "call"
+      ? [`to    ${revoke.to}`, `data  ${revoke.data}`]
+      : [
+          `sign  an EIP-7702 authorization of chain ${revoke.authorization.chainId} for ${revoke.authorization.address}`,
+        ];
+  return [...formatNote(title, display), ...call.flatMap((line) => formatNote(line, display, 4))];
 }
 
 /** A minimum if something has no known value. */
@@ -156,10 +218,11 @@ function formatRisk({ valueAtRiskUsd, partial }: AtRisk): string {
 }
 
 /** A dash if the permission has no amount, as for a delegate or an operator of a collection. */
-function formatAllowance(permission: Exposure["permissions"][number]): string {
+function formatAllowance(permission: Permission): string {
   const { unlimited, allowance, rawAllowance } = permission;
   if (unlimited) return "unlimited";
-  return allowance ?? (rawAllowance === null ? "–" : `${rawAllowance} units`);
+  if (allowance !== null) return formatTokenAmount(allowance, permission.symbol);
+  return rawAllowance === null ? "–" : `${rawAllowance} units`;
 }
 
 /** Each change split into quantity and price. */
@@ -212,5 +275,6 @@ export function formatDiff(diff: PortfolioDiff, display: Display): readonly stri
 
 function formatSide({ timestamp, blocks }: PortfolioDiff["from"]): string {
   const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(",");
-  return formatValue(places === "" ? timestamp : `${timestamp} at ${places}`);
+  const time = `${formatTime(timestamp)} UTC`;
+  return places === "" ? time : toPlainText(`${time} at ${places}`);
 }

@@ -70,6 +70,28 @@ export function shortenText(text: string, widthMax: number): string {
   return `${kept}…`;
 }
 
+/** Lines of at most so many columns; a longer word has a line of its own. */
+export function wrapText(text: string, width: number): string[] {
+  return joinParts(text.split(/\s+/), " ", width);
+}
+
+/** One line, or as many as a terminal of that width needs if the text follows an indent; null for no terminal. */
+export function fitText(text: string, columns: number | null, indent: number): string[] {
+  return columns === null || widthOf(text) + indent <= columns ? [text] : wrapText(text, columns - indent);
+}
+
+/** Fills lines with parts, which are never broken. */
+export function joinParts(parts: readonly string[], separator: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts) {
+    const last = lines.at(-1);
+    const joined = last === undefined ? part : last + separator + part;
+    if (last !== undefined && widthOf(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(part);
+  }
+  return lines;
+}
+
 function widthOfCharacter(character: string): number {
   if (character < "\u0300") return 1;
   if (MARK.test(character)) return 0;

@@ -1,6 +1,9 @@
-// One record for people: a line per field, nested ones indented, whole values that can be copied.
+// One record for people: a line per field, nested ones indented, lists of records as tables.
 import type { Display } from "./display.ts";
-import { toPlainText, widestOf, widthOf } from "./plain-text.ts";
+import { fitText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
+import { formatDollars } from "./receipt.ts";
+import { formatRows } from "./table.ts";
+import { formatTime } from "./time.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -17,16 +20,52 @@ export function formatRecord(record: Fields, display: Display, depth = 0): strin
       return [`${indent}${label}`, ...formatNested(value, display, depth + 1)];
     }
     const blanks = " ".repeat(Math.max(0, width - widthOf(name)));
-    return [`${indent}${label}${blanks}  ${formatValue(value)}`.trimEnd()];
+    const column = indent.length + width + 2;
+    const [first = "", ...rest] = fitText(formatField(name, value), display.columns, column);
+    return [
+      `${indent}${label}${blanks}  ${first}`.trimEnd(),
+      ...rest.map((line) => " ".repeat(column) + line),
+    ];
   });
+}
+
+const TIME_NAME =
+  /(?:^|_)(?:timestamp|deadline|valid_until|start|time|(?:created|updated|expires|resets)_at)$|Timestamp$/;
+// Seconds from 2001 on, or ISO 8601: other numbers are blocks or counts.
+const TIME = /^(?:\d{10,11}|\d{4}-\d{2}-\d{2}T[\d:.]+Z)$/;
+
+/** As a cell: times and dollars as people write them, everything else as the API has it. */
+export function formatField(name: string, value: unknown): string {
+  if (typeof value === "string" || typeof value === "number") {
+    if (TIME_NAME.test(name) && TIME.test(String(value))) return formatTime(String(value));
+    if (/Usd$|_usd$/.test(name)) return formatDollars(String(value));
+  }
+  return formatValue(value);
+}
+
+/** The columns of a list of records that have no records in them; null for any other list. */
+function findColumns(list: readonly unknown[]): readonly string[] | null {
+  const isFlat = (each: unknown): each is Fields =>
+    isNested(each) && !Array.isArray(each) && !Object.values(each).some(isNested);
+  if (!list.every(isFlat)) return null;
+  return [...new Set(list.flatMap((each) => Object.keys(each)))];
 }
 
 function formatNested(value: Fields | readonly unknown[], display: Display, depth: number): string[] {
   const indent = "  ".repeat(depth);
   if (depth > DEPTH_MAX) return [`${indent}… (more with --json)`];
   if (!Array.isArray(value)) return formatRecord(value as Fields, display, depth);
+  const names = findColumns(value);
+  if (names !== null) {
+    const columns = names.map((title) => ({ title: toPlainText(title) }));
+    const rows = value.map((each) => names.map((name) => formatField(name, each[name])));
+    return formatRows(columns, rows, display, indent);
+  }
   return value.flatMap((each) => {
-    if (!isNested(each)) return [`${indent}- ${formatValue(each)}`];
+    if (!isNested(each)) {
+      const lines = fitText(formatValue(each), display.columns, indent.length + 2);
+      return lines.map((line, index) => `${indent}${index === 0 ? "- " : "  "}${line}`);
+    }
     const [first = "", ...rest] = formatNested(each, display, depth + 1);
     return [`${indent}- ${first.slice(indent.length + 2)}`, ...rest];
   });

@@ -1,10 +1,11 @@
-// A snapshot in a terminal: loans with how far they are from liquidation, and nothing if there is no debt.
+// What was bought, in a terminal: it fits, amounts are those of the pages, loans show how far they are from liquidation.
 import type { LendingHealth } from "@sextant/client/generated/records";
-import type { PortfolioSnapshot } from "@sextant/client/sextant";
+import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";
-import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
+import { exampleDiff, exampleExposure, exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { createDisplay } from "./display.ts";
-import { formatSnapshot } from "./paid-data.ts";
+import { formatDiff, formatExposure, formatSnapshot } from "./paid-data.ts";
+import { formatRecord } from "./record.ts";
 
 const loan: LendingHealth = {
   ...{ chain: "base", chainId: "eip155:8453", protocol: "morpho-blue", name: "Morpho Blue WETH/USDC 86 %" },
@@ -29,9 +30,9 @@ it("shows what a loan owes and how near it is to liquidation, cut rather than ro
     },
   ]);
   expect(shown).toContain(`Loans
-  loan                        chain     collateral   owed  health factor  may lose
-  Morpho Blue WETH/USDC 86 %  base           $3600  $2900           1.06     6.3 %
-  Morpho Blue WETH/USDC 86 %  ethereum       $3600  $2900           0.99     0.0 %  can be liquidated now`);
+  loan                        chain     collateral       owed  health factor  may lose
+  Morpho Blue WETH/USDC 86 %  base       $3,600.00  $2,900.00           1.06     6.3 %
+  Morpho Blue WETH/USDC 86 %  ethereum   $3,600.00  $2,900.00           0.99     0.0 %  can be liquidated now`);
 });
 
 it("has no loans if nothing is owed, and dashes if that is unknown", () => {
@@ -39,4 +40,56 @@ it("has no loans if nothing is owed, and dashes if that is unknown", () => {
   const unknown = { healthFactor: null, distanceToLiquidation: null, collateralUsd: null, debtUsd: null };
   const shown = show([{ ...loan, ...unknown, loanToValue: null }]);
   expect(shown).toMatch(/^ {2}Morpho Blue WETH\/USDC 86 % +base +– +– +– +–/m);
+});
+
+const terminal = createDisplay({
+  out: { ...stream, isTTY: true, columns: 80 },
+  err: stream,
+  environment: { NO_COLOR: "1" },
+});
+const permission = exampleExposure.permissions[0] as Exposure["permissions"][number];
+const shared = {
+  ...permission,
+  symbol: null,
+  protocol: "morpho-blue",
+  unlimited: false,
+  allowance: "1234567.5",
+};
+const exposure = {
+  ...exampleExposure,
+  permissions: Array.from({ length: 12 }, () => shared),
+  summary: { ...exampleExposure.summary, permissionCount: 12 },
+} as Exposure;
+
+it.each([
+  ["a snapshot", () => formatSnapshot({ ...exampleSnapshot, health: [loan] } as PortfolioSnapshot, terminal)],
+  ["an exposure", () => formatExposure(exposure, terminal)],
+  ["a difference", () => formatDiff(exampleDiff as PortfolioDiff, terminal)],
+  ["the fields of a snapshot", () => formatRecord(exampleSnapshot, terminal)],
+])("fits %s into 80 columns, except words that are longer", (_, format) => {
+  const tooWide = format().filter((line) => line.length > 80 && /\S {1,3}\S+ {1,3}\S/.test(line));
+  expect(tooWide).toEqual([]);
+});
+
+it("says how often a shared token counts, names protocols, and how many revocations it left out", () => {
+  const shown = formatExposure(exposure, terminal).join("\n");
+  expect(shown.replace(/\s+/g, " ")).toContain(
+    "12 permissions, 1 unlimited, 1 of unknown spenders; a token that several can take counts once",
+  );
+  expect(shown).toMatch(/^ {2}Morpho Blue on base, 0x/m);
+  expect(shown).toContain("\n  2 more with --json\n");
+});
+
+it("shows money, times and lists of records in the fields of a form that it does not know", () => {
+  const { summary, timestamp } = exampleSnapshot;
+  const { totalValueUsd, chains } = summary;
+  expect(formatRecord({ timestamp, totalValueUsd, chains, block_number: "1794984471" }, display)).toEqual([
+    "timestamp      2026-01-01 00:00:00",
+    "totalValueUsd  $7,750.25",
+    "chains",
+    "  chain     tokenCount  pricedTokenCount  unpricedTokenCount  totalValueUsd",
+    "  base      2           1                 1                   $2,750.25",
+    "  ethereum  1           1                 0                   $5,000.00",
+    "block_number   1794984471",
+  ]);
 });

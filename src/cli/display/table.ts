@@ -1,6 +1,6 @@
 // Tables for people: aligned columns that fit the terminal, or whole values if the output is not a terminal.
 import type { Display } from "./display.ts";
-import { shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
+import { fitText, shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
 
 export type TableColumn = {
   readonly title: string;
@@ -72,15 +72,35 @@ export function formatSection<T>(
 ): string[] {
   if (records.length === 0) return [];
   const rows = records.map((record) => fields.map(({ cell }) => cell(record)));
-  const indent = "  ";
+  return ["", display.style("bold", title), ...formatRows(fields, rows, display, "  ")];
+}
+
+/** Head, rows and what is hidden. */
+export function formatRows(
+  columns: readonly TableColumn[],
+  rows: readonly (readonly string[])[],
+  display: Display,
+  indent: string,
+): string[] {
   const available = display.columns === null ? null : display.columns - indent.length;
-  const layout = layOutTable(fields, rows, available);
+  const layout = layOutTable(columns, rows, available);
   return [
-    "",
-    display.style("bold", title),
     `${indent}${formatHead(layout, display)}`,
     ...rows.map((row) => `${indent}${formatRow(layout, row)}`.trimEnd()),
+    ...describeHidden(columns, layout)
+      .flatMap((text) => fitText(text, display.columns, indent.length))
+      .map((line) => `${indent}${display.style("dim", line)}`),
   ];
+}
+
+/** Lines about the columns that the terminal has no room for; columns of marks have no title. */
+function describeHidden(columns: readonly TableColumn[], layout: TableLayout): string[] {
+  const hidden = listHidden(columns, layout);
+  return hidden.length === 0 ? [] : [`hidden: ${hidden.join(", ")}; see --json`];
+}
+
+export function listHidden(columns: readonly TableColumn[], { columns: shown }: TableLayout): string[] {
+  return columns.slice(shown.length).flatMap(({ title }) => (title === "" ? [] : [title]));
 }
 
 function formatCells({ columns, widths, isNarrow }: TableLayout, cells: readonly string[]): string {
