@@ -61,6 +61,7 @@ export default defineConfig({
           "tests/browser/**",
           "tests/broker/**",
           "tests/protocols/**",
+          "tests/stock/**",
           "tests/upgrade/**",
         ],
       }),
@@ -74,6 +75,10 @@ export default defineConfig({
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
+      // `npm run test:stock` names the server.
+      ...(process.env.TEST_DATABASE_URL === undefined
+        ? []
+        : [suite("stock", { include: ["tests/stock/**/*.test.ts"] })]),
       suite("broker", { include: ["tests/broker/**/*.test.ts"] }),
       // `npm run test:upgrade` checks the previous version out and sets the variable.
       ...(process.env.TEST_VERSION_BEFORE === undefined

@@ -1,4 +1,4 @@
-// `npm run docs:metrics`: writes the dashboard, the alert rules and the lists of metrics and alerts.
+// `npm run docs:metrics`: writes the dashboard, the alert rules and the page that lists metrics and alerts.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { renderMetricsFiles } from "./metrics-docs/render.ts";

@@ -1,4 +1,4 @@
-// What an operator is called for: the source of the alert rules, of their table in the documents, and of the dashboard's notes.
+// What an operator is called for: the source of the alert rules, of their table, and of the notes in the dashboard.
 
 export type Alert = {
   readonly name: string;

@@ -1,11 +1,6 @@
-// Renders the dashboard, the alert rules and the list of metrics from the registrations and the table of alerts.
-import { readFileSync } from "node:fs";
+// Renders the dashboard, the alert rules and the page of both from the registrations and the table of alerts.
 import { ALERTS, type Alert } from "./alerts.ts";
 import { describeMetrics, type MetricDescription, PROCESSES } from "./registries.ts";
-
-const ALERTS_PAGE = "docs/operations.md";
-const START = "<!-- generated: alerts, by npm run docs:metrics -->";
-const END = "<!-- end: alerts -->";
 
 /** Those of Node that say how a process is; the others are for a search of a cause. */
 const NODE_METRICS = [
@@ -26,7 +21,6 @@ export async function renderMetricsFiles(): Promise<Readonly<Record<string, stri
     "deploy/grafana/sextant.json": `${JSON.stringify(renderDashboard(metrics), null, 2)}\n`,
     "deploy/prometheus/alerts.yml": renderRules(),
     "deploy/metrics.md": renderList(metrics),
-    [ALERTS_PAGE]: renewAlertsPage(readFileSync(ALERTS_PAGE, "utf8")),
   };
 }
 
@@ -70,19 +64,6 @@ function toPlainSentence(action: string): string {
   return `${plain.charAt(0).toUpperCase()}${plain.slice(1)}${/[.?!]$/.test(plain) ? "" : "."}`;
 }
 
-function renewAlertsPage(text: string): string {
-  const [from, to] = [text.indexOf(START), text.indexOf(END)];
-  if (from < 0 || to < from) throw new Error(`${ALERTS_PAGE} lacks ${START} … ${END}`);
-  const rows = ALERTS.map(
-    ({ name, query, lasts, action }) =>
-      `| \`${name}\` | \`${query.replaceAll("|", "\\|")}\` | ${lasts ?? "at once"} | ${toPageLinks(action)} |`,
-  );
-  const table = ["| alert | when | for | what to do |", "|---|---|---|---|", ...rows].join("\n");
-  return `${text.slice(0, from + START.length)}\n\n${table}\n\n${text.slice(to)}`;
-}
-
-const toPageLinks = (action: string) => action.replaceAll("(operations.md#", "(#");
-
 function renderList(metrics: readonly MetricDescription[]): string {
   const rows = metrics.map(({ name, type, labels, processes, help }) => {
     const where = processes.length === PROCESSES.length ? "all" : processes.join(", ");
@@ -92,11 +73,22 @@ function renderList(metrics: readonly MetricDescription[]): string {
   return [
     "# Metrics",
     "",
-    "Written by `npm run docs:metrics` from the registrations. [operations.md](../docs/operations.md#metrics) says where they are served and what to do when an alert fires. With several deployments, those of an index also have the label `deployment`. Processes report more of Node's `process_*` and `nodejs_*` than is listed here.",
+    "Written by `npm run docs:metrics` from the registrations. [operations.md](../docs/operations.md#metrics) says where they are served. With several deployments, those of an index also have the label `deployment`. Processes report more of Node's `process_*` and `nodejs_*` than is listed here.",
     "",
     "| metric | type | labels | process | meaning | alerts |",
     "|---|---|---|---|---|---|",
     ...rows,
+    "",
+    "## Alerts",
+    "",
+    "The rules of [prometheus/alerts.yml](prometheus/alerts.yml).",
+    "",
+    "| alert | when | for | what to do |",
+    "|---|---|---|---|",
+    ...ALERTS.map(
+      ({ name, query, lasts, action }) =>
+        `| \`${name}\` | \`${query.replaceAll("|", "\\|")}\` | ${lasts ?? "at once"} | ${action.replaceAll("](", "](../docs/")} |`,
+    ),
     "",
   ].join("\n");
 }

@@ -15,6 +15,7 @@ type TestProject =
   | "protocols"
   | "browser"
   | "broker"
+  | "stock"
   | "upgrade";
 
 type VitestRun = {

@@ -39,5 +39,5 @@ async function runAtADistance(server: StockPostgres): Promise<TestOutcome> {
 
 function runOn(url: string, args: readonly string[]): Promise<TestOutcome> {
   const environment = { TEST_DATABASE_URL: url };
-  return runVitest({ projects: ["main", "integration", "chaos"], args, environment });
+  return runVitest({ projects: ["main", "integration", "chaos", "stock"], args, environment });
 }

@@ -29,7 +29,9 @@ export const SUITES = {
   },
   stock: {
     budgetSeconds: 120,
-    reason: "what can differ between the embedded PostgreSQL and a stock one; scripts/testing/stock-files.ts",
+    reason:
+      "what needs the tools of a stock PostgreSQL, or can differ between it and the embedded one; scripts/testing/stock-files.ts",
+    files: /^tests\/stock\/.*\.test\.ts$/,
   },
   contracts: {
     budgetSeconds: 60,
@@ -83,6 +85,7 @@ const BY_FILE = [
   "contracts",
   "protocols",
   "broker",
+  "stock",
   "upgrade",
   "browser",
   "chaos",

@@ -1,5 +1,5 @@
 // The primary database is killed while the indexer and the API use it, and a replica is promoted: both go on by themselves.
-// Fast tests of the same rules: src/store/postgres/server-list.test.ts.
+// Proves docs/runbook.md#fail-over. Fast tests of the same rules: src/store/postgres/server-list.test.ts.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

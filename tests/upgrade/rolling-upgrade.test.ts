@@ -1,4 +1,4 @@
-// A rolling upgrade as docs/operations.md describes it, from the version before to this one, while clients read.
+// A rolling upgrade as docs/runbook.md#upgrade describes it, from the version before to this one, while clients read.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // The primary database is killed in the middle of payments, and a replica is promoted: the ledger forgets none of them.
-// Fast tests of the same rules: src/payments/ledger/replication.test.ts, src/store/postgres/server-list.test.ts.
+// Proves docs/runbook.md#fail-over. Fast tests of the same rules: src/payments/ledger/replication.test.ts, src/store/postgres/server-list.test.ts.
 import { expect, it, onTestFinished } from "vitest";
 import { startReplicatedPostgres } from "../../support/database/replicated-postgres.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
