@@ -36,7 +36,7 @@ if (major < NODE_MIN[0] || (major === NODE_MIN[0] && minor < NODE_MIN[1])) {
     `Node ${process.versions.node} is too old; Sextant needs ${NODE_MIN.join(".")} or newer. Install it (for example: nvm install 22) and retry.`,
   );
 }
-// Answered here, because scripts ask for it and loading the command takes longer.
+// Scripts ask for the version, and loading the command takes longer.
 if (["--version", "-v", "version"].includes(process.argv[2])) {
   const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   process.stdout.write(`sextant ${JSON.parse(manifest).version}\n`);

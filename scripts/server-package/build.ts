@@ -15,7 +15,7 @@ const LICENSES = "THIRD-PARTY-LICENSES.txt";
 /** Data, sheets and modules of browsers, which modules find by their own URL. */
 const FILE_OF_MODULE = /new URL\("([^"]+\.(?:json|css)|[^"]*browser\/[^"]+\.ts)", import\.meta\.url\)/g;
 
-/** Where the versions of dependencies are pinned. */
+/** Workspaces that pin the versions of dependencies. */
 const WORKSPACES = ["contracts", "packages/embedded-postgres", "packages/local-chain", ""];
 /** Only the embedded database and local runs need them: `--omit=optional` leaves out 250 MB. */
 const OPTIONAL = /^@(?:embedded-postgres|nomicfoundation)\//;

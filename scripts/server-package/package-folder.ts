@@ -1,4 +1,4 @@
-// What the folders of both published packages have in common: emptied, with a license and a manifest.
+// The common parts of the folders of both published packages: emptied, with a license and a manifest.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

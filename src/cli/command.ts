@@ -79,7 +79,7 @@ export type Command = {
   readonly isOperator?: true;
 } & (
   | { readonly client: ClientHelp; readonly load: () => Promise<RunClientCommand> }
-  | { readonly client?: undefined; readonly load: () => Promise<RunCommand> }
+  | { readonly client?: undefined; readonly load: () => Promise<RunCommand | RunClientCommand> }
 );
 
 /** Help of commands that use the services: operands, commands to copy, and what the API adds. */
