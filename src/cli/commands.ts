@@ -436,6 +436,18 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/audit.ts")).auditCommand,
   },
   {
+    name: "doctor",
+    summary: "check settings, nodes, database, ports and clocks",
+    description:
+      "Checks the settings, what each node can do (archive, state overrides, getLogs, trace, getProof, latency), the database " +
+      "(version, settings, distance, clock) and the ports, and says what each limit means for the features. Changes nothing. " +
+      "Next to a run it checks what the run uses.",
+    options: { json: flag("print one JSON object per finding") },
+    client: { operands: "", operandsMax: 0, examples: ["doctor", "doctor --json"] },
+    exits: { 1: "a check has failed" },
+    load: async () => (await import("./commands/doctor.ts")).doctorCommand,
+  },
+  {
     name: "mcp",
     summary: "offer the tools of both services to an agent on this machine",
     description:

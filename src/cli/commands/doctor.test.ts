@@ -1,0 +1,127 @@
+// `sextant doctor` against a local chain, a node that refuses a method at a time, a real database and closed ports.
+import { createServer } from "node:net";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { type LocalChain, startLocalChain } from "../../../packages/local-chain/local-chain.ts";
+import { readBody, startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
+import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
+import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
+import type { Finding } from "../doctor/finding.ts";
+
+const CHAIN_ID = 8453;
+let chain: LocalChain;
+let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
+/** A node that answers as the chain, except for this method. */
+let refused: string | null = null;
+let proxy: Awaited<ReturnType<typeof startLoopbackServer>>;
+
+beforeAll(async () => {
+  [chain, database] = await Promise.all([
+    startLocalChain({ chainId: CHAIN_ID }),
+    createDatabaseEnvironment(),
+  ]);
+  await chain.mine(3);
+  proxy = await startLoopbackServer(async (request, response) => {
+    const { method, params } = JSON.parse(String(await readBody(request)));
+    const answer =
+      method === refused
+        ? { error: { code: -32601, message: "the method is not available" } }
+        : { result: await answerOf(method, params) };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...answer }));
+  });
+});
+afterAll(async () => {
+  await proxy?.stop();
+  await chain?.stop();
+  await database?.drop();
+});
+
+/** Adds what the local chain lacks, so that only the refused method is missing. */
+async function answerOf(method: string, params: readonly unknown[]): Promise<unknown> {
+  if (method === "eth_getProof" || method === "debug_traceTransaction") return {};
+  return chain.request(method, params);
+}
+
+const PORTS = {
+  API_PORT: "0",
+  PORTFOLIO_PORT: "0",
+  INDEXER_PORT: "0",
+  FACILITATOR_PORT: "0",
+  WEBHOOKS_PORT: "0",
+};
+
+async function diagnose(environment: Readonly<Record<string, string>>) {
+  const settings = { SEXTANT_DATA: "/nowhere", ...PORTS, ...environment };
+  const { code, out, err } = await runSextantInProcess(["doctor", "--json"], settings);
+  expect(err).toBe("");
+  const findings = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Finding);
+  const about = (subject: string, state: Finding["state"]) =>
+    findings.filter((each) => each.subject.startsWith(subject) && each.state === state);
+  return { code, about };
+}
+
+it("finds nothing wrong with a node that has everything", async () => {
+  refused = null;
+  const { about } = await diagnose({ [`RPC_URL_${CHAIN_ID}`]: proxy.url });
+  expect(about("node", "ok").map(({ check }) => check)).toEqual([
+    ...["latency", "head", "archive", "overrides", "getLogs", "trace", "getProof"],
+  ]);
+  expect([about("node", "limited"), about("node", "failed")]).toEqual([[], []]);
+});
+
+it.each([
+  ["eth_getBalance", "archive", /audits, snapshots and diffs of blocks older/],
+  ["eth_call", "overrides", /portfolio service reads balances in more requests/],
+  ["eth_getLogs", "getLogs", /lower SEXTANT_LOG_RANGE_MAX/],
+  ["debug_traceTransaction", "trace", /NODE_STATE_MISSING/],
+  ["eth_getProof", "getProof", /no feature needs it/],
+])("says what it means that a node refuses %s", async (method, check, meaning) => {
+  refused = method;
+  const { about } = await diagnose({ [`RPC_URL_${CHAIN_ID}`]: proxy.url });
+  expect(about("node", "limited")).toEqual([
+    expect.objectContaining({ check, text: expect.stringMatching(meaning) }),
+  ]);
+});
+
+it("fails for a node of another chain, a closed port, and a deployment without nodes", async () => {
+  refused = null;
+  const { code, about } = await diagnose({
+    RPC_URL_1: proxy.url,
+    RPC_URL_10: "http://127.0.0.1:9/secret-key",
+  });
+  expect(code).toBe(1);
+  expect(about("node", "failed").map(({ check, text }) => [check, text])).toEqual([
+    ["chain", `serves chain ${CHAIN_ID}, not 1: name a node of that chain`],
+    ["connection", expect.stringMatching(/nothing of this chain can be read$/)],
+  ]);
+  expect(JSON.stringify(about("node", "failed"))).not.toContain("secret-key");
+  expect(about("deployment", "failed")).toEqual([expect.objectContaining({ check: "nodes" })]);
+});
+
+it("checks a database, and says which one cannot be reached without its password", async () => {
+  const { about } = await diagnose(database.environment);
+  const checks = ["ok", "limited"] as const;
+  expect(checks.flatMap((state) => about("database", state).map(({ check }) => check)).sort()).toEqual([
+    ...["clock", "connections", "distance", "durability", "encoding", "replication", "version"],
+  ]);
+  expect(about("database", "ok").find(({ check }) => check === "version")?.text).toMatch(/^PostgreSQL \d+$/);
+  const gone = await diagnose({ DATABASE_URL: "postgres://me:hunter2@127.0.0.1:1/db" });
+  expect(gone.about("database db at 127.0.0.1:1", "failed")).toHaveLength(1);
+  expect(JSON.stringify(gone.about("", "failed"))).not.toContain("hunter2");
+});
+
+it("names the variable of a port that is in use, in lines that fit the terminal", async () => {
+  const holder = createServer().listen(0, "127.0.0.1");
+  await new Promise((done) => holder.once("listening", done));
+  onTestFinished(() => void holder.close());
+  const { port } = holder.address() as { port: number };
+  const environment = { SEXTANT_DATA: "/nowhere", ...PORTS, API_PORT: String(port), NO_COLOR: "1" };
+  const { out } = await runSextantInProcess(["doctor"], environment, process.cwd(), 80);
+  expect(out.replace(/\s+/g, " ")).toContain(`limited API_PORT ${port} on 127.0.0.1: listen EADDRINUSE`);
+  expect(out.replace(/\s+/g, " ")).toContain("set API_PORT to a free port");
+  expect(out).toMatch(/^ {2}ok {7}INDEXER_PORT/m);
+  expect(out).toMatch(/\n\n\d+ ok, \d+ limited, \d+ failed\.\n$/);
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+});
