@@ -30,6 +30,7 @@ const GROUPS = {
   ],
   Operation: [
     ["Operations", "/operations"],
+    ["Runbook", "/runbook"],
     ["Configuration", "/configuration"],
     ["Faults", "/faults"],
     ["Scale", "/scale"],

@@ -9,7 +9,7 @@ export type ExampleLine = {
   readonly text: string;
 };
 
-const FOLDERS = ["docs", "docs/adr", "skills/sextant-intents", "skills/sextant-wallet"];
+const FOLDERS = ["docs", "docs/start", "docs/adr", "skills/sextant-intents", "skills/sextant-wallet"];
 const FILES = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "deploy/README.md", "contracts/README.md"],
   ...["packages/local-chain/README.md", "packages/simulator/README.md", "token-lists/README.md"],

@@ -1,18 +1,21 @@
 // The examples, run as their reader does, next to `npm start`.
 // tests/local/demo.test.ts has the same steps in one process.
-import { mkdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createPublicClient, erc20Abi, type Hex, http } from "viem";
 import { expect, it } from "vitest";
+import { createProgramFolder } from "../support/process/program-folder.ts";
 import { startProgram, startSextant } from "../support/process/sextant-process.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 
 type LocalState = {
   readonly api: string;
+  readonly portfolio: string;
   readonly chains: readonly { readonly rpcUrl: string }[];
   readonly payment: { readonly asset: Hex };
-  readonly accounts: readonly { readonly name: string; readonly address: Hex }[];
+  readonly accounts: readonly { readonly name: string; readonly address: Hex; readonly privateKey: Hex }[];
 };
 
 async function startLocalRun() {
@@ -106,11 +109,55 @@ async function runSolver({ start, state }: LocalRun): Promise<void> {
   expect(intent.fill.solver).toBe(solver?.address.toLowerCase());
 }
 
-it("runs the examples against a local run as they say", async () => {
+/** All blocks of the page in one language, as one program: the first one sets up what the others use. */
+function joinCalls(label: string): string {
+  const blocks = readFileSync("docs/calls.md", "utf8").matchAll(/^```(\w+) \[(\w+)\]\n([\s\S]*?)^```$/gm);
+  const chosen = [...blocks].filter(([, , each]) => each === label).map(([, , , text = ""]) => text);
+  expect(chosen).toHaveLength(8);
+  return chosen.join("\n");
+}
+
+/** Buys three times and reads the rest. */
+async function runTypeScriptCalls({ state }: LocalRun): Promise<void> {
+  const program = joinCalls("TypeScript")
+    .replace("http://127.0.0.1:3001", state.api)
+    .replace("http://127.0.0.1:3002", state.portfolio)
+    // The sources of the package, which tests/packages installs.
+    .replace("@sextant-index/client/", "@sextant/client/journal/")
+    .replace("@sextant-index/client", "@sextant/client/sextant");
+  const folder = await createProgramFolder({ "calls.ts": program });
+  const payer = state.accounts.find(({ name }) => name === "payer");
+  const calls = startProgram("calls.ts", {
+    cwd: folder,
+    environment: { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" },
+  });
+  const { code, out, err } = await calls.ended;
+  expect([code, err]).toEqual([0, ""]);
+  expect(out).toMatch(/^\d+\.\d+ 0x[0-9a-f]{64}\n/);
+  expect(out).toMatch(/^erc20-allowance 0x[0-9a-f]{40}$/m);
+  expect(out).toMatch(/^false \[/m);
+  expect(out).toMatch(/^event \S+\n$/m);
+}
+
+// The packages that the Python blocks import are not here: this shows that they parse, and what they request is the
+// same as that of the other languages.
+it("shows Python that compiles, with the requests of the curl commands", async () => {
+  const python = joinCalls("Python");
+  const file = join(await createTestFolder(), "calls.py");
+  writeFileSync(file, python);
+  const { status, stderr } = spawnSync("python3", ["-m", "py_compile", file], { encoding: "utf8" });
+  expect([status, stderr]).toEqual([0, ""]);
+  const paths = [...joinCalls("curl").matchAll(/127\.0\.0\.1:300[12](\/[\w/]+)/g)].map(([, path]) => path);
+  expect(paths).toHaveLength(7);
+  for (const path of paths) expect(python).toContain(`"${path}"`);
+});
+
+it("runs the examples and the calls of the documents against a local run as they say", async () => {
   const local = await startLocalRun();
   await runPolicyAgent(local);
   await runMerchant(local);
   await runSolver(local);
+  await runTypeScriptCalls(local);
   local.run.child.kill("SIGINT");
   expect((await local.run.ended).code).toBe(0);
 }, 180_000);

@@ -52,7 +52,7 @@ export function serveFolder(folder: string): RequestListener {
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => extname(name)),
   );
   return (request, response) => {
-    const { pathname } = new URL(request.url ?? "/", "http://localhost");
+    const [pathname = "/"] = (request.url ?? "/").split("?");
     const name = `${pathname}${pathname.endsWith("/") ? "index.html" : ""}`.slice(1);
     const type = CONTENT_TYPES[extname(name)];
     if (!files.has(name) || type === undefined) {

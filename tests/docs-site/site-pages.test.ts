@@ -1,0 +1,50 @@
+// The pages of the site: what VitePress would reject or show wrongly, without running it.
+import { posix } from "node:path";
+import { expect, it } from "vitest";
+import { buildSiteConfig } from "../../scripts/docs-site/site-config.ts";
+import { buildSitePages } from "../../scripts/docs-site/site-pages.ts";
+import { openRepository, repositoryFrom } from "../architecture/repository.ts";
+
+const own = buildSitePages(openRepository("."));
+const paths = new Set(own.map(({ path }) => path));
+
+it("links every page of this repository only to pages of the site", () => {
+  const missing = own.flatMap(({ path, text }) => {
+    const links = text.replace(/^(`{3,})[\s\S]*?^\1/gm, "").matchAll(/[^!]\[[^\]]*\]\((\.[^)#\s]*)/g);
+    return [...links]
+      .map(([, link = ""]) => posix.join(posix.dirname(path), link))
+      .filter((target) => !paths.has(target))
+      .map((target) => `${path} → ${target}`);
+  });
+  expect(missing).toEqual([]);
+  expect(paths.size).toBeGreaterThan(60);
+});
+
+it("names in its navigation only pages that exist, and every document but specifications and decisions", () => {
+  const { sidebar } = buildSiteConfig("1.2.3", "/1.2.3/").themeConfig;
+  const named = sidebar.flatMap(({ items }) => items.map(({ link }) => link.slice(1)));
+  const files = named.map((link) => `${link}${link === "" || link.endsWith("/") ? "index" : ""}.md`);
+  expect(files.filter((file) => !paths.has(file))).toEqual([]);
+  const documents = [...paths].filter((path) => !/^(source|specification|adr)\//.test(path));
+  expect(documents.filter((path) => !files.includes(path))).toEqual([]);
+});
+
+it("keeps anchors, shows linked sources, and leaves code as it is", () => {
+  const pages = buildSitePages(
+    repositoryFrom({
+      "README.md": "# Top\n\n[a](docs/a.md#its-own-name) [s](examples/x.ts) [f](examples)\n",
+      "docs/a.md":
+        '# It\'s "own" name\n\n```sh\n# no heading [l](x.md)\n```\n\n```mermaid\na --> b[<i>]\n```\n',
+      "examples/x.ts": "const x = 1;\n",
+    }),
+  );
+  const text = (path: string) => pages.find((page) => page.path === path)?.text;
+  expect(text("overview.md")).toBe(
+    "# Top {#top}\n\n[a](./a.md#its-own-name) [s](./source/examples/x.ts.md) f\n",
+  );
+  const diagram = '<pre class="mermaid" v-pre>a --> b[&lt;i>]</pre>';
+  expect(text("a.md")).toBe(
+    `# It's "own" name {#its-own-name}\n\n\`\`\`sh\n# no heading [l](x.md)\n\`\`\`\n\n${diagram}\n`,
+  );
+  expect(text("source/examples/x.ts.md")).toContain("```ts\nconst x = 1;\n");
+});
