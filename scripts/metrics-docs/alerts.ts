@@ -1,4 +1,4 @@
-// What an operator is called for: the source of the alert rules, of their table, and of the notes in the dashboard.
+// Alerts that call an operator: the source of the alert rules, of their table, and of the notes in the dashboard.
 
 export type Alert = {
   readonly name: string;
@@ -6,7 +6,7 @@ export type Alert = {
   /** How long it must last. */
   readonly lasts?: string;
   readonly severity: "page" | "ticket";
-  /** What to do; Markdown, with links relative to docs/. */
+  /** The remedy in Markdown, with links relative to docs/. */
   readonly action: string;
 };
 
@@ -99,9 +99,9 @@ export const ALERTS: readonly Alert[] = [
     action: "gas price, gas balance, nodes of the payment chain",
   },
   {
-    name: "SextantSettlementsRefused",
+    name: "SextantSettlementsFail",
     query:
-      'sum(rate(sextant_facilitator_requests_total{operation="settle",outcome="refused"}[10m])) / sum(rate(sextant_facilitator_requests_total{operation="verify",outcome="ok"}[10m])) > 0.05',
+      'sum(rate(sextant_facilitator_requests_total{operation="settle",outcome!="ok"}[10m])) / sum(rate(sextant_facilitator_requests_total{operation="verify",outcome="ok"}[10m])) > 0.05',
     lasts: "10m",
     severity: "ticket",
     action: "payers empty their accounts in between, or the chain is congested",

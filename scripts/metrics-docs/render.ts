@@ -2,7 +2,7 @@
 import { ALERTS, type Alert } from "./alerts.ts";
 import { describeMetrics, type MetricDescription, PROCESSES } from "./registries.ts";
 
-/** Those of Node that say how a process is; the others are for a search of a cause. */
+/** Metrics of Node that say how a process is; the others are for a search of a cause. */
 const NODE_METRICS = [
   "process_cpu_seconds_total",
   "process_resident_memory_bytes",

@@ -42,12 +42,12 @@ beforeAll(async () => {
 });
 
 describe("files made from the metrics", () => {
-  it("are current; otherwise run `npm run docs:metrics`", async () => {
+  it("each is current; otherwise run `npm run docs:metrics`", async () => {
     for (const [path, text] of Object.entries(await renderMetricsFiles()))
       expect(readFileSync(path, "utf8"), path).toBe(text);
   });
 
-  it("query metrics and labels that are registered", () => {
+  it("each query names metrics and labels that are registered", () => {
     const dashboard = readFileSync("deploy/grafana/sextant.json", "utf8");
     const shown = [...dashboard.matchAll(/"expr": (".*")/g)].map(
       ([, query = ""]) => JSON.parse(query) as string,

@@ -67,7 +67,7 @@ function readBlocks(heading: string, kind: "sh" | "text"): string[] {
   );
 }
 
-/** What the commands print; throws if one of them fails. */
+/** Returns what the commands print; throws if one of them fails. */
 async function run(
   commands: string | undefined,
   given: Readonly<Record<string, string>> = {},
