@@ -60,6 +60,13 @@ const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
 const TIMES = /^(deadline|(block_)?timestamp|valid_until|window_start|expires_at)$/;
 const COUNTS = /^(bond|block_number|fills|(revoked_)?attestations)$/;
 
+/** Texts that owners of records choose freely: shown as theirs, whatever they look like. */
+const FOREIGN_TEXTS: Readonly<Record<string, (text: string) => Html>> = {
+  metadata_uri: foreignUri,
+  request_id: name,
+  service_id: name,
+};
+
 const RAILS = ["Transfer", "Swap", "Facilitator", "x402"] as const;
 
 /** How it is paid; a number that the protocol does not name stays one. */
@@ -75,7 +82,6 @@ const RECORD_FIELDS: Readonly<Record<string, (page: PageContext, value: unknown)
   block_number: block,
   created_at: (_page, value) => isoTime(value),
   payment_rail: (_page, value) => html`${railName(value)}`,
-  request_id: (_page, value) => name(value),
   updated_at: (_page, value) => isoTime(value),
 };
 
@@ -145,13 +151,15 @@ export function toFieldName(name: string): string {
 }
 
 /** One field; the others alongside it say which token an amount is of. */
-export function fieldValue(page: PageContext, fields: Fields, name: string): Html {
-  const value = fields[name];
+export function fieldValue(page: PageContext, fields: Fields, field: string): Html {
+  const value = fields[field];
   if (value === null || value === undefined || value === "") return unknown();
   if (typeof value === "boolean") return html`${value ? "yes" : "no"}`;
   if (typeof value !== "string" && typeof value !== "number") return unknown();
   const text = String(value);
-  return text.startsWith("0x") ? hexValue(page, name, text) : plainValue(page, fields, name, text);
+  const foreign = FOREIGN_TEXTS[field]?.(text);
+  if (foreign !== undefined) return foreign;
+  return text.startsWith("0x") ? hexValue(page, field, text) : plainValue(page, fields, field, text);
 }
 
 function hexValue(page: PageContext, name: string, text: string): Html {

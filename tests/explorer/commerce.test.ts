@@ -344,11 +344,15 @@ describe("hostile metadata", () => {
       ["data:text/html,<script>alert(1)</script>", null],
       ["https://example.org/a?b=1&c=2", "https://example.org/a?b=1&amp;c=2"],
       ["https://example.org/\u202egnp.exe", null],
+      [`0x${"ab".repeat(20)}`, null],
+      [`0x${"0".repeat(64)}`, null],
+      ["20240101", null],
+      ["1".repeat(100_000), null],
     ] as const;
     for (const [uri, link] of cases) {
       await stage.database.query({
         text: "update services set metadata_uri = $1, service_id = $2 where service_numeric_id = $3",
-        values: [uri, `</title><b>${uri}`, id],
+        values: [uri, /^\w+$/.test(uri) ? uri : `</title><b>${uri}`, id],
       });
       // Rows written past the index notify no one: another URL of the same page is not in the cache.
       const block = `?block=${stage.head - cases.findIndex(([each]) => each === uri)}`;
@@ -357,6 +361,8 @@ describe("hostile metadata", () => {
       expect(links.map(([, href]) => href)).toEqual(link === null ? [] : [link]);
       expect(record).not.toContain("<b>");
       expect(record).not.toContain("\u202e");
+      expect(record.match(/<bdi class="foreign"/g)).toHaveLength(2);
+      expect(record.length).toBeLessThan(10_000);
     }
   });
 });
