@@ -36,7 +36,7 @@ type RecordData<T> = {
   readonly published: ReadonlySet<string>;
 };
 
-type RecordPageDeclaration<T, Loaded> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
+type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
   readonly kind: RecordKind;
   /** The parts of a record that the API shows on request. */
   readonly include?: string;
@@ -44,28 +44,33 @@ type RecordPageDeclaration<T, Loaded> = Pick<Page, "query" | "lists" | "filtered
   readonly id: keyof T & string;
   /** The fields that are hashes of documents, which may be published here. */
   readonly documents?: readonly (keyof T & string)[];
+  /** Reads what needs no more than the id, in one statement with the record. */
+  readonly loadById?: (api: ApiReader, id: string, request: PageRequest) => Promise<Early>;
   /** Reads what belongs to the record. */
   readonly load: (api: ApiReader, record: T, request: PageRequest) => Promise<Loaded>;
   /** The content next to the title, such as a status. */
-  readonly state: (data: RecordData<T> & Loaded, page: PageContext) => Html;
-  readonly lead?: (data: RecordData<T> & Loaded, page: PageContext) => Html | string;
-  readonly main: (data: RecordData<T> & Loaded, page: PageContext) => Html;
+  readonly state: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html;
+  readonly lead?: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html | string;
+  readonly main: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html;
   /** Blocks in which the record changed, if they are not those of its events. */
-  readonly changes?: (data: RecordData<T> & Loaded, page: PageContext) => Changes | undefined;
+  readonly changes?: (data: RecordData<T> & Early & Loaded, page: PageContext) => Changes | undefined;
 };
 
-export function defineRecordPage<T, Loaded extends { readonly events: EventsData }>(
-  declared: RecordPageDeclaration<T, Loaded>,
+export function defineRecordPage<T, Loaded extends { readonly events: EventsData }, Early = unknown>(
+  declared: RecordPageDeclaration<T, Loaded, Early>,
 ): Page {
-  const { kind, id, lead, include, documents = [], load, state, main, ...page } = declared;
+  const { kind, id, lead, include, documents = [], loadById, load, state, main, ...page } = declared;
   const { changes = ({ events }, shown) => changesWithin(events, shown) } = page;
   const { route, parameter } = recordRoute(kind);
   return definePage({
     ...page,
     path: RECORD_PAGES[kind],
-    async load(api, request): Promise<RecordData<T> & Loaded> {
-      const params = { [parameter]: requireParam(request, "id") };
-      const { body: record, call } = await api.get<T>(route, { params, query: { include } });
+    async load(api, request): Promise<RecordData<T> & Early & Loaded> {
+      const recordId = requireParam(request, "id");
+      const [{ body: record, call }, early] = await Promise.all([
+        api.get<T>(route, { params: { [parameter]: recordId }, query: { include } }),
+        loadById?.(api, recordId, request) as Promise<Early>,
+      ]);
       const [loaded, published] = await Promise.all([
         load(api, record, request),
         findPublished(
@@ -73,7 +78,7 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
           documents.map((name) => record[name]),
         ),
       ]);
-      return { ...loaded, record, call, published };
+      return { ...early, ...loaded, record, call, published };
     },
     render(data, shown): PageView {
       const name = String(data.record[id]);

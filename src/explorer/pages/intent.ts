@@ -33,7 +33,7 @@ import { renderForeignText } from "../foreign-text.ts";
 import { splitWords } from "../format.ts";
 import { type List, listCard, listQuery } from "../list.ts";
 import { exampleFrom } from "../page.ts";
-import { columns, defineRecordPage, readAll, recordCard, unreadNotice } from "../record-page.ts";
+import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 
 type Intent = RecordOf<typeof intentWithMetadata, "provenance" | "requirements">;
 type Bid = RecordOf<typeof bid>;
@@ -250,11 +250,12 @@ export const intentPage = defineRecordPage({
   lists: [bidList],
   filtered: bidList,
   findExample: exampleFrom("/intents?status=filled&limit=1", "intent_id"),
-  load: (api: ApiReader, { intent_id, block_number }: Intent, request: PageRequest) =>
-    readAll({
-      bids: api.list(bidList, { params: { id: intent_id }, query: { ...listQuery(request), limit: "100" } }),
-      events: readEvents(api, block_number, { intent: intent_id }),
-    }),
+  loadById: async (api: ApiReader, id: string, request: PageRequest) => ({
+    bids: await api.list(bidList, { params: { id }, query: { ...listQuery(request), limit: "100" } }),
+  }),
+  load: async (api: ApiReader, { intent_id, block_number }: Intent) => ({
+    events: await readEvents(api, block_number, { intent: intent_id }),
+  }),
   state: ({ record }) => status(record.status),
   lead: ({ record }, page) =>
     html`Swaps at most ${amount(page, record.amount_in_max, record.input_token)} for at least ${amount(page, record.amount_out_min, record.output_token)}.`,
