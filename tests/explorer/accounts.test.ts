@@ -186,7 +186,7 @@ describe("preflight", () => {
       expect(page).toContain(`cast send ${to} ${data} --from ${account} --chain `);
     }
     expect(page).toContain("POST /preflight");
-    expect(textOf(page)).toContain(`-d '${JSON.stringify({ account, ...fields })}'`);
+    expect(textOf(page)).toContain(`-d '${JSON.stringify({ account, ...fields, include: "parts" })}'`);
   });
 
   it("allows what the policies allow, at the block that is shown", async () => {
