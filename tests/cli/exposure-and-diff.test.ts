@@ -108,6 +108,31 @@ it("lists what was bought, newest first", async () => {
   expect(rows.map((row) => / paid +\$0\.01 +(\w+) /.exec(row)?.[1])).toEqual(["exposure", "diff", "wallet"]);
 });
 
+it("says what a side of a difference may be, and asks no service", async () => {
+  const payer = await stage.openPayer();
+  const environment = { SEXTANT_PORTFOLIO_URL: "http://127.0.0.1:9" };
+  const from = await payer.run(["diff", WALLET, "--from", "0xdead"], { environment });
+  expect([from.code, from.err]).toEqual([
+    65,
+    'sextant: --from must be a block of each chain, such as base:30000000,ethereum:22000000, or the snapshotId of a snapshot (64 hex digits without 0x), not "0xdead".\n',
+  ]);
+  const to = await payer.run(["diff", WALLET, ...FROM, "--to", "latest"], { environment });
+  expect([to.code, to.err]).toEqual([
+    65,
+    expect.stringMatching(/^sextant: --to must be a block .*"latest"\.\n$/),
+  ]);
+});
+
+it("names --max if it is the limit that forbids the payment", async () => {
+  const payer = await stage.openPayer();
+  const low = await payer.run(["wallet", WALLET, "--max", "0.001"]);
+  expect([low.code, low.err]).toEqual([3, expect.stringMatching(/0\.01 is above --max 0\.001/)]);
+  const environment = { SEXTANT_GUARD_PER_PAYMENT: "0.001" };
+  const set = await payer.run(["wallet", WALLET, "--max", "0.02"], { environment });
+  expect([set.code, set.err]).toEqual([3, expect.stringMatching(/above SEXTANT_GUARD_PER_PAYMENT 0\.001/)]);
+  expect(await payer.transactions()).toEqual([]);
+});
+
 it("says what a wallet may be if it is given something else", async () => {
   const payer = await stage.openPayer();
   for (const given of ["bad name", "0x12", "bad name.eth", "vitalik"]) {

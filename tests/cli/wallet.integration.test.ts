@@ -166,7 +166,7 @@ describe("wallet", () => {
       ["wallet", WALLET, "--max", "0.0099"],
       {},
       3,
-      /^sextant: Not signed: the price 0\.01 is above SEXTANT_GUARD_PER_PAYMENT 0\.0099\.\n$/,
+      /^sextant: Not signed: the price 0\.01 is above --max 0\.0099\.\n$/,
     ],
     [
       "a price above the setting, whatever --max says",

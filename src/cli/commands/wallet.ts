@@ -1,5 +1,6 @@
 // `sextant wallet`, `diff` and `exposure`: buy what is sold about a wallet, once and within the limits, and show it.
 
+import { SextantError } from "@sextant/client/errors";
 import { assertChecksum } from "@sextant/client/http/wallet-address";
 import type {
   Exposure,
@@ -60,14 +61,21 @@ function createPaidCommand(sold: Sold): RunClientCommand {
     const { environment, operands, options, filters } = context;
     const parameters = readPaidParameters(sold, operands[0], filters);
     const isQuote = options.quote === true;
+    const max = readMax(options);
     const client = openClient(environment, {
       needs: isQuote ? ["portfolio"] : ["portfolio", "payer"],
-      perPayment: readMax(options),
+      perPayment: max,
     });
     try {
       return await (isQuote
         ? showQuote(client, sold, parameters, context)
         : buy(client, sold, parameters, context));
+    } catch (error) {
+      // The limit is that of the command line, not of the setting.
+      if (error instanceof SextantError && max !== null && client.guard.perPayment === max) {
+        error.message = error.message.replace("guard.perPayment", "--max");
+      }
+      throw error;
     } finally {
       await client.close();
     }
@@ -139,8 +147,23 @@ function readPaidParameters(
     );
   }
   assertChecksum(address);
+  assertSide("from", filters.from);
+  assertSide("to", filters.to);
   // Lower case: calls that are written differently are the same purchase.
   return readArguments(findOperation(operation), { ...filters, address: wallet });
+}
+
+const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
+const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
+
+/** Says what a side of a difference may be, before the service is asked. */
+function assertSide(name: "from" | "to", given: string | undefined): void {
+  if (given === undefined || BLOCKS.test(given) || (name === "from" && SNAPSHOT_ID.test(given))) return;
+  const other = name === "from" ? ", or the snapshotId of a snapshot (64 hex digits without 0x)" : "";
+  throw new Fault(
+    "INPUT_INVALID",
+    `--${name} must be a block of each chain, such as base:30000000,ethereum:22000000${other}, not "${toPlainText(given)}".`,
+  );
 }
 
 function readMax(options: ClientContext["options"]): string | null {
