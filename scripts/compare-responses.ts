@@ -34,8 +34,9 @@ const VOLATILE_HEADERS = new Set(["date", "connection", "keep-alive", "x-request
 // They report on the process itself, or consist of texts that are reworded on purpose: texts are compared apart.
 const PROCESS_PATHS = ["/metrics", "/ready", "/health"];
 const TEXT_PATHS = ["/openapi.json", "/docs"];
-// When a snapshot was made.
+// When a snapshot was made, and its id, which is a hash of that time too.
 const SNAPSHOT_TIME = /(?<="timestamp":")[^"]+(?=")/;
+const SNAPSHOT_ID = /(?<="snapshotId":")[^"]+(?=")/g;
 // Writes whose response does not depend on how often they are sent.
 const REPEATABLE = ["/preflight", "/catalogs", "/quote-requests", "/quote-responses"];
 type LocalState = {
@@ -206,7 +207,10 @@ async function send(url: string, method: string, target: string, body?: unknown)
   const headers = Object.fromEntries(
     [...response.headers].filter(([name]) => !VOLATILE_HEADERS.has(name)).sort(),
   );
-  const text = (await response.text()).replaceAll(url, "URL").replace(SNAPSHOT_TIME, "TIME");
+  const text = (await response.text())
+    .replaceAll(url, "URL")
+    .replace(SNAPSHOT_TIME, "TIME")
+    .replace(SNAPSHOT_ID, "ID");
   return { status: response.status, headers, body: text };
 }
 
