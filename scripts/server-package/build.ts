@@ -1,5 +1,13 @@
 // Builds the folder that is published as server and command: compiled, with its data and a manifest of its own.
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,6 +19,8 @@ import { CHECKOUT, emptyFolder, finishPackage, readManifest } from "./package-fo
 /** The name to publish under; docs/adr/0019-command-and-package-names.md says why it is not `sextant`. */
 const PACKAGE_NAME = "@sextant-index/sextant";
 const DATA_FOLDERS = ["chain-data", "deployments", "token-lists"];
+/** Built by `npm run docs`; a package without it has no `sextant docs`. */
+const SITE = "docs/.site";
 const LICENSES = "THIRD-PARTY-LICENSES.txt";
 /** Data, sheets and modules of browsers, which modules find by their own URL. */
 const FILE_OF_MODULE = /new URL\("([^"]+\.(?:json|css)|[^"]*browser\/[^"]+\.ts)", import\.meta\.url\)/g;
@@ -31,7 +41,8 @@ export async function buildServerPackage(folder: string): Promise<void> {
     folder: join(folder, "dist"),
     sourceUrl: (path) => `new URL(${JSON.stringify(`../${relative(CHECKOUT, path)}`)}, import.meta.url).href`,
   });
-  for (const name of DATA_FOLDERS) cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
+  const folders = existsSync(join(CHECKOUT, SITE)) ? [...DATA_FOLDERS, SITE] : DATA_FOLDERS;
+  for (const name of folders) cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
   for (const file of listFilesOfModules(metafile)) addFile(folder, file);
   mkdirSync(join(folder, "bin"));
   copyFileSync(join(CHECKOUT, "bin/sextant.mjs"), join(folder, "bin/sextant.mjs"));
@@ -75,7 +86,7 @@ function renderManifest(metafile: Metafile) {
     );
   return {
     ...{ name: PACKAGE_NAME, version, description, license, type, engines, bin },
-    files: ["bin", "dist", "src", ...DATA_FOLDERS, LICENSES],
+    files: ["bin", "dist", "src", ...DATA_FOLDERS, SITE, LICENSES],
     // A command, not a library: nothing of it is to be imported.
     exports: { "./package.json": "./package.json" },
     dependencies: pin(false),

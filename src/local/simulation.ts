@@ -115,7 +115,7 @@ export async function loadDevPackages() {
   } catch (cause) {
     throw new Fault(
       "CONFIG_INVALID",
-      "A local run needs the development packages; install them with `npm ci` (without --omit=dev).",
+      "A local run needs packages that are not installed; install again without --omit=dev or --omit=optional.",
       { cause },
     );
   }

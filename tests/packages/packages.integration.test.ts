@@ -1,6 +1,14 @@
 // The packed packages as their users get them: checked, installed, and run on each supported Node. packages/client/sextant.test.ts is the fast part for the client.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createPublicClient, http } from "viem";
@@ -15,6 +23,7 @@ import { createTestFolder } from "../support/test-folder.ts";
 const TOOLS = fileURLToPath(new URL("node_modules/", import.meta.url));
 const NODES = ["20", "22", "24"].map((version) => join(TOOLS, `node-${version}-${process.arch}`, "bin/node"));
 const TARBALL_BYTES_MAX = 15_000_000;
+const START_BYTES_MAX = 200_000;
 const WALLET = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
 
 const TSCONFIG = {
@@ -46,6 +55,7 @@ it("has nothing in its packages that publint or attw reject, and runs them on No
   for (const node of NODES) await checkServer(installed.server, { node, environment, cwd: folder });
   await checkPurchase(installed.server, { environment, cwd: folder });
   checkImports(installed.server);
+  checkStart(installed.server);
   const hashes = await buySnapshots(installed.app, state);
   const chain = createPublicClient({ transport: http(state.chains[0]?.rpcUrl) });
   for (const hash of hashes) {
@@ -134,6 +144,30 @@ function checkImports(checkout: string): void {
   );
   const program = `await Promise.all([${parts.join()}]); process.exit();`;
   run(process.execPath, ["--input-type=module", "-e", program], checkout);
+}
+
+/** Everything that is loaded before a command is chosen. */
+function listLoaded(folder: string, part: string, loaded = new Set<string>()): ReadonlySet<string> {
+  loaded.add(part);
+  for (const [, name = ""] of readFileSync(join(folder, part), "utf8").matchAll(
+    /^(?:import|\}) .*"(.+)";$/gm,
+  )) {
+    const next = name.replace(/^\.\//, "");
+    if (next === name) loaded.add(name);
+    else if (!loaded.has(next)) listLoaded(folder, next, loaded);
+  }
+  return loaded;
+}
+
+/** Help and reads are fast because they load neither packages nor what services need. */
+function checkStart(checkout: string): void {
+  const dist = join(checkout, "dist");
+  const loaded = [...listLoaded(dist, "main.js")].filter((name) => !name.startsWith("node:"));
+  const parts = loaded.filter((name) => existsSync(join(dist, name)));
+  expect(loaded).toEqual(parts);
+  const bytes = parts.reduce((sum, name) => sum + statSync(join(dist, name)).size, 0);
+  expect(bytes).toBeGreaterThan(50_000);
+  expect(bytes).toBeLessThan(START_BYTES_MAX);
 }
 
 /** Runs the quickstart once on each Node, against the packed client, and returns the transactions that paid. */
