@@ -29,6 +29,7 @@ export const ON_A_STOCK_SERVER: Readonly<Record<string, string>> = {
   "tests/api/slow-reads.test.ts": "time limits of statements, and connections",
   "tests/api/outage.test.ts": "a server that goes away and comes back",
   "tests/api/reads.test.ts": "every read, by the server's own version",
+  "tests/stock/image.test.ts": "the steps of the Dockerfile, with a server over TCP as a container has it",
   "tests/stock/runbook.test.ts": "commands of docs/runbook.md with the tools that an operator has",
   "tests/indexer/identical-tables.test.ts": "backfill, reorg and rebuild by the server's own version",
 };
