@@ -5,7 +5,7 @@ import { FAULTS, type Fault, toFault } from "../lib/fault.ts";
 /** For --help and docs/client.md. Codes from 64 follow sysexits(3), as for the services. */
 export const EXIT_CODES = {
   0: "done",
-  1: "the answer is no: not allowed, different, or not done",
+  1: "the result is no: not allowed, different, or not done",
   2: "there is no such record",
   3: "a limit or pin of the guard forbids the payment; nothing was signed",
   4: "the payment or the purchase failed; nothing was charged",

@@ -6,7 +6,7 @@ import { COMMANDS } from "../commands.ts";
 
 const scriptOf = async (shell: string) => (await runSextantInProcess(["completion", shell])).out;
 
-/** What bash offers for the last word of each line, by a function that it calls as for a key. */
+/** Returns the words that bash offers for the last word of each line. */
 function completeInBash(script: string, lines: readonly (readonly string[])[]): string[][] {
   const asked = lines.map((words) => {
     const quoted = ["sextant", ...words].map((word) => `'${word}'`).join(" ");

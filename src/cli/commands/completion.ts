@@ -3,7 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Command, CommandOption, RunClientCommand } from "../command.ts";
 import { GLOBAL_OPTIONS } from "../help.ts";
 
-/** What a shell completes after the name of a command. */
+/** The words that a shell completes after the name of a command. */
 type Completed = {
   readonly name: string;
   readonly summary: string;

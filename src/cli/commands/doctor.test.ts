@@ -1,4 +1,4 @@
-// `sextant doctor` against a local chain, a node that refuses a method at a time, a real database and closed ports.
+// `sextant doctor` against a local chain, a node that rejects a method at a time, a real database and closed ports.
 import { createServer } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type LocalChain, startLocalChain } from "../../../packages/local-chain/local-chain.ts";
@@ -10,8 +10,8 @@ import type { Finding } from "../doctor/finding.ts";
 const CHAIN_ID = 8453;
 let chain: LocalChain;
 let database: Awaited<ReturnType<typeof createDatabaseEnvironment>>;
-/** A node that answers as the chain, except for this method. */
-let refused: string | null = null;
+/** A node that responds as the chain does, except to this method. */
+let rejected: string | null = null;
 let proxy: Awaited<ReturnType<typeof startLoopbackServer>>;
 
 beforeAll(async () => {
@@ -22,11 +22,11 @@ beforeAll(async () => {
   await chain.mine(3);
   proxy = await startLoopbackServer(async (request, response) => {
     const { method, params } = JSON.parse(String(await readBody(request)));
-    const answer =
-      method === refused
+    const outcome =
+      method === rejected
         ? { error: { code: -32601, message: "the method is not available" } }
-        : { result: await answerOf(method, params) };
-    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...answer }));
+        : { result: await resultOf(method, params) };
+    response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, ...outcome }));
   });
 });
 afterAll(async () => {
@@ -35,8 +35,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Adds what the local chain lacks, so that only the refused method is missing. */
-async function answerOf(method: string, params: readonly unknown[]): Promise<unknown> {
+/** Adds what the local chain lacks, so that only the rejected method is missing. */
+async function resultOf(method: string, params: readonly unknown[]): Promise<unknown> {
   if (method === "eth_getProof" || method === "debug_traceTransaction") return {};
   return chain.request(method, params);
 }
@@ -63,7 +63,7 @@ async function diagnose(environment: Readonly<Record<string, string>>) {
 }
 
 it("finds nothing wrong with a node that has everything", async () => {
-  refused = null;
+  rejected = null;
   const { about } = await diagnose({ [`RPC_URL_${CHAIN_ID}`]: proxy.url });
   expect(about("node", "ok").map(({ check }) => check)).toEqual([
     ...["latency", "head", "archive", "overrides", "getLogs", "trace", "getProof"],
@@ -77,8 +77,8 @@ it.each([
   ["eth_getLogs", "getLogs", /lower SEXTANT_LOG_RANGE_MAX/],
   ["debug_traceTransaction", "trace", /NODE_STATE_MISSING/],
   ["eth_getProof", "getProof", /no feature needs it/],
-])("says what it means that a node refuses %s", async (method, check, meaning) => {
-  refused = method;
+])("says what it means that a node rejects %s", async (method, check, meaning) => {
+  rejected = method;
   const { about } = await diagnose({ [`RPC_URL_${CHAIN_ID}`]: proxy.url });
   expect(about("node", "limited")).toEqual([
     expect.objectContaining({ check, text: expect.stringMatching(meaning) }),
@@ -86,7 +86,7 @@ it.each([
 });
 
 it("fails for a node of another chain, a closed port, and a deployment without nodes", async () => {
-  refused = null;
+  rejected = null;
   const { code, about } = await diagnose({
     RPC_URL_1: proxy.url,
     RPC_URL_10: "http://127.0.0.1:9/secret-key",

@@ -27,7 +27,7 @@ const PAYMENT_COLUMNS: readonly TableColumn[] = [
 const isRecoveredColumn = (_: unknown, index: number) =>
   ["when", "state", "amount", "wallet"].includes(PAYMENT_COLUMNS[index]?.title ?? "");
 
-/** What is sold at a path, by the name of the command that buys it. */
+/** The command that buys what is sold at a path. */
 const BOUGHT: Readonly<Record<string, string>> = {
   "/portfolio": "wallet",
   "/portfolio/diff": "diff",

@@ -173,7 +173,7 @@ export function formatExposure(exposure: Exposure, display: Display): readonly s
   ];
 }
 
-/** What a permission is about. */
+/** Names the token or protocol of a permission. */
 function nameSubject({ symbol, protocol, contract }: Permission): string {
   return symbol ?? (protocol === null ? contract : nameProtocol(protocol));
 }

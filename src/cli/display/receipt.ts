@@ -17,7 +17,7 @@ export function formatReceipt(receipt: PaymentReceipt | null): string {
   return transaction === null ? `${paid}.` : `${paid} in transaction ${transaction}`;
 }
 
-/** What was paid is never rounded. */
+/** Exact: a payment is never rounded. */
 export function formatPaidUnits(units: Parameters<typeof formatAmount>[0]): string {
   return formatExactDollars(formatAmount(units, TOKEN_DECIMALS));
 }

@@ -1,4 +1,4 @@
-// What was bought, in a terminal: it fits, amounts are those of the pages, loans show how far they are from liquidation.
+// Paid data in a terminal: it fits, amounts are those of the pages, loans show how far they are from liquidation.
 import type { LendingHealth } from "@sextant/client/generated/records";
 import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";

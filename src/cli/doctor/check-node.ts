@@ -60,7 +60,7 @@ const FEATURES: readonly {
         await call("debug_traceTransaction", hash, { tracer: "callTracer" });
       } catch (error) {
         // A node that knows the method may not know this transaction.
-        if (transaction !== undefined || isRefused(error)) throw error;
+        if (transaction !== undefined || isMethodRejected(error)) throw error;
       }
       return "has debug_traceTransaction";
     },
@@ -76,7 +76,7 @@ const FEATURES: readonly {
 ];
 
 /** The methods that a node lacks or forbids, as opposed to a wrong parameter. */
-function isRefused(error: unknown): boolean {
+function isMethodRejected(error: unknown): boolean {
   const { code, message } = error as { readonly code?: number; readonly message: string };
   return code === -32601 || code === -32004 || /method|support|available|allow|enabled|HTTP/i.test(message);
 }

@@ -1,11 +1,11 @@
-// What a check of `sextant doctor` has found.
+// Findings of the checks of `sextant doctor`.
 
 export type Finding = {
   readonly subject: string;
   readonly check: string;
   /** Limited: it works, without some features, or slower. Failed: the services do not work with it. */
   readonly state: "ok" | "limited" | "failed";
-  /** What was found, and what that means for the features unless it is ok. */
+  /** The finding, and what it means for the features unless it is ok. */
   readonly text: string;
 };
 
