@@ -59,7 +59,7 @@ const owner = openIntentOwner(run);
 const wanted = await owner.submit();
 minBlock = await solver.getBlockNumber();
 for (let round = 1; round <= 2; round += 1) {
-  // A real solver repeats this for ever, and reads all pages or the events.
+  // A real solver repeats this, and reads all pages or the events.
   const open = sextant.listIntents({ status: "open", include: "requirements" }, { minBlock });
   for (const intent of await open.take(5)) {
     // Others may have been faster, or time has run out: the next intent is still worth a bid.

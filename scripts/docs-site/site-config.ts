@@ -1,4 +1,4 @@
-// What VitePress is given: navigation by reader, local search, and nothing that another site serves.
+// The settings of VitePress: navigation by subject, local search, and nothing that another site serves.
 const START = [
   ["Agent developer", "/start/agent"],
   ["Solver", "/start/solver"],

@@ -13,9 +13,11 @@ const ROOT_PAGES: Readonly<Record<string, string>> = {
   "docs/adr/README.md": "adr/index.md",
 };
 const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\((?!https?:|mailto:|#)([^)\s#]+)(#[^)\s]*)?\)/g;
+/** Programs by region in a line of their own, and a command below them: one example in several languages. */
+const EXAMPLES = /^((?:\[\w+\]\(\S+#\w+\)(?:, )?)+)\n\n```sh\n([\s\S]*?)^```$/gm;
 const FENCE = /^ *(`{3,})([^\n]*)\n([\s\S]*?)^ *\1 *$/gm;
 
-export type SitePage = {
+type SitePage = {
   /** Below the folder of pages. */
   readonly path: string;
   readonly text: string;
@@ -40,7 +42,7 @@ export function buildSitePages(repository: Repository): readonly SitePage[] {
   return [...pages.values()];
 }
 
-export function pathOnSite(file: string): string {
+function pathOnSite(file: string): string {
   const known = ROOT_PAGES[file];
   if (known !== undefined) return known;
   if (!file.endsWith(".md")) return `source/${file.replace(/^\./, "")}.md`;
@@ -54,8 +56,11 @@ function renderDocument(
   onLink: (file: string) => void,
 ): string {
   const anchors = [...listAnchors(text)];
+  const joined = text.replace(EXAMPLES, (_whole, programs: string, command: string) =>
+    renderTabs(repository, file, programs, command),
+  );
   return mapOutsideFences(
-    text,
+    joined,
     (part) =>
       part
         .replace(LINK, (whole, image, label, path, hash = "") =>
@@ -65,6 +70,19 @@ function renderDocument(
         .replace(/^(#{1,6} .+)$/gm, (heading) => `${heading} {#${anchors.shift()}}`),
     (fence, language, body) => (language === "mermaid" ? renderDiagram(body) : fence),
   );
+}
+
+function renderTabs(repository: Repository, from: string, programs: string, command: string): string {
+  const tabs = [...programs.matchAll(/\[(\w+)\]\((\S+?)#(\w+)\)/g)].map(
+    ([, label, path = "", region = ""]) => {
+      const source = repository.text(posix.join(posix.dirname(from), path));
+      const [, body] =
+        new RegExp(`#region ${region}\\n([\\s\\S]*?)\\n.*#endregion ${region}\\n`).exec(source) ?? [];
+      if (body === undefined) throw new Error(`${path} has no region ${region}, which ${from} shows`);
+      return `\`\`\`${posix.extname(path).slice(1)} [${label}]\n${body}\n\`\`\``;
+    },
+  );
+  return ["::: code-group", ...tabs, `\`\`\`sh [curl]\n${command}\`\`\``, ":::"].join("\n\n");
 }
 
 function renderLink(
@@ -82,7 +100,7 @@ function renderLink(
 }
 
 function renderSource(file: string, text: string): string {
-  const language = /\.(ts|json|ya?ml)$/.exec(file)?.[1] ?? "txt";
+  const language = /\.(ts|py|json|ya?ml)$/.exec(file)?.[1] ?? "txt";
   return `# ${file}\n\n\`\`\`\`${language}\n${text.trimEnd()}\n\`\`\`\`\n`;
 }
 

@@ -29,6 +29,13 @@ it("names in its navigation only pages that exist, and every document but specif
   expect(documents.filter((path) => !files.includes(path))).toEqual([]);
 });
 
+it("shows each main call in three languages", () => {
+  const calls = own.find(({ path }) => path === "calls.md")?.text ?? "";
+  for (const label of ["```ts [TypeScript]\n", "```sh [curl]\n", "```py [Python]\n"]) {
+    expect(calls.split(label)).toHaveLength(9);
+  }
+});
+
 it("keeps anchors, shows linked sources, and leaves code as it is", () => {
   const pages = buildSitePages(
     repositoryFrom({

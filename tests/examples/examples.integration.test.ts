@@ -70,7 +70,7 @@ async function runPolicyAgent({ start, state, balance }: LocalRun): Promise<void
     "",
   ]);
   await opensNext(out);
-  // What the account has not paid stays in it.
+  // The rest stays in the account.
   expect([before[0] - (await balance("agent")), (await balance("merchant")) - before[1]]).toEqual([
     5_000_000n,
     2_000_000n,
@@ -109,17 +109,9 @@ async function runSolver({ start, state }: LocalRun): Promise<void> {
   expect(intent.fill.solver).toBe(solver?.address.toLowerCase());
 }
 
-/** All blocks of the page in one language, as one program: the first one sets up what the others use. */
-function joinCalls(label: string): string {
-  const blocks = readFileSync("docs/calls.md", "utf8").matchAll(/^```(\w+) \[(\w+)\]\n([\s\S]*?)^```$/gm);
-  const chosen = [...blocks].filter(([, , each]) => each === label).map(([, , , text = ""]) => text);
-  expect(chosen).toHaveLength(8);
-  return chosen.join("\n");
-}
-
 /** Buys three times and reads the rest. */
 async function runTypeScriptCalls({ state }: LocalRun): Promise<void> {
-  const program = joinCalls("TypeScript")
+  const program = readFileSync("examples/calls.ts", "utf8")
     .replace("http://127.0.0.1:3001", state.api)
     .replace("http://127.0.0.1:3002", state.portfolio)
     // The sources of the package, which tests/packages installs.
@@ -139,15 +131,15 @@ async function runTypeScriptCalls({ state }: LocalRun): Promise<void> {
   expect(out).toMatch(/^event \S+\n$/m);
 }
 
-// The packages that the Python blocks import are not here: this shows that they parse, and what they request is the
-// same as that of the other languages.
+// The packages that the Python program imports are not here: this shows that it parses and requests what curl does.
 it("shows Python that compiles, with the requests of the curl commands", async () => {
-  const python = joinCalls("Python");
+  const python = readFileSync("examples/calls.py", "utf8");
   const file = join(await createTestFolder(), "calls.py");
   writeFileSync(file, python);
   const { status, stderr } = spawnSync("python3", ["-m", "py_compile", file], { encoding: "utf8" });
   expect([status, stderr]).toEqual([0, ""]);
-  const paths = [...joinCalls("curl").matchAll(/127\.0\.0\.1:300[12](\/[\w/]+)/g)].map(([, path]) => path);
+  const page = readFileSync("docs/calls.md", "utf8");
+  const paths = [...page.matchAll(/^curl .*127\.0\.0\.1:300[12](\/[\w/]+)/gm)].map(([, path]) => path);
   expect(paths).toHaveLength(7);
   for (const path of paths) expect(python).toContain(`"${path}"`);
 });

@@ -17,6 +17,8 @@ const OTHERWISE_USED: Readonly<Record<string, readonly string[]>> = {
   ],
   // Solidity imports it.
   "contracts/package.json": ["@openzeppelin/contracts"],
+  // The site is given its file.
+  "scripts/docs-site/package.json": ["@mermaid-js/tiny"],
   // The test loads these generators by their names.
   "tests/openapi-tools/package.json": ["oazapfts", "openapi-typescript"],
   // The test starts these by their paths.
