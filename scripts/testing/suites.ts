@@ -29,7 +29,7 @@ export const SUITES = {
     files: /\.integration\.test\.ts$/,
   },
   stock: {
-    // Of these, 32 are for the packages of the image, and 11 for the commands of the runbook.
+    // Includes 32 for the packages of the image, and 11 for the commands of the runbook.
     budgetSeconds: 165,
     reason:
       "what needs the tools of a stock PostgreSQL, or can differ between it and the embedded one; scripts/testing/stock-files.ts",
