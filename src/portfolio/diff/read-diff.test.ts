@@ -125,6 +125,19 @@ describe("a difference from a stored snapshot", () => {
     });
   });
 
+  it("leaves out a chain of the stored snapshot that is no longer served, if that is allowed", async () => {
+    const stored = storedAt(5, true);
+    const alsoOn = <T>(each: T) => [each, { ...each, chain: "polygon" }];
+    const figures = { ...stored.figures, chains: stored.figures.chains.flatMap(alsoOn) };
+    const both = { ...stored, figures, blocks: stored.blocks.flatMap(alsoOn) };
+    const { diff } = await read({ stored: both, more: { partial: true } });
+    expect([diff.failedChains, numbers(diff.to.blocks)]).toEqual([["polygon"], [NEWEST]]);
+    await expect(read({ stored: both })).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      message: "Chain polygon is not served.",
+    });
+  });
+
   it("compares a stored snapshot without blocks with now", async () => {
     const { diff } = await read({ stored: { ...storedAt(5, false), blocks: [] } });
     expect(diff.from.blocks).toEqual([]);

@@ -212,9 +212,11 @@ async function readNewestBlocks(
   const failure = (name: string) => `The newest block of ${name} could not be read.`;
   const read = async ({ chain, block }: PinnedChain) =>
     [chain.slug, Math.max(block.number, blocks.get(chain.slug) ?? 0)] as const;
+  // A stored snapshot may have chains that are no longer served.
+  const served = slugs.filter((slug) => chains.has(slug));
   const newest = await readPinnedChains(
     { chains, readMsMax: msMax },
-    { slugs, failure, partial, read },
+    { slugs: partial && served.length > 0 ? served : slugs, failure, partial, read },
     signal,
   );
   return new Map(newest.read);
