@@ -63,11 +63,15 @@ function stripComment(text: string): string {
 
 /** Every command that a help text shows in a line of its own, or after a colon. */
 export function readHelpExamples(source: string, help: string): readonly ExampleLine[] {
-  return help.split("\n").flatMap((line) => {
-    const at = line.indexOf(`${PROGRAM} `);
-    const isShown = /^ {2}$|^Name one for its options: $/.test(line.slice(0, Math.max(at, 0)));
-    return isShown ? [{ source, text: line.slice(at) }] : [];
-  });
+  // Long commands go on in the next line.
+  return help
+    .replace(/ \\\n\s+/g, " ")
+    .split("\n")
+    .flatMap((line) => {
+      const at = line.indexOf(`${PROGRAM} `);
+      const isShown = /^ {2}$|^Name one for its options: $/.test(line.slice(0, Math.max(at, 0)));
+      return isShown ? [{ source, text: line.slice(at) }] : [];
+    });
 }
 
 /** Words of a simple command, without what follows a pipe or a redirection. */
