@@ -2,7 +2,8 @@
 import { builtinModules } from "node:module";
 import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 
-const MANIFEST = /^(?:(contracts|packages\/[^/]+|tests\/(?:openapi-tools|packages))\/)?package\.json$/;
+const MANIFEST =
+  /^(?:(contracts|packages\/[^/]+|tests\/(?:openapi-tools|packages)|scripts\/docs-site)\/)?package\.json$/;
 const LOCKFILE = "package-lock.json";
 const SECTIONS = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"] as const;
 
