@@ -10,7 +10,7 @@ import { Fault } from "../../lib/fault.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { type RunCommand, readIntegerOption } from "../command.ts";
 
-/** `npm run docs` writes it, and the package contains it. */
+/** `npm run docs` writes it. */
 const SITE = fileURLToPath(new URL("../../../docs/.site/", import.meta.url));
 const DEFAULT_PORT = 3010;
 const PORT_MAX = 65_535;
