@@ -206,7 +206,7 @@ export const NEW_EVENT_EDITS: readonly EventEdit[] = [
     forcedBy: "tests/api/reads.test.ts",
     insertions: [
       {
-        before: 'import { merchants } from "../domains/merchants.ts";',
+        before: 'import { facilitators, merchants, services } from "../domains/merchants.ts";',
         text: 'import { endorsements } from "../domains/merchants.ts";\n',
       },
       {
@@ -214,7 +214,7 @@ export const NEW_EVENT_EDITS: readonly EventEdit[] = [
         text: `const endorsement = defineRecord({
   name: "Endorsement",
   table: endorsements,
-  fields: columnFields(endorsements, ["endorsement_id", "merchant_id", "endorser", "note_hash", "block_number"]),
+  fields: tableFields(endorsements),
 });
 
 const endorsementReads = [
@@ -241,7 +241,7 @@ const endorsementReads = [
     forcedBy: "src/audit/table.test.ts",
     insertions: [
       {
-        before: 'import { merchants } from "../../protocol/domains/merchants.ts";',
+        before: 'import { facilitators, merchants, services } from "../../protocol/domains/merchants.ts";',
         text: 'import { endorsements } from "../../protocol/domains/merchants.ts";\n',
       },
       {
