@@ -36,7 +36,7 @@ const purchaseOptions = {
   quote: flag("show price and payee, and pay nothing"),
 } as const;
 
-const paidExits = { 3: true, 4: true, 5: true, 6: true } as const;
+const paidExits = { 2: true, 3: true, 4: true, 5: true, 6: true } as const;
 
 const byOperation =
   (...given: Parameters<typeof ApiOperations.extendByOperation>) =>
@@ -214,7 +214,7 @@ export const COMMANDS: readonly Command[] = [
       ],
       extend: byOperation("preflight", null),
     },
-    exits: { 1: "the transaction is not allowed" },
+    exits: { 1: "the transaction is not allowed", 2: true },
     load: async () => (await import("./commands/preflight.ts")).preflightCommand,
   },
   {

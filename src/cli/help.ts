@@ -21,9 +21,9 @@ const TEXT_WIDTH_MIN = 24;
 /** Every command may end with these. */
 const COMMON_EXITS = [0, 64, 65, 69, 70, 74, 78, 130] as const satisfies readonly ExitCode[];
 
-/** The width of help for a terminal; undefined for a file or a program. */
+/** The width of help for a terminal; undefined for a file or a program, 0 for a terminal without a known size. */
 export function helpWidth(columns: number | undefined): number {
-  return Math.min(columns ?? WIDTH, WIDTH_MAX);
+  return Math.min(columns || WIDTH, WIDTH_MAX);
 }
 
 export function formatOverview(commands: readonly Command[], width: number): string {
