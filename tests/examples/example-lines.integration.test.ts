@@ -34,7 +34,6 @@ const NOT_RUN: readonly (readonly [RegExp, string])[] = [
   [/^npx tsx packages\/|^npm run simulator\b/, "a chain of its own: the tests of the packages"],
   [/mjs publish\b/, "needs a NATS server: tests/broker/publish.test.ts runs these"],
   [/mjs (serve|indexer)\b/, "a service for a public chain: tests/local/serve.chaos.test.ts"],
-  [/mjs rebuild\b/, "rejected while the indexer of the run writes: the test below"],
   [/mjs move --to postgres:\/\/user:password@host/, "the reader's own server: src/cli/commands/move.test.ts"],
   [/\bother\b/, "an installation with a second deployment: tests/indexer/installation-commands.test.ts"],
   [/^nats sub\b|duckdb -init/, "a third-party program"],
