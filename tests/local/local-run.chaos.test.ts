@@ -125,12 +125,12 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(await statusOf(`${state.portfolio}/portfolio?address=${payer?.address}`)).toBe(402);
   const paid = await runSextantInProcess(["wallet", payer?.address ?? ""], { SEXTANT_DATA: data });
   expect([paid.code, paid.err]).toEqual([0, ""]);
-  expect(paid.out).toMatch(/USDC +base +1250\.5 /);
-  expect(paid.out).toMatch(/ETH +ethereum +1\.27465 /);
+  expect(paid.out).toMatch(/USDC +base +1,250\.5 USDC /);
+  expect(paid.out).toMatch(/ETH +ethereum +1\.2747 ETH /);
   expect(paid.out).toMatch(/Paid \$0\.01 by 0x[0-9a-f]{40} on eip155:31337 in transaction 0x[0-9a-f]{64}/);
   expect(paid.out).not.toContain(payer?.privateKey.slice(2));
   const listed = await runSextantInProcess(["payments", "list"], { SEXTANT_DATA: data });
-  expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +0x/);
+  expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +wallet +0x/);
 
   await showsNoPublicExplorer(state);
   await rejectsPagesOfTheWeb(state);
