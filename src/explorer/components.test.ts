@@ -15,6 +15,7 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
+import { fieldValue } from "./fields.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;
@@ -37,6 +38,18 @@ it("an amount has symbol and decimals of a known token, and the smallest unit of
   expect(renderHtml(amount(page, "1500000", TOKEN))).toMatch(/title="1500000 units">.*1\.5.*USDC/);
   expect(renderHtml(amount(page, "1500000", OTHER))).toMatch(/1,500,000.*units/);
   expect(renderHtml(amount(page, null, TOKEN))).toBe(renderHtml(unknown()));
+});
+
+it("rails, fees and limits have a name or a unit in records, rows and arguments of events", () => {
+  const textOf = (fields: Readonly<Record<string, string>>, field: string) =>
+    renderHtml(fieldValue(page, fields, field)).replace(/<[^>]*>/g, "");
+  expect(textOf({ payment_rail: "3" }, "payment_rail")).toBe("x402");
+  expect(textOf({ payment_rail: "9" }, "payment_rail")).toBe("Rail 9");
+  expect(textOf({ slippage_bps: "50" }, "slippage_bps")).toBe("0.5 %");
+  expect(textOf({ protocol_fee_bps: "0" }, "protocol_fee_bps")).toBe("0 %");
+  expect(textOf({ fee: "1500000", input_token: TOKEN }, "fee")).toBe("1.5 USDC");
+  expect(textOf({ max_per_day: "0", token: TOKEN }, "max_per_day")).toBe("no limit");
+  expect(textOf({ max_per_payment: "2500000", token: TOKEN }, "max_per_payment")).toBe("2.5 USDC");
 });
 
 it("the coin of the chain has its symbol, and few of its units are wei", () => {

@@ -185,6 +185,13 @@ function shownNumber({ text, exact }: ShownNumber): Html {
     : html`<span class="number" title="${exact}">${text}</span>`;
 }
 
+/** Basis points as percent, exactly. */
+export function basisPoints(value: unknown): Html {
+  const text = String(value);
+  if (!/^[0-9]{1,20}$/.test(text)) return unknown();
+  return html`<span class="number" title="${text} basis points">${formatUnits(text, 2).text} %</span>`;
+}
+
 /** The coin of the chain, or a token that the deployment file names; null for any other. */
 export function findToken({ site }: PageContext, token: unknown): KnownToken | null {
   const { native, tokens } = site.chain;

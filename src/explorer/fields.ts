@@ -5,6 +5,7 @@ import {
   addressLink,
   amount,
   badge,
+  basisPoints,
   block,
   facts,
   hash,
@@ -49,6 +50,8 @@ const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
   surplus_out: "output_token",
   amount_in_max: "input_token",
   amount_out_min: "output_token",
+  // The contract records the fee of a bid without a token; the page of an intent says so.
+  fee: "input_token",
   gross_amount: "token",
   max_per_day: "token",
   max_per_payment: "token",
@@ -76,12 +79,23 @@ export function railName(rail: unknown): string {
 
 export const activeStatus = (active: unknown): Html => status(active === true ? "ACTIVE" : "INACTIVE");
 
+/** Numbers that have a name or a unit wherever they are shown: in records, rows and arguments of events. */
+const NUMBERS: Readonly<Record<string, (value: string) => Html | null>> = {
+  payment_rail: (value) => html`${railName(value)}`,
+  protocol_fee_bps: basisPoints,
+  slippage_bps: basisPoints,
+  // The contract takes 0 for no limit.
+  max_per_day: (value) => (value === "0" ? noLimit() : null),
+  max_per_payment: (value) => (value === "0" ? noLimit() : null),
+};
+
+export const noLimit = (): Html => html`<span class="soft">no limit</span>`;
+
 /** Fields that mean more on a page of records than in a row that an event has changed. */
 const RECORD_FIELDS: Readonly<Record<string, (page: PageContext, value: unknown) => Html>> = {
   active: (_page, value) => activeStatus(value),
   block_number: block,
   created_at: (_page, value) => isoTime(value),
-  payment_rail: (_page, value) => html`${railName(value)}`,
   updated_at: (_page, value) => isoTime(value),
 };
 
@@ -174,6 +188,8 @@ function plainValue(page: PageContext, fields: Fields, name: string, text: strin
   // Ids count from one: a contract returns zero for a missing record.
   if (kind !== undefined)
     return text === "0" ? html`<span class="soft">none</span>` : recordLink(page, kind, text);
+  const shown = NUMBERS[name]?.(text);
+  if (shown !== undefined && shown !== null) return shown;
   const tokenField = AMOUNT_TOKENS[name];
   if (tokenField !== undefined && fields[tokenField] !== undefined)
     return amount(page, text, fields[tokenField]);

@@ -5,6 +5,7 @@ import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { addressLink, amount, badge, gauge, status, time, token, unknown } from "../components.ts";
 import { linkTo, type PageContext } from "../context.ts";
+import { noLimit } from "../fields.ts";
 import { splitWords } from "../format.ts";
 import type { List } from "../list.ts";
 
@@ -48,6 +49,10 @@ function spentCell(each: SpendingWindow, page: PageContext): Html {
   });
 }
 
+/** Null is a limit that is not set. */
+const limitAmount = (units: string | null, of: string, page: PageContext) =>
+  units === null ? noLimit() : amount(page, units, of);
+
 function limitCell(each: SpendingWindow, page: PageContext): Html {
   if (each.policy_type === "SPEND_LIMIT") return html`Spending of ${token(page, each.token)}`;
   const through =
@@ -68,8 +73,8 @@ export const windowList: List<SpendingWindow> = {
     ["Limit", limitCell],
     ["State", stateCell],
     ["Spent in the window", spentCell, "number"],
-    ["Left", "remaining"],
-    ["Per payment", "max_per_payment"],
+    ["Left", (each, page) => limitAmount(each.remaining, each.token, page), "number"],
+    ["Per payment", (each, page) => limitAmount(each.max_per_payment, each.token, page), "number"],
     [
       "Resets",
       ({ resets_at }, page) =>

@@ -65,7 +65,7 @@ function offerLine(
   return rangeLine(from, to, limit, { at, kind: at === limit || isBetter(at, limit) ? "good" : "bad" });
 }
 
-const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains.</p>`;
+const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains. The contract records a fee without a token; it is shown in the input token.</p>`;
 
 function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
   if (records.length === 0) return bidList;
@@ -100,7 +100,7 @@ function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
           html`${amount(page, taken, input_token)}${offerLine(ins, taken, (offer, limit) => offer < limit)}<span class="under">${signed(BigInt(most) - BigInt(taken), input_token, page)} below the maximum</span>`,
         "number",
       ],
-      ["Fee", ({ fee }) => html`${number(fee)} <span class="symbol">units</span>`, "number"],
+      ["Fee", ({ fee }, page) => amount(page, fee, input_token), "number"],
       ["Made", "created_at"],
       ["Valid until", "valid_until"],
     ],
@@ -166,7 +166,7 @@ const TERMS: readonly Item<Intent>[] = [
   ["Kind", (each) => renderForeignText(splitWords(each.intent_type))],
   ["Gives at most", (each, page) => amountOf(each.amount_in_max, each.input_token, page)],
   ["Wants at least", (each, page) => amountOf(each.amount_out_min, each.output_token, page)],
-  ["Slippage", (each) => html`${number(each.slippage_bps)} basis points`],
+  ["Slippage", "slippage_bps"],
   ["Deadline", "deadline"],
   ["Submitted", timeAndBlock],
   ["Transaction", "tx_hash"],

@@ -9,9 +9,9 @@ import {
   addressLink,
   amount,
   badge,
+  basisPoints,
   card,
   hash,
-  number,
   recordLink,
   status,
   type TimelineStep,
@@ -155,7 +155,7 @@ const facilitatorItem = (id: string | null): Item<Paid> => [
 const feeItem: Item<Paid> = [
   "Protocol fee, in the amount",
   ({ protocol_fee_amount, protocol_fee_bps, token }, page) =>
-    html`${amount(page, protocol_fee_amount, token)}<span class="soft">, ${number(protocol_fee_bps)} basis points</span>`,
+    html`${amount(page, protocol_fee_amount, token)}<span class="soft">, ${basisPoints(protocol_fee_bps)}</span>`,
 ];
 
 /** The last second is still in time. */

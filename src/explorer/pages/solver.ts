@@ -107,11 +107,6 @@ function performance(solver: Solver, page: PageContext): Html {
       value: seconds(solver.avg_latency_seconds),
       note: html`${number(solver.avg_latency_blocks)} blocks from submission to fill`,
     },
-    {
-      label: "Surplus",
-      value: number(solver.avg_surplus_out),
-      note: "units over the minimum, on average, of whatever tokens it paid out",
-    },
   ]);
 }
 
