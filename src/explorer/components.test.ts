@@ -26,6 +26,7 @@ function pageWith(pagePaths: readonly string[], explorerUrl: string | null = nul
     network: "local",
     chainId: 1,
     explorerUrl,
+    contracts: {},
     native: { symbol: "POL", decimals: 18 },
     tokens: { [TOKEN]: { symbol: "USDC", decimals: 6 } },
   };
@@ -82,6 +83,17 @@ it("an address is whole to copy, short to read, and a link once its page exists"
   );
   expect(renderHtml(addressLink(page, `0x${"0".repeat(40)}`))).toContain("none");
   expect(renderHtml(hash(page, undefined))).toBe(renderHtml(unknown()));
+});
+
+it("contracts and tokens of the deployment have their names wherever an address appears", () => {
+  const contract = `0x${"77".repeat(20)}`;
+  const { site, ...rest } = pageWith(["/accounts/:id"]);
+  const named = { ...rest, site: { ...site, chain: { ...site.chain, contracts: { IntentBook: contract } } } };
+  expect(renderHtml(addressLink(named, contract))).toBe(
+    `<a class="record" href="/explorer/accounts/${contract}?block=9"><span class="known" title="${contract}" data-copy="${contract}">IntentBook</span></a>`,
+  );
+  expect(renderHtml(addressLink(named, TOKEN))).toContain(`data-copy="${TOKEN}">USDC<`);
+  expect(renderHtml(addressLink(named, "constructor"))).toContain(">constructor<");
 });
 
 it("a transaction leads to the chain's explorer if the deployment names one", () => {

@@ -145,11 +145,23 @@ export function recordLink(page: PageContext, kind: RecordKind, id: string, labe
     : html`<a class="record" href="${path}">${text}</a>`;
 }
 
-/** An address by its ends, with all of it to copy, and its page. */
+/** The name of a contract or token of the deployment; null for any other address. */
+export function findAddressName({ site }: Pick<PageContext, "site">, value: string): string | null {
+  const { contracts, tokens } = site.chain;
+  const [contract] = Object.entries(contracts).find(([, address]) => address === value) ?? [];
+  return contract ?? (Object.hasOwn(tokens, value) ? (tokens[value]?.symbol ?? null) : null);
+}
+
+/** An address by its name or its ends, with all of it to copy, and its page. */
 export function addressLink(page: PageContext, value: unknown): Html {
   if (typeof value !== "string") return unknown();
   if (value === ZERO_ADDRESS) return html`<span class="soft" title="${value}">none</span>`;
-  return recordLink(page, "account", value, identifier(value));
+  const name = findAddressName(page, value);
+  const label =
+    name === null
+      ? identifier(value)
+      : html`<span class="known" title="${value}" data-copy="${value}">${name}</span>`;
+  return recordLink(page, "account", value, label);
 }
 
 /** A hash by its ends, with all of it to copy; with its page if it names a record. */
@@ -220,7 +232,7 @@ export function token(page: PageContext, value: unknown): Html {
   return html`<span class="symbol" title="${String(value)}" data-copy="${String(value)}">${known.symbol}</span>`;
 }
 
-/** Unix seconds. UTC without JavaScript; local with it, and UTC in the title. */
+/** Unix seconds. UTC without JavaScript; with it the distance from now, and the time itself in the title. */
 export function time(seconds: unknown): Html {
   const shown = typeof seconds === "string" ? formatSeconds(seconds) : null;
   if (shown !== null) return shownTime(shown);

@@ -21,6 +21,8 @@ export type ExplorerChain = {
   /** The coin of the chain, which has the zero address where tokens are named. */
   readonly native: KnownToken;
   readonly tokens: Readonly<Record<string, KnownToken>>;
+  /** The addresses of the protocol's contracts, by name. */
+  readonly contracts: Readonly<Record<string, string>>;
 };
 
 export type Head = TypeOf<typeof headSchema>;

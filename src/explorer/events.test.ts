@@ -26,6 +26,7 @@ function pageWith(pagePaths: readonly string[]): PageContext {
     network: "local",
     chainId: 1,
     explorerUrl: null,
+    contracts: {},
     native: { symbol: "POL", decimals: 18 },
     tokens: { [TOKEN]: { symbol: "USDC", decimals: 6 } },
   };

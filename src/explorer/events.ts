@@ -201,9 +201,12 @@ export function eventTable(
 
 /** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens and pages. */
 export function eventFeed({ events, cursor }: NewestEvents, page: PageContext): Html {
-  const { native, tokens } = page.site.chain;
+  const { native, tokens, contracts } = page.site.chain;
   const known = JSON.stringify({ [ZERO_ADDRESS]: native, ...tokens });
-  return html`<ol class="feed" data-feed="${cursor}" data-tokens="${known}" data-pages="${JSON.stringify(listRecordPaths(page))}">${events.map((each) => eventItem(each, page))}</ol>`;
+  const names = JSON.stringify(
+    Object.fromEntries(Object.entries(contracts).map(([name, address]) => [address, name])),
+  );
+  return html`<ol class="feed" data-feed="${cursor}" data-tokens="${known}" data-contracts="${names}" data-pages="${JSON.stringify(listRecordPaths(page))}">${events.map((each) => eventItem(each, page))}</ol>`;
 }
 
 function eventItem(event: ListedEvent, page: PageContext): Html {

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   formatCompact,
+  formatDistance,
   formatNumber,
   formatSeconds,
   formatTick,
@@ -23,6 +24,24 @@ describe("a number", () => {
     ["1e5", "1e5", null],
   ])("formats the number %s as %s", (value, text, exact) => {
     expect(formatNumber(value)).toEqual({ text, exact });
+  });
+
+  it("the distance of a time from now has one unit, whose number is at least two", () => {
+    const seconds = (value: number) => formatDistance(value * 1_000);
+    expect([0, -1, -119, -120, -7_199].map(seconds)).toEqual([
+      "0 s ago",
+      "1 s ago",
+      "119 s ago",
+      "2 min ago",
+      "119 min ago",
+    ]);
+    expect([7_200, 172_800, 5_184_000, 63_072_000].map(seconds)).toEqual([
+      "in 2 h",
+      "in 2 days",
+      "in 2 months",
+      "in 2 years",
+    ]);
+    expect(seconds(8_640_000_000_000)).toBe("in 273,972 years");
   });
 
   it("keeps every digit, in the text or in its title", () => {

@@ -84,6 +84,23 @@ function toShownTime(date: Date): ShownTime {
   return { iso, text: `${iso.slice(0, -5).replace("T", " ")} UTC` };
 }
 
+// Each unit from twice its length on: "90 s ago" is more exact than "1 min ago".
+const DISTANCES = [
+  [63_072_000, 31_536_000, "years"],
+  [5_184_000, 2_592_000, "months"],
+  [172_800, 86_400, "days"],
+  [7_200, 3_600, "h"],
+  [120, 60, "min"],
+] as const;
+
+/** How far a time is from now, in one unit: `5 min ago`, `in 3 days`. */
+export function formatDistance(milliseconds: number): string {
+  const seconds = Math.floor(Math.abs(milliseconds) / 1_000);
+  const [, size, unit] = DISTANCES.find(([least]) => seconds >= least) ?? [0, 1, "s"];
+  const text = `${formatNumber(String(Math.floor(seconds / size))).text} ${unit}`;
+  return milliseconds > 0 ? `in ${text}` : `${text} ago`;
+}
+
 /** An address or hash by its ends. */
 export function shorten(hex: string): string {
   return hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-6)}` : hex;

@@ -116,7 +116,7 @@ function footer({ head, site, base }: PageContext): Html {
   return html`<footer class="foot"><div class="wide"><dl class="state">
 <div><dt>Network</dt><dd>${site.chain.network} <span class="soft">(${site.chain.chainId})</span></dd></div>
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
-<div><dt>Block time</dt><dd><span data-age>${time(head.indexed_timestamp)}</span></dd></div>
+<div><dt>Block time</dt><dd>${time(head.indexed_timestamp)}</dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
 </dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by third parties.</p></div></footer>`;
 }

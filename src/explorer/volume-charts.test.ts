@@ -22,6 +22,7 @@ const page = {
       network: "local",
       chainId: 1,
       explorerUrl: null,
+      contracts: {},
       tokens: { [USDC]: { symbol: "USDC", decimals: 6 } },
     },
     pagePaths: new Set(),

@@ -161,6 +161,16 @@ describe("without JavaScript", () => {
 });
 
 describe("the navigation", () => {
+  it("has its menus in one line on a phone", async () => {
+    const { page } = await openPage(browser, { viewport: { width: 360, height: 800 } });
+    onTestFinished(() => page.context().close());
+    await page.goto(`${stage.url}/explorer/intents`);
+    const menus = await page.locator(".menus > ul > li").all();
+    const tops = await Promise.all(menus.map(async (menu) => (await menu.boundingBox())?.y));
+    expect(tops.length).toBeGreaterThan(5);
+    expect(new Set(tops).size).toBe(1);
+  });
+
   it("opens one menu at a time without JavaScript, by keyboard", async () => {
     const { page } = await openPage(browser, { javaScriptEnabled: false });
     onTestFinished(() => page.context().close());
@@ -190,7 +200,7 @@ describe("the navigation", () => {
 });
 
 describe("with JavaScript", () => {
-  it("times are local with UTC in the title, and addresses can be copied whole", async () => {
+  it("times are distances from now with the local time and UTC in the title, and addresses can be copied whole", async () => {
     const { page } = await openPage(browser, {
       timezoneId: "Asia/Tokyo",
       permissions: ["clipboard-read", "clipboard-write"],
@@ -199,15 +209,16 @@ describe("with JavaScript", () => {
     await page.goto(`${stage.url}/explorer/intents`);
     const time = page.locator("tbody time").first();
     const [iso = "", title = ""] = [await time.getAttribute("datetime"), await time.getAttribute("title")];
-    expect(title).toBe(`${iso?.slice(0, 19).replace("T", " ")} UTC`);
     const format = new Intl.DateTimeFormat("en-US", {
       dateStyle: "medium",
       timeStyle: "medium",
       timeZone: "Asia/Tokyo",
     });
-    expect((await time.innerText()).replace(/\s/g, " ")).toBe(
-      format.format(new Date(iso ?? "")).replace(/\s/g, " "),
+    const local = format.format(new Date(iso ?? ""));
+    expect(title?.replace(/\s/g, " ")).toBe(
+      `${local} · ${iso?.slice(0, 19).replace("T", " ")} UTC`.replace(/\s/g, " "),
     );
+    expect(await time.innerText()).toMatch(/^(in )?[0-9,]+ (s|min|h|days|months|years)( ago)?$/);
     await page.locator("tbody .copy").first().click();
     const copied = await page.evaluate("navigator.clipboard.readText()");
     expect(copied).toBe(await page.locator("tbody [data-copy]").first().getAttribute("data-copy"));

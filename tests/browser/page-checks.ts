@@ -12,9 +12,9 @@ const NUMBER_LENGTH_MAX = 18;
 
 /**
  * Describes what is wrong with the layout at this width: a page wider than the window, something cut off or visible
- * only after scrolling sideways, a search field too narrow for its placeholder, text that something else covers, and a
- * number on two lines, unless it is longer than a line of a phone. The function runs in the page, which has no access
- * to this file.
+ * only after scrolling sideways, a search field too narrow for its placeholder, text that something else covers, a
+ * shortened address or hash on two lines, and a number on two lines, unless it is longer than a line of a phone. The
+ * function runs in the page, which has no access to this file.
  */
 const FIND_LAYOUT_DEFECTS = `(() => {
   const found = new Set();
@@ -43,6 +43,8 @@ const FIND_LAYOUT_DEFECTS = `(() => {
     const { left, right } = node.getBoundingClientRect();
     if (left < -0.5 || right > innerWidth + 0.5) found.add("outside: " + name(node));
   }
+  for (const id of document.querySelectorAll(".id"))
+    if (isShown(id) && id.getClientRects().length > 1) found.add("broken: " + name(id));
   const pen = document.createElement("canvas").getContext("2d");
   for (const field of walk(Node.ELEMENT_NODE, ".hidden")) {
     if (field.type !== "search" || !isSeen(field)) continue;

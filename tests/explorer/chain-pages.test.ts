@@ -234,10 +234,15 @@ describe("the list of events", () => {
     expect(shown).toEqual(blocks.filter((number) => number <= last).reverse());
   });
 
-  it("lists the events that a filter finds in the order of the chain", async () => {
+  it("lists the events that a filter finds newest first, or in the order of the chain", async () => {
     const { events = [] } = await read("/events?type=IntentFilled&limit=1000");
-    const shown = blocksOf(await open("/explorer/events?type=IntentFilled"));
-    expect(shown).toEqual(events.slice(0, 100).map(({ block_number }) => Number(block_number)));
+    const blocks = events.map(({ block_number }) => Number(block_number));
+    const newest = await open("/explorer/events?type=IntentFilled");
+    expect(blocksOf(newest)).toEqual(blocks.toReversed().slice(0, 100));
+    expect(newest).toContain('href="/explorer/events?type=IntentFilled&amp;order=asc">Oldest first</a>');
+    const oldest = await open("/explorer/events?type=IntentFilled&order=asc");
+    expect(blocksOf(oldest)).toEqual(blocks.slice(0, 100));
+    expect(oldest).toContain('href="/explorer/events?type=IntentFilled">Newest first</a>');
     expect(await open("/explorer/events?type=Strange", 400)).toContain("type must be names of events");
     expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
   });

@@ -1,13 +1,17 @@
-// Improves elements of the server and of the live feed alike: times become local, and long texts can be copied.
+// Improves elements of the server and of the live feed alike: times become relative, and long texts can be copied.
+import { formatDistance } from "../format.ts";
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const COPIED_MS = 1_500;
 
-/** Times are in UTC until here; UTC stays in the title. */
-export function showLocalTimes(root: ParentNode) {
-  for (const element of root.querySelectorAll("time[datetime]")) {
-    const date = new Date(element.getAttribute("datetime") ?? "");
-    if (!Number.isNaN(date.getTime())) element.textContent = LOCAL.format(date);
+/** Times are in UTC until here; the title has the local time and UTC. Called again, it renews the distance from now. */
+export function showTimes(root: ParentNode) {
+  for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
+    const date = new Date(element.dateTime);
+    if (Number.isNaN(date.getTime())) continue;
+    if (element.textContent === element.title) element.title = `${LOCAL.format(date)} · ${element.title}`;
+    const text = formatDistance(date.getTime() - Date.now());
+    if (element.textContent !== text) element.textContent = text;
   }
 }
 

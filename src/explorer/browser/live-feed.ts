@@ -2,7 +2,7 @@
 import type { Sentence, SentencePart } from "../../schema/sentence.ts";
 import { visibleText } from "../foreign-text.ts";
 import { formatNumber, formatSeconds, formatUnits, shorten, splitWords } from "../format.ts";
-import { addCopyButtons, showLocalTimes } from "./elements.ts";
+import { addCopyButtons, showTimes } from "./elements.ts";
 
 const SHOWN_MAX = 30;
 const QUOTED_LENGTH_MAX = 400;
@@ -23,6 +23,8 @@ let cursor = list?.getAttribute("data-feed") ?? "";
 
 /** Tokens with symbol and decimals, as the server knows them. */
 const tokens = readMap<{ symbol: string; decimals: number }>("data-tokens");
+/** The contracts of the protocol, by address. */
+const contracts = readMap<string>("data-contracts");
 /** The page of each kind of record. */
 const pages = readMap<string>("data-pages");
 
@@ -56,18 +58,26 @@ function link(kind: string, id: string, label: HTMLElement | string) {
 /** Shortens an address or hash; the zero address means none. */
 function identifier(value: string) {
   if (/^0x0*$/.test(value)) return element("span", "soft", "none");
-  const made = element("code", "id", shorten(value));
+  return copied(element("code", "id", shorten(value)), value);
+}
+
+/** All of an address is in the title, and can be copied. */
+function copied(made: HTMLElement, value: string) {
+  made.title = value;
   made.dataset.copy = value;
   return made;
 }
 
 function address(value: string) {
-  return value === NATIVE ? identifier(value) : link("account", value, identifier(value));
+  if (value === NATIVE) return identifier(value);
+  const name = contracts.get(value) ?? tokens.get(value)?.symbol;
+  const label = name === undefined ? identifier(value) : copied(element("span", "known", name), value);
+  return link("account", value, label);
 }
 
 function token(value: string) {
   const known = tokens.get(value);
-  return known === undefined ? address(value) : element("span", "symbol", known.symbol);
+  return known === undefined ? address(value) : copied(element("span", "symbol", known.symbol), value);
 }
 
 function time(seconds: string) {
@@ -131,7 +141,7 @@ function toItem({ type, parts, tx_hash, block_number, block_timestamp }: FeedEve
   block.setAttribute("href", `?block=${encodeURIComponent(block_number)}`);
   place.append(block, " · ", link("transaction", tx_hash, identifier(tx_hash)), " · ", time(block_timestamp));
   item.append(element("span", "feed-type", splitWords(type)), " ", text, " ", place);
-  showLocalTimes(item);
+  showTimes(item);
   addCopyButtons(item);
   return item;
 }

@@ -1,7 +1,7 @@
-// Additions of JavaScript to every page: local times, copying, and a slider for the block.
-import { addCopyButtons, showLocalTimes } from "./elements.ts";
+// Additions of JavaScript to every page: relative times, copying, and a slider for the block.
+import { addCopyButtons, showTimes } from "./elements.ts";
 
-const AGE_MS = 1_000;
+const TIMES_MS = 1_000;
 
 /** A slider next to the number; letting it go shows that block. */
 function addSlider() {
@@ -41,31 +41,8 @@ function closeMenus() {
   });
 }
 
-/** How old the newest block is: what the server wrote grows old with the page. */
-function showAge() {
-  const time = document.querySelector("[data-age] time");
-  const at = new Date(time?.getAttribute("datetime") ?? "").getTime();
-  if (time === null || Number.isNaN(at)) return;
-  const note = document.createElement("span");
-  note.className = "soft";
-  time.after(note);
-  const update = () => {
-    note.textContent = ` (${formatAge(Math.max(0, Date.now() - at))} ago)`;
-  };
-  update();
-  setInterval(update, AGE_MS);
-}
-
-function formatAge(ms: number) {
-  const seconds = Math.floor(ms / 1_000);
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.floor(seconds / 60)} min`;
-  if (seconds < 172_800) return `${Math.floor(seconds / 3_600)} h`;
-  return `${Math.floor(seconds / 86_400)} days`;
-}
-
 addSlider();
 closeMenus();
-showAge();
-showLocalTimes(document);
+showTimes(document);
+setInterval(showTimes, TIMES_MS, document);
 addCopyButtons(document);

@@ -12,31 +12,6 @@ import type { List } from "../list.ts";
 type SpendingWindow = RecordOf<typeof spendingWindow>;
 type Policy = RecordOf<typeof policy>;
 
-const UNITS: readonly (readonly [seconds: bigint, name: string])[] = [
-  [86_400n, "d"],
-  [3_600n, "h"],
-  [60n, "min"],
-  [1n, "s"],
-];
-
-/** The two largest parts of a duration: `3 d 4 h`, `12 min 5 s`. */
-function formatDuration(seconds: bigint): string {
-  let rest = seconds;
-  const parts = UNITS.flatMap(([size, name]) => {
-    const count = rest / size;
-    rest %= size;
-    return count > 0n ? [`${count} ${name}`] : [];
-  });
-  return parts.slice(0, 2).join(" ") || "0 s";
-}
-
-/** A time of the future or the past, seen from the shown block. */
-function timeFromBlock(value: string, { head }: PageContext): Html {
-  const distance = BigInt(value) - BigInt(head.block_timestamp ?? 0);
-  const words = distance >= 0n ? `in ${formatDuration(distance)}` : `${formatDuration(-distance)} ago`;
-  return html`${time(value)}<span class="under">${words}</span>`;
-}
-
 function spentCell(each: SpendingWindow, page: PageContext): Html {
   const spent = amount(page, each.spent, each.token);
   if (each.max_per_day === null) return html`${spent}<span class="under">no limit a day</span>`;
@@ -77,8 +52,8 @@ export const windowList: List<SpendingWindow> = {
     ["Per payment", (each, page) => limitAmount(each.max_per_payment, each.token, page), "number"],
     [
       "Resets",
-      ({ resets_at }, page) =>
-        resets_at === null ? html`<span class="soft">no open window</span>` : timeFromBlock(resets_at, page),
+      ({ resets_at }) =>
+        resets_at === null ? html`<span class="soft">no open window</span>` : time(resets_at),
     ],
   ],
   empty: "It has neither a spend limit nor a payment policy at this block.",
@@ -160,7 +135,7 @@ export const sessionKeyList: List<RecordOf<typeof sessionKey>> = {
   columns: [
     ["Session key", "session_key"],
     ["State", ({ state }) => status(state, state === "WITHDRAWN" ? "bad" : undefined)],
-    ["Access ends", (each, page) => timeFromBlock(each.expires_at, page)],
+    ["Access ends", "expires_at"],
     ["Set in block", "block_number"],
   ],
   empty: "It has given no session key access at this block.",

@@ -10,6 +10,7 @@ import {
   badge,
   card,
   facts,
+  findAddressName,
   notice,
   number,
   type RecordKind,
@@ -160,11 +161,12 @@ function render(data: AccountData, page: PageContext): PageView {
   );
   const state = card("State", html`${recordFacts(STATE, account, page)}${sourceLinks(page, call)}`);
   const operates = card("Operates", roleFacts(data, page));
+  const known = findAddressName(page, account.account);
   const counts = COUNTED.map(([key, label]) => ({ label, value: countOf(account, key, page) }));
   return {
     kicker: "Account",
     title: `Account ${shorten(account.account)}`,
-    afterTitle: account.frozen ? status("FROZEN") : undefined,
+    afterTitle: html`${known !== null && badge(known, "accent")}${account.frozen && status("FROZEN")}`,
     lead: html`<code class="whole" data-copy="${account.account}">${account.account}</code>`,
     main: isUnknown(data)
       ? html`${unknownNotice}${check}${state}`

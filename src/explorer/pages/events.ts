@@ -1,4 +1,4 @@
-// Events of the protocol: the newest ones, or those that a filter finds in the order of the chain; and those of a block.
+// Events of the protocol: the newest first, or in the order of the chain from a given position on; and those of a block.
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
@@ -13,7 +13,6 @@ import {
   eventTable,
   getEvents,
   type ListedEvent,
-  readNewestEvents,
 } from "../events.ts";
 import { type FilteredList, filterForm } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
@@ -29,22 +28,26 @@ type FoundEvents = {
   readonly isNewestFirst: boolean;
 };
 
-const PAGE_EVENTS = "100";
 const SHOWN_EVENTS_MAX = 100;
 
-/** The newest first, or in the order of the chain those that a filter finds. */
+/** The newest first, unless the visitor chooses the order of the chain or where to begin. */
 async function load(api: ApiReader, { query, block }: PageRequest): Promise<FoundEvents> {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
-  const isFiltered = FILTERS.some((name) => query[name] !== undefined) || query.from !== undefined;
-  if (query.order === "desc" || !isFiltered) {
-    const given = { ...filter, from: query.from ?? block, limit: PAGE_EVENTS };
-    const { call, events, next } = await readNewestEvents(api, given);
-    return { call, events, next: next === null ? null : { from: next, order: "desc" }, isNewestFirst: true };
+  const isNewestFirst = query.order === "desc" || (query.order ?? query.from) === undefined;
+  const order = isNewestFirst ? "desc" : undefined;
+  const from = query.from ?? (isNewestFirst ? block : "genesis");
+  const read = (position: string | null, limit: number) =>
+    getEvents(api, { ...filter, from: position, order, limit: String(limit) });
+  const first = await read(from, SHOWN_EVENTS_MAX);
+  const events = [...first.body.events];
+  let last = first.body;
+  // A request looks through a limited number of logs: rare events need several for a page. One is for the head.
+  while (last.has_more && events.length < SHOWN_EVENTS_MAX && api.requestsLeft > 1) {
+    last = (await read(last.progress.cursor, SHOWN_EVENTS_MAX - events.length)).body;
+    events.push(...last.events);
   }
-  const from = query.from ?? "genesis";
-  const { body, call } = await getEvents(api, { ...filter, from, limit: PAGE_EVENTS });
-  const next = body.has_more ? { from: body.progress.cursor } : null;
-  return { call, events: body.events, next, isNewestFirst: false };
+  const next = last.has_more ? { from: last.progress.cursor, ...(isNewestFirst && { order: "desc" }) } : null;
+  return { call: first.call, events, next, isNewestFirst };
 }
 
 const eventFilters: FilteredList = {
@@ -60,11 +63,21 @@ const eventFilters: FilteredList = {
   isHidden: (name, { query }) => name === "from" && query.order === "desc",
 };
 
+const FROM_THE_START = { from: null, order: null };
+
 function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageContext): Html | null {
   const isBeyond =
     !isNewestFirst && BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
-  if (next === null || isBeyond) return null;
-  return html`<nav class="pagination" aria-label="Pages"><a rel="next" href="${linkHere(page, next)}">${isNewestFirst ? "Older →" : "Next →"}</a></nav>`;
+  const isLater = isNewestFirst && page.query.from !== undefined;
+  const hasNext = next !== null && !isBeyond;
+  if (!hasNext && !isLater) return null;
+  return html`<nav class="pagination" aria-label="Pages">${isLater && html`<a href="${linkHere(page, FROM_THE_START)}">Newest</a>`}${hasNext && html`<a rel="next" href="${linkHere(page, next)}">${isNewestFirst ? "Older →" : "Next →"}</a>`}</nav>`;
+}
+
+/** The other order of the same events. */
+function orderLink({ isNewestFirst }: FoundEvents, page: PageContext): Html {
+  const [order, label] = isNewestFirst ? ["asc", "Oldest first"] : [null, "Newest first"];
+  return html`<a href="${linkHere(page, { from: null, order: order ?? null })}">${label}</a>`;
 }
 
 /** All of them are in the list that reads forwards. */
@@ -84,7 +97,7 @@ function render(data: FoundEvents, page: PageContext): PageView {
   return {
     title: "Events",
     lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${filterForm(eventFilters, page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events" })}`,
+    main: html`${filterForm(eventFilters, page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events", aside: orderLink(data, page) })}`,
   };
 }
 

@@ -34,6 +34,7 @@ const TEST_CHAIN = {
   chainId: 31_337,
   explorerUrl: null,
   native: { symbol: "ETH", decimals: 18 },
+  contracts: UNUSED_CONTRACTS,
 };
 
 // Registered and managed, without deliveries in the background.
