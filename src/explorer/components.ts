@@ -8,6 +8,7 @@ import { renderForeignText } from "./foreign-text.ts";
 import {
   formatIsoTime,
   formatNumber,
+  formatPrice,
   formatSeconds,
   formatUnits,
   type ShownNumber,
@@ -223,6 +224,21 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
   if (known)
     return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
   return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
+}
+
+type AmountOf = { readonly units: string; readonly token: string };
+
+/** What one of a token costs in the other, and the inverse; unknown unless the decimals of both are known. */
+export function price(page: PageContext, given: AmountOf, forOne: AmountOf): Html {
+  const [of, per] = [findToken(page, given.token), findToken(page, forOne.token)];
+  if (of === null || per === null) return unknown();
+  const [a, b] = [
+    { units: BigInt(given.units), decimals: of.decimals },
+    { units: BigInt(forOne.units), decimals: per.decimals },
+  ];
+  const [direct, inverse] = [formatPrice(a, b), formatPrice(b, a)];
+  if (direct === null || inverse === null) return unknown();
+  return html`<span class="number">${direct}</span> <span class="symbol">${of.symbol} per ${per.symbol}</span><span class="under"><span class="number">${inverse}</span> ${per.symbol} per ${of.symbol}</span>`;
 }
 
 /** A token by its symbol if it is known, otherwise by its address. */

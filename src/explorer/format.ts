@@ -37,6 +37,23 @@ export function formatUnits(units: string, decimals: number | null): ShownNumber
   return formatNumber(formatAmount(BigInt(units), decimals));
 }
 
+export type UnitsOfToken = { readonly units: bigint; readonly decimals: number };
+
+// Beyond these, a price says no more to people.
+const PRICE_DIGITS = 6;
+const PRICE_SCALE = 36;
+
+/** How much of one token is given for one of the other, cut after six digits; null for nothing of the other. */
+export function formatPrice(given: UnitsOfToken, forOne: UnitsOfToken): string | null {
+  const whole = forOne.units * 10n ** BigInt(given.decimals);
+  if (whole <= 0n) return null;
+  const part = given.units * 10n ** BigInt(forOne.decimals + PRICE_SCALE);
+  const [integer = "0", fraction = ""] = formatAmount(part / whole, PRICE_SCALE).split(".");
+  const zeros = integer === "0" ? (/^0*/.exec(fraction)?.[0].length ?? 0) : -integer.length;
+  const shown = fraction.slice(0, Math.max(0, zeros + PRICE_DIGITS)).replace(/0+$/, "");
+  return `${group(integer)}${shown && `.${shown}`}`;
+}
+
 const SUFFIXES = ["", "k", "M", "B", "T"] as const;
 
 /** Three digits and a suffix, cut and never rounded up: for axes, because the table next to them is exact. */
@@ -113,6 +130,11 @@ export function splitWords(name: string): string {
     .replaceAll("_", " ")
     .toLowerCase();
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A part of a whole in percent, also above 100; null if the whole is nothing. */
+export function formatPercent(part: bigint, whole: bigint): string | null {
+  return whole <= 0n ? null : `${formatUnits(((part * 1_000n) / whole).toString(), 1).text} %`;
 }
 
 /** How much of the whole, in hundredths of a percent; 0 if the whole is nothing. */

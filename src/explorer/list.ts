@@ -5,7 +5,7 @@ import { type ApiCall, type ApiRecord, fillPath, findRoute, sourceLinks } from "
 import { card } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { type Item, itemKind, itemValue } from "./fields.ts";
-import { splitWords } from "./format.ts";
+import { formatNumber, splitWords } from "./format.ts";
 
 /** Records of the API that are also a file. */
 export type CsvSource = {
@@ -26,6 +26,8 @@ export type List<T> = CsvSource & {
   readonly columns: readonly Item<T>[];
   /** Filters that the API numbers: the word of each number, from zero. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** A record as an item of a gallery instead of a row. */
+  readonly item?: (record: T, page: PageContext) => Html;
   /** A class for the row of a record that stands out. */
   readonly rowClass?: (record: T) => string;
   /** The sentence instead of a table without rows. */
@@ -85,6 +87,8 @@ export function listQuery({ query }: PageRequest): Readonly<Record<string, strin
 
 function listTable<T>({ list, records }: ListData<T>, page: PageContext): Html {
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
+  const { item } = list;
+  if (item !== undefined) return html`<ul class="gallery">${records.map((each) => item(each, page))}</ul>`;
   return table(list.columns, records, page, list.rowClass);
 }
 
@@ -138,12 +142,15 @@ const FIRST = "first";
 // Long enough for fifty pages of most lists; beyond that "First page" leads back.
 const TRAIL_LENGTH_MAX = 2_000;
 
-/** Next by the cursor of the API, previous by the cursors that led here. */
-function pagination({ next }: Pick<RecordPage<unknown>, "next">, page: PageContext): Html | null {
+const count = (text: string) => html`<p class="soft note count">${text}</p>`;
+
+/** How many there are, as far as it is known; next by the cursor of the API, previous by the cursors that led here. */
+function pagination({ next, records }: RecordPage<unknown>, page: PageContext): Html {
   const { cursor, trail = "" } = page.query;
   const before = trail === "" ? [] : trail.split(".");
   const previous = before.at(-1);
-  if (next === null && cursor === undefined) return null;
+  if (next === null && cursor === undefined)
+    return count(`${formatNumber(String(records.length)).text} in all.`);
   const here = [...before, cursor ?? FIRST].join(".");
   const kept =
     here.length <= TRAIL_LENGTH_MAX
@@ -153,7 +160,16 @@ function pagination({ next }: Pick<RecordPage<unknown>, "next">, page: PageConte
     cursor: previous === FIRST ? null : (previous ?? null),
     trail: before.slice(0, -1).join("."),
   };
-  return html`<nav class="pagination" aria-label="Pages">
+  const more = next === null ? "the last one" : "more follow";
+  // The number of the page is known as long as the trail has every page before it.
+  const isWhole = before[0] === FIRST;
+  const position =
+    cursor === undefined
+      ? `More than ${formatNumber(String(records.length)).text}.`
+      : isWhole
+        ? `Page ${before.length + 1}, ${more}.`
+        : `A later page, ${more}.`;
+  return html`${count(position)}<nav class="pagination" aria-label="Pages">
 ${cursor !== undefined && html`<a href="${linkHere(page, { cursor: null, trail: null })}">First page</a>`}
 ${previous !== undefined && html`<a rel="prev" href="${linkHere(page, toPrevious)}">← Previous</a>`}
 ${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, trail: kept })}">Next →</a>`}

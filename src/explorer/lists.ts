@@ -4,19 +4,43 @@ import type { dispute, facilitator, merchant, receipt, service, signal } from ".
 import type { intent } from "../protocol/reads/intents.ts";
 import type { agent, attestation, attestor, solver } from "../protocol/reads/registries.ts";
 import type { RecordOf } from "../schema/reads/record.ts";
-import { badge, number, recordLink, status, unknown } from "./components.ts";
+import { badge, number, price, recordLink, status, unknown } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
+import { formatPercent } from "./format.ts";
 import type { List } from "./list.ts";
+import { readMetadataName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 
-export const intentList: List<RecordOf<typeof intent>> = {
+type ListedIntent = RecordOf<typeof intent>;
+
+/** The least that the owner accepts for one of the token that it gives. */
+export const lowestPrice = (
+  each: Pick<ListedIntent, "amount_in_max" | "amount_out_min" | "input_token" | "output_token">,
+  page: PageContext,
+): Html =>
+  price(
+    page,
+    { units: each.amount_out_min, token: each.output_token },
+    { units: each.amount_in_max, token: each.input_token },
+  );
+
+/** How much was taken of the most that the owner gives. */
+function filledShare({ fill, amount_in_max }: ListedIntent): Html {
+  if (fill === null) return html`<span class="soft">no</span>`;
+  const share = formatPercent(BigInt(fill.amount_in), BigInt(amount_in_max));
+  return html`<span class="number" title="Of the most that the owner gives">${share ?? "yes"}</span>`;
+}
+
+export const intentList: List<ListedIntent> = {
   route: "/intents",
   columns: [
     ["Intent", "intent_id"],
     ["State", "status"],
     ["Gives at most", "amount_in_max"],
     ["Wants at least", "amount_out_min"],
+    ["Price at least", lowestPrice, "number"],
+    ["Filled", filledShare, "number"],
     ["Owner", "owner"],
     ["Deadline", "deadline"],
     ["Block", "block_number"],
@@ -75,22 +99,19 @@ export const agentList: List<RecordOf<typeof agent>> = {
     ["Agent", "agent_id"],
     ["Owner", "owner"],
     ["State", (each) => agentState(each.revoked)],
-    ["Metadata", (each) => foreignUri(each.metadata_uri), "sentence"],
+    [
+      "Metadata",
+      ({ metadata_uri: uri }) => {
+        const given = readMetadataName(uri);
+        return given === null ? foreignUri(uri) : renderForeignText(given);
+      },
+      "sentence",
+    ],
     ["Hash of the capabilities", "capabilities_hash"],
     ["Block", "block_number"],
   ],
   empty: "There is no such agent at this block.",
 };
-
-export const agentsPage = defineListPage(agentList, {
-  title: "Agents",
-  lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
-  order: "Newest first",
-  example: async (get) => {
-    const { owner } = (await get("/agents/1")) as { readonly owner: string };
-    return { query: { owner } };
-  },
-});
 
 export const attestationState = (isRevoked: boolean) => status(isRevoked ? "REVOKED" : "ACTIVE");
 
@@ -139,7 +160,9 @@ export const attestorsPage = defineListPage(attestorList, {
 const TEXT_LENGTH_MAX = 48;
 
 const shortText = (value: string) => (value === "" ? unknown() : renderForeignText(value, TEXT_LENGTH_MAX));
-const shortUri = ({ metadata_uri }: { readonly metadata_uri: string }) => shortText(metadata_uri);
+/** Metadata by the name that is in it, or by its URI. */
+const shortUri = ({ metadata_uri }: { readonly metadata_uri: string }) =>
+  shortText(readMetadataName(metadata_uri) ?? metadata_uri);
 
 const merchantList: List<RecordOf<typeof merchant>> = {
   route: "/merchants",

@@ -3,7 +3,7 @@
 import * as lists from "./lists.ts";
 import type { Page, Section } from "./page.ts";
 import { accountPage } from "./pages/account.ts";
-import { agentPage } from "./pages/agent.ts";
+import { agentPage, agentsPage } from "./pages/agent.ts";
 import { analyticsPage } from "./pages/analytics.ts";
 import { facilitatorPage, merchantPage, servicePage } from "./pages/commerce.ts";
 import { documentPage } from "./pages/document.ts";
@@ -20,7 +20,7 @@ import { attestationPage, attestorPage, schemaPage, schemasPage } from "./pages/
 
 export const sections: readonly Section[] = [
   { label: "Trade", pages: [lists.intentsPage, intentPage, lists.solversPage, solverPage] },
-  { label: "Accounts", pages: [accountPage, preflightPage, lists.agentsPage, agentPage] },
+  { label: "Accounts", pages: [accountPage, preflightPage, agentsPage, agentPage] },
   {
     label: "Commerce",
     pages: [

@@ -24,8 +24,10 @@ import {
   type ListedEvent,
 } from "./events.ts";
 import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
+import { renderForeignText } from "./foreign-text.ts";
 import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
+import { readMetadataName } from "./metadata-name.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
 
 /** The data that every page of a record has read. */
@@ -83,10 +85,11 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
     render(data, shown): PageView {
       const name = String(data.record[id]);
       const kicker = splitWords(kind);
+      const given = readMetadataName((data.record as { readonly metadata_uri?: unknown }).metadata_uri);
       return {
         kicker,
         title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
-        afterTitle: state(data, shown),
+        afterTitle: html`${given !== null && html`<span class="given">${renderForeignText(given)}</span> `}${state(data, shown)}`,
         lead: lead?.(data, shown),
         main: main(data, shown),
         changes: changes(data, shown),
@@ -103,6 +106,15 @@ export async function readAll<T extends Readonly<Record<string, unknown>>>(
   return Object.fromEntries(Object.keys(reads).map((name, index) => [name, values[index]])) as {
     readonly [Name in keyof T]: Awaited<T[Name]>;
   };
+}
+
+/**
+ * Repeats a key up to a fixed number: the reads of a page are one statement, and PostgreSQL keeps each text that it ever
+ * prepared.
+ */
+export function padKeys(keys: ReadonlySet<string>, count: number): readonly string[] {
+  const [first] = keys;
+  return first === undefined ? [] : [...keys, ...Array<string>(Math.max(0, count - keys.size)).fill(first)];
 }
 
 /** As GET /documents has them. */

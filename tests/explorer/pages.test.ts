@@ -13,6 +13,9 @@ import { type ExplorerStage, findExamplePaths, openExplorerStage } from "./explo
 import { type PageElement, parsePage } from "./well-formed.ts";
 
 const HOSTILE = `javascript:alert(1)//"><script>alert('x')</script><img src=x onerror=alert(1)>\u202e\u200b&lt;`;
+/** A name within metadata, which is as hostile. */
+const NAME = "Weather <b>bot\u202e";
+const SHOWN_NAME = /Weather &lt;b&gt;bot<span class="escape"[^>]*>\\u\{202e\}<\/span>/;
 /** Every column in which a third party can write any text. */
 const HOSTILE_COLUMNS = tables.flatMap((table) =>
   Object.keys(table.columns)
@@ -33,6 +36,10 @@ beforeAll(async () => {
   for (const { table, column } of HOSTILE_COLUMNS) {
     await stage.database.query({ text: `update ${table} set ${column} = $1`, values: [HOSTILE] });
   }
+  await stage.database.query({
+    text: "update agents set metadata_uri = $1 where agent_id = 1",
+    values: [`data:application/json,${encodeURIComponent(JSON.stringify({ name: NAME }))}`],
+  });
   examples = (await findExamplePaths(stage.url)).map(({ page, path }) => {
     const at = `${path}${path.includes("?") ? "&" : "?"}block=${stage.head}`;
     return { page, path, at };
@@ -249,6 +256,13 @@ describe("a list", () => {
       next = link(opened, "next");
     }
     expect(walked.flatMap(ids)).toEqual(all.intents.map(({ intent_id }) => intent_id));
+    const count = ({ text }: { text: string }) => /<p class="soft note count">([^<]*)</.exec(text)?.[1];
+    expect(count(walked[0] ?? { text: "" })).toBe("More than 10.");
+    expect(count(walked[1] ?? { text: "" })).toBe("Page 2, more follow.");
+    expect(count(walked.at(-1) ?? { text: "" })).toBe(`Page ${walked.length}, the last one.`);
+    expect(
+      count(await open("/explorer/intents?limit=10&owner=0x00000000000000000000000000000000000000ff")),
+    ).toBe("0 in all.");
     for (let at = walked.length - 1; at > 0; at -= 1) {
       const previous = await open(link(walked[at] ?? { elements: [] }, "prev") ?? "");
       expect(ids(previous)).toEqual(ids(walked[at - 1] ?? { text: "" }));
@@ -311,8 +325,21 @@ describe("search", () => {
     expect(await found(events[0]?.tx_hash ?? "")).toMatch(/Transaction|^\/explorer\/transactions\//);
     expect(await found(`0x${"AB".repeat(20)}`)).toMatch(/Account|^\/explorer\/accounts\//);
     expect(await found("99999999")).toContain("Nothing has this id");
-    expect(await found("<script>")).toContain("Search for an id");
+    expect(await found("<style>")).toContain("Search for an id");
   });
+});
+
+it("the name in metadata is on the page of its record, in the gallery of agents, and can be searched", async () => {
+  expect((await open("/explorer/agents/1")).text).toMatch(SHOWN_NAME);
+  const { owner } = (await (await stage.get("/agents/1")).json()) as { owner: string };
+  const { text } = await open(`/explorer/agents?owner=${owner}`);
+  expect(text).toMatch(SHOWN_NAME);
+  const { counts } = (await (await stage.get(`/accounts/${owner}`)).json()) as {
+    counts: { receipts: string };
+  };
+  expect(text.replace(/<[^>]*>/g, "")).toContain(`${counts.receipts} receipts`);
+  const found = await stage.get("/explorer/search?q=wEATHER");
+  expect(found.headers.get("location")).toBe("/explorer/agents/1");
 });
 
 describe("/", () => {

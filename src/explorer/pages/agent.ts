@@ -1,20 +1,24 @@
-// One agent: what it says of itself, what others signal about it, and what its owner paid.
+// Agents as a gallery, and one agent: what it says of itself, what others signal about it, and what its owner paid.
 import { type Html, html } from "../../lib/html.ts";
+import type { accountSchema } from "../../protocol/reads/accounts.ts";
 import type { agent } from "../../protocol/reads/registries.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { addressLink, block, card, number, timeline } from "../components.ts";
-import type { PageContext } from "../context.ts";
+import { addressLink, block, card, number, recordLink, timeline } from "../components.ts";
+import type { PageContext, PageRequest } from "../context.ts";
 import { type ListedEvent, readEvents } from "../events.ts";
 import { writtenAt } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
-import { listCard, withoutColumns } from "../list.ts";
-import { agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
-import { exampleFrom } from "../page.ts";
+import { filterForm, listCard, listPath, listQuery, withoutColumns } from "../list.ts";
+import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
+import { readMetadataName } from "../metadata-name.ts";
+import { definePage, exampleFrom } from "../page.ts";
 import {
   columns,
   defineRecordPage,
   lifeSteps,
+  padKeys,
   readAll,
   recordCard,
   unreadNotice,
@@ -22,6 +26,59 @@ import {
 } from "../record-page.ts";
 
 type Agent = RecordOf<typeof agent, "provenance">;
+type ListedAgent = RecordOf<typeof agent>;
+type Counts = TypeOf<typeof accountSchema>["counts"];
+
+// The counts of as many owners are read with a page.
+const GALLERY_SIZE = "24";
+
+/** Counts of the owners, by address. */
+async function readActivity(api: ApiReader, agents: readonly ListedAgent[]) {
+  const size = Number(GALLERY_SIZE);
+  const owners = new Set(agents.map(({ owner }) => owner).slice(0, size));
+  const found = await Promise.all(
+    padKeys(owners, size).map((address) =>
+      api.get<TypeOf<typeof accountSchema>>("/accounts/:address", { params: { address } }),
+    ),
+  );
+  return new Map(found.map(({ body }) => [body.account, body.counts]));
+}
+
+const counted = (value: string | null) => (value === null ? "more than 1,000" : number(value));
+
+function galleryItem(each: ListedAgent, counts: Counts | undefined, page: PageContext): Html {
+  const given = readMetadataName(each.metadata_uri);
+  const label = html`Agent #${each.agent_id}`;
+  const activity =
+    counts !== undefined &&
+    html`<p>Its owner has ${counted(counts.intents)} intents, ${counted(counts.receipts)} receipts and ${counted(counts.policies)} policies.</p>`;
+  return html`<li><h3>${recordLink(page, "agent", each.agent_id, given === null ? label : renderForeignText(given))} ${agentState(each.revoked)}</h3>
+<p class="soft">${given !== null && html`${label} · `}of ${addressLink(page, each.owner)} · block ${block(page, each.block_number)}</p>${activity}</li>`;
+}
+
+export const agentsPage = definePage({
+  path: listPath(agentList),
+  nav: "Agents",
+  lists: [agentList],
+  filtered: agentList,
+  findExample: async (get) => {
+    const { owner } = (await get("/agents/1")) as { readonly owner: string };
+    return { query: { owner } };
+  },
+  load: async (api: ApiReader, request: PageRequest) => {
+    const agents = await api.list(agentList, { query: { limit: GALLERY_SIZE, ...listQuery(request) } });
+    return { agents, activity: await readActivity(api, agents.records) };
+  },
+  render: ({ agents, activity }, page) => {
+    const item = (each: ListedAgent) => galleryItem(each, activity.get(each.owner), page);
+    const shown = { ...agents, list: { ...agentList, item } };
+    return {
+      title: "Agents",
+      lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
+      main: html`${filterForm(agentList, page)}${listCard("Newest first", shown, page, { isPaged: true })}`,
+    };
+  },
+});
 
 const aboutAgentList = {
   ...withoutColumns(signalList, ["About"]),

@@ -72,7 +72,7 @@ function overview(reputation: Reputation): Html {
     {
       label: "Fulfilled",
       value: number(commerce.fulfilled_receipts),
-      note: shareText(commerce.fulfilled_receipts, commerce.receipts) ?? "of all receipts",
+      note: html`${shareText(commerce.fulfilled_receipts, commerce.receipts)} of all receipts`,
     },
     {
       label: "Disputes",

@@ -124,8 +124,8 @@ function newestCard<T>(what: string, data: ListData<T>, page: PageContext, hidde
 }
 
 function render(data: HomeData, page: PageContext): PageView {
-  const lists = html`${newestCard("intents", data.intents, page, ["Owner", "Deadline"])}${newestCard("receipts", data.receipts, page, ["Service", "Paid by", "Delivery"])}${newestCard("disputes", data.disputes, page, ["Reason", "Opened by"])}`;
-  const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address or hash</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
+  const lists = html`${newestCard("intents", data.intents, page, ["Owner", "Deadline", "Price at least", "Filled"])}${newestCard("receipts", data.receipts, page, ["Service", "Paid by", "Delivery"])}${newestCard("disputes", data.disputes, page, ["Reason", "Opened by"])}`;
+  const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address, hash or name</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
 <div class="columns wide-first"><div>${lists}</div>
 <div>${renderFeed(data.feed, page)}</div></div>`;

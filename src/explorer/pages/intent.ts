@@ -11,6 +11,7 @@ import {
   card,
   findToken,
   number,
+  price,
   recordLink,
   status,
   type TimelineStep,
@@ -30,8 +31,9 @@ import {
 } from "../events.ts";
 import { type Item, recordFacts, timeAndBlock } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
-import { splitWords } from "../format.ts";
+import { formatPercent, splitWords } from "../format.ts";
 import { type List, listCard, listQuery } from "../list.ts";
+import { lowestPrice } from "../lists.ts";
 import { exampleFrom } from "../page.ts";
 import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 
@@ -166,12 +168,18 @@ const TERMS: readonly Item<Intent>[] = [
   ["Kind", (each) => renderForeignText(splitWords(each.intent_type))],
   ["Gives at most", (each, page) => amountOf(each.amount_in_max, each.input_token, page)],
   ["Wants at least", (each, page) => amountOf(each.amount_out_min, each.output_token, page)],
+  ["Price at least", lowestPrice],
   ["Slippage", "slippage_bps"],
   ["Deadline", "deadline"],
   ["Submitted", timeAndBlock],
   ["Transaction", "tx_hash"],
   ["Nonce", "nonce"],
 ];
+
+function shareUnder(part: string, whole: string, name: string): Html | null {
+  const share = formatPercent(BigInt(part), BigInt(whole));
+  return share === null ? null : html`<span class="under">${share} of the ${name}</span>`;
+}
 
 function fillCard({ fill, ...intent }: Intent, page: PageContext): Html {
   if (fill === null) return card("Fill", html`<p class="empty">Not filled at this block.</p>`);
@@ -181,10 +189,27 @@ function fillCard({ fill, ...intent }: Intent, page: PageContext): Html {
   const attestation = fill.attestation_id ?? "0";
   const items: readonly Item<typeof fill>[] = [
     ["Solver", "solver"],
-    ["Paid out", (each) => amount(page, each.amount_out, intent.output_token)],
+    [
+      "Paid out",
+      (each) =>
+        html`${amount(page, each.amount_out, intent.output_token)}${shareUnder(each.amount_out, intent.amount_out_min, "minimum")}`,
+    ],
     ["Surplus over the minimum", () => signed(surplus, intent.output_token, page)],
-    ["Took in", (each) => amount(page, each.amount_in, intent.input_token)],
+    [
+      "Took in",
+      (each) =>
+        html`${amount(page, each.amount_in, intent.input_token)}${shareUnder(each.amount_in, intent.amount_in_max, "maximum")}`,
+    ],
     ["Below the maximum", () => signed(saved, intent.input_token, page)],
+    [
+      "Price",
+      (each) =>
+        price(
+          page,
+          { units: each.amount_out, token: intent.output_token },
+          { units: each.amount_in, token: intent.input_token },
+        ),
+    ],
     ["Blocks from submission", () => number(waited.toString())],
     [
       "Transaction",

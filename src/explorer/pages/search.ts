@@ -1,4 +1,4 @@
-// Search by id, address or hash: leads to the record if there is one, and lists them if there are several.
+// Search by id, address, hash or name: leads to the record if there is one, and lists them if there are several.
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
@@ -6,6 +6,7 @@ import { card, notice, type RecordKind, recordPath } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
+import { readMetadataName } from "../metadata-name.ts";
 import { definePage } from "../page.ts";
 
 const BY_ID: readonly RecordKind[] = [
@@ -44,7 +45,13 @@ const RECORDS_PER_ROLE = 5;
 const UINT = /^(?:0|[1-9][0-9]{0,77})$/;
 const BLOCK_LENGTH_MAX = 15;
 
-type FoundRecord = { readonly kind: RecordKind; readonly id: string; readonly as?: string };
+type FoundRecord = {
+  readonly kind: RecordKind;
+  readonly id: string;
+  readonly as?: string;
+  /** The name that its owner has given it, if that was searched for. */
+  readonly name?: string;
+};
 type Found = {
   readonly text: string;
   readonly kind: "id" | "address" | "hash" | "other";
@@ -93,7 +100,41 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
     ]);
     return { text: hex, kind: "hash", records: withoutRepetition([...records, ...naming]) };
   }
-  return { text, kind: "other", records: [] };
+  return { text, kind: "other", records: text.length < NAME_LENGTH_MIN ? [] : await findByName(api, text) };
+}
+
+// Shorter texts are in most names.
+const NAME_LENGTH_MIN = 2;
+// As many as the API has in a page: it has no index of names.
+const NAMED_RECORDS = "100";
+const FOUND_NAMES_MAX = 20;
+
+/** The lists whose records have names: the field of the id, and of a name outside of the metadata. */
+const NAMED: readonly (readonly [route: string, kind: RecordKind, id: string, name?: string])[] = [
+  ["/directory/agents", "agent", "agent_id"],
+  ["/merchants", "merchant", "merchant_id"],
+  ["/services", "service", "service_numeric_id", "service_id"],
+  ["/facilitators", "facilitator", "facilitator_id"],
+  ["/solvers", "solver", "solver_id"],
+  ["/attestors", "attestor", "attestor_id"],
+];
+
+const foldCase = (text: string) => text.normalize("NFKC").toLowerCase();
+
+/** Records among the first page of each list whose name contains the text. */
+async function findByName(api: ApiReader, text: string): Promise<readonly FoundRecord[]> {
+  const wanted = foldCase(text);
+  const found = await Promise.all(
+    NAMED.map(async ([route, kind, id, nameField]) => {
+      const { records } = await api.records<ApiRecord>({ route }, { query: { limit: NAMED_RECORDS } });
+      return records.flatMap((record): FoundRecord[] => {
+        const names = [readMetadataName(record.metadata_uri), nameField && record[nameField]];
+        const name = names.find((each) => typeof each === "string" && foldCase(each).includes(wanted));
+        return typeof name === "string" ? [{ kind, id: String(record[id]), name }] : [];
+      });
+    }),
+  );
+  return found.flat().slice(0, FOUND_NAMES_MAX);
 }
 
 async function findRecords(
@@ -135,10 +176,15 @@ function withoutRepetition(records: readonly FoundRecord[]): readonly FoundRecor
   return records.filter((each, index) => records.findIndex((other) => isSame(each, other)) === index);
 }
 
-function resultItem({ kind, id, as }: FoundRecord, { text }: Found, page: PageContext): Html {
+const NAME_SHOWN_MAX = 80;
+
+function resultItem({ kind, id, as, name }: FoundRecord, { text }: Found, page: PageContext): Html {
   const path = recordPath(page, kind, id);
   const label = html`${splitWords(kind)} <code title="${id}">${id.startsWith("0x") ? shorten(id) : `#${id}`}</code>`;
-  const role = as !== undefined && html` <span class="soft">${shorten(text)} is ${as}</span>`;
+  const role =
+    name === undefined
+      ? as !== undefined && html` <span class="soft">${shorten(text)} is ${as}</span>`
+      : html` ${renderForeignText(name, NAME_SHOWN_MAX)}`;
   return path === null
     ? html`<li>${label}${role}</li>`
     : html`<li><a href="${path}">${label}</a>${role}</li>`;
@@ -149,7 +195,7 @@ const HINTS: Readonly<Record<Found["kind"], string>> = {
   address: "No record of this kind belongs to the address at this block.",
   hash: "No transaction, quote, document, schema, attestation or service has this hash at this block.",
   other:
-    "Search for an id such as 15, intent 15 or block 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
+    "No name contains this, among the newest hundred agents and the first hundred merchants, services, facilitators, solvers and attestors. Search for an id such as 15, intent 15 or block 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
 };
 
 export const searchPage = definePage({
@@ -163,7 +209,7 @@ export const searchPage = definePage({
     const path = only === undefined || others.length > 0 ? null : recordPath(page, only.kind, only.id);
     return {
       title: "Search",
-      lead: text === "" ? "By id, address or hash." : html`For ${renderForeignText(text, 100)}`,
+      lead: text === "" ? "By id, address, hash or name." : html`For ${renderForeignText(text, 100)}`,
       ...(path === null ? {} : { redirect: path }),
       main:
         records.length === 0

@@ -15,7 +15,14 @@ import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
 import { percent, seconds } from "../lists.ts";
 import { findFirst } from "../page.ts";
-import { changesWithin, columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
+import {
+  changesWithin,
+  columns,
+  defineRecordPage,
+  padKeys,
+  recordCard,
+  unreadNotice,
+} from "../record-page.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver>;
@@ -40,15 +47,6 @@ const bidOf = ({ args }: ListedEvent) => `${args.intentId}-${args.bidId}`;
 const everSelected = (events: readonly ListedEvent[]) =>
   new Set(events.filter(({ type }) => type === "SolverBidSelected").map(bidOf));
 
-/**
- * Repeats an id up to a fixed number: the reads of a page are one statement, and PostgreSQL keeps each text that it ever
- * prepared.
- */
-function padIds(ids: ReadonlySet<string>, count: number): readonly string[] {
-  const [first] = ids;
-  return first === undefined ? [] : [...ids, ...Array<string>(count - ids.size).fill(first)];
-}
-
 /** A selection may move to the bid of another solver, of which the events of this one say nothing. */
 async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Promise<ReadonlySet<string>> {
   const former = everSelected(events);
@@ -58,7 +56,7 @@ async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Pro
       .map(idOf),
   );
   const pages = await Promise.all(
-    padIds(ids, ROWS_SHOWN).map((id) =>
+    padKeys(ids, ROWS_SHOWN).map((id) =>
       api.list(bidList, { params: { id }, query: { status: "selected", limit: "1" } }),
     ),
   );
@@ -81,7 +79,7 @@ async function load(api: ApiReader, { solver_id, block_number }: Solver, { block
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
   const [selected, found] = await Promise.all([
     findSelected(api, shown),
-    Promise.all(padIds(ids, 2 * ROWS_SHOWN).map((id) => api.findRecord<Intent>("intent", id))),
+    Promise.all(padKeys(ids, 2 * ROWS_SHOWN).map((id) => api.findRecord<Intent>("intent", id))),
   ]);
   const intents: Intents = new Map(
     found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body]])),

@@ -18,6 +18,7 @@ export function renderDocsPage(document: OpenApiDocument): HtmlPage {
   const { title, version, description } = document.info;
   const body = html`<a class="skip" href="#operations">Skip to the operations</a>
 <header>
+<p><a class="brand" href="./">← Sextant</a></p>
 <h1>${title} <small>${version}</small></h1>
 <p>${renderProse(description)}</p>
 <p><a href="openapi.json">OpenAPI document</a> for tools and code generators.</p>

@@ -216,6 +216,10 @@ describe("schemas as text", () => {
 describe("the page", () => {
   const { html, contentSecurityPolicy: policy } = renderDocsPage(document);
 
+  it("leads back to the first page of its server, also below a path", () => {
+    expect(html).toContain('<a class="brand" href="./">');
+  });
+
   it("escapes every text", () => {
     expect(html).toContain("<title>A &lt;script&gt;</title>");
     expect(html).toContain("One &lt;thing&gt;");

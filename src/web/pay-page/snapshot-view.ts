@@ -106,5 +106,8 @@ function renderAllocationCard(snapshot: KeptSnapshot, context: ViewContext) {
   return renderCard(
     "Allocation",
     picture ?? createElement("p.soft", "Nothing in this wallet has a price on these chains."),
+    picture === null
+      ? null
+      : createElement("p.soft", "Percent of everything here that has a price, before debts."),
   );
 }
