@@ -101,6 +101,8 @@ function requireSuccess(request: string, { status, body }: ExampleResponse): voi
 async function requestIntentExamples(api: ExampleRecorder, open: Fields): Promise<void> {
   const filled = await api.findFirst("/intents?status=filled&limit=1", "intents");
   await api.read("/intents", {}, "?status=filled&limit=1");
+  const { solver } = filled.fill as unknown as { readonly solver: string };
+  api.addExamples({ pair: `${filled.input_token}-${filled.output_token}`, solver });
   await api.read("/intents/{id}", { id: filled.intent_id ?? "" });
   // A registration says nothing of the time, so that every run with this seed has the same transaction.
   const { tx_hash = "" } = (await api.fetch("/agents/1?include=provenance")) as Fields;

@@ -22,10 +22,16 @@ export type CsvSource = {
   readonly blockOf?: (record: ApiRecord) => string;
 };
 
+type Choice = readonly [value: string, label: string];
+
 export type List<T> = CsvSource & {
   readonly columns: readonly Item<T>[];
   /** Filters that the API numbers: the word of each number, from zero. */
   readonly words?: Readonly<Record<string, readonly string[]>>;
+  /** Values of filters that a visitor can choose from, each with its label; without any, the filter is a text field. */
+  readonly choices?: Readonly<Record<string, (page: PageContext) => readonly Choice[]>>;
+  /** Placeholders that say more than the form of a value. */
+  readonly hints?: Readonly<Record<string, string>>;
   /** A record as an item of a gallery instead of a row. */
   readonly item?: (record: T, page: PageContext) => Html;
   /** A class for the row of a record that stands out. */
@@ -35,11 +41,9 @@ export type List<T> = CsvSource & {
 };
 
 /** The part of a list that its filters need. */
-export type FilteredList = Pick<List<never>, "route" | "words"> & {
+export type FilteredList = Pick<List<never>, "route" | "words" | "choices" | "hints"> & {
   /** The names of the filters, if they are not all those of the route. */
   readonly filters?: readonly string[];
-  /** Placeholders that say more than the form of a value. */
-  readonly hints?: Readonly<Record<string, string>>;
   /** Whether the form does not show the value of a filter. */
   readonly isHidden?: (name: string, page: PageContext) => boolean;
 };
@@ -189,18 +193,26 @@ export function filterForm(list: FilteredList, page: PageContext): Html {
 
 function filterField(
   { name, kind: { json }, description, required }: RouteDescription["parameters"][number],
-  { words = {}, hints = {}, isHidden = () => false }: FilteredList,
+  { words = {}, hints = {}, choices = {}, isHidden = () => false }: FilteredList,
   page: PageContext,
 ): Html {
   const id = `filter-${name}`;
   const value = isHidden(name, page) ? "" : (page.query[name] ?? "");
-  const options = Array.isArray(json.enum) ? json.enum.map(String) : null;
+  const options = Array.isArray(json.enum)
+    ? json.enum.map((each): Choice => [String(each), splitWords(words[name]?.[Number(each)] ?? String(each))])
+    : withChosen(choices[name]?.(page) ?? [], value);
   const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
   const input =
-    options === null
+    options.length === 0
       ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`
-      : html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map((option) => html`<option value="${option}"${option === value && html` selected`}>${splitWords(words[name]?.[Number(option)] ?? option)}</option>`)}</select>`;
+      : html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map(([option, label]) => html`<option value="${option}"${option === value && html` selected`}>${label}</option>`)}</select>`;
   return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}</div>`;
+}
+
+/** The chosen value stays one of the options, although the page did not offer it. */
+function withChosen(choices: readonly Choice[], value: string): readonly Choice[] {
+  const isOffered = choices.length === 0 || value === "" || choices.some(([each]) => each === value);
+  return isOffered ? choices : [...choices, [value, value]];
 }
 
 function placeholderOf(pattern: string): string {

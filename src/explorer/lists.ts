@@ -14,6 +14,20 @@ import { defineListPage } from "./page.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
 
+// A longer list is harder to use than a text field.
+const PAIR_TOKENS_MAX = 8;
+
+/** Every pair of two tokens of the deployment, as the filter takes it. */
+function listPairs({ site }: PageContext): readonly (readonly [string, string])[] {
+  const tokens = Object.entries(site.chain.tokens);
+  if (tokens.length > PAIR_TOKENS_MAX) return [];
+  return tokens.flatMap(([input, { symbol: from }]) =>
+    tokens
+      .filter(([output]) => output !== input)
+      .map(([output, { symbol: to }]) => [`${input}-${output}`, `${from} → ${to}`] as const),
+  );
+}
+
 /** The least that the owner accepts for one of the token that it gives. */
 export const lowestPrice = (
   each: Pick<ListedIntent, "amount_in_max" | "amount_out_min" | "input_token" | "output_token">,
@@ -45,6 +59,8 @@ export const intentList: List<ListedIntent> = {
     ["Deadline", "deadline"],
     ["Block", "block_number"],
   ],
+  choices: { pair: listPairs },
+  hints: { pair: "0x…-0x… tokens" },
   empty: "There is no such intent at this block.",
 };
 

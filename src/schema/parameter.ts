@@ -73,6 +73,17 @@ export const addressParameter: ParameterKind<string> = {
   parse: parseAddress,
 };
 
+/** Two addresses with a dash between them, such as the tokens of a swap. */
+export const addressPairParameter: ParameterKind<string> = {
+  json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}-0x[0-9a-fA-F]{40}$" },
+  parse: (text, name) => {
+    const [first, second, ...others] = text.split("-");
+    if (second === undefined || others.length > 0)
+      throw new Fault("INPUT_INVALID", `${name} must be two addresses with a dash between them.`);
+    return `${parseAddress(first, name)}-${parseAddress(second, name)}`;
+  },
+};
+
 export const hashParameter: ParameterKind<string> = {
   json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
   parse: parseHash,

@@ -74,6 +74,8 @@ const VALUES: ReadInput["values"] = {
       "1",
     ]),
   ),
+  pair: `${ADDRESS}-${ADDRESS}`,
+  solver: ADDRESS,
   active: true,
   revoked: true,
   status: "open",

@@ -33,6 +33,7 @@ const SPECIAL: Readonly<Record<string, string>> = {
   // Few are really open; the others that were never closed expired long ago.
   "intents.deadline": `case when i % 500 = 7 then ${NOW} + i else i end`,
   "intents.status": "case when i % 4 = 3 then 'OPEN' else 'FILLED' end",
+  "intents.selected_solver": hex(40, "i % 100"),
   "disputes.status": "case when i % 2000 = 9 then 'OPEN' else 'RESOLVED' end",
   "policies.policy_type": "case when i % 2 = 0 then 'SPEND_LIMIT' else 'TARGET_ALLOWLIST' end",
   "policies.account": hex(40, "i / 1000"),
@@ -117,6 +118,8 @@ const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
     ["merchant_id", "receipt_id", "service_numeric_id", "subject_id"].map((name) => [name, ["1"]]),
   ),
+  pair: [`${ADDRESS}-${ADDRESS}`],
+  solver: [ADDRESS],
   active: [true, false],
   revoked: [true, false],
   status: ["open", "filled", "cancelled", "expired", "selected", "rejected", "resolved"],

@@ -107,6 +107,30 @@ describe("intents", () => {
   });
 });
 
+describe("intents of a pair or a solver", () => {
+  it.each([
+    ["pair", "input_token || '-' || output_token"],
+    ["solver", "selected_solver"],
+  ])("filters intents by %s, newest first, in any letter case", async (name, expression) => {
+    const { value } = await stage.first(
+      `select ${expression} as value from intents where valid_to is null and selected_solver is not null limit 1`,
+    );
+    const expected = await stage.rows(
+      `select intent_id from intents where valid_to is null and ${expression} = '${value}' order by intent_id desc limit 100`,
+    );
+    const given = String(value).toUpperCase().replaceAll("0X", "0x");
+    const { records } = await stage.page(`/intents?${name}=${given}&limit=100`, "intents");
+    expect(expected.length).toBeGreaterThan(0);
+    expect(records.map((each) => each.intent_id)).toEqual(expected.map((row) => row.intent_id));
+  });
+
+  it("rejects a pair that is not two addresses", async () => {
+    const address = `0x${"1".repeat(40)}`;
+    for (const wrong of [address, `${address}-`, `${address}-${address}-${address}`, `-${address}`])
+      expect((await stage.get(`/intents?pair=${wrong}`)).status, wrong).toBe(400);
+  });
+});
+
 describe("bids", () => {
   const whole = (value: unknown) => BigInt(String(value));
   const bestFirst = (a: ApiRecord, b: ApiRecord) => {

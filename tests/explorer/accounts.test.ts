@@ -68,7 +68,7 @@ describe("an account", () => {
       if (resets_at === null || resets_at === undefined) continue;
       expect(limits).toContain(`datetime="${new Date(Number(resets_at) * 1_000).toISOString()}"`);
     }
-    expect(limits).toMatch(/in [0-9]+ (h|min|s)/);
+    expect(limits).toContain("no limit");
   });
 
   it("lists its policies, session keys, agents and receipts, and what it operates", async () => {

@@ -75,7 +75,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<IntentWithMetadata>;
 
   /**
-   * Intents, newest first. All intents, those in one state, or those of one owner. An intent whose deadline has passed counts as expired, although the contract still stores it as open. (GET /intents)
+   * Intents, newest first. All intents, or those in one state, of one owner, token pair or selected solver. An intent whose deadline has passed counts as expired, although the contract still stores it as open. (GET /intents)
    *
    * @example
    * ```ts
@@ -87,6 +87,10 @@ export interface IndexedActions {
     status?: "open" | "filled" | "cancelled" | "expired";
     /** Filter by owner. */
     owner?: string;
+    /** Filter by input token and output token, with a dash between them. */
+    pair?: string;
+    /** Filter by the solver whose bid is selected on chain, by its address. */
+    solver?: string;
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
     limit?: number;
     /** next_cursor of the previous page, with the same filters. */

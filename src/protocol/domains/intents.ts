@@ -55,6 +55,8 @@ export const intents = defineTable(
     index: [
       ["status", "intent_id", "deadline"],
       ["owner", "intent_id"],
+      ["selected_solver", "intent_id"],
+      ["input_token", "output_token", "intent_id"],
     ],
     currentIndex: [["status", "deadline"], ["intent_hash"]],
   },

@@ -1,7 +1,12 @@
 // Reads: GET /intents, /intents/:id and /intents/:id/bids.
 import { address, bytes32, uint256 } from "../../schema/column.ts";
 import { closedObject, eachKey, type JsonSchema, nullable, type TypeOf } from "../../schema/json-schema.ts";
-import { addressParameter, enumParameter, uintParameter } from "../../schema/parameter.ts";
+import {
+  addressPairParameter,
+  addressParameter,
+  enumParameter,
+  uintParameter,
+} from "../../schema/parameter.ts";
 import { defineList, equalsFilter, type ListRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
@@ -256,7 +261,7 @@ export const intentReads = [
     operationId: "listIntents",
     summary: "Intents, newest first",
     description:
-      "All intents, those in one state, or those of one owner. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
+      "All intents, or those in one state, of one owner, token pair or selected solver. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
     tag: "Intents",
     key: "intents",
     order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },
@@ -269,6 +274,20 @@ export const intentReads = [
         where: (value, asOf, page) => CONDITIONS[String(value)]?.(asOf, page) ?? sql`false`,
       },
       owner: equalsFilter("owner", addressParameter, "Filter by owner."),
+      // One parameter for both tokens, so that one index finds the newest of a pair.
+      pair: {
+        kind: addressPairParameter,
+        description: "Filter by input token and output token, with a dash between them.",
+        where: (value) => {
+          const [input = "", output = ""] = String(value).split("-");
+          return sql`t.input_token = ${input} and t.output_token = ${output}`;
+        },
+      },
+      solver: equalsFilter(
+        "selected_solver",
+        addressParameter,
+        "Filter by the solver whose bid is selected on chain, by its address.",
+      ),
     },
   }),
   listBids,
