@@ -6,9 +6,9 @@ import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import {
+  formatExchangeRate,
   formatIsoTime,
   formatNumber,
-  formatPrice,
   formatSeconds,
   formatUnits,
   type ShownNumber,
@@ -228,7 +228,7 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
 
 type AmountOf = { readonly units: string; readonly token: string };
 
-/** What one of a token costs in the other, and the inverse; unknown unless the decimals of both are known. */
+/** The price of one token in the other, and the inverse; unknown unless the decimals of both are known. */
 export function price(page: PageContext, given: AmountOf, forOne: AmountOf): Html {
   const [of, per] = [findToken(page, given.token), findToken(page, forOne.token)];
   if (of === null || per === null) return unknown();
@@ -236,7 +236,7 @@ export function price(page: PageContext, given: AmountOf, forOne: AmountOf): Htm
     { units: BigInt(given.units), decimals: of.decimals },
     { units: BigInt(forOne.units), decimals: per.decimals },
   ];
-  const [direct, inverse] = [formatPrice(a, b), formatPrice(b, a)];
+  const [direct, inverse] = [formatExchangeRate(a, b), formatExchangeRate(b, a)];
   if (direct === null || inverse === null) return unknown();
   return html`<span class="number">${direct}</span> <span class="symbol">${of.symbol} per ${per.symbol}</span><span class="under"><span class="number">${inverse}</span> ${per.symbol} per ${of.symbol}</span>`;
 }

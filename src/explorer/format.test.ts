@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import {
   formatCompact,
   formatDistance,
+  formatExchangeRate,
   formatNumber,
   formatPercent,
-  formatPrice,
   formatSeconds,
   formatTick,
   formatUnits,
@@ -31,14 +31,14 @@ describe("a number", () => {
   it("a price has six digits, in both directions, whatever the decimals of its tokens", () => {
     const usdc = (units: bigint) => ({ units, decimals: 6 });
     const weth = (units: bigint) => ({ units, decimals: 18 });
-    expect(formatPrice(usdc(2_500_000_000n), weth(10n ** 18n))).toBe("2,500");
-    expect(formatPrice(weth(10n ** 18n), usdc(2_500_000_000n))).toBe("0.0004");
-    expect(formatPrice(usdc(1n), weth(3n * 10n ** 18n))).toBe("0.000000333333");
-    expect(formatPrice(usdc(20_000_001n), { units: 3n, decimals: 0 })).toBe("6.66666");
-    expect(formatPrice(usdc(1n), weth(0n))).toBeNull();
+    expect(formatExchangeRate(usdc(2_500_000_000n), weth(10n ** 18n))).toBe("2,500");
+    expect(formatExchangeRate(weth(10n ** 18n), usdc(2_500_000_000n))).toBe("0.0004");
+    expect(formatExchangeRate(usdc(1n), weth(3n * 10n ** 18n))).toBe("0.000000333333");
+    expect(formatExchangeRate(usdc(20_000_001n), { units: 3n, decimals: 0 })).toBe("6.66666");
+    expect(formatExchangeRate(usdc(1n), weth(0n))).toBeNull();
   });
 
-  it("a percentage may exceed a hundred, and nothing is no whole", () => {
+  it("a percentage may exceed a hundred, and there is none of nothing", () => {
     expect(formatPercent(1_023n, 1_000n)).toBe("102.3 %");
     expect(formatPercent(1n, 3n)).toBe("33.3 %");
     expect(formatPercent(1n, 0n)).toBeNull();

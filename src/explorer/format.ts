@@ -37,14 +37,14 @@ export function formatUnits(units: string, decimals: number | null): ShownNumber
   return formatNumber(formatAmount(BigInt(units), decimals));
 }
 
-export type UnitsOfToken = { readonly units: bigint; readonly decimals: number };
+type UnitsOfToken = { readonly units: bigint; readonly decimals: number };
 
 // Beyond these, a price says no more to people.
 const PRICE_DIGITS = 6;
 const PRICE_SCALE = 36;
 
 /** How much of one token is given for one of the other, cut after six digits; null for nothing of the other. */
-export function formatPrice(given: UnitsOfToken, forOne: UnitsOfToken): string | null {
+export function formatExchangeRate(given: UnitsOfToken, forOne: UnitsOfToken): string | null {
   const whole = forOne.units * 10n ** BigInt(given.decimals);
   if (whole <= 0n) return null;
   const part = given.units * 10n ** BigInt(forOne.decimals + PRICE_SCALE);
