@@ -5,13 +5,13 @@ import {
   type McpRequestContext,
   McpServer,
   type McpServerFactory,
-  type ProtocolEra,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { describeWrongChecksum } from "../lib/checksum.ts";
 import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
-import type { ServiceRequest, Tool, ToolArguments } from "./tool.ts";
+import { type Prompt, registerPrompt } from "./prompt.ts";
+import { listSchema, type ServiceRequest, type Tool, type ToolArguments } from "./tool.ts";
 import {
   buildErrorResult,
   buildResult,
@@ -30,6 +30,7 @@ export type McpServerOptions = {
   /** How to work with the tools, for the model. */
   readonly instructions: string;
   readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
   readonly resultBytesMax?: number;
   /** How requests are sent for one server, which serves one HTTP request or one connection. */
   readonly createSender: (context: McpRequestContext) => SendRequest;
@@ -51,7 +52,7 @@ const RESULT_BYTES_MAX = 16 * 1024;
 const PAYMENT_EXTENSION = "org.x402/payment";
 
 export function createServerFactory(options: McpServerOptions): McpServerFactory {
-  const { name, version, instructions, tools, resultBytesMax = RESULT_BYTES_MAX } = options;
+  const { name, version, instructions, tools, prompts, resultBytesMax = RESULT_BYTES_MAX } = options;
   return (request) => {
     const { era } = request;
     const calls = { send: options.createSender(request), resultBytesMax };
@@ -59,32 +60,55 @@ export function createServerFactory(options: McpServerOptions): McpServerFactory
     const extensions = sellsByTerms ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {};
     const server = new McpServer(
       { name, version },
-      { instructions, capabilities: { tools: {}, ...extensions } },
+      { instructions, capabilities: { tools: {}, prompts: {}, ...extensions } },
     );
     for (const tool of tools) {
-      server.registerTool(tool.name, describeTool(tool, era), (args: ToolArguments, context: ServerContext) =>
+      server.registerTool(tool.name, listTool(tool), (args: ToolArguments, context: ServerContext) =>
         callTool(calls, tool, args, context),
       );
     }
+    const names = tools.map(({ name }) => name);
+    server.registerTool("describe_tool", DESCRIBE_TOOL, ({ name }) => describeTool(tools, names, name));
+    for (const prompt of prompts) registerPrompt(server, prompt);
     return server;
   };
 }
 
-function describeTool({ title, description, input, output, isReadOnly, price }: Tool, era: ProtocolEra) {
+/** Hints that are the default of the protocol, or follow from another one, are left out: the list is read by models. */
+function listTool({ title, description, input, isReadOnly, price }: Tool) {
   return {
     title,
     description,
     inputSchema: input,
-    // Clients of the old protocol check even the terms of a payment against it, and fail.
-    ...(era === "modern" && output !== null && !price ? { outputSchema: output } : {}),
-    annotations: {
-      readOnlyHint: isReadOnly && !price,
-      idempotentHint: true,
-      destructiveHint: false,
-      openWorldHint: false,
-    },
+    annotations:
+      isReadOnly && !price ? { readOnlyHint: true } : { destructiveHint: false, idempotentHint: true },
     ...(price ? { _meta: { "x402/price": price.terms } } : {}),
   };
+}
+
+const DESCRIBE_TOOL = {
+  title: "Describe a tool",
+  description: "Details of a tool: what it returns, its arguments in full, and the schema of its result.",
+  inputSchema: listSchema({ type: "object", properties: { name: { type: "string" } }, required: ["name"] }),
+  annotations: { readOnlyHint: true },
+};
+
+function describeTool(tools: readonly Tool[], names: readonly string[], name: unknown): CallToolResult {
+  const tool = tools.find((each) => each.name === name);
+  if (tool === undefined) return rejectArguments(`name must be one of ${names.join(", ")}.`);
+  const { details, inputSchema, outputSchema } = tool;
+  const described = { name, description: details, arguments: inputSchema };
+  const text = JSON.stringify({ ...described, result: outputSchema });
+  // The schemas of the largest results are in the OpenAPI document only.
+  const isShort = outputSchema !== null && text.length <= RESULT_BYTES_MAX;
+  const structuredContent = isShort ? { ...described, result: outputSchema } : described;
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+
+function rejectArguments(error: string, payment?: ServiceResponse["payment"]): CallToolResult {
+  const headers = { "x-error-code": "INPUT_INVALID" };
+  const response = { status: 400, headers, body: JSON.stringify({ error }), ...(payment && { payment }) };
+  return buildErrorResult(response, "tool-result") ?? TOO_LARGE;
 }
 
 async function callTool(
@@ -96,8 +120,10 @@ async function callTool(
   const options = { payment: readPayment(context), signal: context.mcpReq.signal };
   const binding = readBinding(context);
   const { cursor, ...others } = args;
-  const mistyped = tool.price?.isPaidByCaller ? rejectMistyped(args) : null;
-  const response = mistyped ?? (await send(tool.toRequest(tool.isText ? others : args), options));
+  const problem = tool.findProblem(args) ?? (tool.price?.isPaidByCaller ? findMistyped(args) : null);
+  if (problem !== null)
+    return rejectArguments(problem, tool.price?.isPaidByCaller === false ? UNPAID : undefined);
+  const response = await send(tool.toRequest(tool.isText ? others : args), options);
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
   const { foreignText } = tool;
@@ -124,12 +150,11 @@ async function callTool(
   return TOO_LARGE;
 }
 
+const UNPAID = { charged: "no", advice: "Nothing was charged." } as const;
+
 /** Before a caller signs: the service accepts any address, and would be paid for a wallet that was not meant. */
-function rejectMistyped(args: ToolArguments): ServiceResponse | null {
-  const [problem] = Object.values(args).flatMap((value) => describeWrongChecksum(String(value)) ?? []);
-  if (problem === undefined) return null;
-  const headers = { "x-error-code": "INPUT_INVALID" };
-  return { status: 400, headers, body: JSON.stringify({ error: problem }) };
+function findMistyped(args: ToolArguments): string | null {
+  return Object.values(args).flatMap((value) => describeWrongChecksum(String(value)) ?? [])[0] ?? null;
 }
 
 function buildShortResult(

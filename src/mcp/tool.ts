@@ -1,19 +1,24 @@
 // A tool is one of our routes, or one of several that an argument selects: inputs, texts and output come from the routes.
-import {
-  fromJsonSchema,
-  type JsonSchemaType,
-  type StandardSchemaWithJSON,
-} from "@modelcontextprotocol/server";
+import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { isJsonObject } from "../lib/json.ts";
 import { FOREIGN_TEXT, type JsonSchema } from "../schema/json-schema.ts";
-import type { Parameter } from "../schema/parameter.ts";
+import {
+  buildInputSchema,
+  buildListedSchema,
+  findArgumentProblem,
+  isGiven,
+  offeredParameters,
+  type SelectableRoute,
+} from "./arguments.ts";
 
 export type ToolDeclaration = {
   readonly name: string;
   readonly title: string;
-  /** When to use it; what it returns is said by its routes. */
+  /** What it is for, in the list of tools; what it returns is said by its routes, on demand. */
   readonly purpose: string;
+  /** What the list of tools says about arguments whose names do not say enough. */
+  readonly hints?: Readonly<Record<string, string>>;
   /** Such as `GET /intents/:id`. With several, the argument `kind` selects one by its key. */
   readonly routes: string | Readonly<Record<string, string>>;
   /** Sent unless the caller gives another value. */
@@ -25,7 +30,10 @@ export type ToolDeclaration = {
 };
 
 export type ToolPrice = {
+  /** In the list of tools. */
   readonly sentence: string;
+  /** How it is paid, on demand. */
+  readonly details: string;
   readonly terms: Readonly<Record<string, unknown>>;
   /** Whether a call without a payment returns the terms, rather than being paid by the server itself. */
   readonly isPaidByCaller: boolean;
@@ -50,56 +58,69 @@ export type ToolRoute = Pick<
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
+  /** In short, for the list of tools. */
   readonly description: string;
+  /** In full. */
+  readonly details: string;
+  /** The listed form accepts any object: `findProblem` says what is wrong with one. */
   readonly input: StandardSchemaWithJSON<ToolArguments>;
+  readonly inputSchema: JsonSchema;
   /** Null if the tool returns text, or if one of several routes responds. */
-  readonly output: StandardSchemaWithJSON | null;
+  readonly outputSchema: JsonSchema | null;
   readonly isText: boolean;
   /** The fields of its result that hold texts of others, sorted. */
   readonly foreignText: readonly string[];
   readonly isReadOnly: boolean;
+  /** What is wrong with the arguments, and what is allowed; null for none. */
+  findProblem(args: ToolArguments): string | null;
   toRequest(args: ToolArguments): ServiceRequest;
 };
 
-// Parameters of no use to a model: other pages come by cursor, and the block by argument.
-const OMITTED: ReadonlySet<string> = new Set(["offset", "include"]);
 /** Routes that only compute, although they take a body. */
 const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
 
 /** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
 export function createTool(declaration: ToolDeclaration, routes: readonly ToolRoute[]): Tool {
-  const { name, title, purpose, isText = false, defaults = {}, price } = declaration;
+  const { name, title, purpose, isText = false, defaults = {}, hints = {}, price } = declaration;
   const selectable = listRoutes(declaration, routes);
   const [first] = selectable;
   if (first === undefined) throw new TypeError(`The tool ${name} has no route.`);
   const described = [...new Set(selectable.map(({ route }) => route.description))].join(" ");
+  const inputSchema = buildInputSchema(selectable, { isText, defaults });
   return {
     name,
     title,
     ...(price && { price }),
-    description: [purpose, described, describeDefaults(defaults), price?.sentence].filter(Boolean).join(" "),
-    input: compileSchema(buildInputSchema(selectable, { isText, defaults })) as Tool["input"],
-    output: isText || selectable.length > 1 ? null : compileSchema(buildOutputSchema(first.route)),
+    description: [purpose, price?.sentence].filter(Boolean).join(" "),
+    details: [purpose, described, describeDefaults(defaults), price?.sentence, price?.details]
+      .filter(Boolean)
+      .join(" "),
+    input: listSchema(buildListedSchema(inputSchema, { defaults, hints })),
+    inputSchema,
+    outputSchema: isText || selectable.length > 1 ? null : buildOutputSchema(first.route),
     isText,
     foreignText: isText ? ["data"] : listForeignText(selectable),
     isReadOnly: selectable.every(
       ({ route }) => route.method === "GET" || COMPUTING.has(`${route.method} ${route.path}`),
     ),
+    findProblem: (args) => findArgumentProblem(selectable, args, isText),
     toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...defaults, ...args }),
   };
 }
 
-// Compiling the schemas of all tools takes longer than the rest of a start; a process may serve several of our services.
-const compiled = new Map<string, StandardSchemaWithJSON>();
-
-function compileSchema(schema: JsonSchema): StandardSchemaWithJSON {
-  const text = JSON.stringify(schema);
-  const known = compiled.get(text) ?? fromJsonSchema(schema as JsonSchemaType);
-  compiled.set(text, known);
-  return known;
+/** Compiles nothing: a server lists its tools in the first answer, and most are never called. */
+export function listSchema(schema: object): StandardSchemaWithJSON<ToolArguments> {
+  const json = () => ({ ...schema });
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "sextant",
+      jsonSchema: { input: json, output: json },
+      validate: (data) =>
+        isJsonObject(data) ? { value: data } : { issues: [{ message: "The arguments must be an object." }] },
+    },
+  };
 }
-
-type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };
 
 function listRoutes(
   { name, routes: declared }: ToolDeclaration,
@@ -120,52 +141,10 @@ function selectRoute(selectable: readonly SelectableRoute[], { kind }: ToolArgum
   return found.route;
 }
 
-function offeredParameters({ parameters }: ToolRoute): readonly Parameter[] {
-  return parameters.filter(({ name, in: location }) => location !== "header" && !OMITTED.has(name));
-}
-
 /** The routes describe what they return in full; null if a call returns that. */
 function describeDefaults(defaults: ToolArguments): string | null {
   const values = Object.entries(defaults).map(([name, value]) => `${name} is "${value}"`);
   return values.length === 0 ? null : `By default ${values.join(" and ")}; pass other values for more.`;
-}
-
-function buildInputSchema(
-  selectable: readonly SelectableRoute[],
-  { isText, defaults }: Required<Pick<ToolDeclaration, "isText" | "defaults">>,
-): JsonSchema {
-  const kinds = selectable.flatMap(({ kind }) => kind ?? []);
-  const properties: Record<string, JsonSchema> = {};
-  if (kinds.length > 0) properties.kind = { type: "string", enum: kinds };
-  let required: readonly string[] = kinds.length > 0 ? ["kind"] : [];
-  for (const { route } of selectable) {
-    for (const { name, kind, description } of offeredParameters(route)) {
-      const json = acceptIntegers(kind.toolJson ?? kind.json);
-      properties[name] ??= { ...json, ...(name in defaults && { default: defaults[name] }), description };
-    }
-    Object.assign(properties, route.body?.properties ?? {});
-  }
-  const requiredOf = ({ route }: SelectableRoute) => [
-    ...offeredParameters(route).flatMap(({ name, required: isRequired }) => (isRequired ? [name] : [])),
-    ...((route.body?.required ?? []) as readonly string[]),
-  ];
-  const [first, ...others] = selectable.map(requiredOf);
-  required = [...required, ...(first ?? []).filter((name) => others.every((names) => names.includes(name)))];
-  if (isText) properties.cursor = { type: "string", description: "cursor of the part before, to continue." };
-  return { type: "object", properties, required: [...new Set(required)], additionalProperties: false };
-}
-
-/** Models write ids as numbers; a number that JSON carries exactly is as good as its text. */
-function acceptIntegers(json: JsonSchema): JsonSchema {
-  const { pattern, type, ...rest } = json;
-  if (type !== "string" || typeof pattern !== "string" || !pattern.startsWith("^(0|[1-9]")) return json;
-  return {
-    ...rest,
-    anyOf: [
-      { type: "string", pattern },
-      { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-    ],
-  };
 }
 
 function buildOutputSchema({ responses }: ToolRoute): JsonSchema {
@@ -208,9 +187,7 @@ function isForeignText(schema: unknown): boolean {
 }
 
 function buildRequest(route: ToolRoute, args: ToolArguments): ServiceRequest {
-  const offered = offeredParameters(route).filter(
-    ({ name }) => args[name] !== undefined && args[name] !== "",
-  );
+  const offered = offeredParameters(route).filter(({ name }) => isGiven(args[name]));
   const parameters = Object.fromEntries(offered.map(({ name }) => [name, String(args[name])]));
   let path = route.path;
   const query = new URLSearchParams();
@@ -219,8 +196,12 @@ function buildRequest(route: ToolRoute, args: ToolArguments): ServiceRequest {
     if (location === "path") path = path.replace(`:${name}`, encodeURIComponent(text));
     else query.append(name, text);
   }
-  const keys = Object.keys(route.body?.properties ?? {});
-  const body = Object.fromEntries(keys.flatMap((key) => (args[key] === undefined ? [] : [[key, args[key]]])));
+  const body = Object.fromEntries(
+    Object.entries(route.body?.properties ?? {}).flatMap(([key, { type }]) => {
+      const value = type === "string" && typeof args[key] === "number" ? String(args[key]) : args[key];
+      return isGiven(value) ? [[key, value]] : [];
+    }),
+  );
   return {
     method: route.method,
     url: query.size > 0 ? `${path}?${query}` : path,

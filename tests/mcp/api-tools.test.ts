@@ -42,15 +42,13 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
         "get_document",
         "analytics",
       ],
-      ...["get_commerce_record", "get_activity", "get_integrity", "list_deployments"],
+      ...["get_commerce_record", "get_activity", "get_integrity", "list_deployments", "describe_tool"],
     ]);
     const find = tools.find(({ name }) => name === "find_intents");
     expect(Object.keys(find?.inputSchema.properties ?? {})).toEqual(
       expect.arrayContaining(["status", "limit", "cursor", "block", "min_block"]),
     );
-    expect(find?.annotations).toMatchObject({ readOnlyHint: true, idempotentHint: true });
-    // Old clients would check errors against it.
-    expect(find?.outputSchema !== undefined).toBe(year === "2026");
+    expect(find?.annotations).toMatchObject({ readOnlyHint: true });
   });
 
   it("pages through a list in short results and misses nothing", async () => {

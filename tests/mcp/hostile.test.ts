@@ -38,7 +38,7 @@ beforeAll(async () => {
     },
   };
   const mcp = createMcpEndpoint({
-    ...{ name: "hostile", version: "1", instructions: "", tools: describeApiTools() },
+    ...{ name: "hostile", version: "1", instructions: "", tools: describeApiTools(), prompts: [] },
     sendFor: createRouteSender(server.app),
   });
   addEndpointRoutes(server.app, [listIntents, mcp]);
@@ -95,7 +95,7 @@ describe("words of other people", () => {
   });
 
   it("marks the fields that hold them in every tool whose routes have some", () => {
-    const paid = describePaidTools({ sentence: "", terms: {}, isPaidByCaller: true });
+    const paid = describePaidTools({ sentence: "", details: "", terms: {}, isPaidByCaller: true });
     const marked = [...describeApiTools(), ...paid].filter(({ foreignText }) => foreignText.length > 0);
     expect(Object.fromEntries(marked.map(({ name, foreignText }) => [name, foreignText]))).toMatchObject({
       get_document: ["data"],

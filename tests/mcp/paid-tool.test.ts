@@ -37,9 +37,13 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(tool?.inputSchema.properties).toMatchObject({
       spam: { default: "exclude" },
       detail: { default: "tokens" },
-      partial: { default: "reject" },
     });
-    expect(tool?.description).toContain('By default spam is "exclude" and detail is "tokens"');
+    const { structuredContent } = await client.call("describe_tool", { name: "wallet_snapshot" });
+    expect(structuredContent).toMatchObject({
+      description: expect.stringContaining('By default spam is "exclude" and detail is "tokens"'),
+      arguments: { properties: { partial: { default: "reject" } } },
+    });
+    expect(structuredContent.description).toContain('the signed payment in _meta["x402/payment"]');
   });
 
   it("gets the terms, pays, and is not charged again for the same call", async () => {

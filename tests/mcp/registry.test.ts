@@ -14,7 +14,7 @@ const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 
 const TOOLS = [
   ...describeApiTools(),
-  ...describePaidTools({ sentence: "", terms: {}, isPaidByCaller: true }),
+  ...describePaidTools({ sentence: "", details: "", terms: {}, isPaidByCaller: true }),
 ];
 
 const text = { type: "string" };
@@ -181,13 +181,8 @@ describe.each(readdirSync(fileURLToPath(new URL("skills", ROOT))))("the skill %s
 });
 
 /** The names of its arguments and of the fields of its result. */
-function describedNames({ input, output }: (typeof TOOLS)[number]): readonly string[] {
-  const target = { target: "draft-2020-12" } as const;
-  const schemas = [
-    input["~standard"].jsonSchema.input(target),
-    output?.["~standard"].jsonSchema.output(target),
-  ];
-  return schemas.flatMap((schema) =>
+function describedNames({ inputSchema, outputSchema }: (typeof TOOLS)[number]): readonly string[] {
+  return [inputSchema, outputSchema].flatMap((schema) =>
     [...JSON.stringify(schema ?? {}).matchAll(/"([a-z_]+)":\{/g)].map((match) => match[1] ?? ""),
   );
 }

@@ -25,7 +25,7 @@ let textInLists = LONG_IN_LIST;
 
 const TOOLS = [
   ...describeApiTools(),
-  ...describePaidTools({ sentence: "It costs.", terms: {}, isPaidByCaller: true }),
+  ...describePaidTools({ sentence: "It costs.", details: "", terms: {}, isPaidByCaller: true }),
 ];
 
 /** Values that the patterns of our schemas allow. */
@@ -55,10 +55,8 @@ function inflate(schema: JsonSchema, length = LIST_LENGTH, text = LONG): unknown
   return PATTERNED.find((each) => new RegExp(pattern).test(each)) ?? text;
 }
 
-const outputOf = (tool: Tool) => {
-  const json = tool.output?.["~standard"].jsonSchema.output({ target: "draft-2020-12" }) as JsonSchema;
-  return ((json?.properties ?? {}) as Record<string, JsonSchema>).data;
-};
+const outputOf = ({ outputSchema }: Tool) =>
+  ((outputSchema?.properties ?? {}) as Record<string, JsonSchema>).data;
 
 /** A page has as many records as it is asked for, and goes on forever. */
 function respond(tool: Tool, { parameters }: ServiceRequest): string {
@@ -122,7 +120,7 @@ describe.each(TOOL_CLIENTS)("for a client of the %s protocol", (_year, connect) 
       checkReadiness: async () => ({ ready: true }),
     });
     const endpoint = createMcpEndpoint({
-      ...{ name: "large", version: "1", instructions: "", tools: TOOLS },
+      ...{ name: "large", version: "1", instructions: "", tools: TOOLS, prompts: [] },
       sendFor: () => async (request) => {
         const tool = TOOL_OF.get(request.operation);
         if (tool === undefined) throw new Error(`no tool sends ${request.operation}`);

@@ -31,6 +31,9 @@ export type ToolClient = {
   readonly protocol: string | undefined;
   readonly instructions: string | undefined;
   tools(): Promise<readonly ListedTool[]>;
+  prompts(): Promise<readonly { readonly name: string }[]>;
+  /** The text of a prompt with its arguments filled in. */
+  prompt(name: string, args: Record<string, string>): Promise<string>;
   call(name: string, args: Record<string, unknown>, meta?: Record<string, unknown>): Promise<ToolResult>;
   close(): Promise<void>;
 };
@@ -97,6 +100,8 @@ async function connectModern(server: ToolServer, options: ClientOptions = {}): P
 /** The methods of both classes, which share no type. */
 type CommonClient = {
   listTools(): Promise<{ tools: unknown }>;
+  listPrompts(): Promise<{ prompts: { name: string }[] }>;
+  getPrompt(request: { name: string; arguments: Record<string, string> }): Promise<{ messages: unknown[] }>;
   callTool(request: {
     name: string;
     arguments: Record<string, unknown>;
@@ -105,9 +110,16 @@ type CommonClient = {
   close(): Promise<void>;
 };
 
-function actionsOf(client: CommonClient): Pick<ToolClient, "tools" | "call" | "close"> {
+function actionsOf(
+  client: CommonClient,
+): Pick<ToolClient, "tools" | "prompts" | "prompt" | "call" | "close"> {
   return {
     tools: async () => (await client.listTools()).tools as readonly ListedTool[],
+    prompts: async () => (await client.listPrompts()).prompts,
+    prompt: async (name, args) => {
+      const [message] = (await client.getPrompt({ name, arguments: args })).messages;
+      return (message as { readonly content: { readonly text: string } }).content.text;
+    },
     call: async (name, args, meta) =>
       (await client.callTool({ name, arguments: args, ...(meta && { _meta: meta }) })) as ToolResult,
     close: () => client.close(),

@@ -2,14 +2,19 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { API_INSTRUCTIONS, describeApiTools } from "../../api/tools.ts";
+import { API_INSTRUCTIONS, API_PROMPTS, describeApiTools } from "../../api/tools.ts";
 import { readVersion } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
-import { createServerFactory, type SendRequest } from "../../mcp/server.ts";
-import type { Tool, ToolPrice } from "../../mcp/tool.ts";
-import { CALLER_PAYS, describePaidTools, PORTFOLIO_INSTRUCTIONS } from "../../portfolio/http/tools.ts";
+import { createServerFactory, type McpServerOptions, type SendRequest } from "../../mcp/server.ts";
+import type { ToolPrice } from "../../mcp/tool.ts";
+import {
+  CALLER_PAYS,
+  describePaidTools,
+  PORTFOLIO_INSTRUCTIONS,
+  PORTFOLIO_PROMPTS,
+} from "../../portfolio/http/tools.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { RunCommand } from "../command.ts";
 import { createToolSender, PURCHASE_MS } from "../tool-sender.ts";
@@ -66,13 +71,16 @@ export function createToolServerFactory(
   { urls, payer, guard }: Pick<OpenClient, "urls" | "payer" | "guard">,
   sendRequest: SendRequest,
 ): McpServerFactory {
-  const services: readonly { readonly tools: readonly Tool[]; readonly instructions: string }[] = [
-    ...(urls.api === null ? [] : [{ tools: describeApiTools(), instructions: API_INSTRUCTIONS }]),
+  const services: readonly Pick<McpServerOptions, "tools" | "prompts" | "instructions">[] = [
+    ...(urls.api === null
+      ? []
+      : [{ tools: describeApiTools(), prompts: API_PROMPTS, instructions: API_INSTRUCTIONS }]),
     ...(urls.portfolio === null
       ? []
       : [
           {
             tools: describePaidTools(describePrice(payer, guard)),
+            prompts: PORTFOLIO_PROMPTS,
             instructions: PORTFOLIO_INSTRUCTIONS,
           },
         ]),
@@ -88,6 +96,7 @@ export function createToolServerFactory(
     version: readVersion(),
     instructions: services.map(({ instructions }) => instructions).join(" "),
     tools: services.flatMap(({ tools }) => tools),
+    prompts: services.flatMap(({ prompts }) => prompts),
     createSender: () => sendRequest,
   });
 }
@@ -95,10 +104,16 @@ export function createToolServerFactory(
 /** The price itself is the service's; this process only knows who pays, and how much at most. */
 function describePrice(payer: OpenClient["payer"], { perPayment }: OpenClient["guard"]): ToolPrice {
   if (payer === null)
-    return { sentence: `A call costs money. ${CALLER_PAYS}`, terms: {}, isPaidByCaller: true };
+    return {
+      sentence: "A call costs money, by x402.",
+      details: CALLER_PAYS,
+      terms: {},
+      isPaidByCaller: true,
+    };
   const max = String(perPayment);
   return {
-    sentence: `A call costs money, which this server pays with x402: at most $${max}, within the limits that its user has set. The same call within ${PURCHASE_MS / 60_000} minutes returns the same snapshot and is free.`,
+    sentence: `A call costs money, which this server pays with x402: at most $${max}.`,
+    details: `It pays within the limits that its user has set. The same call within ${PURCHASE_MS / 60_000} minutes returns the same snapshot and is free.`,
     terms: { priceUsdMax: max, payer },
     isPaidByCaller: false,
   };

@@ -102,8 +102,8 @@ export const diffRoute: PaidRouteDeclaration = {
   tool: {
     name: "wallet_changes",
     title: "Compare a wallet at two blocks",
-    purpose:
-      "Use it to learn what a wallet gained or lost between two blocks, and whether by trades or by prices.",
+    purpose: "What a wallet gained or lost between two blocks, by trades and by prices.",
+    hints: { from: "chain:number,… or a snapshotId", to: "chain:number,…; default: now" },
   },
 };
 

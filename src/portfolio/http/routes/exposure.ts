@@ -127,7 +127,7 @@ export const exposureRoute: PaidRouteDeclaration = {
   tool: {
     name: "wallet_exposure",
     title: "Find what can be taken from a wallet",
-    purpose: "Use it to learn who may move a wallet's tokens or control it, and how to revoke that.",
+    purpose: "Who may move a wallet's tokens or control it, the value at risk, and how to revoke that.",
   },
 };
 

@@ -80,8 +80,10 @@ export type PaidRouteDeclaration = {
   readonly tool: {
     readonly name: string;
     readonly title: string;
-    /** When to use it. */
+    /** What it is for. */
     readonly purpose: string;
+    /** What the list of tools says about arguments whose names do not say enough. */
+    readonly hints?: Readonly<Record<string, string>>;
     /** Sent unless the caller gives another value. */
     readonly defaults?: Readonly<Record<string, string>>;
   };

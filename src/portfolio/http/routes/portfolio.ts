@@ -196,7 +196,7 @@ export const portfolioRoute: PaidRouteDeclaration = {
   tool: {
     name: "wallet_snapshot",
     title: "Take a snapshot of a wallet",
-    purpose: "Use it to learn what a wallet holds and what that is worth, across chains.",
+    purpose: "What a wallet holds and what that is worth, across chains.",
     // Lures in the names of spam are not for models, and of short records more fit into a result.
     defaults: { spam: "exclude", detail: "tokens" },
   },

@@ -1,0 +1,119 @@
+// What a model pays for before its first call, and what it learns from a wrong one: the list, details, errors and prompts.
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createToolServerFactory } from "../../src/cli/commands/mcp.ts";
+import type { ServiceRequest } from "../../src/mcp/tool.ts";
+import { estimateTokens } from "./estimate-tokens.ts";
+import { TOOL_CLIENTS, type ToolClient } from "./tool-clients.ts";
+
+const LIST_TOKENS_MAX = 3_500;
+
+const account = `0x${"ab".repeat(20)}`;
+const urls = { api: "http://api.invalid", portfolio: "http://portfolio.invalid" };
+const payer = `0x${"cd".repeat(20)}` as const;
+const guard = { perPayment: "0.05" } as Parameters<typeof createToolServerFactory>[0]["guard"];
+
+describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
+  let client: ToolClient;
+  let server: ReturnType<typeof serveStdio>;
+  const sent: ServiceRequest[] = [];
+  beforeAll(async () => {
+    const [connection, transport] = InMemoryTransport.createLinkedPair();
+    const factory = createToolServerFactory({ urls, payer, guard }, async (request) => {
+      sent.push(request);
+      return { status: 200, headers: {}, body: "{}" };
+    });
+    server = serveStdio(factory, { transport });
+    client = await connect({ connection });
+  });
+  afterAll(async () => {
+    await client?.close();
+    await server?.close();
+  });
+
+  it("reads the whole list of tools for less than 3,500 tokens", async () => {
+    const tools = await client.tools();
+    expect(tools).toHaveLength(25);
+    expect(estimateTokens(JSON.stringify(tools))).toBeLessThan(LIST_TOKENS_MAX);
+    expect(estimateTokens(client.instructions ?? "")).toBeLessThan(300);
+  });
+
+  it("gets the details of each tool on demand, with every argument of the list described", async () => {
+    for (const { name, inputSchema } of (await client.tools()).slice(0, -1)) {
+      const { structuredContent, content } = await client.call("describe_tool", { name });
+      expect(Buffer.byteLength(content[0]?.text ?? "")).toBeLessThanOrEqual(16 * 1024);
+      const { properties } = structuredContent.arguments as typeof inputSchema;
+      expect(Object.keys(properties ?? {})).toEqual(Object.keys(inputSchema.properties ?? {}));
+      for (const [argument, schema] of Object.entries(properties ?? {})) {
+        if (argument !== "kind") expect(schema, `${name} ${argument}`).toHaveProperty("description");
+      }
+    }
+    const { structuredContent } = await client.call("describe_tool", { name: "get_intent" });
+    expect(structuredContent).toMatchObject({
+      description: expect.stringContaining("the execution metadata that its owner has stored"),
+      result: { properties: { data: { properties: { intent_id: {} } } } },
+    });
+  });
+
+  it.each<[string, Record<string, unknown>, string]>([
+    ["find_intents", { status: "done" }, "status must be one of open, filled, cancelled, expired."],
+    ["get_reputation", { kind: "agent", id: 1 }, "kind must be one of merchant, solver, attestor."],
+    ["get_reputation", { id: 1 }, "kind must be one of merchant, solver, attestor."],
+    ["find_agents", { revoked: "no" }, "revoked must be true or false."],
+    ["get_intent", { intent: 1 }, 'The tool takes only id, block, min_block; not "intent".'],
+    ["get_intent", { id: 2 ** 60 }, "id is too large for a number: write it as text."],
+    ["get_intent", { id: ["1"] }, "id must be text or a number."],
+    ["get_intent", { id: "" }, "id is required: Intent id."],
+    ["list_deployments", { chain: "base" }, 'The tool takes no arguments; not "chain".'],
+    ["get_activity", { kind: "totals", token: account }, "The kind totals takes only kind, interval, "],
+    ["preflight", { account }, "target is required: Target of the transaction."],
+    ["wallet_snapshot", { address: account, detail: "all" }, "detail must be one of full, tokens, summary."],
+    [
+      "wallet_snapshot",
+      { address: account, chains: "solana" },
+      "chains must be a comma-separated list of base,",
+    ],
+    [
+      "wallet_snapshot",
+      { address: "me" },
+      "address must be an address, 0x followed by 40 hex digits, or a name",
+    ],
+    ["describe_tool", { name: "snapshot" }, "name must be one of find_agents, get_agent, "],
+  ])("learns from %s with %j what is allowed, before a request is sent", async (name, args, problem) => {
+    sent.length = 0;
+    const result = await client.call(name, args);
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { code: "INPUT_INVALID", status: 400 },
+    });
+    expect(result.content[0]?.text).toContain(problem);
+    expect(result.structuredContent.charged).toBe(name.startsWith("wallet") ? "no" : undefined);
+    expect(sent).toEqual([]);
+  });
+
+  it("may fill in what it does not need with null or an empty text", async () => {
+    sent.length = 0;
+    const given = { status: null, owner: "", limit: "5", block: 7 };
+    expect((await client.call("find_intents", given)).isError ?? false).toBe(false);
+    expect(sent.map(({ url }) => url)).toEqual(["/intents?limit=5&block=7"]);
+  });
+
+  it("finds a prompt for each of the three usual jobs", async () => {
+    const prompts = await client.prompts();
+    expect(prompts.map(({ name }) => name)).toEqual([
+      ...["can_account_pay", "what_can_wallet_lose", "what_changed_since"],
+    ]);
+    const names = (await client.tools()).map(({ name }) => name);
+    const given = { account, amount: "5", token: account, recipient: account, address: account, since: "7d" };
+    for (const { name } of prompts) {
+      const text = await client.prompt(name, given);
+      expect(text).toContain(account);
+      expect(text).not.toMatch(/[{}]/);
+      const named = text.match(/[a-z]+_[a-z_]+|preflight/g) ?? [];
+      expect(named.length).toBeGreaterThan(0);
+      for (const tool of named) expect(names).toContain(tool);
+    }
+    await expect(client.prompt("what_can_wallet_lose", {})).rejects.toThrow("address");
+  });
+});
