@@ -211,8 +211,9 @@ function renderParameters({ parameters }: ClientOperation): string {
   return `parameters${isOptional ? "?" : ""}: {\n${fields.join("\n")}\n  }`;
 }
 
-/** Ids and amounts may be given as bigint. */
+/** Ids and amounts may be given as bigint, times as Date. */
 function parameterType(schema: JsonSchema): string {
+  if (schema["x-time"] === true) return "Date | string";
   return schema.pattern === UINT ? "bigint | string" : formatType(schema);
 }
 

@@ -116,9 +116,11 @@ export function createRouteSender(app: FastifyInstance): ClientSender {
       };
       const send = (target: string) =>
         sendToRoute(app, { operationId, url: target, headers, body, client, signal });
-      const response = await send(url);
-      const target = response.status === 307 ? response.headers.location : undefined;
-      // The name of a wallet leads to the same route by address; once, as an address is redirected no further.
-      return target === undefined ? response : send(target);
+      const follow = async (response: Awaited<ReturnType<typeof send>>) => {
+        const target = response.status === 307 ? response.headers.location : undefined;
+        return target === undefined ? response : send(target);
+      };
+      // The name of a wallet leads to the same route by address, and a time to the one by blocks; no further.
+      return follow(await follow(await send(url)));
     };
 }

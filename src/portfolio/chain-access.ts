@@ -17,6 +17,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { readWithCaps } from "./contract-reads/capped-reads.ts";
+import { DatedBlocks } from "./dated-blocks.ts";
 import { PastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,
@@ -40,6 +41,7 @@ const BLOCK_TIME_SLACK = 1.2;
 export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = systemClock): PortfolioChain {
   const overrides = createOverrideCaller(rpc, clock);
   const pastBlocks = new PastBlocks(rpc, chain, clock);
+  const datedBlocks = new DatedBlocks(rpc, chain, clock);
   return {
     chain,
     async pin(signal, number) {
@@ -56,6 +58,7 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
       };
     },
     canPin: (number) => pastBlocks.isKnown(number),
+    blockAt: (seconds, signal) => datedBlocks.find(seconds, signal),
   };
 }
 

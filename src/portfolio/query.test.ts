@@ -18,6 +18,7 @@ describe("createPortfolioParameters", () => {
       ["address", true, "query"],
       ["chains", false, "query"],
       ["block", false, "query"],
+      ["at", false, "query"],
       ["spam", false, "query"],
       ["partial", false, "query"],
     ]);
@@ -38,6 +39,7 @@ describe("createPortfolioParameters", () => {
     expect(query.parameters.map(({ kind }) => kind.json.default)).toEqual([
       undefined,
       "base,ethereum",
+      undefined,
       undefined,
       "include",
       "reject",

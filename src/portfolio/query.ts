@@ -3,6 +3,8 @@ import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
 import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { isMoment, MOMENT_PATTERN } from "../lib/moment.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
@@ -87,6 +89,7 @@ export function createPortfolioParameters(served: readonly string[]): PortfolioP
       description:
         "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
     },
+    at: atField,
     spam: {
       kind: withDefault(enumParameter(["include", "exclude"]), "include"),
       example: "exclude",
@@ -121,6 +124,43 @@ export function canonicalQuery({
     ...(blocks && { block: formatBlocks(blocks, slugs) }),
     ...(spam === "exclude" && { spam }),
     ...(partial && { partial: "allow" }),
+  };
+}
+
+/** How times are written, for descriptions. */
+export const TIMES =
+  "`7d` ago (also `m`, `h` and `w`), `2026-11-10` (its first second in UTC) or `2026-11-10T12:00Z`";
+
+/** Clients in TypeScript take a Date, too. */
+export const timeJson: JsonSchema = { type: "string", "x-time": true };
+
+const atField = {
+  kind: {
+    // Redirected before parameters are parsed.
+    json: timeJson,
+    toolJson: { type: "string", pattern: MOMENT_PATTERN },
+    parse: (text: string, name: string): never => {
+      throw new Fault(
+        "INPUT_INVALID",
+        `${name} must be a time: ${TIMES.replaceAll("`", "")}, not "${text}".`,
+      );
+    },
+  },
+  example: "2026-11-10",
+  description: `A time in place of \`block\`: ${TIMES}. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid.`,
+};
+
+/** Blocks of chains, or a time, which is redirected to them before parameters are parsed. */
+export function datedBlocksKind(served: readonly string[]): ParameterKind<readonly ChainBlock[]> {
+  const { parse } = blocksKind(served);
+  return {
+    json: timeJson,
+    toolJson: { type: "string", pattern: `${MOMENT_PATTERN}|^[^:]+:[0-9]+` },
+    parse: (text, name) => {
+      if (text.includes(":") || isMoment(text)) return parse(text, name);
+      const blocks = `blocks such as ${served[0]}:123`;
+      throw new Fault("INPUT_INVALID", `${name} must be ${blocks}, or a time: ${TIMES.replaceAll("`", "")}.`);
+    },
   };
 }
 

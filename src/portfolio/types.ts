@@ -128,6 +128,11 @@ export type PortfolioChain = {
   pin(signal: AbortSignal, block?: number): Promise<PinnedChain>;
   /** Whether reads of the last minute show that this block can be pinned; throws if they show that it cannot. */
   canPin(block: number): boolean;
+  /**
+   * The last final block at or before a time in seconds since 1970. Rejects with INPUT_INVALID for a time before the
+   * first block, or after the newest final one.
+   */
+  blockAt(seconds: number, signal: AbortSignal): Promise<number>;
 };
 
 /** An amount in the smallest unit; `contract` is null for the native coin. */

@@ -114,13 +114,15 @@ it("says what a side of a difference may be, and asks no service", async () => {
   const from = await payer.run(["diff", WALLET, "--from", "0xdead"], { environment });
   expect([from.code, from.err]).toEqual([
     65,
-    'sextant: --from must be a block of each chain, such as base:30000000,ethereum:22000000, or the snapshotId of a snapshot (64 hex digits without 0x), not "0xdead".\n',
+    'sextant: --from must be a time such as 7d, 2026-11-10 or 2026-11-10T12:00Z, a block of each chain, such as base:30000000,ethereum:22000000, or the snapshotId of a snapshot (64 hex digits without 0x), not "0xdead".\n',
   ]);
   const to = await payer.run(["diff", WALLET, ...FROM, "--to", "latest"], { environment });
   expect([to.code, to.err]).toEqual([
     65,
-    expect.stringMatching(/^sextant: --to must be a block .*"latest"\.\n$/),
+    expect.stringMatching(/^sextant: --to must be a time .*"latest"\.\n$/),
   ]);
+  const at = await payer.run(["wallet", WALLET, "--at", "yesterday"], { environment });
+  expect([at.code, at.err]).toEqual([65, expect.stringMatching(/^sextant: --at must be a time such as 7d/)]);
 });
 
 it("names --max if it is the limit that forbids the payment", async () => {

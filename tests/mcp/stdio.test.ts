@@ -118,6 +118,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       "address",
       "chains",
       "block",
+      "at",
       "spam",
       "partial",
       "detail",

@@ -63,7 +63,7 @@ export const OPERATIONS = {
   manageWebhook: {"service":"api","method":"POST","path":"/webhooks/{id}","kind":"signed","query":[],"list":null,"hasParameters":true,"hasBody":true,"takesBlock":false,"takesMinBlock":false},
   getWebhook: {"service":"api","method":"GET","path":"/webhooks/{id}","kind":"read","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   selectOffchainBid: {"service":"api","method":"POST","path":"/bids/{bidId}/select","kind":"write","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
-  getPortfolio: {"service":"portfolio","method":"GET","path":"/portfolio","kind":"paid","query":["address","chains","block","spam","partial","detail","min_usd","fields"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
+  getPortfolio: {"service":"portfolio","method":"GET","path":"/portfolio","kind":"paid","query":["address","chains","block","at","spam","partial","detail","min_usd","fields"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   getPortfolioDiff: {"service":"portfolio","method":"GET","path":"/portfolio/diff","kind":"paid","query":["address","chains","from","to","partial","detail","fields"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
-  getExposure: {"service":"portfolio","method":"GET","path":"/exposure","kind":"paid","query":["address","chains","block","partial","detail","fields"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
+  getExposure: {"service":"portfolio","method":"GET","path":"/exposure","kind":"paid","query":["address","chains","block","at","partial","detail","fields"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -54,11 +54,15 @@ export function buildUrl(
   const query = new URLSearchParams();
   for (const name of operation.query) {
     const value = parameters[name];
-    if (value !== undefined && value !== null) query.set(name, String(value));
+    if (value !== undefined && value !== null) query.set(name, formatValue(value));
   }
   if (block !== null) query.set("block", block.toString());
   const text = query.toString();
   return text === "" ? base + path : `${base}${path}?${text}`;
+}
+
+function formatValue(value: unknown): string {
+  return value instanceof Date ? value.toISOString() : String(value);
 }
 
 /** A read or a write; a list is one page here. */

@@ -1,4 +1,4 @@
-// A request with a wallet's name: the service redirects it to the address, which is checked before anything is signed.
+// A request with a wallet's name or a time: the service redirects it to address and blocks, which is checked before a signature.
 import { SextantError } from "../errors.ts";
 import { sendRepeatedly } from "./repeat.ts";
 import { type HttpResponse, shorten, type Transport } from "./transport.ts";
@@ -14,15 +14,67 @@ const REDIRECTS = [301, 302, 303, 307, 308];
 // The status of a redirect in a browser, which hides where it leads.
 const HIDDEN = 0;
 
+/** The parameter that takes the blocks of a time. */
+const BLOCKS_OF: Readonly<Record<string, string>> = { at: "block", from: "from", to: "to" };
+const TIME = /^(?:\d{1,6}[mhdw]$|\d{4}-)/;
+const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
+
 /**
- * Returns the URL with the address in place of the name, or the same URL if it has no name. Sends one request without a
- * payment, and follows no redirect: its target is compared with the request first.
+ * Returns the URL with the address in place of the name and blocks in place of times, or the same URL if it has neither.
+ * Sends a request without a payment for each, and follows no redirect: its target is compared with the request first.
  */
-export async function locateWallet(
-  { transport, attemptsMax }: { readonly transport: Transport; readonly attemptsMax: number },
+export async function locateWallet(context: LocateContext, request: NamedRequest): Promise<string> {
+  const { url } = request;
+  const byAddress = isNamedWallet(url) ? await follow(context, request, NAME) : url;
+  return hasTime(byAddress) ? follow(context, { ...request, url: byAddress }, DATE) : byAddress;
+}
+
+type LocateContext = { readonly transport: Transport; readonly attemptsMax: number };
+
+/** What the service redirects. */
+type Redirected = {
+  readonly noun: string;
+  readonly instead: string;
+  readonly advice: string;
+  /** The URL as the target should be; null if the target lacks what it needs. */
+  rewrite(url: string, target: URL): string | null;
+};
+
+const NAME: Redirected = {
+  noun: "name",
+  instead: "by address",
+  advice: "give the address of the wallet",
+  rewrite: (url, target) => {
+    const address = target.searchParams.get("address") ?? "";
+    return ADDRESS.test(address) ? withAddress(url, address) : null;
+  },
+};
+
+const DATE: Redirected = {
+  noun: "time",
+  instead: "by blocks",
+  advice: "give blocks",
+  rewrite: (url, target) => {
+    const changed = new URL(url);
+    const entries = [...changed.searchParams].map(([name, value]): [string, string] => {
+      const taken = isTime(name, value) ? (BLOCKS_OF[name] ?? name) : null;
+      return taken === null ? [name, value] : [taken, target.searchParams.get(taken) ?? ""];
+    });
+    changed.search = new URLSearchParams(entries).toString();
+    return hasTime(changed.href) || !entries.every(isWhole) ? null : changed.href;
+  },
+};
+
+const isWhole = ([name, value]: readonly [string, string]) => {
+  const isBlocks = Object.values(BLOCKS_OF).includes(name);
+  return !isBlocks || BLOCKS.test(value) || /^[0-9a-f]{64}$/.test(value);
+};
+
+async function follow(
+  { transport, attemptsMax }: LocateContext,
   { method, url, signal }: NamedRequest,
+  { noun, instead, advice, rewrite }: Redirected,
 ): Promise<string> {
-  if (!isNamedWallet(url)) return url;
   const request = { method, url, signal, returnsRedirect: true };
   const response = await sendRepeatedly(transport, request, {
     attemptsMax,
@@ -31,24 +83,36 @@ export async function locateWallet(
   if (response.status === HIDDEN) {
     throw new SextantError(
       "REDIRECTED",
-      "A browser does not show where the service redirects a name, so nothing is sent there: give the address of the wallet.",
+      `A browser does not show where the service redirects a ${noun}, so nothing is sent there: ${advice}.`,
     );
   }
   const target = readTarget(response, url);
-  const address = target?.searchParams.get("address") ?? "";
-  const located = withAddress(url, address);
-  if (target === null || !ADDRESS.test(address) || !isSame(new URL(located), target)) {
+  const located = target === null ? null : rewrite(url, target);
+  if (target === null || located === null || !isSame(new URL(located), target)) {
     const where = target === null ? "nowhere" : `to ${shorten(target.href)}`;
     throw new SextantError(
       "REDIRECTED",
-      `The service redirects the name ${where}, which is not the same request by address.`,
+      `The service redirects the ${noun} ${where}, which is not the same request ${instead}.`,
     );
   }
   return located;
 }
 
+/** Whether only the service can say what a request is for: its wallet is a name, or its blocks are a time. */
+export function isUnlocated(url: string): boolean {
+  return isNamedWallet(url) || hasTime(url);
+}
+
+function hasTime(url: string): boolean {
+  return [...new URL(url).searchParams].some(([name, value]) => isTime(name, value));
+}
+
+function isTime(name: string, value: string): boolean {
+  return name === "at" || (name in BLOCKS_OF && TIME.test(value));
+}
+
 /** Whether the wallet of a request is given by its name. */
-export function isNamedWallet(url: string): boolean {
+function isNamedWallet(url: string): boolean {
   return new URL(url).searchParams.get("address")?.includes(".") === true;
 }
 

@@ -1,7 +1,7 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
-import { isNamedWallet, locateWallet } from "../http/named-wallet.ts";
+import { isUnlocated, locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
 import { normalizeRequestUrl } from "../http/request-spelling.ts";
 import { parseJson, shorten, type Transport } from "../http/transport.ts";
@@ -102,8 +102,8 @@ function findStanding(
   if (entry.method === given.method && urls.some((url) => written.includes(normalizeRequestUrl(url)))) {
     return entry;
   }
-  // If a name leads, the service has not said yet.
-  if (urls.every(isNamedWallet)) return null;
+  // If a name or a time leads, the service has not said yet.
+  if (urls.every(isUnlocated)) return null;
   throw new SextantError(
     "INPUT_INVALID",
     `The purchase "${given.purchase}" is for another request, ${shorten(entry.url)}. Nothing was signed: repeat that request, or give this one a name of its own.`,

@@ -3,9 +3,9 @@ import { Fault } from "../../lib/fault.ts";
 import type { ParameterKind } from "../../schema/parameter.ts";
 import {
   addressField,
-  blocksKind,
   type ChainBlock,
   chainsKind,
+  datedBlocksKind,
   defineQuery,
   EXAMPLE_BLOCKS,
   EXAMPLE_WALLET,
@@ -14,6 +14,8 @@ import {
   partialField,
   readWallet,
   requireSameChains,
+  TIMES,
+  timeJson,
 } from "../query.ts";
 
 export type DiffRequest = Pick<PortfolioRequest, "wallet" | "warning" | "partial"> & {
@@ -37,20 +39,20 @@ function defineDiffQuery(served: readonly string[]) {
     chains: {
       kind: chainsKind(served),
       example: "base,ethereum",
-      description: "Chains to include, separated by commas; without it, those that `from` names.",
+      description:
+        "Chains to include, separated by commas; without it, those that `from` names, or the default ones if it is a time.",
     },
     from: {
       kind: fromKind(served),
       required: true,
       example: EXAMPLE_DIFF_QUERY.from,
-      description:
-        "The block of each chain at which the difference starts: `chain:number`, separated by commas. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has.",
+      description: `The block of each chain at which the difference starts: \`chain:number\`, separated by commas. Or a time, which is redirected (307) to the last final blocks at or before it: ${TIMES}. Or the \`snapshotId\` of a snapshot of this wallet, whose chains it then has.`,
     },
     to: {
-      kind: blocksKind(served),
+      kind: datedBlocksKind(served),
       example: EXAMPLE_DIFF_QUERY.to,
       description:
-        "The block of each chain at which it ends, in the same form; without it, the newest blocks.",
+        "The blocks or the time at which it ends, in the same form; without it, the newest blocks.",
     },
     partial: partialField,
   });
@@ -68,9 +70,10 @@ export function createDiffParameters(served: readonly string[]) {
 const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
 
 function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[] | string> {
-  const blocks = blocksKind(served);
+  const blocks = datedBlocksKind(served);
   return {
-    json: { type: "string" },
+    json: timeJson,
+    toolJson: { type: "string", pattern: `${blocks.toolJson?.pattern}|${SNAPSHOT_ID.source}` },
     parse: (text, name) => (SNAPSHOT_ID.test(text) ? text : blocks.parse(text, name)),
   };
 }

@@ -11,6 +11,7 @@ import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { prefersHtml } from "../../web/page.ts";
+import { datedRequestSchema, redirectDates } from "./dated-request.ts";
 import { LOCATION_HEADER, namedWalletSchema, redirectNamedWallet } from "./named-wallet.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration, RouteServices } from "./routes/paid-route.ts";
@@ -101,7 +102,11 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
   const description = describePaidEndpoint(declaration, [...query.parameters, describeSignature(route)]);
   return {
     ...description,
-    responses: { ...description.responses, 307: namedWalletSchema, 402: paymentRequiredSchema },
+    responses: {
+      ...description.responses,
+      307: { anyOf: [namedWalletSchema, datedRequestSchema] },
+      402: paymentRequiredSchema,
+    },
     responseExample: declaration.responseExample,
     errorStatuses: [404, 409, 500],
     responseHeaders: {
@@ -117,7 +122,11 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     preHandler: (head) => {
       const early = (each: RequestHead) =>
         free ? respondWithPage(page, each) : respondUnpaid(sold, page, each);
-      const redirected = redirectNamedWallet({ names: services.names, path }, head);
+      const parameters = query.parameters.map(({ name }) => name);
+      // A name leads to its address first, and the times of that request to their blocks.
+      const redirected =
+        redirectNamedWallet({ names: services.names, path }, head) ??
+        redirectDates({ ...services, path, served: options.served, parameters }, head);
       return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
     },
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),

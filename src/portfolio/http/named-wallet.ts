@@ -1,11 +1,11 @@
 // A name in place of a wallet's address: redirects to the same request by address, so that the payer sees what it pays for.
 import { readQuery } from "../../http/routes/requests.ts";
 import { Fault } from "../../lib/fault.ts";
-import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";
 import { text } from "../../schema/portfolio/values.ts";
 import type { NameResolver, ResolvedName } from "../names/name-resolver.ts";
+import { readPaidResource } from "./paid-resource.ts";
 
 export const namedWalletSchema = {
   title: "NamedWallet",
@@ -13,7 +13,8 @@ export const namedWalletSchema = {
   ...closedObject({ name: text, address: text, location: text }),
 };
 
-export const LOCATION_HEADER = "The same request with the address in place of the name.";
+export const LOCATION_HEADER =
+  "The same request with the address in place of the name, or with blocks in place of times.";
 
 /** Null for a request without a name, at no cost. */
 export function redirectNamedWallet(
@@ -62,7 +63,8 @@ function replaceAddress(query: string, address: string): string {
  */
 function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
   if (signature === undefined) return;
-  const paidFor = readPaidAddress(signature);
+  const paid = readPaidResource(signature)?.get("address")?.toLowerCase() ?? "";
+  const paidFor = ADDRESS.test(paid) ? paid : null;
   if (paidFor === address) return;
   const found =
     paidFor === null
@@ -75,17 +77,3 @@ function requireSameWallet(signature: string | undefined, { name, address }: Res
 }
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
-
-/** Finds it by the resource that x402 clients copy from the terms; null without one. */
-function readPaidAddress(signature: string): string | null {
-  try {
-    const payment = parseStrictJson(Buffer.from(signature, "base64"), "The payment");
-    const resource = isJsonObject(payment) ? payment.resource : null;
-    const url = isJsonObject(resource) ? String(resource.url) : "";
-    const address = readQuery(url).get("address")?.toLowerCase() ?? "";
-    return ADDRESS.test(address) ? address : null;
-  } catch (error) {
-    if (error instanceof Fault) return null;
-    throw error;
-  }
-}

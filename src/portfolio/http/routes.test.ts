@@ -223,6 +223,7 @@ describe("/openapi.json", () => {
       ["address", "query"],
       ["chains", "query"],
       ["block", "query"],
+      ["at", "query"],
       ["spam", "query"],
       ["partial", "query"],
       ["detail", "query"],

@@ -28,7 +28,10 @@ export const PORTFOLIO_PROMPTS: readonly Prompt[] = [
     name: "what_changed_since",
     title: "What changed since?",
     description: "What a wallet gained or lost since a time, by trades and by prices.",
-    arguments: { address: WALLET, since: "Blocks such as base:38000000, or a snapshotId." },
+    arguments: {
+      address: WALLET,
+      since: "Such as 7d, 2026-11-10, blocks such as base:38000000, or a snapshotId.",
+    },
     text: 'What changed in the wallet {address} since {since}? Call wallet_changes once with from "{since}" and detail "summary". Say the total change, how much of it is by quantity and how much by price, and the largest changes. A change that is null is unknown, not zero.',
   },
 ];
@@ -93,6 +96,7 @@ const HINTS = {
   address: "0x… or a name such as vitalik.eth",
   chains: "such as base,ethereum",
   block: "as of then: chain:number,…",
+  at: "as of then: 7d ago, 2026-11-10 or 2026-11-10T12:00Z",
   partial: "allow a result without a chain that fails",
   fields: "only these, such as tokens.chain,…",
 };

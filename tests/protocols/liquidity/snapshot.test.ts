@@ -74,7 +74,9 @@ it("counts half of a pair worth $600,000, not as spam, and finds the NFT by the 
   const feeMint = { growth: 1n, now: 5n, last: 1n };
   const market = { protocol: "uniswap-v2", name: "Uniswap v2", shape: "uniswap", feeMint } as const;
   const reader = createSnapshotReader({
-    chains: new Map([[chain.slug, { chain, pin: pinWithoutSearch, canPin: () => false }]]),
+    chains: new Map([
+      [chain.slug, { chain, pin: pinWithoutSearch, canPin: () => false, blockAt: async () => 0 }],
+    ]),
     provider: rpcHoldingsProvider,
     priceSources: [[prices]],
     positionReaders: [

@@ -136,6 +136,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
       return at;
     },
     canPin: () => true,
+    blockAt: async () => 0,
   };
 }
 

@@ -46,7 +46,9 @@ export function readExposureAt(
   const priceOf = (key: AssetKey) => prices[key];
   return readExposure(
     {
-      chains: new Map([[slug, { chain: at.chain, pin: async () => chain, canPin: () => true }]]),
+      chains: new Map([
+        [slug, { chain: at.chain, pin: async () => chain, canPin: () => true, blockAt: async () => 0 }],
+      ]),
       provider: {
         name: "recorded",
         read: async () => ({ holdings, activity: [], warnings: [] }),

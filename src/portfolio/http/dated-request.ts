@@ -1,0 +1,156 @@
+// A time in place of blocks: redirects to the same request with the blocks, so that the payer sees what it pays for.
+import { readQuery } from "../../http/routes/requests.ts";
+import type { Clock } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import { formatMoment, isMoment, parseMoment } from "../../lib/moment.ts";
+import { untilAborted } from "../../lib/until-aborted.ts";
+import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
+import { closedObject } from "../../schema/json-schema.ts";
+import { text } from "../../schema/portfolio/values.ts";
+import type { FreeReads } from "../free-reads.ts";
+import { blocksKind, chainsKind, formatBlocks, selectDefaultChains } from "../query.ts";
+import type { PortfolioChain } from "../types.ts";
+import { readPaidResource } from "./paid-resource.ts";
+
+export const datedRequestSchema = {
+  title: "DatedRequest",
+  description: "The last final blocks at or before the times; the same request by blocks is at `location`.",
+  ...closedObject({
+    location: text,
+    blocks: {
+      type: "array",
+      items: closedObject({ parameter: text, time: text, blocks: text }),
+    },
+  }),
+};
+
+/** The parameter that takes the blocks of a time. */
+const TARGETS: Readonly<Record<string, string>> = { at: "block", from: "from", to: "to" };
+
+type DateServices = {
+  readonly chains: ReadonlyMap<string, PortfolioChain>;
+  readonly freeReads: FreeReads;
+  readonly clock: Clock;
+};
+type DateOptions = DateServices & {
+  readonly path: string;
+  readonly served: readonly string[];
+  /** The names of the route's parameters. */
+  readonly parameters: readonly string[];
+};
+
+/** Null for a request without a time, at no cost. */
+export function redirectDates(options: DateOptions, head: RequestHead): Promise<EndpointResponse> | null {
+  const given = readGiven(head.query);
+  const dated = [...given].filter(([name, value]) => {
+    return options.parameters.includes(name) && (name === "at" || (name in TARGETS && isMoment(value)));
+  });
+  return dated.length === 0 ? null : redirect(options, { given, dated }, head);
+}
+
+/** A query that is not valid is left to the parameters. */
+function readGiven(query: string): ReadonlyMap<string, string> {
+  if (!/(?:^|&)(?:at|from|to)=/.test(query)) return new Map();
+  try {
+    return readQuery(`?${query}`);
+  } catch (error) {
+    if (error instanceof Fault) return new Map();
+    throw error;
+  }
+}
+
+type DatedQuery = {
+  readonly given: ReadonlyMap<string, string>;
+  readonly dated: readonly (readonly [string, string])[];
+};
+
+async function redirect(
+  options: DateOptions,
+  { given, dated }: DatedQuery,
+  { query, headers, client }: RequestHead,
+): Promise<EndpointResponse> {
+  const { path, served, clock } = options;
+  if (given.has("at") && given.has("block")) {
+    throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the blocks.");
+  }
+  const signature = headers["payment-signature"];
+  const nowMs = clock.nowMs();
+  const moments = dated.map(([name, value]) => ({ name, seconds: parseMoment(value.trim(), name, nowMs) }));
+  const slugs = selectChains(served, given);
+  const blocks = new Map<string, string>();
+  for (const { name, seconds } of moments) {
+    const known = signature === undefined ? null : readPaidBlocks(signature, name);
+    blocks.set(name, known ?? (await findBlocks(options, { slugs, seconds }, client)));
+  }
+  const location = `${path}?${replaceDates(query, blocks)}`;
+  const shown = moments.map(({ name, seconds }) => {
+    return { parameter: TARGETS[name], time: formatMoment(seconds), blocks: blocks.get(name) };
+  });
+  return { status: 307, body: { location, blocks: shown }, headers: { location } };
+}
+
+/** Those that the request names, by itself or by the blocks of its other end. */
+function selectChains(served: readonly string[], given: ReadonlyMap<string, string>): readonly string[] {
+  const chains = given.get("chains");
+  if (chains !== undefined) return chainsKind(served).parse(chains, "chains");
+  const other = ["from", "to"].find((name) => given.has(name) && !isMoment(given.get(name) ?? ""));
+  if (other === undefined) return selectDefaultChains(served);
+  const value = given.get(other) ?? "";
+  if (value.includes(":")) {
+    return blocksKind(served)
+      .parse(value, other)
+      .map(([slug]) => slug);
+  }
+  throw new Fault("INPUT_INVALID", "A time needs chains next to a snapshotId: name those of the snapshot.");
+}
+
+/** A search is one free read per chain: its requests to a node are bounded, and most are spared by earlier ones. */
+async function findBlocks(
+  { chains, freeReads }: DateServices,
+  { slugs, seconds }: { readonly slugs: readonly string[]; readonly seconds: number },
+  client: string,
+): Promise<string> {
+  const signal = AbortSignal.timeout(SEARCH_MS_MAX);
+  const find = async (slug: string) => {
+    const chain = chains.get(slug);
+    if (chain === undefined) throw new Fault("INPUT_INVALID", `Chain ${slug} is not served.`);
+    const searching = freeReads.run(client, () => chain.blockAt(seconds, signal));
+    return [slug, await untilAborted(searching, signal)] as const;
+  };
+  try {
+    return formatBlocks(new Map(await Promise.all(slugs.map(find))), slugs);
+  } catch (cause) {
+    if (!signal.aborted) throw cause;
+    throw new Fault("NODE_UNAVAILABLE", "The block of the time could not be found in time; try again.", {
+      cause,
+    });
+  }
+}
+
+// Twenty requests to a node that responds in a quarter of a second.
+const SEARCH_MS_MAX = 5_000;
+
+/**
+ * A client repeats the request with the payment that it signed for the blocks of its first try: an age leads to later
+ * blocks by then.
+ */
+function readPaidBlocks(signature: string, name: string): string {
+  const paid = readPaidResource(signature)?.get(TARGETS[name] ?? name);
+  if (paid?.includes(":")) return paid;
+  throw new Fault(
+    "PAYMENT_CONFLICT",
+    "The payment does not say which blocks it was signed for: it has no `resource` of the terms. This request charged nothing. Send the payment with the request by blocks.",
+  );
+}
+
+/** The other parameters stay as they were sent, byte for byte. */
+function replaceDates(query: string, blocks: ReadonlyMap<string, string>): string {
+  return query
+    .split("&")
+    .map((part) => {
+      const [name = ""] = readQuery(`?${part}`).keys();
+      const found = blocks.get(name);
+      return found === undefined ? part : `${TARGETS[name]}=${encodeURIComponent(found)}`;
+    })
+    .join("&");
+}
