@@ -3,7 +3,7 @@ import { Fault } from "../lib/fault.ts";
 import { noteInvisible } from "../lib/foreign-text.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
-import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool.ts";
+import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
 
 export type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };
 

@@ -11,7 +11,8 @@ import { describeWrongChecksum } from "../lib/checksum.ts";
 import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
 import { type Prompt, registerPrompt } from "./prompt.ts";
-import { listSchema, type ServiceRequest, type Tool, type ToolArguments } from "./tool.ts";
+import { listSchema, type ServiceRequest, type Tool } from "./tool.ts";
+import type { ToolArguments } from "./tool-declaration.ts";
 import {
   buildErrorResult,
   buildResult,

@@ -1,6 +1,5 @@
 // A tool is one of our routes, or one of several that an argument selects: inputs, texts and output come from the routes.
 import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { isJsonObject } from "../lib/json.ts";
 import { FOREIGN_TEXT, type JsonSchema } from "../schema/json-schema.ts";
 import {
@@ -11,33 +10,7 @@ import {
   offeredParameters,
   type SelectableRoute,
 } from "./arguments.ts";
-
-export type ToolDeclaration = {
-  readonly name: string;
-  readonly title: string;
-  /** What it is for, in the list of tools; what it returns is said by its routes, on demand. */
-  readonly purpose: string;
-  /** What the list of tools says about arguments whose names do not say enough. */
-  readonly hints?: Readonly<Record<string, string>>;
-  /** Such as `GET /intents/:id`. With several, the argument `kind` selects one by its key. */
-  readonly routes: string | Readonly<Record<string, string>>;
-  /** Sent unless the caller gives another value. */
-  readonly defaults?: Readonly<Record<string, string>>;
-  /** Whether the response is a text to be cut by characters, such as a published document. */
-  readonly isText?: boolean;
-  /** The price of a call, as a sentence and as terms; absent for a free tool. */
-  readonly price?: ToolPrice;
-};
-
-export type ToolPrice = {
-  /** In the list of tools. */
-  readonly sentence: string;
-  /** How it is paid, on demand. */
-  readonly details: string;
-  readonly terms: Readonly<Record<string, unknown>>;
-  /** Whether a call without a payment returns the terms, rather than being paid by the server itself. */
-  readonly isPaidByCaller: boolean;
-};
+import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
 
 export type ServiceRequest = {
   readonly method: "GET" | "POST" | "PUT";
@@ -48,14 +21,6 @@ export type ServiceRequest = {
   readonly operation: string;
   readonly parameters: Readonly<Record<string, string>>;
 };
-
-/** The parts of a route that a tool uses. */
-export type ToolRoute = Pick<
-  RouteDescription,
-  "method" | "path" | "operationId" | "description" | "parameters" | "body" | "responses"
->;
-
-export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
   /** In short, for the list of tools. */
@@ -71,7 +36,7 @@ export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
   /** The fields of its result that hold texts of others, sorted. */
   readonly foreignText: readonly string[];
   readonly isReadOnly: boolean;
-  /** What is wrong with the arguments, and what is allowed; null for none. */
+  /** Says what is wrong with the arguments, and what is allowed; null for none. */
   findProblem(args: ToolArguments): string | null;
   toRequest(args: ToolArguments): ServiceRequest;
 };
@@ -108,7 +73,7 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
   };
 }
 
-/** Compiles nothing: a server lists its tools in the first answer, and most are never called. */
+/** Compiles nothing: a server lists its tools in the first response, and most are never called. */
 export function listSchema(schema: object): StandardSchemaWithJSON<ToolArguments> {
   const json = () => ({ ...schema });
   return {

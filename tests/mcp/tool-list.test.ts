@@ -1,4 +1,4 @@
-// What a model pays for before its first call, and what it learns from a wrong one: the list, details, errors and prompts.
+// The list of tools, their details, errors and prompts: what a model pays for, and learns, before its first call.
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

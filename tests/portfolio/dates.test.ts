@@ -77,7 +77,7 @@ describe("a time in place of blocks", () => {
     );
   });
 
-  it("rejects the future, the time before the first block, and texts that are no time, with advice", async () => {
+  it("rejects the future, the time before the first block, and other texts, with advice", async () => {
     const get = async (query: string) => readError(await request(`/portfolio?address=${WALLET}&${query}`));
     expect(await get("at=2999-01-01")).toEqual([400, expect.stringContaining("at is in the future")]);
     expect(await get("at=2009-01-03&chains=base")).toEqual([

@@ -31,7 +31,7 @@ export async function locateWallet(context: LocateContext, request: NamedRequest
 
 type LocateContext = { readonly transport: Transport; readonly attemptsMax: number };
 
-/** What the service redirects. */
+/** A part of a request that the service redirects. */
 type Redirected = {
   readonly noun: string;
   readonly instead: string;

@@ -8,7 +8,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { createServerFactory, type McpServerOptions, type SendRequest } from "../../mcp/server.ts";
-import type { ToolPrice } from "../../mcp/tool.ts";
+import type { ToolPrice } from "../../mcp/tool-declaration.ts";
 import {
   CALLER_PAYS,
   describePaidTools,

@@ -89,7 +89,7 @@ async function redirect(
   return { status: 307, body: { location, blocks: shown }, headers: { location } };
 }
 
-/** Those that the request names, by itself or by the blocks of its other end. */
+/** Selects those that the request names, by itself or by the blocks of its other end. */
 function selectChains(served: readonly string[], given: ReadonlyMap<string, string>): readonly string[] {
   const chains = given.get("chains");
   if (chains !== undefined) return chainsKind(served).parse(chains, "chains");

@@ -3,7 +3,8 @@ import { readVersion } from "../../config/settings.ts";
 import { describeEndpoint } from "../../http/openapi/route-description.ts";
 import { type ClientSender, createMcpEndpoint } from "../../mcp/endpoint.ts";
 import type { Prompt } from "../../mcp/prompt.ts";
-import { createTool, type Tool, type ToolPrice, type ToolRoute } from "../../mcp/tool.ts";
+import { createTool, type Tool } from "../../mcp/tool.ts";
+import type { ToolPrice, ToolRoute } from "../../mcp/tool-declaration.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { SUPPORTED_CHAINS } from "../query.ts";
 import { describePaidEndpoint } from "./endpoint.ts";
@@ -91,7 +92,7 @@ function createPaidTool(
   return createTool({ ...tool, hints: { ...HINTS, ...tool.hints }, routes: `GET ${path}`, ...paid }, routes);
 }
 
-/** Of arguments that several paid tools take. */
+/** Texts about arguments that several paid tools take. */
 const HINTS = {
   address: "0x… or a name such as vitalik.eth",
   chains: "such as base,ethereum",

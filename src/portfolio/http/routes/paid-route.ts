@@ -80,9 +80,9 @@ export type PaidRouteDeclaration = {
   readonly tool: {
     readonly name: string;
     readonly title: string;
-    /** What it is for. */
+    /** Says what it is for. */
     readonly purpose: string;
-    /** What the list of tools says about arguments whose names do not say enough. */
+    /** Texts in the list of tools about arguments whose names do not say enough. */
     readonly hints?: Readonly<Record<string, string>>;
     /** Sent unless the caller gives another value. */
     readonly defaults?: Readonly<Record<string, string>>;
