@@ -3,6 +3,7 @@ import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Display } from "./display/display.ts";
+import type { ProgressLine } from "./display/progress.ts";
 import type { ExitCode } from "./exit-codes.ts";
 
 export type CommandOption = {
@@ -31,6 +32,8 @@ export type CommandContext = {
   readonly print: (text: string) => void;
   /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
   readonly stop: AbortSignal;
+  /** Shows how far long work is; absent if standard error is not a terminal, so that the log says it. */
+  readonly progress?: ProgressLine | undefined;
   /** Called with the URL of a service once it listens. */
   readonly onListening?: (url: string) => void;
 };
@@ -39,7 +42,7 @@ export type CommandContext = {
 export type RunCommand = (context: CommandContext) => Promise<number>;
 
 /** The additional parts of commands that use the services rather than run them. They write no log. */
-export type ClientContext = Omit<CommandContext, "print" | "log"> & {
+export type ClientContext = Omit<CommandContext, "print" | "log" | "progress"> & {
   /** The operands: arguments without an option's name. */
   readonly operands: readonly string[];
   /** Filters and parameters of the API. An option of the command itself is never one of them. */

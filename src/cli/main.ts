@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { type Environment, readConfig, rejectUnknownVariables } from "../config/read-config.ts";
 import { processSettings, variableRules } from "../config/settings.ts";
+import { systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { type Command, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 import { createDisplay } from "./display/display.ts";
 import { toPlainText } from "./display/plain-text.ts";
+import { ProgressLine } from "./display/progress.ts";
 import { describeFailure, INTERRUPTED, OutputError } from "./exit-codes.ts";
 import { helpWidth } from "./help.ts";
 import { parseArguments } from "./parse-arguments.ts";
@@ -98,9 +100,19 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
   if (command.client !== undefined) return (await command.load())(context);
   // Loaded here: short commands write no log, and its library takes as long as the rest of them.
   const { createLog } = await import("../lib/log.ts");
-  const terminal = host.stderr.isTTY === true;
+  const { stderr } = host;
+  const isTerminal = stderr.isTTY === true;
+  const progress =
+    isTerminal && environment.TERM !== "dumb" ? new ProgressLine(stderr, systemClock) : undefined;
+  const above = <T>(write: () => T): T => (progress ? progress.writeAbove(write) : write());
+  const terminal = isTerminal && ((text: string) => void above(() => stderr.write(text)));
   const log = createLog({ name: command.name, level: config.logLevel, terminal });
-  return (await command.load())({ ...context, log });
+  try {
+    const shown = { ...context, print: (text: string) => above(() => print(text)) };
+    return await (await command.load())({ ...shown, log, progress });
+  } finally {
+    progress?.show("");
+  }
 }
 
 /** The note says what a command of the operator works on. */

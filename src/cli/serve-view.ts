@@ -1,9 +1,11 @@
 // Shows the state of `sextant serve`: every deployment with its URL and block, commands to copy, and the status line.
 
 import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
+import { type Clock, systemClock } from "../lib/clock.ts";
 import { PROGRAM } from "../lib/program.ts";
 import { readCheckpoint, readIndexerStatus } from "../store/index/checkpoint.ts";
 import type { Database } from "../store/postgres/database.ts";
+import { WorkMeter } from "./display/progress.ts";
 import type { InstalledDeployment } from "./installation.ts";
 
 type ShownDeployment = {
@@ -105,21 +107,31 @@ function formatDeployments(api: string, states: readonly ShownDeployment[]): rea
   ];
 }
 
-export function formatServeStatus(states: readonly ShownDeployment[]): string {
-  const [first, ...others] = states;
-  if (!first) return "";
-  if (others.length === 0) return `  ${formatOne(first)}`;
-  // Several deployments show what is needed to see which one is behind.
-  const parts = states.map(({ installed, report }) => {
-    const position = report === null ? "waiting for a node" : describeIndexPosition(report).join(", ");
-    return `${installed.name} ${position}`;
-  });
-  return `  ${parts.join(" · ")}`;
+/** The returned function is called again and again, and measures how fast each deployment reads its history. */
+export function createServeStatus(
+  clock: Pick<Clock, "nowMs"> = systemClock,
+): (states: readonly ShownDeployment[]) => string {
+  const meters: WorkMeter[] = [];
+  return (states) => {
+    const parts = states.map(({ installed, report, events }, index) => {
+      meters[index] ??= new WorkMeter(clock);
+      const meter = meters[index];
+      if (states.length === 1) return formatOne(report, events, meter);
+      // Several deployments show what is needed to see which one is behind.
+      const position =
+        report === null ? "waiting for a node" : describeIndexPosition(report, meter).join(", ");
+      return `${installed.name} ${position}`;
+    });
+    return `  ${parts.join(" · ")}`;
+  };
 }
 
-function formatOne({ report, events }: ShownDeployment): string {
+function formatOne(report: IndexerReport | null, events: string, meter: WorkMeter): string {
   if (report === null) return "Waiting for a node";
   const { reason } = report;
-  const parts = [...describeIndexPosition(report), `${Number(events).toLocaleString("en")} events indexed`];
+  const parts = [
+    ...describeIndexPosition(report, meter),
+    `${Number(events).toLocaleString("en")} events indexed`,
+  ];
   return [...parts, ...(reason === null ? [] : [reason])].join(" · ");
 }

@@ -55,6 +55,8 @@ type ExportOptions = {
   readonly log: Log;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** Called after each table of a range with the blocks that are exported, if all tables take equally long. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
 /** About a day of a chain with a block every two seconds. */
@@ -105,8 +107,13 @@ async function exportRanges(lock: Lock, options: ExportOptions) {
   await assertSameManifest(folder, manifest);
   await deleteUnlisted(folder, names, listed);
   try {
+    const first = manifest.to;
     for await (const range of cutRanges(manifest, to, options)) {
-      const next = await exportRange(lock, manifest, tables, range, options);
+      const onTable = (written: number) => {
+        const part = ((range.to - range.from) * written) / tables.length;
+        options.onProgress?.(range.from - first + part, to - first);
+      };
+      const next = await exportRange(lock, manifest, { tables, range, onTable }, options);
       await listFiles(folder, manifest, next);
       manifest = next;
     }
@@ -206,10 +213,14 @@ async function assertFilesPresent(folder: string, { files }: Manifest): Promise<
 async function exportRange(
   lock: Lock,
   manifest: Manifest,
-  tables: readonly ExportTable[],
-  range: ExportedRange,
+  work: {
+    readonly tables: readonly ExportTable[];
+    readonly range: ExportedRange;
+    readonly onTable: (written: number) => void;
+  },
   options: ExportOptions,
 ): Promise<Manifest> {
+  const { tables, range, onTable } = work;
   const { declaration, folder, log, clock, signal } = options;
   const startedMs = clock.nowMs();
   const last = range.to - 1;
@@ -219,9 +230,10 @@ async function exportRange(
     await session.query("lock table checkpoint in access share mode");
     await assertExportable(session, declaration, await readCheckpoint(session), last);
     const written: ManifestFile[] = [];
-    for (const table of tables) {
+    for (const [index, table] of tables.entries()) {
       const file = await writeTable(session, table, range, { folder, signal });
       if (file) written.push(file);
+      onTable(index + 1);
     }
     const stored = await readStoredBlock(session, last);
     return {

@@ -15,26 +15,48 @@ import { replaceStoredLogs } from "../store/index/raw-logs.ts";
 import type { RebuildOptions } from "../store/index/rebuild.ts";
 import type { Lock } from "../store/postgres/advisory-lock.ts";
 import { createDetailReads, createLogFilters } from "./chain-source.ts";
+import { estimateWork } from "./estimate-work.ts";
 import type { BlockSpan } from "./self-audit/unconfirmed-ranges.ts";
 
 // A large rebuild takes minutes.
 const PROGRESS_MS = 2_000;
 
+type RebuildSettings = {
+  readonly schema: string;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Instead of lines in the log. */
+  readonly onProgress?: RebuildOptions["onProgress"] | undefined;
+};
+
 /** For the indexer and the commands that start a rebuild. */
 export function createRebuildOptions(
   deployment: Deployment,
-  { schema, log, signal }: { readonly schema: string; readonly log: Log; readonly signal: AbortSignal },
+  { schema, log, signal, onProgress }: RebuildSettings,
 ): RebuildOptions {
-  let loggedMs = systemClock.nowMs();
+  const startedMs = systemClock.nowMs();
+  let loggedMs = startedMs;
   return {
     schema,
     declaration: rowDeclaration,
     fold: createStoredLogsFold(deployment),
     signal,
     onProgress: ({ block, toBlock, logs }) => {
-      if (systemClock.nowMs() - loggedMs < PROGRESS_MS) return;
-      loggedMs = systemClock.nowMs();
-      log.info({ component: "indexer", event: "rebuild_progress", block, toBlock, logs }, "Rebuilding rows");
+      if (onProgress) return onProgress({ block, toBlock, logs });
+      const nowMs = systemClock.nowMs();
+      if (nowMs - loggedMs < PROGRESS_MS) return;
+      loggedMs = nowMs;
+      const range = { from: deployment.startBlock, to: toBlock, block, logs };
+      log.info(
+        {
+          component: "indexer",
+          event: "rebuild_progress",
+          block,
+          toBlock,
+          ...estimateWork(range, nowMs - startedMs),
+        },
+        "Rebuilding rows",
+      );
     },
   };
 }
@@ -44,8 +66,8 @@ export type RereadOptions = {
   readonly deployment: Deployment;
   readonly range: BlockSpan;
   readonly rangeMax: number;
-  /** Called before each batch is stored. */
-  readonly onStore?: () => void;
+  /** Called before each batch is stored, with its last block. */
+  readonly onStore?: ((toBlock: number) => void) | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -73,7 +95,7 @@ export async function rereadLogs(lock: Lock, options: RereadOptions): Promise<nu
   })) {
     const detailed = await addDetails(batch.logs, signal);
     const blocks = { from: batch.fromBlock, to: batch.toBlock };
-    options.onStore?.();
+    options.onStore?.(batch.toBlock);
     await lock.transaction((session) => replaceStoredLogs(session, blocks, detailed));
     logs += detailed.length;
   }

@@ -10,6 +10,7 @@ import type { BlockSummary } from "../schema/chain-log.ts";
 import { writeIndexerStatus } from "../store/index/checkpoint.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { WrittenBatch } from "./backfill.ts";
+import { estimateWork } from "./estimate-work.ts";
 import type { IndexingReporter } from "./loop.ts";
 import type { LeadershipReporter } from "./run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
@@ -25,6 +26,8 @@ export type IndexerReport = {
   /** When a node last showed the head, in Unix seconds. */
   readonly headSeenAt: number | null;
   readonly indexed: BlockSummary | null;
+  /** The blocks that are being read to catch up; null when none are. Reports of earlier versions have none. */
+  readonly history?: { readonly from: number; readonly to: number } | null;
   readonly reorgs: number;
   readonly audit: SelfAuditReport;
 };
@@ -43,11 +46,14 @@ const PROGRESS_MS = 2_000;
 // A few blocks behind the head is normal while following a chain; a minute is not.
 const LAG_SECONDS_MAX = 60;
 
-type IndexerState = { -readonly [Name in Exclude<keyof IndexerReport, "audit">]: IndexerReport[Name] } & {
+type IndexerState = {
+  -readonly [Name in Exclude<keyof IndexerReport, "audit" | "history">]: IndexerReport[Name];
+} & {
   backfill: { from: number; to: number; startedMs: number; logs: number; loggedMs: number };
 };
 
-export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
+/** `isWatched` if a terminal shows the progress of a backfill, which is then not logged. */
+export function createIndexerStatus(log: Log, clock: Clock, isWatched = false): IndexerStatus {
   const metrics = createMetrics();
   const { report: reportAudit, ...auditReporter } = createSelfAuditStatus(metrics.registry, log, clock);
   const state: IndexerState = {
@@ -72,12 +78,14 @@ export function createIndexerStatus(log: Log, clock: Clock): IndexerStatus {
       state.phase = "starting";
       log.info({ component: "indexer", event: "lock_acquired" }, "This process writes the index");
     },
-    ...createIndexingReporter(state, metrics, log, clock),
+    ...createIndexingReporter(state, metrics, log, clock, isWatched),
     onCall: metrics.onCall,
     ...auditReporter,
     report: () => {
-      const { backfill: _, ...shown } = state;
-      return { ...shown, audit: reportAudit() };
+      const { backfill, ...shown } = state;
+      const { from, to } = backfill;
+      const history = state.phase === "backfill" ? { from, to } : null;
+      return { ...shown, history, audit: reportAudit() };
     },
     readiness: () => readinessOf(state, reportAudit()),
   };
@@ -88,6 +96,7 @@ function createIndexingReporter(
   metrics: Metrics,
   log: Log,
   clock: Clock,
+  isWatched: boolean,
 ): IndexingReporter {
   return {
     onBackfillStart({ from, to }) {
@@ -103,8 +112,9 @@ function createIndexingReporter(
       metrics.logs.inc(written.logs);
       metrics.write.observe(written.ms / 1000);
       updateGauges(metrics, state);
-      if (phase === "backfill") logBackfillProgress(state.backfill, written, log, clock);
-      else if (written.logs > 0) {
+      if (phase === "backfill") {
+        if (!isWatched) logBackfillProgress(state.backfill, written, log, clock);
+      } else if (written.logs > 0) {
         log.debug(
           { component: "indexer", event: "block_indexed", block: written.tip.number, logs: written.logs },
           "Indexed",
@@ -184,21 +194,8 @@ function logBackfillProgress(
   if (block < backfill.to && nowMs - backfill.loggedMs < PROGRESS_MS) return;
   backfill.loggedMs = nowMs;
   const { from, to, startedMs, logs } = backfill;
-  const seconds = Math.max(0.001, (nowMs - startedMs) / 1000);
-  const fraction = (block - from + 1) / Math.max(1, to - from + 1);
-  log.info(
-    {
-      component: "indexer",
-      event: "backfill_progress",
-      block,
-      to,
-      percent: Number((fraction * 100).toFixed(1)),
-      logs,
-      logsPerSecond: Math.round(logs / seconds),
-      secondsLeft: Math.round(seconds / fraction - seconds),
-    },
-    "Reading history",
-  );
+  const estimate = estimateWork({ from, to, block, logs }, nowMs - startedMs);
+  log.info({ component: "indexer", event: "backfill_progress", block, to, ...estimate }, "Reading history");
 }
 
 type Metrics = ReturnType<typeof createMetrics>;
@@ -230,22 +227,19 @@ function createMetrics() {
   };
 }
 
-const REFRESH_MS_TERMINAL = 1_000;
-const REFRESH_MS_FILE = 15_000;
-
-/** Prints what `line` returns until the timer is cleared: redrawn in a terminal, a new line each time in a file. */
-export function startStatusLine(print: (text: string) => void, line: () => Promise<string>): NodeJS.Timeout {
-  const terminal = process.stdout.isTTY === true;
-  const show = async () => {
-    // Counting fails while tables are created and during shutdown; the next line catches up.
-    const text = await line().catch(() => null);
-    if (text !== null) print(terminal ? `\r\x1b[K${text}` : `${text}\n`);
-  };
-  return setInterval(() => void show(), terminal ? REFRESH_MS_TERMINAL : REFRESH_MS_FILE);
-}
+/** Describes a position with its rate and the time left. */
+type HistoryMeter = {
+  describe(position: { readonly done: number; readonly total: number; readonly unit: string }): string;
+};
 
 /** Position and lag of the index, with its phase and reorgs if they are unusual. */
-export function describeIndexPosition({ phase, head, indexed, reorgs }: IndexerReport): string[] {
+export function describeIndexPosition(report: IndexerReport, meter: HistoryMeter): string[] {
+  const { phase, head, indexed, history, reorgs } = report;
+  if (history && indexed) {
+    const done = Math.max(0, indexed.number - history.from + 1);
+    const total = history.to - history.from + 1;
+    return [`reading history, ${meter.describe({ done, total, unit: "blocks" })}`];
+  }
   const behind = head && indexed ? head.number - indexed.number : null;
   const lag = behind === null ? "" : behind === 0 ? ", synced" : `, ${behind.toLocaleString("en")} behind`;
   return [

@@ -1,7 +1,7 @@
 // Structured logging: one JSON object a line, or readable lines in a terminal.
 
 import { type LevelWithSilent, type Logger, pino, stdSerializers, stdTimeFunctions } from "pino";
-import pretty from "pino-pretty";
+import { prettyFactory } from "pino-pretty";
 import { type Clock, systemClock } from "./clock.ts";
 
 /** For log lines that could repeat thousands of times a second: the first at once, the others as one with a count. */
@@ -70,15 +70,20 @@ export type Log = Logger;
 
 // A person reads the message; events are for machines, and have one message each.
 const TERMINAL = {
-  destination: 2,
-  sync: true,
   ignore: "pid,hostname,name,component,event",
   messageFormat: "{if component}{component}: {end}{msg}",
   translateTime: "SYS:HH:MM:ss",
 };
 
+type LogOptions = {
+  readonly level: LevelWithSilent;
+  readonly name: string;
+  /** Whether a person reads the lines, or what writes them for one. */
+  readonly terminal: boolean | ((text: string) => void);
+};
+
 /** Logs go to standard error, so that standard output stays free for a command's result. */
-export function createLog(options: { level: LevelWithSilent; terminal: boolean; name: string }): Log {
+export function createLog(options: LogOptions): Log {
   const settings = {
     name: options.name,
     level: options.level,
@@ -86,6 +91,9 @@ export function createLog(options: { level: LevelWithSilent; terminal: boolean; 
     base: { name: options.name },
     serializers: { err: stdSerializers.errWithCause },
   };
-  const destination = options.terminal ? pretty(TERMINAL) : pino.destination({ dest: 2, sync: true });
-  return pino(settings, destination);
+  const { terminal } = options;
+  if (terminal === false) return pino(settings, pino.destination({ dest: 2, sync: true }));
+  const format = prettyFactory(TERMINAL);
+  const write = terminal === true ? (text: string) => process.stderr.write(text) : terminal;
+  return pino(settings, { write: (line) => write(format(line)) });
 }

@@ -5,11 +5,12 @@ import { serveApi } from "../api/serve.ts";
 import { localChain } from "../chain/chains/chains.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
+import { type ProgressLine, startStatusLine, WorkMeter } from "../cli/display/progress.ts";
 import type { Config } from "../config/read-config.ts";
 import type { allSettings } from "../config/settings.ts";
 import { createHttpServer, type HttpServer, type ListenAddress } from "../http/server.ts";
 import { addStatusRoutes } from "../http/status-routes.ts";
-import { createIndexerStatus, type IndexerStatus, startStatusLine } from "../indexer/status.ts";
+import { createIndexerStatus, type IndexerStatus } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
 import { createLocalCallers } from "../lib/local-callers.ts";
@@ -40,6 +41,7 @@ type LocalRunOptions = {
   readonly log: Log;
   readonly stop: AbortSignal;
   readonly print: (text: string) => void;
+  readonly progress: ProgressLine | undefined;
 };
 
 /** Runs until `stop` aborts, or rejects when a part fails. */
@@ -60,22 +62,24 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
     const run = { urls, simulation, markets, offer: portfolio.offer, operator, hasDatabaseUrl };
     const file = await writeLocalState(config.dataFolder, run);
     opened.push(() => deleteLocalState(file));
-    await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
-    await publishExampleDocuments(urls.api);
-    const traffic = options.traffic ? simulation.run(stop) : waitForAbort(stop);
-    print(formatLocalBanner({ ...run, file }));
-    const statusLine = startStatusLine(print, async () =>
+    const meter = new WorkMeter(systemClock);
+    const stopStatus = startStatusLine(options, async () =>
       formatLocalStatus({
         ...(await readLocalCounters(database)),
         steps: simulation.counters().steps,
         paid: portfolio.settledCount(),
         report: status.report(),
+        meter,
       }),
     );
     try {
+      await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
+      await publishExampleDocuments(urls.api);
+      const traffic = options.traffic ? simulation.run(stop) : waitForAbort(stop);
+      print(formatLocalBanner({ ...run, file }));
       await Promise.race([waitForAbort(stop), indexing.failed, traffic.then(() => waitForAbort(stop))]);
     } finally {
-      clearInterval(statusLine);
+      stopStatus();
       print("\nStopping …\n");
     }
   } finally {

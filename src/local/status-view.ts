@@ -1,4 +1,5 @@
 // Banner and status line of a local run.
+import type { WorkMeter } from "../cli/display/progress.ts";
 import { describeIndexPosition, type IndexerReport } from "../indexer/status.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { formatAmount } from "../lib/decimal.ts";
@@ -80,8 +81,9 @@ export function formatLocalStatus(now: {
   readonly steps: number;
   readonly paid: number;
   readonly report: IndexerReport;
+  readonly meter: WorkMeter;
 }): string {
-  const [position, ...details] = describeIndexPosition(now.report);
+  const [position, ...details] = describeIndexPosition(now.report, now.meter);
   const parts = [
     position,
     `${now.events} events indexed`,

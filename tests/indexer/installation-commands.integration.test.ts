@@ -9,7 +9,7 @@ import { moveCommand } from "../../src/cli/commands/move.ts";
 import { rebuildCommand } from "../../src/cli/commands/rebuild.ts";
 import { webhooksCommand } from "../../src/cli/commands/webhooks.ts";
 import { chooseServedDeployments } from "../../src/cli/installation.ts";
-import { formatServeBanner, formatServeStatus, readShownDeployments } from "../../src/cli/serve-view.ts";
+import { createServeStatus, formatServeBanner, readShownDeployments } from "../../src/cli/serve-view.ts";
 import { assertDefined } from "../../src/lib/assert-defined.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { openDatabase } from "../../src/store/postgres/database.ts";
@@ -163,7 +163,7 @@ it("the banner of `serve` has the URL and the block of each deployment", async (
     );
   }
   expect(banner).toMatch(/^ {2}broken +\S+\/d\/broken\/docs +chain 31340, nothing indexed yet$/m);
-  expect(formatServeStatus(states)).toMatch(/local block \d+, synced · second block \d+.* · broken /);
+  expect(createServeStatus()(states)).toMatch(/local block \d+, synced · second block \d+.* · broken /);
   const alone = formatServeBanner({ urls, states: states.slice(0, 1), dataFolder: null });
   expect(alone).toContain("serving local (chain 31337).");
 });

@@ -1,4 +1,5 @@
 // Commands on one of two deployments whose indexes have one event each: every command uses its own index, and no other.
+import { EventEmitter } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -8,9 +9,12 @@ import { exportCommand } from "../../src/cli/commands/export.ts";
 import { moveCommand } from "../../src/cli/commands/move.ts";
 import { rebuildCommand } from "../../src/cli/commands/rebuild.ts";
 import { webhooksCommand } from "../../src/cli/commands/webhooks.ts";
+import { ProgressLine } from "../../src/cli/display/progress.ts";
 import { chooseServedDeployments } from "../../src/cli/installation.ts";
-import { formatServeBanner, formatServeStatus, readShownDeployments } from "../../src/cli/serve-view.ts";
+import { createServeStatus, formatServeBanner, readShownDeployments } from "../../src/cli/serve-view.ts";
 import { INDEXER_LOCK } from "../../src/indexer/run.ts";
+import { createIndexerStatus } from "../../src/indexer/status.ts";
+import { systemClock } from "../../src/lib/clock.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";
 import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
@@ -35,6 +39,7 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../support/index/memory-index.ts";
+import { startSextantInProcess } from "../support/process/run-in-process.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 import { Receiver } from "../webhooks/receiver.ts";
@@ -116,8 +121,11 @@ async function run(command: RunCommand, options: CommandContext["options"], give
     out += text;
   };
   const stop = new AbortController().signal;
-  const code = await command({ environment: given, options, log: silentLog, print, stop });
-  return { code, out };
+  let drawn = "";
+  const terminal = { columns: 200, write: (text: string) => (drawn += text) };
+  const progress = new ProgressLine(terminal, systemClock);
+  const code = await command({ environment: given, options, log: silentLog, print, stop, progress });
+  return { code, out, drawn };
 }
 
 async function listSchemas({ connection }: TestDatabase): Promise<readonly string[]> {
@@ -194,13 +202,51 @@ it("the banner of `serve` has the URL and the block of each deployment", async (
   const banner = formatServeBanner({ urls: new Map([["api", "http://api.test"]]), states, dataFolder: null });
   expect(banner).toMatch(/^ {2}one +http:\/\/api\.test\/docs +chain 1, block 5$/m);
   expect(banner).toMatch(/^ {2}second-one +http:\/\/api\.test\/d\/second-one\/docs +chain 2, block 5$/m);
-  expect(formatServeStatus(states)).toMatch(/one waiting for a node · second-one waiting for a node/);
+  expect(createServeStatus()(states)).toMatch(/one waiting for a node · second-one waiting for a node/);
+});
+
+describe("a terminal", () => {
+  it.each(["serve", "indexer", "api"])("shows readable log lines of `%s`, and no JSON", async (command) => {
+    const keyboard = new EventEmitter();
+    const ports = {
+      API_PORT: "0",
+      INDEXER_PORT: "0",
+      SEXTANT_LOG_LEVEL: "info",
+      RPC_URL_2: "http://127.0.0.1:1",
+    };
+    const given = { ...environment, ...ports, SEXTANT_DATA: await createTestFolder() };
+    const { written, ended } = startSextantInProcess([command], given, undefined, 80, keyboard);
+    await expect.poll(() => written.err, { timeout: 20_000 }).toMatch(/ is listening\n/);
+    if (command === "indexer")
+      await expect.poll(() => written.err, { timeout: 5_000 }).toContain("[2Kone block –");
+    keyboard.emit("SIGTERM", "SIGTERM");
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(written.err).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: cli: (?:Indexer|Indexing API) is listening$/m);
+    expect(written.err).not.toContain('{"level"');
+  });
+});
+
+it("`serve` shows how fast a deployment reads its history, and how long that takes", async () => {
+  const [installed] = await chooseServedDeployments({ environment, options: {} });
+  if (!installed) throw new Error("there is a deployment");
+  let now = 0;
+  const format = createServeStatus({ nowMs: () => now });
+  const at = (number: number) => {
+    const indexed = { number, hash: repeatHashByte("e1"), timestamp: 1 };
+    const status = createIndexerStatus(silentLog, systemClock);
+    status.onBackfillStart({ from: 1_000, to: 10_999 });
+    return format([{ installed, block: number, report: { ...status.report(), indexed }, events: "7" }]);
+  };
+  expect(at(1_999)).toBe("  reading history, 1,000 of 10,000 blocks (10.0 %) · 7 events indexed");
+  now = 10_000;
+  expect(at(3_999)).toContain("reading history, 3,000 of 10,000 blocks (30.0 %), 200/s, 35 s left");
 });
 
 describe("a command with --deployment", () => {
   it("export writes the blocks of the chosen one, and rejects a folder of another", async () => {
     const folder = await createTestFolder();
-    await run(exportCommand, { parquet: folder, ...CHOSEN });
+    const { drawn } = await run(exportCommand, { parquet: folder, ...CHOSEN });
+    expect(drawn).toMatch(/\[2KExporting: (\d+) of \1 blocks \(100\.0 %\).*\[2K$/s);
     const manifest = JSON.parse(await readFile(join(folder, "manifest.json"), "utf8"));
     expect(manifest).toMatchObject({ deployment: { chainId: 2 }, to: BLOCK + 1 });
     await expect(run(exportCommand, { parquet: folder, deployment: "one" })).rejects.toThrow(/another/);
@@ -223,7 +269,9 @@ describe("a command with --deployment", () => {
     for (const schema of Object.values(SCHEMAS))
       await database.query(`update ${schema}.merchants set owner = '\\x00'`);
     const [damaged] = await readOwners();
-    expect(await run(rebuildCommand, CHOSEN)).toMatchObject({ code: 0 });
+    const { code, drawn } = await run(rebuildCommand, CHOSEN);
+    expect(code).toBe(0);
+    expect(drawn).toMatch(/\[2KRebuilding rows: (\d+) of \1 blocks \(100\.0 %\).*\[2K$/s);
     expect(await readOwners()).toEqual([damaged, before[1]]);
   });
 
@@ -235,7 +283,10 @@ describe("a command with --deployment", () => {
     const target = await createTestDatabase();
     onTestFinished(() => target.drop());
     const to = formatConnectionUrl(target.connection);
-    await run(moveCommand, { to, ...CHOSEN });
+    const { drawn } = await run(moveCommand, { to, ...CHOSEN });
+    expect(drawn).toMatch(
+      /\[2KCopying and comparing: (\d+) of \1 rows \(100\.0 %\).*Rebuilding rows: .*\[2K$/s,
+    );
     expect(await listSchemas(target)).toEqual(["sextant_second_one"]);
     const again = run(moveCommand, { to, ...CHOSEN });
     await expect(again).rejects.toThrow(/"sextant_second_one" .* is not empty/);

@@ -73,10 +73,13 @@ async function exportParquet(
   database: Database,
   folder: string,
   chosen: { readonly to: number | null; readonly step: number | null; readonly wholeRanges: boolean },
-  { log, stop, print }: CommandContext,
+  { log, stop, print, progress }: CommandContext,
 ): Promise<number> {
   const common = { database, declaration: rowDeclaration, folder, log, clock: systemClock, signal: stop };
-  const { manifest, added } = await runExport({ ...common, ...chosen });
+  const onProgress = (done: number, total: number) =>
+    progress?.track("Exporting", { done, total, unit: "blocks" });
+  const { manifest, added } = await runExport({ ...common, ...chosen, onProgress });
+  progress?.show("");
   const rows = added.reduce((sum, file) => sum + file.rows, 0);
   print(
     `Added ${count(added.length)} files with ${count(rows)} rows to ${folder}, which now has blocks ${manifest.from} to ${manifest.to - 1}.\n` +

@@ -5,7 +5,12 @@ import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { runIndexer } from "../../indexer/run.ts";
-import { createIndexerStatus, type IndexerStatus, startReporting } from "../../indexer/status.ts";
+import {
+  createIndexerStatus,
+  describeIndexPosition,
+  type IndexerStatus,
+  startReporting,
+} from "../../indexer/status.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
@@ -13,6 +18,7 @@ import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabases, prepareSchema } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { RunCommand } from "../command.ts";
+import { startStatusLine, WorkMeter } from "../display/progress.ts";
 import { assertNodes, chooseDeployments, type InstalledDeployment } from "../installation.ts";
 
 const settings = { ...listenSettings, ...requestSettings, ...databaseSettings, ...indexerSettings };
@@ -24,7 +30,8 @@ type IndexedDeployment = InstalledDeployment & {
   readonly log: Log;
 };
 
-export const indexerCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
+export const indexerCommand: RunCommand = async (context) => {
+  const { environment, options, log, stop, onListening, progress } = context;
   const config = readConfig(environment, settings);
   const chosen = await chooseDeployments({ environment, options });
   assertNodes(chosen);
@@ -33,10 +40,12 @@ export const indexerCommand: RunCommand = async ({ environment, options, log, st
   const indexed = chosen.map((each, index): IndexedDeployment => {
     const own = chosen.length === 1 ? log : log.child({ deployment: each.name });
     const database = assertDefined(databases[index], "the database of a deployment");
-    return { ...each, database, log: own, status: createIndexerStatus(own, systemClock) };
+    const status = createIndexerStatus(own, systemClock, progress !== undefined);
+    return { ...each, database, log: own, status };
   });
   const server = createStatusServer(config, indexed, log);
   const reportTimers = indexed.map(({ database, status, log }) => startReporting(database, status, log));
+  let stopStatus: () => void = () => undefined;
   try {
     // Two deployments that name one schema are a mistake in the configuration, not a failure to wait for.
     for (const { database, deployment } of indexed) await assertSameDeployment(database, deployment);
@@ -53,14 +62,25 @@ export const indexerCommand: RunCommand = async ({ environment, options, log, st
       );
     }
     onListening?.(url);
+    if (progress) stopStatus = startStatusLine(context, describeAll(indexed));
     await Promise.all(indexed.map((each) => runOne(each, config, { stop, isAlone: indexed.length === 1 })));
   } finally {
+    stopStatus();
     for (const timer of reportTimers) clearInterval(timer);
     await server.close();
     await close();
   }
   return 0;
 };
+
+/** For a terminal: where each deployment is, and while it reads history how long that takes. */
+function describeAll(indexed: readonly IndexedDeployment[]): () => string {
+  const metered = indexed.map((each) => ({ ...each, meter: new WorkMeter(systemClock) }));
+  return () =>
+    metered
+      .map(({ name, status, meter }) => `${name} ${describeIndexPosition(status.report(), meter).join(", ")}`)
+      .join(" · ");
+}
 
 // As long as the pause between two attempts to connect to a node that is down.
 const RETRY_MS = 10_000;

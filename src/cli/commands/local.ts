@@ -6,7 +6,7 @@ import { parseAddress } from "../../lib/hex.ts";
 import { runLocal } from "../../local/run.ts";
 import { type RunCommand, readRepeatedOption, readStringOption } from "../command.ts";
 
-export const localCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
+export const localCommand: RunCommand = async ({ environment, options, log, stop, print, progress }) => {
   const config = readConfig(environment, allSettings);
   await runLocal(config, {
     seed: Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n)),
@@ -17,6 +17,7 @@ export const localCommand: RunCommand = async ({ environment, options, log, stop
     log: environment.SEXTANT_LOG_LEVEL ? log : log.child({}, { level: "warn" }),
     stop,
     print,
+    progress,
   });
   return 0;
 };

@@ -5,7 +5,6 @@ import { databaseSettings } from "../../config/settings.ts";
 import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Log } from "../../lib/log.ts";
 import { PROGRAM } from "../../lib/program.ts";
 import { Secret } from "../../lib/secret.ts";
 import { parseDeployment } from "../../protocol/deployment.ts";
@@ -16,6 +15,7 @@ import { copySchema } from "../../store/postgres/copy-schema.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import { type CommandContext, type RunCommand, readStringOption } from "../command.ts";
 import { chooseDeployments } from "../installation.ts";
+import { trackRebuild } from "./rebuild.ts";
 
 // One connection for the copy, one for queries about it.
 const POOL_MAX = 2;
@@ -44,8 +44,9 @@ export const moveCommand: RunCommand = async (context) => {
 async function moveSchema(
   config: Config<typeof databaseSettings>,
   to: Secret<string>,
-  { log, stop, print }: CommandContext,
+  context: CommandContext,
 ): Promise<void> {
+  const { log, print, progress } = context;
   const source = await openConfiguredDatabase(config, log, "move");
   try {
     await assertNoServices(source.database);
@@ -63,8 +64,12 @@ async function moveSchema(
         log,
         onTableCopied: ({ name, rows }) =>
           print(`  ${name.padEnd(24)} ${rows.toLocaleString("en").padStart(14)} rows\n`),
+        onProgress:
+          progress &&
+          ((done, total) => progress.track("Copying and comparing", { done, total, unit: "rows" })),
       });
-      const logs = await rebuildCopiedRows(target, log, stop);
+      const logs = await rebuildCopiedRows(target, context);
+      progress?.show("");
       const rows = copied.reduce((sum, table) => sum + table.rows, 0);
       print(
         `Moved ${rows.toLocaleString("en")} rows of ${copied.length} tables, each compared with its original, and rebuilt the rows from ${logs.toLocaleString("en")} events.\n`,
@@ -89,7 +94,10 @@ async function assertNoServices(database: Database): Promise<void> {
 }
 
 /** Returns the number of folded logs; 0 if nothing was ever indexed. */
-async function rebuildCopiedRows(database: Database, log: Log, signal: AbortSignal): Promise<number> {
+async function rebuildCopiedRows(
+  database: Database,
+  { log, stop: signal, progress }: CommandContext,
+): Promise<number> {
   const { rows } = await database.query<{ chain_id: string; start_block: string; contracts: object }>(
     "SELECT chain_id, start_block, contracts FROM deployment",
   );
@@ -105,7 +113,8 @@ async function rebuildCopiedRows(database: Database, log: Log, signal: AbortSign
     throw new Fault("DATABASE_BUSY", "An indexer already writes to the new database; stop it first.");
   try {
     const { schema } = database;
-    return await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal }));
+    const onProgress = trackRebuild(progress, deployment);
+    return await rebuildRows(lock, createRebuildOptions(deployment, { schema, log, signal, onProgress }));
   } finally {
     await lock.release();
   }

@@ -10,7 +10,6 @@ import {
   portfolioSettings,
   readPortfolioNodes,
 } from "../../config/settings.ts";
-import { startStatusLine } from "../../indexer/status.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
@@ -19,6 +18,7 @@ import { isDeploymentFile } from "../../protocol/deployment.ts";
 import { openEmbeddedPostgres } from "../../store/open-database.ts";
 import { type Database, openDatabase } from "../../store/postgres/database.ts";
 import type { CommandContext, RunCommand } from "../command.ts";
+import { startStatusLine } from "../display/progress.ts";
 import {
   assertNodes,
   chooseDeployments,
@@ -26,7 +26,7 @@ import {
   type InstalledDeployment,
   listKeylessNodes,
 } from "../installation.ts";
-import { formatServeBanner, formatServeStatus, readShownDeployments } from "../serve-view.ts";
+import { createServeStatus, formatServeBanner, readShownDeployments } from "../serve-view.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
 import { portfolioCommand } from "./portfolio.ts";
@@ -66,7 +66,8 @@ export const serveCommand: RunCommand = async (context) => {
   const names = served.map(({ deployment: { network, chainId } }) => `${network} (chain ${chainId})`);
   print(`Starting ${names.join(", ")} …\n`);
   const { database, environment, close } = await openServeDatabase(context.environment, config, log);
-  const running = startServices(services, { ...context, environment, log });
+  // One line for all services: the one below.
+  const running = startServices(services, { ...context, environment, log, progress: undefined });
   let runFile: string | null = null;
   try {
     const urls = await Promise.race([running.listening, running.ended.then(() => null)]);
@@ -76,11 +77,12 @@ export const serveCommand: RunCommand = async (context) => {
       runFile = await writeRunFile(config.dataFolder, "serve", describeRun(config, served, urls));
       print(formatServeBanner({ urls, states: await readStates(), dataFolder }));
     }
-    const statusLine = startStatusLine(print, async () => formatServeStatus(await readStates()));
+    const formatStatus = createServeStatus();
+    const stopStatus = startStatusLine(context, async () => formatStatus(await readStates()));
     try {
       await running.ended;
     } finally {
-      clearInterval(statusLine);
+      stopStatus();
       print("\nStopping …\n");
     }
   } finally {

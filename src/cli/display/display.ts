@@ -1,4 +1,5 @@
 // Shows results on a terminal: its width, colours, progress and notes. Only the result itself goes to a file or program.
+import { ERASE_LINE } from "./progress.ts";
 
 export type Display = {
   /** The width of the terminal that the result goes to; null if it goes to a file or a program. */
@@ -24,7 +25,6 @@ const PATIENCE_MS = 250;
 const COLUMNS = 80;
 // Narrower terminals wrap.
 const COLUMNS_MIN = 40;
-const ERASE_LINE = "\r\u001b[2K";
 
 export function createDisplay(options: {
   readonly out: Stream;

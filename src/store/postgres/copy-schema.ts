@@ -16,6 +16,8 @@ type CopySchemaOptions = {
   readonly log: Log;
   /** Called after each table. */
   readonly onTableCopied: (copied: CopiedTable) => void;
+  /** Called with rows that are copied and compared, each of which is half of the work; rows are counted only for it. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 };
 
 // Tables about the database itself: its migrations, and the sessions that hold its locks.
@@ -51,8 +53,16 @@ export async function copySchema(options: CopySchemaOptions): Promise<readonly C
     await reading.query(`LOCK TABLE ${all} IN SHARE MODE`);
     // Migrations insert rows into some tables; the source has the same rows.
     await writing.query(`TRUNCATE ${all}`);
+    const total = options.onProgress === undefined ? 0 : await countRows(reading, names);
     const copied: CopiedTable[] = [];
-    for (const name of names) copied.push(await copyTable(name, reading, writing, options));
+    let before = 0;
+    for (const name of names) {
+      const onRows = (rows: number) => options.onProgress?.(before + rows, total);
+      const table = await copyTable(name, { reading, writing }, onRows);
+      copied.push(table);
+      options.onTableCopied(table);
+      before += table.rows;
+    }
     await copySequences(source.schema, reading, writing);
     // Marks the rows as outdated, so that the next step rebuilds them.
     await writing.query("UPDATE row_tables SET declaration_hash = 'moved', names = '{}'");
@@ -89,14 +99,28 @@ async function listTables(client: Client, schema: string): Promise<readonly stri
   return rows.map(({ name }) => name);
 }
 
+async function countRows(client: Client, names: readonly string[]): Promise<number> {
+  const counts = names.map((name) => `(SELECT count(*) FROM "${name}")`).join(" + ");
+  const { rows } = await client.query<{ total: string }>(`SELECT (${counts || "0"})::text AS total`);
+  return Number(rows[0]?.total ?? 0);
+}
+
 async function copyTable(
   name: string,
-  reading: Client,
-  writing: Client,
-  { onTableCopied }: CopySchemaOptions,
+  { reading, writing }: { readonly reading: Client; readonly writing: Client },
+  onRows: (done: number) => void,
 ): Promise<CopiedTable> {
+  let passed = 0;
   await pipeline(
     reading.query(copyTo(`COPY "${name}" TO STDOUT`)),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        // The text format ends each row with a line break, and escapes those in values.
+        for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) passed += 1;
+        onRows(passed / 2);
+        yield chunk;
+      }
+    },
     writing.query(copyFrom(`COPY "${name}" FROM STDIN`)),
   );
   const [before, after] = [await digestTable(reading, name), await digestTable(writing, name)];
@@ -106,9 +130,9 @@ async function copyTable(
       `The copy of the table ${name} differs from the original; nothing was moved.`,
     );
   }
-  const copied = { name, rows: Number(after.rows) };
-  onTableCopied(copied);
-  return copied;
+  const rows = Number(after.rows);
+  onRows(rows);
+  return { name, rows };
 }
 
 /** The number of rows, and a sum of digests that does not depend on their order. */
