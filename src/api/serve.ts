@@ -21,6 +21,7 @@ import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read, RunRead } from "../schema/reads/read.ts";
+import { ZERO_ADDRESS } from "../schema/table.ts";
 import { REPORT_AGE_SECONDS_MAX, readIndexerStatus } from "../store/index/checkpoint.ts";
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -116,7 +117,11 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
     });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const written = writeService?.endpoints ?? [];
-  const endpoints = [...createIndexEndpoints(read, deployments), events.endpoint, ...written];
+  const endpoints = [
+    ...createIndexEndpoints(read, deployments, options.explorer?.chain),
+    events.endpoint,
+    ...written,
+  ];
   addReadRoutes(server, reads, { run: read, cache, waiters });
   const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
@@ -145,11 +150,15 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
 }
 
 /** Routes that read the index but are neither a list nor a record of it. */
-function createIndexEndpoints(run: RunRead, deployments: DeploymentStates): readonly Endpoint[] {
+function createIndexEndpoints(
+  run: RunRead,
+  deployments: DeploymentStates,
+  chain: ExplorerOptions["chain"] | undefined,
+): readonly Endpoint[] {
   return [
     createPreflightEndpoint({ run }),
     createIntegrityEndpoint({ run }),
-    createDeploymentsEndpoint(deployments),
+    createDeploymentsEndpoint(deployments, chain && { [ZERO_ADDRESS]: chain.native, ...chain.tokens }),
   ];
 }
 

@@ -1,5 +1,6 @@
 // Fields of records, rows and events by their names: each shown as what it is, with a link if it names a record.
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
+import { AMOUNT_TOKENS } from "../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
   addressLink,
@@ -40,24 +41,6 @@ const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
   schema_hash: "schema",
   service_numeric_id: "service",
   solver_id: "solver",
-};
-
-/** The field alongside an amount that names its token; bids and fills have the tokens of their intent. */
-const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
-  amount: "token",
-  amount_in: "input_token",
-  amount_out: "output_token",
-  surplus_out: "output_token",
-  amount_in_max: "input_token",
-  amount_out_min: "output_token",
-  // The contract records the fee of a bid without a token; the page of an intent says so.
-  fee: "input_token",
-  gross_amount: "token",
-  max_per_day: "token",
-  max_per_payment: "token",
-  protocol_fee_amount: "token",
-  remaining: "token",
-  spent: "token",
 };
 
 const TIMES = /^(deadline|(block_)?timestamp|valid_until|window_start|expires_at)$/;

@@ -250,6 +250,32 @@ describe("list", () => {
   });
 });
 
+describe("amounts", () => {
+  const coin = { address: `0x${"0".repeat(40)}`, symbol: "ETH", decimals: 18 };
+
+  it("have the symbol and decimals that the API names, except as JSON, for one request more", async () => {
+    expect(await stage.body("/deployments")).toMatchObject({ tokens: expect.arrayContaining([coin]) });
+    const receipt = { receipt_id: "1", token: coin.address, amount: "2500000000000000000" };
+    const asked: string[] = [];
+    const server = await startLoopbackServer(({ url = "" }, response) => {
+      asked.push(url.replace(/\?.*/, ""));
+      const list = { receipts: [receipt], pagination: { limit: 1, offset: 0, count: 1 } };
+      const bodies: Record<string, unknown> = {
+        ...{ "/deployments": { deployments: [], tokens: [coin] }, "/receipts/1": receipt },
+      };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify(bodies[url] ?? list));
+    });
+    onTestFinished(() => server.stop());
+    const environment = { SEXTANT_API_URL: server.url };
+    expect((await run(["list", "receipts"], { environment })).out).toContain("  2.5 ETH");
+    expect((await run(["get", "receipts/1"], { environment })).out).toMatch(/^amount +2\.5 ETH$/m);
+    expect(asked).toEqual(["/receipts", "/deployments", "/receipts/1", "/deployments"]);
+    expect(JSON.parse((await run(["get", "receipts/1", "--json"], { environment })).out)).toEqual(receipt);
+    expect(asked).toHaveLength(5);
+  });
+});
+
 describe("preflight", () => {
   it("says whether the policies allow a transaction, and why not", async () => {
     const { account } = await stage.first("select account from policies where valid_to is null limit 1");

@@ -192,7 +192,8 @@ describe("several deployments in one process and one database", () => {
   it("the list of deployments is the same below every path", async () => {
     const [root, below] = [await get(`${api.url}/deployments`), await get(`${api.url}/d/second/deployments`)];
     // Why one is not ready may say for how long.
-    const plain = ({ text }: typeof root) => text.replace(/"reason":"[^"]*"/g, "");
+    const plain = ({ text }: typeof root) =>
+      JSON.stringify(JSON.parse(text).deployments).replace(/"reason":"[^"]*"/g, "");
     expect(plain(below)).toBe(plain(root));
   });
 

@@ -414,8 +414,16 @@ export type Deployment = {
   reason: string | null;
 };
 
+export type DeploymentToken = {
+  address: string;
+  symbol: string;
+  decimals: number;
+};
+
 export type Deployments = {
   deployments: Deployment[];
+  /** Symbol and decimals of the tokens that the deployment at this path names; its coin has the zero address. */
+  tokens: DeploymentToken[];
 };
 
 export type DiffBlock = {

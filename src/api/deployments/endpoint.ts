@@ -141,9 +141,27 @@ const DEPLOYMENT = titledRecord("Deployment", {
   reason: { ...nullable(text), description: "Why it is not ready." },
 });
 
-const RESPONSE = titledRecord("Deployments", { deployments: listOf(DEPLOYMENT) });
+const TOKEN = titledRecord("DeploymentToken", { address: text, symbol: text, decimals: { type: "integer" } });
 
-export function createDeploymentsEndpoint(states: DeploymentStates): Endpoint {
+const RESPONSE = titledRecord("Deployments", {
+  deployments: listOf(DEPLOYMENT),
+  tokens: {
+    ...listOf(TOKEN),
+    description:
+      "Symbol and decimals of the tokens that the deployment at this path names; its coin has the zero address.",
+  },
+});
+
+type NamedToken = { readonly symbol: string; readonly decimals: number };
+/** By address. */
+type NamedTokens = Readonly<Record<string, NamedToken>>;
+
+export function createDeploymentsEndpoint(states: DeploymentStates, named: NamedTokens = {}): Endpoint {
+  const tokens = Object.entries(named).map(([address, { symbol, decimals }]) => ({
+    address,
+    symbol,
+    decimals,
+  }));
   return {
     method: "GET",
     path: "/deployments",
@@ -160,7 +178,7 @@ export function createDeploymentsEndpoint(states: DeploymentStates): Endpoint {
     handle: async () => {
       const read = await states.read();
       const deployments = states.served.map((each, index) => describe(each, read[index] as DeploymentState));
-      return { status: 200, body: { deployments }, headers: { "cache-control": "no-store" } };
+      return { status: 200, body: { deployments, tokens }, headers: { "cache-control": "no-store" } };
     },
   };
 }

@@ -4,6 +4,7 @@ import { matchPath, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import type { RunClientCommand } from "../command.ts";
+import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 
@@ -22,8 +23,11 @@ export const getCommand: RunClientCommand = async (context) => {
     return 0;
   }
   const record = result as Readonly<Record<string, unknown>>;
-  await print(
-    options.json === true ? `${toPlainJson(record)}\n` : `${formatRecord(record, display).join("\n")}\n`,
-  );
+  if (options.json === true) {
+    await print(`${toPlainJson(record)}\n`);
+    return 0;
+  }
+  const [named = record] = await new TokenAmounts(sextant, stop).name([record]);
+  await print(`${formatRecord(named, display).join("\n")}\n`);
   return 0;
 };

@@ -3,6 +3,7 @@ import { matchPath, type OperationCall, readArguments } from "../api-operations.
 import { openList } from "../api-reads.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
+import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
 import { toPlainJson, wrapText } from "../display/plain-text.ts";
 import { formatField } from "../display/record.ts";
@@ -27,6 +28,7 @@ export const listCommand: RunClientCommand = async (context) => {
   const sextant = openReader(environment);
   const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
   const table = options.json === true ? null : new RecordTable(found, context);
+  const amounts = new TokenAmounts(sextant, stop);
   let shown = 0;
   let hasMore = false;
   let done = display.progress(`Reading ${operands[0]}`);
@@ -34,7 +36,7 @@ export const listCommand: RunClientCommand = async (context) => {
     for await (const { records, nextCursor } of list.pages()) {
       done();
       const taken = records.slice(0, max - shown);
-      await print(table === null ? formatLines(taken) : table.format(taken));
+      await print(table === null ? formatLines(taken) : table.format(await amounts.name(taken)));
       shown += taken.length;
       hasMore = nextCursor !== null || taken.length < records.length;
       if (shown >= max || stop.aborted) break;

@@ -12,6 +12,7 @@ import { Fault } from "../../lib/fault.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
+import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
 import { toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatTime } from "../display/time.ts";
@@ -22,6 +23,7 @@ export const watchCommand: RunClientCommand = async (context) => {
   const file = openCursorFile(readStringOption(options, "cursor-file") ?? null);
   const stored = file.read();
   const sextant = openReader(environment);
+  const amounts = new TokenAmounts(sextant, stop);
   const from = stored ?? watching.from;
   let done = display.progress("Waiting for events");
   try {
@@ -33,7 +35,7 @@ export const watchCommand: RunClientCommand = async (context) => {
       ...(from === undefined ? {} : { from }),
     });
     for await (const item of items) {
-      const line = options.json === true ? formatJson(item) : formatLine(item, display);
+      const line = options.json === true ? formatJson(item) : await formatLine(item, display, amounts);
       if (line !== null) {
         done();
         await print(line);
@@ -80,7 +82,7 @@ function formatJson(item: WatchItem): string {
 }
 
 /** Null for what only programs need. */
-function formatLine(item: WatchItem, display: Display): string | null {
+async function formatLine(item: WatchItem, display: Display, amounts: TokenAmounts): Promise<string | null> {
   if (item.kind === "progress") return null;
   if (item.kind === "undo") {
     const { block_number } = item.undo;
@@ -90,10 +92,14 @@ function formatLine(item: WatchItem, display: Display): string | null {
   const { block_number, block_timestamp, description } = item.event;
   const { parts = [{ kind: "text", text: description }] } = item.event;
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
-  return `${display.style("dim", where)}  ${parts.map((part) => formatPart(part, display)).join("")}\n`;
+  const shown = await Promise.all(parts.map((part) => formatPart(part, display, amounts)));
+  return `${display.style("dim", where)}  ${shown.join("")}\n`;
 }
 
-function formatPart({ kind, text }: SentencePart, display: Display): string {
+async function formatPart(part: SentencePart, display: Display, amounts: TokenAmounts): Promise<string> {
+  const { kind } = part;
+  const known = part.kind === "amount" ? await amounts.format(part.amount, part.token) : null;
+  const text = known ?? part.text;
   if (kind === "record" || kind === "amount") return display.style("bold", toPlainText(text));
   if (kind === "time") return formatTime(text);
   const isId = kind === "address" || kind === "token" || kind === "hash";

@@ -1,0 +1,71 @@
+// Amounts of records: symbol and decimals of known tokens, raw units of others, and at most one request for the tokens.
+import { expect, it } from "vitest";
+import { TokenAmounts } from "./amounts.ts";
+
+const USDC = `0x${"a".repeat(40)}`;
+const COIN = `0x${"0".repeat(40)}`;
+const OTHER = `0x${"b".repeat(40)}`;
+const TOKENS = [
+  { address: USDC, symbol: "USDC\u001b[31m", decimals: 6 },
+  { address: COIN, symbol: "ETH", decimals: 18 },
+];
+
+function open(answer: () => Promise<object> = async () => ({ deployments: [], tokens: TOKENS })) {
+  let requests = 0;
+  const getDeployments = () => {
+    requests += 1;
+    return answer();
+  };
+  const amounts = new TokenAmounts({ getDeployments } as never, new AbortController().signal);
+  return { amounts, requests: () => requests };
+}
+
+it("names the amounts of a record and of those in it, and keeps everything else", async () => {
+  const { amounts, requests } = open();
+  const intent = {
+    intent_id: "7",
+    input_token: USDC,
+    output_token: COIN,
+    amount_in_max: "1234500000",
+    amount_out_min: "1",
+    fill: { solver: OTHER, amount_in: "5", amount_out: "1500000000000000000" },
+    bids: [{ amount_in: "2000000", fee: "12000" }],
+  };
+  expect(await amounts.name([intent])).toEqual([
+    {
+      ...intent,
+      amount_in_max: "1,234.5 USDC·[31m",
+      amount_out_min: "1 units of ETH",
+      fill: { solver: OTHER, amount_in: "0.000005 USDC·[31m", amount_out: "1.5 ETH" },
+      bids: [{ amount_in: "2 USDC·[31m", fee: "12,000 units" }],
+    },
+  ]);
+  await amounts.name([intent]);
+  expect(await amounts.format("1000000", USDC)).toBe("1 USDC·[31m");
+  expect(requests()).toBe(1);
+});
+
+it("keeps raw units of tokens that are not known, of odd values and of a service that names none", async () => {
+  const { amounts } = open();
+  const odd = [
+    { token: OTHER, amount: "5000" },
+    { token: null, amount: "5000" },
+    { amount: "5000" },
+    { token: USDC, amount: "many" },
+    { token: USDC, amount: null },
+  ];
+  expect(await amounts.name(odd)).toEqual(odd);
+  expect([await amounts.format("5", OTHER), await amounts.format("5", null)]).toEqual([null, null]);
+  for (const answer of [async () => ({ deployments: [] }), () => Promise.reject(new Error("gone"))]) {
+    const [record] = odd;
+    expect(await open(answer).amounts.name([{ ...record, token: USDC }])).toEqual([
+      { ...record, token: USDC },
+    ]);
+  }
+});
+
+it("sends no request for records without amounts", async () => {
+  const { amounts, requests } = open();
+  await amounts.name([{ agent_id: "1", deep: { owner: OTHER } }]);
+  expect(requests()).toBe(0);
+});
