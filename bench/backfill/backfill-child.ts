@@ -70,6 +70,7 @@ await runIndexer({
     report: () => ({}),
     onStandby: nothing,
     onLeading: nothing,
+    onTableIndex: nothing,
     onHead: nothing,
     onSynced() {
       if (task.head === null) done.abort();

@@ -18,6 +18,8 @@ export type IndexingReporter = {
 
 type IndexChainOptions = {
   readonly startBlock: number;
+  /** Awaited whenever all history is indexed, before new blocks are followed. */
+  readonly onCaughtUp: () => Promise<void>;
   readonly signal: AbortSignal;
   readonly report: IndexingReporter;
   readonly clock?: Clock;
@@ -44,6 +46,7 @@ export async function indexChain(context: IndexingContext, options: IndexChainOp
     try {
       // After a failure, read the position from the database again: it alone knows what was committed.
       await catchUp(context, { ...options, report });
+      await options.onCaughtUp();
       await follow(context, { ...options, report });
     } catch (error) {
       if (options.signal.aborted) return;

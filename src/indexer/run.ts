@@ -13,7 +13,8 @@ import type { Deployment } from "../protocol/deployment.ts";
 import { createAddDetails } from "../protocol/details/read-details.ts";
 import { rowDeclaration } from "../protocol/domains.ts";
 import { writeIndexerStatus } from "../store/index/checkpoint.ts";
-import { claimSchema, prepareRowTables } from "../store/index/prepare.ts";
+import { claimSchema, completeIndexes, prepareRowTables } from "../store/index/prepare.ts";
+import type { IndexProgress } from "../store/index/row-tables.ts";
 import { openIndexStore } from "../store/index/store.ts";
 import { acquireLock, type Lock } from "../store/postgres/advisory-lock.ts";
 import type { Database } from "../store/postgres/database.ts";
@@ -25,8 +26,12 @@ import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
 import { type BlockSpan, createUnconfirmedRanges } from "./self-audit/unconfirmed-ranges.ts";
 
-/** Reports whether this process waits for the lock or writes the index. */
-export type LeadershipReporter = { onStandby(): void; onLeading(): void };
+/** Reports whether this process waits for the lock or writes the index, and what it makes before it follows the chain. */
+export type LeadershipReporter = {
+  onStandby(): void;
+  onLeading(): void;
+  onTableIndex(index: IndexProgress): void;
+};
 
 type IndexerOptions = {
   readonly database: Database;
@@ -94,9 +99,11 @@ export async function runIndexer(options: IndexerOptions): Promise<void> {
           rereadLogs(lock, { rpc, deployment, range, rangeMax, onStore, signal });
         const audit = { ...options, rpc, decoder, unconfirmed, reread, signal };
         await withSelfAudit(audit, async (report, signal) => {
-          await prepareRowTables(lock, createRebuildOptions(deployment, { schema, log, signal }), log);
+          const rebuild = createRebuildOptions(deployment, { schema, log, signal });
+          await prepareRowTables(lock, rebuild, log);
           const store = openIndexStore(options.database, lock, rowDeclaration.tables);
-          await indexChain({ chain, addDetails, store }, { startBlock, signal, report });
+          const onCaughtUp = () => completeIndexes(lock, rebuild, log, options.report.onTableIndex);
+          await indexChain({ chain, addDetails, store }, { startBlock, onCaughtUp, signal, report });
         });
       }).catch((error: unknown) => {
         throw explainMissingTable(error, options.database);

@@ -78,6 +78,9 @@ export function createIndexerStatus(log: Log, clock: Clock, isWatched = false): 
       state.phase = "starting";
       log.info({ component: "indexer", event: "lock_acquired" }, "This process writes the index");
     },
+    onTableIndex({ number, count }) {
+      state.reason = `The history is read; database index ${number} of ${count} is being made.`;
+    },
     ...createIndexingReporter(state, metrics, log, clock, isWatched),
     onCall: metrics.onCall,
     ...auditReporter,

@@ -1,7 +1,10 @@
 // After any fault of the indexer, its database or its node, the tables equal those of a clean index.
 // Fast tests of the same rules: identical-tables.test.ts, src/chain/faulty-nodes.test.ts, src/store/postgres/advisory-lock.test.ts.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import type { TestDatabase } from "../support/database/test-database.ts";
+import { tables } from "../../src/protocol/domains.ts";
+import { readCheckpoint } from "../../src/store/index/checkpoint.ts";
+import { readIndexes } from "../../src/store/index/versioned-rows.ts";
+import { createTestDatabase, type TestDatabase } from "../support/database/test-database.ts";
 import { openTestDatabase, startTestIndex, type TestIndex } from "../support/index/test-index.ts";
 import { type FaultyNodeOptions, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import {
@@ -76,6 +79,57 @@ describe("a session of the writer that is lost before the indexing loop begins",
       await blocker.query("commit");
       await index.waitUntilIndexed(clean.head);
       expect(await index.digest(clean.finalized)).toEqual(clean.digest);
+    },
+    2 * MINUTE,
+  );
+});
+
+describe("a first backfill, which leaves the indexes of reads to the end", () => {
+  const INDEXES = "select indexname, indexdef from pg_indexes where schemaname = 'sextant' order by 1";
+  const MADE =
+    "select oid::text, relname as name from pg_class where relkind = 'i' and relname like '%\\_by\\_%'";
+
+  it(
+    "makes the indexes once the history is in, and those that a lost session left unmade, before it is ready",
+    async () => {
+      const { database, place } = await openTestDatabase();
+      onTestFinished(() => database.close());
+      const blocker = await database.connect("blocker");
+      onTestFinished(() => blocker.end());
+      const options = { urls: [stage.chain.rpcUrl], deployment: stage.deployment, rpcLimits: QUICK };
+      const index = await startTestIndex({ ...options, place });
+      onTestFinished(() => index.close());
+      const last = tables.findLast((table) => readIndexes(table).length > 0)?.name;
+      // Rows can be written to the table, but no index can be made on it.
+      await vi.waitFor(
+        () => blocker.query(`begin; lock table ${last} in row exclusive mode`).catch(rollBack),
+        {
+          timeout: MINUTE,
+        },
+      );
+      async function rollBack(error: unknown): Promise<never> {
+        await blocker.query("rollback");
+        throw error;
+      }
+      const terminate = `select pg_terminate_backend(pid) as ended from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'create index%'`;
+      await vi.waitFor(
+        async () => expect((await database.query(terminate)).rows).toEqual([{ ended: true }]),
+        { timeout: MINUTE },
+      );
+      const made = (await database.query(MADE)).rows;
+      expect(made.length).toBeGreaterThan(10);
+      expect((await readCheckpoint(database))?.block.number).toBe(clean.finalized);
+      expect(index.status.readiness()).toMatchObject({ ready: false });
+      await blocker.query("commit");
+
+      await index.waitUntilIndexed(clean.head);
+      expect(await index.digest(clean.finalized)).toEqual(clean.digest);
+      const whole = await openTestDatabase(await createTestDatabase({ template: indexed.name }));
+      onTestFinished(() => whole.drop());
+      expect((await database.query(INDEXES)).rows).toEqual((await whole.database.query(INDEXES)).rows);
+      // None of them was made twice.
+      expect((await database.query(MADE)).rows).toEqual(expect.arrayContaining(made));
     },
     2 * MINUTE,
   );

@@ -6,8 +6,11 @@ import type { QueryRunner } from "../postgres/session.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 import { REBUILD_STATEMENT_MS_MAX, type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import {
-  createRowIndexes,
   createRowTables,
+  createWriteIndexes,
+  hasReadIndexes,
+  type IndexProgress,
+  makeFirstIndexes,
   readRowTablesState,
   recordRowTables,
   updateRowIndexes,
@@ -72,11 +75,19 @@ export async function assertSameDeployment(
   );
 }
 
-/** Creates the row tables, or rebuilds them from the stored logs if declarations or logs changed; indexes alone are replaced. */
+/**
+ * Creates the row tables, or rebuilds them from the stored logs if declarations or logs changed; indexes alone are
+ * replaced. New tables get only what writing needs: `completeIndexes` makes the indexes of reads once the rows are there.
+ */
 export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
+  const { tables } = declaration;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
-  if (state === "current") return updateIndexes(lock, options, log);
+  if (state === "current") {
+    // A first backfill was interrupted, and continues without them.
+    if (!(await lock.transaction((session) => hasReadIndexes(session, tables)))) return;
+    return completeIndexes(lock, options, log);
+  }
   if (state === "stale") {
     log.info(
       { component: "store", event: "rebuilding" },
@@ -87,18 +98,32 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
     return;
   }
   await lock.transaction(async (session) => {
-    await createRowTables(session, declaration.tables);
-    await createRowIndexes(session, declaration.tables);
+    await createRowTables(session, tables);
+    await createWriteIndexes(session, tables);
     await recordRowTables(session, declaration);
   });
 }
 
-async function updateIndexes(lock: Lock, { declaration, signal }: RebuildOptions, log: Log): Promise<void> {
-  await updateRowIndexes(lock, {
+/** Makes every index that is declared and missing; does nothing if there is none. */
+export async function completeIndexes(
+  lock: Lock,
+  { declaration, signal }: Pick<RebuildOptions, "declaration" | "signal">,
+  log: Log,
+  onIndex: (index: IndexProgress) => void = () => undefined,
+): Promise<void> {
+  const update = {
     tables: declaration.tables,
     statementTimeoutMs: REBUILD_STATEMENT_MS_MAX,
     signal,
-    onIndex: (index) =>
-      log.info({ component: "store", event: "indexing_table", index }, "Creating a database index"),
-  });
+    onIndex: (index: IndexProgress) => {
+      onIndex(index);
+      const { name, number, count } = index;
+      log.info(
+        { component: "store", event: "indexing_table", index: name, number, count },
+        "Creating a database index",
+      );
+    },
+  };
+  await makeFirstIndexes(lock, update);
+  await updateRowIndexes(lock, update);
 }

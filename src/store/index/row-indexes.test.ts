@@ -9,6 +9,9 @@ import type { Session } from "../postgres/session.ts";
 import {
   createRowIndexes,
   createRowTables,
+  createWriteIndexes,
+  hasReadIndexes,
+  type IndexProgress,
   readRowTablesState,
   recordRowTables,
   updateRowIndexes,
@@ -62,7 +65,7 @@ async function readIndexColumns(): Promise<Record<string, string>> {
 async function update(table: typeof notes, held: Lock = lock): Promise<string[]> {
   const made: string[] = [];
   const { signal } = new AbortController();
-  const onIndex = (name: string) => made.push(name);
+  const onIndex = ({ name }: IndexProgress) => made.push(name);
   await updateRowIndexes(held, { tables: [table], statementTimeoutMs: 60_000, signal, onIndex });
   return made;
 }
@@ -101,6 +104,21 @@ it("replaces an index of the same name that was made from another statement", as
   expect(await readIndexColumns()).toMatchObject({ notes_by_kind_id: "kind, id, valid_from" });
 });
 
+it("knows tables of a first backfill, which have no index of a list yet", async () => {
+  const other = defineTable("other_notes", columns, { key: ["id"], index: [["owner", "id"]] });
+  await lock.transaction(async (session) => {
+    await createRowTables(session, [other]);
+    await createWriteIndexes(session, [other]);
+  });
+  expect(await hasReadIndexes(opened.database, [other])).toBe(false);
+  expect(await update(other)).toEqual(["other_notes_by_owner_id", "other_notes_past_by_owner_id"]);
+  expect(await hasReadIndexes(opened.database, [other])).toBe(true);
+  await opened.database.query("drop index other_notes_past_by_owner_id");
+  await opened.database.query("alter index other_notes_by_owner_id rename to other_notes_by_owner_id_new");
+  expect(await hasReadIndexes(opened.database, [other])).toBe(true);
+  await opened.database.query("drop table other_notes");
+});
+
 it("leaves the indexes of the protocol as they are, however long their columns", async () => {
   const protocol = await openTestDatabase();
   const held = await acquireLock(protocol.database, "protocol", { waitMs: 0 });
@@ -111,7 +129,7 @@ it("leaves the indexes of the protocol as they are, however long their columns",
   });
   const made: string[] = [];
   const { signal } = new AbortController();
-  const onIndex = (name: string) => made.push(name);
+  const onIndex = ({ name }: IndexProgress) => made.push(name);
   await updateRowIndexes(held, { tables, statementTimeoutMs: 60_000, signal, onIndex });
   expect(made).toEqual([]);
   await held.release();

@@ -75,6 +75,7 @@ async function createIndex(session: Session, index: TableIndex, name = index.nam
 
 const commentOf = ({ name, create }: TableIndex): string => create(name);
 
+/** For tables that have their rows already, or get few. */
 export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
   await createWriteIndexes(session, tables);
   for (const table of tables) await createReadIndexes(session, table);
@@ -102,12 +103,50 @@ async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): 
   return new Map(rows.map(({ name, made_from }) => [name, made_from]));
 }
 
+/** False until the first backfill is done, which writes without these indexes. */
+export async function hasReadIndexes(session: QueryRunner, tables: readonly Table[]): Promise<boolean> {
+  return (await findTablesWithoutReads(session, tables)).length < tables.length;
+}
+
+/** The tables that have no index with a name of theirs, finished or not, whoever made it. */
+async function findTablesWithoutReads(session: QueryRunner, tables: readonly Table[]): Promise<Table[]> {
+  const namesOf = (table: Table) => readIndexes(table).flatMap((index) => [index.name, newName(index)]);
+  const { rows } = await session.query<{ name: string }>({
+    text: "select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname = any($1)",
+    values: [tables.flatMap(namesOf)],
+  });
+  const found = new Set(rows.map(({ name }) => name));
+  return tables.filter((table) => !namesOf(table).some((name) => found.has(name)));
+}
+
 type IndexUpdate = {
   readonly tables: readonly Table[];
   readonly statementTimeoutMs: number;
   readonly signal: AbortSignal;
-  readonly onIndex: (name: string) => void;
+  /** Called before each index. */
+  readonly onIndex: (index: IndexProgress) => void;
 };
+
+export type IndexProgress = { readonly name: string; readonly number: number; readonly count: number };
+
+/** The first indexes of reads: a transaction a table, because nothing is replaced. */
+export async function makeFirstIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
+  const { statementTimeoutMs, signal, onIndex } = update;
+  const tables = await lock.transaction((session) => findTablesWithoutReads(session, update.tables));
+  const count = tables.flatMap(readIndexes).length;
+  let number = 0;
+  for (const table of tables) {
+    signal.throwIfAborted();
+    const make = async (session: Session) => {
+      for (const index of readIndexes(table)) {
+        number += 1;
+        onIndex({ name: index.name, number, count });
+        await createIndex(session, index);
+      }
+    };
+    await lock.transaction(make, { statementTimeoutMs });
+  }
+}
 
 /**
  * Makes the indexes as declared without touching a row. Readers go on: an index is made next to the old one, and both
@@ -122,9 +161,12 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
   const replacing = new Set(changed.map(newName));
   const dropped = [...made.keys()].filter((name) => !kept.has(name) && !replacing.has(name));
   if (changed.length === 0 && dropped.length === 0) return;
-  for (const index of changed) {
-    // An index and its comment are committed together: one with the right comment is complete.
-    if (made.get(newName(index)) !== commentOf(index)) await makeReplacement(lock, index, update);
+  // An index and its comment are committed together: one with the right comment is complete.
+  const missing = changed.filter((index) => made.get(newName(index)) !== commentOf(index));
+  for (const [at, index] of missing.entries()) {
+    signal.throwIfAborted();
+    update.onIndex({ name: index.name, number: at + 1, count: missing.length });
+    await makeReplacement(lock, index, update);
   }
   const swap = async (session: Session) => {
     // Every read locks the checkpoint first; without this lock, dropping one index after the other could deadlock with it.
@@ -138,16 +180,14 @@ export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise
 
 /** Dropping locks readers out until its transaction ends, so it must not wait for the build, which may take hours. */
 async function makeReplacement(lock: Lock, index: TableIndex, update: IndexUpdate): Promise<void> {
-  const { statementTimeoutMs, signal, onIndex } = update;
+  const { statementTimeoutMs, signal } = update;
   const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
-  signal.throwIfAborted();
   await runWithLockTimeout(
     lock,
     (session) => session.query(`drop index if exists ${newName(index)}`),
     attempts,
   );
   signal.throwIfAborted();
-  onIndex(index.name);
   await lock.transaction((session) => createIndex(session, index, newName(index)), { statementTimeoutMs });
 }
 
