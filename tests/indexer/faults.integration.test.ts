@@ -112,7 +112,7 @@ describe("a first backfill, which leaves the indexes of reads to the end", () =>
         throw error;
       }
       const terminate = `select pg_terminate_backend(pid) as ended from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like 'create index%'`;
+        where datname = current_database() and wait_event_type = 'Lock' and query like 'create unique index%'`;
       await vi.waitFor(
         async () => expect((await database.query(terminate)).rows).toEqual([{ ended: true }]),
         { timeout: MINUTE },

@@ -6,11 +6,10 @@ import type { QueryRunner } from "../postgres/session.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 import { REBUILD_STATEMENT_MS_MAX, type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import {
-  createRowTables,
-  createWriteIndexes,
-  hasReadIndexes,
+  createBareRowTables,
+  findBareTables,
+  finishRowTables,
   type IndexProgress,
-  makeFirstIndexes,
   readRowTablesState,
   recordRowTables,
   updateRowIndexes,
@@ -77,15 +76,16 @@ export async function assertSameDeployment(
 
 /**
  * Creates the row tables, or rebuilds them from the stored logs if declarations or logs changed; indexes alone are
- * replaced. New tables get only what writing needs: `completeIndexes` makes the indexes of reads once the rows are there.
+ * replaced. New tables get only what writing needs: `completeIndexes` adds the rest once the rows are there.
  */
 export async function prepareRowTables(lock: Lock, options: RebuildOptions, log: Log): Promise<void> {
   const { declaration } = options;
   const { tables } = declaration;
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
   if (state === "current") {
-    // A first backfill was interrupted, and continues without them.
-    if (!(await lock.transaction((session) => hasReadIndexes(session, tables)))) return;
+    const bare = await lock.transaction((session) => findBareTables(session, tables));
+    // A first backfill was interrupted, and continues without the indexes of reads.
+    if (bare.length === tables.length) return;
     return completeIndexes(lock, options, log);
   }
   if (state === "stale") {
@@ -98,8 +98,7 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
     return;
   }
   await lock.transaction(async (session) => {
-    await createRowTables(session, tables);
-    await createWriteIndexes(session, tables);
+    await createBareRowTables(session, tables);
     await recordRowTables(session, declaration);
   });
 }
@@ -124,6 +123,6 @@ export async function completeIndexes(
       );
     },
   };
-  await makeFirstIndexes(lock, update);
+  await finishRowTables(lock, update);
   await updateRowIndexes(lock, update);
 }

@@ -10,9 +10,9 @@ import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
 import {
+  addPrimaryKey,
+  createBareRowTables,
   createReadIndexes,
-  createRowTables,
-  createWriteIndexes,
   type RowDeclaration,
   readRowTableNames,
   recordRowTables,
@@ -57,13 +57,15 @@ export async function rebuildRows(lock: Lock, options: RebuildOptions): Promise<
     await session.query(`drop schema if exists ${shadow} cascade`);
     await session.query(`create schema ${shadow}`);
   });
-  await inShadow((session) => createRowTables(session, declaration.tables));
-  await inShadow((session) => createWriteIndexes(session, declaration.tables));
+  await inShadow((session) => createBareRowTables(session, declaration.tables));
   const checkpoint = await inShadow(readCheckpoint);
   const logs = checkpoint ? await refold(checkpoint, options, inShadow) : 0;
   for (const table of declaration.tables) {
     options.signal.throwIfAborted();
-    await inShadow((session) => createReadIndexes(session, table));
+    await inShadow(async (session) => {
+      await createReadIndexes(session, table);
+      await addPrimaryKey(session, table);
+    });
   }
   const replace = shadowed(async (session) => {
     await swap(session, declaration.tables, schema, shadow);

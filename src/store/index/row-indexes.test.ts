@@ -7,10 +7,11 @@ import { defineTable } from "../../schema/table.ts";
 import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
 import type { Session } from "../postgres/session.ts";
 import {
+  createBareRowTables,
   createRowIndexes,
   createRowTables,
-  createWriteIndexes,
-  hasReadIndexes,
+  findBareTables,
+  finishRowTables,
   type IndexProgress,
   readRowTablesState,
   recordRowTables,
@@ -104,19 +105,36 @@ it("replaces an index of the same name that was made from another statement", as
   expect(await readIndexColumns()).toMatchObject({ notes_by_kind_id: "kind, id, valid_from" });
 });
 
-it("knows tables of a first backfill, which have no index of a list yet", async () => {
-  const other = defineTable("other_notes", columns, { key: ["id"], index: [["owner", "id"]] });
-  await lock.transaction(async (session) => {
-    await createRowTables(session, [other]);
-    await createWriteIndexes(session, [other]);
-  });
-  expect(await hasReadIndexes(opened.database, [other])).toBe(false);
-  expect(await update(other)).toEqual(["other_notes_by_owner_id", "other_notes_past_by_owner_id"]);
-  expect(await hasReadIndexes(opened.database, [other])).toBe(true);
-  await opened.database.query("drop index other_notes_past_by_owner_id");
-  await opened.database.query("alter index other_notes_by_owner_id rename to other_notes_by_owner_id_new");
-  expect(await hasReadIndexes(opened.database, [other])).toBe(true);
-  await opened.database.query("drop table other_notes");
+it("fills tables without what only reading needs, and adds it in one transaction a table", async () => {
+  const first = defineTable("first_notes", columns, { key: ["id"], index: [["owner", "id"]] });
+  const second = defineTable("second_notes", columns, { key: ["id"] });
+  await lock.transaction((session) => createBareRowTables(session, [first, second]));
+  expect(await findBareTables(opened.database, [first, second, notes])).toEqual([first, second]);
+  const identity = () =>
+    opened.database
+      .query("select relreplident as identity from pg_class where relname = 'first_notes'")
+      .then(({ rows }) => rows);
+  expect(await identity()).toEqual([{ identity: "f" }]);
+  await opened.database.query("create index first_notes_by_owner_id on first_notes (kind)");
+  const made: IndexProgress[] = [];
+  const { signal } = new AbortController();
+  const onIndex = (index: IndexProgress) => made.push(index);
+  const finish = () =>
+    finishRowTables(lock, { tables: [first, second], statementTimeoutMs: 60_000, signal, onIndex });
+  await finish();
+  expect(made).toEqual([
+    { name: "first_notes_pkey", number: 1, count: 4 },
+    { name: "first_notes_by_owner_id", number: 2, count: 4 },
+    { name: "first_notes_past_by_owner_id", number: 3, count: 4 },
+    { name: "second_notes_pkey", number: 4, count: 4 },
+  ]);
+  expect(await findBareTables(opened.database, [first, second])).toEqual([]);
+  expect(await identity()).toEqual([{ identity: "d" }]);
+  await finish();
+  expect(made).toHaveLength(4);
+  expect(await update(first)).toEqual([]);
+  expect(await update(second)).toEqual([]);
+  await opened.database.query("drop table first_notes, second_notes");
 });
 
 it("leaves the indexes of the protocol as they are, however long their columns", async () => {

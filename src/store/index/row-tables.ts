@@ -4,7 +4,15 @@ import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
 import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
-import { createTableSql, readIndexes, type TableIndex, writeIndexes } from "./versioned-rows.ts";
+import {
+  addPrimaryKeySql,
+  createBareTableSql,
+  createKeyIndexSql,
+  createTableSql,
+  readIndexes,
+  type TableIndex,
+  writeIndexes,
+} from "./versioned-rows.ts";
 
 /** The sources of the rows: the tables, and the version of the folds that fill them. */
 export type RowDeclaration = {
@@ -75,20 +83,37 @@ async function createIndex(session: Session, index: TableIndex, name = index.nam
 
 const commentOf = ({ name, create }: TableIndex): string => create(name);
 
-/** For tables that have their rows already, or get few. */
+/** For tables with a primary key. */
 export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
-  await createWriteIndexes(session, tables);
-  for (const table of tables) await createReadIndexes(session, table);
+  for (const index of tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]))
+    await createIndex(session, index);
 }
 
-/** For tables that are filled next: what writing needs. */
-export async function createWriteIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+/** For tables that are filled next: what writing needs, and nothing else. */
+export async function createBareRowTables(session: Session, tables: readonly Table[]): Promise<void> {
+  for (const table of tables) await session.query(createBareTableSql(table));
   for (const index of tables.flatMap(writeIndexes)) await createIndex(session, index);
 }
 
-/** Once the rows are there it takes a fraction of the time, and the indexes are smaller. */
-export async function createReadIndexes(session: Session, table: Table): Promise<void> {
-  for (const index of readIndexes(table)) await createIndex(session, index);
+/**
+ * The indexes that reading needs. Once the rows are there it takes a fraction of the time, and they are smaller. The
+ * table is still a bare one: `addPrimaryKey` ends that.
+ */
+export async function createReadIndexes(
+  session: Session,
+  table: Table,
+  onIndex: (name: string) => void = () => undefined,
+): Promise<void> {
+  onIndex(`${table.name}_pkey`);
+  await session.query(createKeyIndexSql(table));
+  for (const index of readIndexes(table)) {
+    onIndex(index.name);
+    await createIndex(session, index);
+  }
+}
+
+export async function addPrimaryKey(session: Session, table: Table): Promise<void> {
+  await session.query(addPrimaryKeySql(table));
 }
 
 /** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
@@ -103,20 +128,16 @@ async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): 
   return new Map(rows.map(({ name, made_from }) => [name, made_from]));
 }
 
-/** False until the first backfill is done, which writes without these indexes. */
-export async function hasReadIndexes(session: QueryRunner, tables: readonly Table[]): Promise<boolean> {
-  return (await findTablesWithoutReads(session, tables)).length < tables.length;
-}
-
-/** The tables that have no index with a name of theirs, finished or not, whoever made it. */
-async function findTablesWithoutReads(session: QueryRunner, tables: readonly Table[]): Promise<Table[]> {
-  const namesOf = (table: Table) => readIndexes(table).flatMap((index) => [index.name, newName(index)]);
+/** The tables that still have only what writing needs. */
+export async function findBareTables(session: QueryRunner, tables: readonly Table[]): Promise<Table[]> {
   const { rows } = await session.query<{ name: string }>({
-    text: "select relname as name from pg_class where relnamespace = current_schema()::regnamespace and relname = any($1)",
-    values: [tables.flatMap(namesOf)],
+    text: `select t.relname as name from pg_class t
+      where t.relnamespace = current_schema()::regnamespace and t.relkind = 'r' and t.relname = any($1)
+        and not exists (select from pg_index x where x.indrelid = t.oid and x.indisprimary)`,
+    values: [tables.map(({ name }) => name)],
   });
-  const found = new Set(rows.map(({ name }) => name));
-  return tables.filter((table) => !namesOf(table).some((name) => found.has(name)));
+  const bare = new Set(rows.map(({ name }) => name));
+  return tables.filter(({ name }) => bare.has(name));
 }
 
 type IndexUpdate = {
@@ -129,22 +150,27 @@ type IndexUpdate = {
 
 export type IndexProgress = { readonly name: string; readonly number: number; readonly count: number };
 
-/** The first indexes of reads: a transaction a table, because nothing is replaced. */
-export async function makeFirstIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
+/** Gives bare tables what reading needs, table by table: a process that dies leaves whole tables done. */
+export async function finishRowTables(lock: Lock, update: IndexUpdate): Promise<void> {
   const { statementTimeoutMs, signal, onIndex } = update;
-  const tables = await lock.transaction((session) => findTablesWithoutReads(session, update.tables));
-  const count = tables.flatMap(readIndexes).length;
+  const tables = await lock.transaction((session) => findBareTables(session, update.tables));
+  const count = tables.length + tables.flatMap(readIndexes).length;
   let number = 0;
   for (const table of tables) {
     signal.throwIfAborted();
-    const make = async (session: Session) => {
-      for (const index of readIndexes(table)) {
-        number += 1;
-        onIndex({ name: index.name, number, count });
-        await createIndex(session, index);
-      }
+    const report = (name: string) => {
+      number += 1;
+      onIndex({ name, number, count });
     };
-    await lock.transaction(make, { statementTimeoutMs });
+    const makeIndexes = async (session: Session) => {
+      // Left by a process that died, or made by someone under a name of ours.
+      for (const name of [`${table.name}_pkey`, ...readIndexes(table).map((index) => index.name)])
+        await session.query(`drop index if exists ${name}`);
+      await createReadIndexes(session, table, report);
+    };
+    await lock.transaction(makeIndexes, { statementTimeoutMs });
+    const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
+    await runWithLockTimeout(lock, (session) => addPrimaryKey(session, table), attempts);
   }
 }
 

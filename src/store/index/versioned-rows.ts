@@ -125,14 +125,28 @@ function columnsOf(table: Table): readonly NamedColumn[] {
 const VALIDITY = ["valid_from", "valid_to"] as const;
 
 export function createTableSql(table: Table): string {
-  const columns = Object.entries(table.columns).map(
+  return `${bareTableSql(table)},\n  primary key (${table.key.join(", ")}, valid_from))`;
+}
+
+/** For many rows at once, which get their primary key at the end. Until then, followers recognise a row by all its columns. */
+export function createBareTableSql(table: Table): string {
+  return `${bareTableSql(table)}); alter table ${table.name} replica identity full`;
+}
+
+/** Made first, because the constraint alone locks readers out for a moment only. */
+export function createKeyIndexSql({ name, key }: Table): string {
+  return `create unique index ${name}_pkey on ${name} (${key.join(", ")}, valid_from)`;
+}
+
+export function addPrimaryKeySql({ name }: Table): string {
+  return `alter table ${name} add constraint ${name}_pkey primary key using index ${name}_pkey, replica identity default`;
+}
+
+function bareTableSql({ name: table, columns }: Table): string {
+  const declared = Object.entries(columns).map(
     ([name, column]) => `${name} ${column.sql}${column.nullable ? "" : " not null"}`,
   );
-  const key = table.key.join(", ");
-  return [
-    `create table ${table.name} (${[...columns, "valid_from bigint not null", "valid_to bigint"].join(", ")},`,
-    `  primary key (${key}, valid_from))`,
-  ].join("\n");
+  return `create table ${table} (${[...declared, "valid_from bigint not null", "valid_to bigint"].join(", ")}`;
 }
 
 /** An index, and the statement that makes it under any name. */
@@ -155,7 +169,7 @@ function nameIndex(table: string, purpose: string, columns: readonly string[]): 
 
 export const bornIndexName = ({ name }: Pick<Table, "name">): string => `${name}_born`;
 
-/** The indexes that writing needs besides the primary key. */
+/** The indexes that writing needs; it does without the primary key. */
 export function writeIndexes({ name: table, key, history }: Table): TableIndex[] {
   const current = {
     name: `${table}_current`,
