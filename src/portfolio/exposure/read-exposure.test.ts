@@ -18,7 +18,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { foundry } from "viem/chains";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import {
   rejectStateOverrides,
@@ -81,6 +81,14 @@ const mint = (token: Hex, amount: bigint) =>
     encodeFunctionData({ abi: plainTokenAbi, functionName: "mint", args: [wallet, amount] }),
     owner,
   );
+
+/** Takes the chain back after a test with a flood of logs: every later read would scan all of them again. */
+async function revertAfterTest(): Promise<void> {
+  const snapshot = await chain.request("evm_snapshot");
+  onTestFinished(async () => {
+    expect(await chain.request("evm_revert", [snapshot])).toBe(true);
+  });
+}
 
 /** Emits this many Approval logs that name the wallet as owner, each for another spender; reverts when only read. */
 const approvalFloodCode = (count: number): Hex => {
@@ -274,6 +282,7 @@ describe("the response", () => {
   });
 
   it("finds approvals of listed tokens behind thousands of logs that a third party emits in the wallet's name", async () => {
+    await revertAfterTest();
     const [token, outsider] = [tokens[1] as Hex, OUTSIDERS[5] as Hex];
     await approve(token, outsider, 7n);
     await chain.mine(200);
@@ -297,7 +306,6 @@ describe("the response", () => {
     expect(summary.warnings.join("\n")).toMatch(
       /logs of others hide approvals.* of listed tokens .* since block 0/,
     );
-    await approve(token, outsider, 0n);
   });
 
   it("loses nothing to hostile tokens, and lists a liar's claims last", async () => {
@@ -399,6 +407,7 @@ describe("the response", () => {
   });
 
   it("lists every operator of an ERC-777 token that is held, and asks nothing more about other tokens", async () => {
+    await revertAfterTest();
     const token = numberedAddress(0x777);
     const [logged, byDefault] = [numberedAddress(0x777a), numberedAddress(0x777b)];
     const word = (value: bigint | Hex) => numberToHex(BigInt(value), { size: 32 });
@@ -445,7 +454,6 @@ describe("the response", () => {
     const flooded = await operatorsOf({ ...code, "defaultOperators()": defaults });
     expect(flooded.summary.permissionCount).toBeGreaterThanOrEqual(500 + KNOWN.length);
     expect(flooded.summary.partial).toBe(true);
-    await chain.setCode(token, "0x");
   });
 
   it("asks each ERC-777 token with a gas limit of its own, so that none burns the gas of the others", async () => {
@@ -677,6 +685,7 @@ describe("permissions inside protocols", () => {
   });
 
   it("finds a delegate of a debt token that our data lacks behind any number of logs of third parties", async () => {
+    await revertAfterTest();
     const [pool, asset, debtToken, liar] = [0x9b1, 0x9b2, 0x9b3, 0x9b4].map(numberedAddress) as [
       ...[Hex, Hex, Hex, Hex],
     ];
@@ -722,7 +731,6 @@ describe("permissions inside protocols", () => {
     expect(silent.summary.warnings.join("\n")).toMatch(
       new RegExp(`possible permissions? could not be read, of .*${pool}`),
     );
-    for (const contract of [pool, debtToken, liar]) await chain.setCode(contract, "0x");
   });
 });
 
