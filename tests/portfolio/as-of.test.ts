@@ -54,13 +54,16 @@ const setPrice = (market: StagedMarket, price: bigint) =>
 const giveDollars = (market: StagedMarket, amount: bigint) =>
   sendTransaction(market, listedTokenOf(market, "USDC"), usdCoinAbi, "mint", [wallet, amount]);
 
+// Shorter than the chain, but not a block alone: the process that learned it reads all logs of later tests in ranges.
+const RANGE_BLOCKS_MAX = 8;
+
 /** The node rejects long ranges of logs, of which a process learns the length. */
 const rejectLongRanges: StagedMarket["plan"] = (calls) =>
   calls.some(
     ({ method, params }) =>
       method === "eth_getLogs" &&
-      Number((params[0] as { toBlock: Hex }).toBlock) - Number((params[0] as { fromBlock: Hex }).fromBlock) >
-        0,
+      Number((params[0] as { toBlock: Hex }).toBlock) - Number((params[0] as { fromBlock: Hex }).fromBlock) >=
+        RANGE_BLOCKS_MAX,
   )
     ? { kind: "error", code: -32_005, message: "query returned more than 10000 results" }
     : null;
@@ -69,6 +72,7 @@ describe("a snapshot as of blocks", () => {
   it("two servers send a byte-equal snapshot as of blocks, whatever happened in between", async () => {
     const path = `/portfolio?address=${wallet}&block=${await heads()}`;
     const before = await buy(first, path);
+    expect(await headOf(stage.base)).toBeGreaterThan(RANGE_BLOCKS_MAX);
     stage.base.plan = rejectLongRanges;
     await buy(first, `/portfolio?address=${wallet}`);
     stage.base.plan = () => null;
@@ -281,6 +285,7 @@ describe("a chain that cannot be read", () => {
     stage.ethereum.plan = () => ({ kind: "status", status: 503 });
   };
   const query = () => `address=${wallet}&chains=base,ethereum`;
+  const schemas = new Ajv2020({ strict: false, validateFormats: false, code: { optimize: false } });
   afterEach(() => {
     stage.ethereum.plan = () => null;
   });
@@ -300,7 +305,7 @@ describe("a chain that cannot be read", () => {
     const allowed = await pay(`${first?.url}${path}?${query()}${more}&partial=allow`);
     const body = (await allowed.json()) as Record<string, unknown>;
     expect([allowed.status, body.failedChains]).toEqual([200, ["ethereum"]]);
-    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(response);
+    const validate = schemas.compile(response);
     expect([validate(body), validate.errors]).toEqual([true, null]);
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });

@@ -67,7 +67,8 @@ function openValidators(document: OpenApiDocument): FindValidator {
   const known = validatorsOfDocuments.get(text);
   if (known) return known;
   // It ends at the first error: with all of them, one of many kinds of record is compared with every kind to the end.
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  // Optimizing a validator takes longer than the few responses that it checks.
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, code: { optimize: false } });
   ajv.addSchema(closeObjects(document) as OpenApiDocument, "api");
   const validators = new Map<string, ValidateFunction>();
   const validatorOf: FindValidator = (pointer) => {
