@@ -10,6 +10,7 @@ import {
 } from "../../../src/protocol/event-filter.ts";
 import { openEventStreamClient } from "../../support/http/event-stream-client.ts";
 import { SHARED_HISTORY_MS_MAX } from "../../support/index/simulated-history.ts";
+import { isFullDepth } from "../../support/test-depth.ts";
 import { openReadStage, type ReadStage } from "../api-stage.ts";
 import { tellConcerns } from "./event-concerns.ts";
 
@@ -180,7 +181,7 @@ describe("a filter", () => {
       const about = (value: string) => all.filter((_, at) => concerns[at]?.[subject].has(value));
       const values = [...new Set(concerns.flatMap((each) => [...each[subject]]))];
       // For each type of event one thing that it is about, and a few more.
-      const wanted = new Set(values.filter((_, at) => at % 25 === 0));
+      const wanted = new Set(values.filter((_, at) => at % (isFullDepth() ? 25 : 100) === 0));
       for (const type of EVENT_TYPES) {
         const at = all.findLastIndex(
           (event, place) => event.type === type && concerns[place]?.[subject].size,
@@ -188,9 +189,11 @@ describe("a filter", () => {
         for (const value of concerns[at]?.[subject] ?? []) wanted.add(value);
       }
       expect(wanted.size).toBeGreaterThan(1);
-      for (const value of wanted) {
-        expect(idsOf(await readAll(`&${subject}=${value}`)), value).toEqual(idsOf(about(value)));
-        expect(idsOf(await readBack(`&${subject}=${value}`)), value).toEqual(idsOf(about(value)));
+      for (const [at, value] of [...wanted].entries()) {
+        const orders = isFullDepth() ? [readAll, readBack] : [at % 2 === 0 ? readAll : readBack];
+        for (const read of orders) {
+          expect(idsOf(await read(`&${subject}=${value}`)), value).toEqual(idsOf(about(value)));
+        }
       }
     },
   );
