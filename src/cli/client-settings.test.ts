@@ -7,7 +7,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clientSettings } from "../config/settings.ts";
 import { parseAmount } from "../lib/decimal.ts";
-import { openClient, openReader } from "./client-settings.ts";
+import { openClient } from "./client-settings.ts";
+import { openReader } from "./open-reader.ts";
 
 const KEY = `0x${"07".repeat(32)}` as const;
 const OTHER_KEY = `0x${"09".repeat(32)}` as const;

@@ -14,6 +14,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { readIfExists, readRun, runFile } from "../local/run-files.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
+import { NO_API } from "./open-reader.ts";
 
 /** The settings that a command requires. */
 type Need = "api" | "portfolio" | "payer" | "journal";
@@ -51,7 +52,7 @@ type LocalRun = {
 const settings = { ...clientSettings, dataFolder: databaseSettings.dataFolder };
 
 const MISSING: Readonly<Record<Need, string>> = {
-  api: "There is no local run: start one with npm start, or set SEXTANT_API_URL to an indexing API.",
+  api: NO_API,
   portfolio:
     "There is no local run: start one with npm start, or set SEXTANT_PORTFOLIO_URL to a portfolio service.",
   payer: "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE to the key of the account that pays.",
@@ -65,14 +66,6 @@ const KEY = /^0x[0-9a-fA-F]{64}$/;
 // A key and a line break; more is another file.
 const KEY_FILE_BYTES_MAX = 256;
 const OTHERS_MASK = 0o077;
-
-/** For commands that only read the index: opens no key and no journal. */
-export function openReader(environment: Environment): Sextant {
-  const config = readConfig(environment, settings);
-  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? null;
-  if (api === null) throw new Fault("CONFIG_INVALID", MISSING.api);
-  return createSextant({ api });
-}
 
 export function openClient(environment: Environment, options: ClientOptions): OpenClient {
   const config = readConfig(environment, settings);

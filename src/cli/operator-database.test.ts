@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import type { RunState } from "../local/run-files.ts";
-import { openReader } from "./client-settings.ts";
+import { openReader } from "./open-reader.ts";
 import { chooseOperatorDatabase } from "./operator-database.ts";
 
 const API = "http://127.0.0.1:3001";

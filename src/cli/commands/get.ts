@@ -2,18 +2,19 @@
 import type { PublishedDocument } from "@sextant/client/sextant";
 import { matchPath, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
-import { openReader } from "../client-settings.ts";
 import type { RunClientCommand } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
+import { fetchOverHttp } from "../http-fetch.ts";
+import { openReader } from "../open-reader.ts";
 
 export const getCommand: RunClientCommand = async (context) => {
   const { environment, operands, options, filters, display, print, stop } = context;
   const found = matchPath("get", operands[0]);
   const { operation } = found;
   const parameters = { ...found.parameters, ...readArguments(operation, filters) };
-  const sextant = openReader(environment);
+  const sextant = openReader(environment, { fetch: fetchOverHttp });
   const done = display.progress(`Reading ${operands[0]}`);
   const result = await runRead(sextant, { operation, parameters }, { filters, signal: stop }).finally(done);
   if (operation.kind === "document") {

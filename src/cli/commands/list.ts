@@ -1,13 +1,14 @@
 // `sextant list intents --status open`: shows a list of the indexing API, page by page as it is read.
 import { matchPath, type OperationCall, readArguments } from "../api-operations.ts";
 import { openList } from "../api-reads.ts";
-import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
 import { toPlainJson, wrapText } from "../display/plain-text.ts";
 import { formatField } from "../display/record.ts";
 import { formatHead, formatRow, layOutTable, listHidden, type TableLayout } from "../display/table.ts";
+import { fetchOverHttp } from "../http-fetch.ts";
+import { openReader } from "../open-reader.ts";
 
 type ListedRecord = Readonly<Record<string, unknown>>;
 
@@ -25,7 +26,7 @@ export const listCommand: RunClientCommand = async (context) => {
     ...readArguments(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
   };
-  const sextant = openReader(environment);
+  const sextant = openReader(environment, { fetch: fetchOverHttp });
   const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
   const table = options.json === true ? null : new RecordTable(found, context);
   const amounts = new TokenAmounts(sextant, stop);

@@ -2,16 +2,17 @@
 import type { Preflight } from "@sextant/client/sextant";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
-import { openReader } from "../client-settings.ts";
 import type { RunClientCommand } from "../command.ts";
 import { toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
+import { fetchOverHttp } from "../http-fetch.ts";
+import { openReader } from "../open-reader.ts";
 
 export const preflightCommand: RunClientCommand = async (context) => {
   const { environment, options, filters, display, print, stop } = context;
   const operation = findOperation("preflight");
   const parameters = readArguments(operation, filters);
-  const sextant = openReader(environment);
+  const sextant = openReader(environment, { fetch: fetchOverHttp });
   const done = display.progress("Checking");
   const call = { operation, parameters };
   const result = (await runRead(sextant, call, { filters, signal: stop }).finally(done)) as Preflight;

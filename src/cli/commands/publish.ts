@@ -6,11 +6,11 @@ import { readConfig } from "../../config/read-config.ts";
 import { clientSettings } from "../../config/settings.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { openReader } from "../client-settings.ts";
 import { type RunClientCommand, readStringOption } from "../command.ts";
 import { toPlainText } from "../display/plain-text.ts";
 import { CopyProgress } from "../nats/copy-progress.ts";
 import { CopyMovedError, JetStreamCopy } from "../nats/jetstream-copy.ts";
+import { openReader } from "../open-reader.ts";
 import { readWatchOptions } from "./watch.ts";
 
 // Doubled from one failure to the next.

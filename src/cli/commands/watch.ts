@@ -10,12 +10,12 @@ import type {
 } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
-import { openReader } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
 import { toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatTime } from "../display/time.ts";
+import { openReader } from "../open-reader.ts";
 
 export const watchCommand: RunClientCommand = async (context) => {
   const { environment, options, display, print, stop } = context;

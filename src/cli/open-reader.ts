@@ -1,0 +1,22 @@
+// Opens the client for commands that only read the index, without a key or a journal and what they load.
+import { createSextant, type Sextant } from "@sextant/client/sextant";
+import { type Environment, readConfig } from "../config/read-config.ts";
+import { clientSettings, databaseSettings } from "../config/settings.ts";
+import { Fault } from "../lib/fault.ts";
+import { readRun } from "../local/run-files.ts";
+
+export const NO_API =
+  "There is no local run: start one with npm start, or set SEXTANT_API_URL to an indexing API.";
+
+const settings = { apiUrl: clientSettings.apiUrl, dataFolder: databaseSettings.dataFolder };
+
+/** Without `fetch` requests are sent by the global one, which suits streams that stay open. */
+export function openReader(
+  environment: Environment,
+  options: { readonly fetch?: typeof fetch } = {},
+): Sextant {
+  const config = readConfig(environment, settings);
+  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? null;
+  if (api === null) throw new Fault("CONFIG_INVALID", NO_API);
+  return createSextant({ api, ...options });
+}
