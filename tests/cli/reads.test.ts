@@ -256,12 +256,15 @@ describe("amounts", () => {
   it("have the symbol and decimals that the API names, except as JSON, for one request more", async () => {
     expect(await stage.body("/deployments")).toMatchObject({ tokens: expect.arrayContaining([coin]) });
     const receipt = { receipt_id: "1", token: coin.address, amount: "2500000000000000000" };
+    const bids = [{ bid_id: "7-1", amount_in: "1500000000000000000", fee: "1000" }];
     const asked: string[] = [];
     const server = await startLoopbackServer(({ url = "" }, response) => {
       asked.push(url.replace(/\?.*/, ""));
       const list = { receipts: [receipt], pagination: { limit: 1, offset: 0, count: 1 } };
       const bodies: Record<string, unknown> = {
         ...{ "/deployments": { deployments: [], tokens: [coin] }, "/receipts/1": receipt },
+        ...{ "/intents/7/bids?limit=20": { bids, pagination: list.pagination } },
+        ...{ "/intents/7": { intent_id: "7", input_token: coin.address, output_token: coin.address } },
       };
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(bodies[url] ?? list));
@@ -273,6 +276,8 @@ describe("amounts", () => {
     expect(asked).toEqual(["/receipts", "/deployments", "/receipts/1", "/deployments"]);
     expect(JSON.parse((await run(["get", "receipts/1", "--json"], { environment })).out)).toEqual(receipt);
     expect(asked).toHaveLength(5);
+    expect((await run(["list", "intents/7/bids"], { environment })).out).toMatch(/ 1\.5 ETH .* 1,000 units/);
+    expect(asked.slice(5).sort()).toEqual(["/deployments", "/intents/7", "/intents/7/bids"]);
   });
 });
 

@@ -30,6 +30,7 @@ export const listCommand: RunClientCommand = async (context) => {
   const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
   const table = options.json === true ? null : new RecordTable(found, context);
   const amounts = new TokenAmounts(sextant, stop);
+  const intent = (found.operation.id === "listBids" && found.parameters.id) || null;
   let shown = 0;
   let hasMore = false;
   let done = display.progress(`Reading ${operands[0]}`);
@@ -37,7 +38,7 @@ export const listCommand: RunClientCommand = async (context) => {
     for await (const { records, nextCursor } of list.pages()) {
       done();
       const taken = records.slice(0, max - shown);
-      await print(table === null ? formatLines(taken) : table.format(await amounts.name(taken)));
+      await print(table === null ? formatLines(taken) : table.format(await amounts.name(taken, intent)));
       shown += taken.length;
       hasMore = nextCursor !== null || taken.length < records.length;
       if (shown >= max || stop.aborted) break;

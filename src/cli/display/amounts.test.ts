@@ -16,7 +16,11 @@ function open(answer: () => Promise<object> = async () => ({ deployments: [], to
     requests += 1;
     return answer();
   };
-  const amounts = new TokenAmounts({ getDeployments } as never, new AbortController().signal);
+  const getIntent = async () => {
+    requests += 1;
+    return { input_token: USDC, output_token: COIN, amount: "7" };
+  };
+  const amounts = new TokenAmounts({ getDeployments, getIntent } as never, new AbortController().signal);
   return { amounts, requests: () => requests };
 }
 
@@ -68,4 +72,13 @@ it("sends no request for records without amounts", async () => {
   const { amounts, requests } = open();
   await amounts.name([{ agent_id: "1", deep: { owner: OTHER } }]);
   expect(requests()).toBe(0);
+});
+
+it("names the amounts of all pages of bids by the tokens of their intent, in one request more", async () => {
+  const { amounts, requests } = open();
+  const bid = { bid_id: "7-1", amount_in: "2000000", amount_out: "1500000000000000000", fee: "12000" };
+  const expected = [{ ...bid, amount_in: "2 USDC·[31m", amount_out: "1.5 ETH", fee: "12,000 units" }];
+  expect(await amounts.name([bid], "7")).toEqual(expected);
+  expect(await amounts.name([bid], "7")).toEqual(expected);
+  expect(requests()).toBe(2);
 });

@@ -16,22 +16,31 @@ const UNITS = /^[0-9]{1,80}$/;
 // Only zeros would be seen of it.
 const TINY = /^0\.0{6}…$/;
 
+type Reader = Pick<Sextant, "getDeployments" | "getIntent">;
+
 /** Reads the tokens with the first amount, in one request, and none for records without amounts. */
 export class TokenAmounts {
-  readonly #sextant: Pick<Sextant, "getDeployments">;
+  readonly #sextant: Reader;
   readonly #signal: AbortSignal;
   #tokens: Promise<Tokens> | null = null;
+  #intent: Promise<Fields> | null = null;
 
-  constructor(sextant: Pick<Sextant, "getDeployments">, signal: AbortSignal) {
+  constructor(sextant: Reader, signal: AbortSignal) {
     this.#sextant = sextant;
     this.#signal = signal;
   }
 
-  /** The records, in which text that people can read replaces the amounts. */
-  async name<T extends Fields>(records: readonly T[]): Promise<readonly T[]> {
+  /**
+   * The records, in which text that people can read replaces the amounts. Bids have the tokens of their intent, which is
+   * read in one request more.
+   */
+  async name<T extends Fields>(
+    records: readonly T[],
+    intentOfBids: string | null = null,
+  ): Promise<readonly T[]> {
     if (!records.some((each) => hasAmount(each))) return records;
-    const tokens = await this.#read();
-    return records.map((each) => nameAmounts(each, {}, tokens) as T);
+    const [tokens, around] = await Promise.all([this.#read(), this.#readIntent(intentOfBids)]);
+    return records.map((each) => nameAmounts(each, around, tokens) as T);
   }
 
   /** Null if the token is not known. */
@@ -46,6 +55,15 @@ export class TokenAmounts {
       .then(({ tokens = [] }) => new Map(tokens.map((each) => [each.address, each])))
       .catch(() => new Map());
     return this.#tokens;
+  }
+
+  async #readIntent(id: string | null): Promise<Fields> {
+    if (id === null) return {};
+    this.#intent ??= this.#sextant
+      .getIntent({ id }, { signal: this.#signal })
+      .then(({ input_token, output_token }) => ({ input_token, output_token }))
+      .catch(() => ({}));
+    return this.#intent;
   }
 }
 
