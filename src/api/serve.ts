@@ -116,11 +116,10 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       webhooks: webhooks?.service ?? null,
     });
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
-  const written = writeService?.endpoints ?? [];
   const endpoints = [
     ...createIndexEndpoints(read, deployments, options.explorer?.chain),
     events.endpoint,
-    ...written,
+    ...(writeService?.endpoints ?? []),
   ];
   addReadRoutes(server, reads, { run: read, cache, waiters });
   const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));

@@ -12,7 +12,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** What a program can see of a response, without the headers that name the connection. */
+/** The parts of a response that a program can see, without the headers that name the connection. */
 async function show(response: Response) {
   const { status, redirected, headers } = response;
   const kept = [...headers].filter(([name]) => !/^(date|connection|keep-alive)$/.test(name));

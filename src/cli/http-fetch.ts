@@ -1,4 +1,4 @@
-// A fetch over node:http for short commands: the built-in one compiles its parser anew in each process.
+// A fetch over node:http for short commands: the built-in one compiles its parser again in each process.
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 

@@ -253,7 +253,7 @@ describe("list", () => {
 describe("amounts", () => {
   const coin = { address: `0x${"0".repeat(40)}`, symbol: "ETH", decimals: 18 };
 
-  it("have the symbol and decimals that the API names, except as JSON, for one request more", async () => {
+  it("shows amounts with the symbol and decimals that the API names, except as JSON, for one request more", async () => {
     expect(await stage.body("/deployments")).toMatchObject({ tokens: expect.arrayContaining([coin]) });
     const receipt = { receipt_id: "1", token: coin.address, amount: "2500000000000000000" };
     const bids = [{ bid_id: "7-1", amount_in: "1500000000000000000", fee: "1000" }];

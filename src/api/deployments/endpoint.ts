@@ -153,7 +153,7 @@ const RESPONSE = titledRecord("Deployments", {
 });
 
 type NamedToken = { readonly symbol: string; readonly decimals: number };
-/** By address. */
+/** Keyed by address. */
 type NamedTokens = Readonly<Record<string, NamedToken>>;
 
 export function createDeploymentsEndpoint(states: DeploymentStates, named: NamedTokens = {}): Endpoint {

@@ -10,11 +10,11 @@ const TOKENS = [
   { address: COIN, symbol: "ETH", decimals: 18 },
 ];
 
-function open(answer: () => Promise<object> = async () => ({ deployments: [], tokens: TOKENS })) {
+function open(respond: () => Promise<object> = async () => ({ deployments: [], tokens: TOKENS })) {
   let requests = 0;
   const getDeployments = () => {
     requests += 1;
-    return answer();
+    return respond();
   };
   const getIntent = async () => {
     requests += 1;
@@ -60,9 +60,9 @@ it("keeps raw units of tokens that are not known, of odd values and of a service
   ];
   expect(await amounts.name(odd)).toEqual(odd);
   expect([await amounts.format("5", OTHER), await amounts.format("5", null)]).toEqual([null, null]);
-  for (const answer of [async () => ({ deployments: [] }), () => Promise.reject(new Error("gone"))]) {
+  for (const respond of [async () => ({ deployments: [] }), () => Promise.reject(new Error("gone"))]) {
     const [record] = odd;
-    expect(await open(answer).amounts.name([{ ...record, token: USDC }])).toEqual([
+    expect(await open(respond).amounts.name([{ ...record, token: USDC }])).toEqual([
       { ...record, token: USDC },
     ]);
   }

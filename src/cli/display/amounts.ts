@@ -5,7 +5,7 @@ import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { toPlainText } from "./plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-/** By address. */
+/** Keyed by address. */
 type Tokens = ReadonlyMap<string, { readonly symbol: string; readonly decimals: number }>;
 
 // As deep as records are shown.

@@ -2,7 +2,7 @@
 import type { Clock } from "../../lib/clock.ts";
 import { shortenText, toPlainText } from "./plain-text.ts";
 
-export type WorkPosition = {
+type WorkPosition = {
   readonly done: number;
   readonly total: number;
   /** The plural of what is counted, such as blocks. */
