@@ -11,3 +11,4 @@ const sextant = createSextant({
 });
 const bought = await sextant.getPortfolio({ address: "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955" });
 console.log(`worth $${bought.data.summary.totalValueUsd}, paid in ${bought.receipt?.transaction}`);
+console.log("next: open http://127.0.0.1:3002/exposure?address=0x14dC79964da2C08b23698B3D3cc7Ca32193d9955");

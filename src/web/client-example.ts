@@ -59,5 +59,6 @@ if (response.status !== 200) throw new Error(\`\${response.status}: \${await res
 const { summary } = (await response.json()) as PortfolioSnapshot;
 const { transaction } = decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
 console.log(\`worth $\${summary.totalValueUsd ?? "?"}, paid in \${transaction}\`);
+console.log(\`next: open \${new URL("docs", url)} for the other calls\`);
 `;
 }

@@ -175,7 +175,7 @@ async function buySnapshots(app: string, state: LocalState): Promise<ReadonlySet
   writeFileSync(join(app, "package.json"), '{"type":"module","private":true}');
   writeFileSync(join(app, "tsconfig.json"), JSON.stringify(TSCONFIG));
   const program = readFileSync(join(CHECKOUT, "examples/quickstart.ts"), "utf8");
-  writeFileSync(join(app, "quickstart.ts"), program.replace("http://127.0.0.1:3002", state.portfolio));
+  writeFileSync(join(app, "quickstart.ts"), program.replaceAll("http://127.0.0.1:3002", state.portfolio));
   expect(findTypeErrors(app)).toBeNull();
   const payer = state.accounts.find(({ name }) => name === "payer");
   const environment = { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" };
@@ -183,7 +183,12 @@ async function buySnapshots(app: string, state: LocalState): Promise<ReadonlySet
   for (const execPath of NODES) {
     const { code, out, err } = await startProgram("quickstart.ts", { cwd: app, environment, execPath }).ended;
     expect([code, err]).toEqual([0, ""]);
-    hashes.add(/^worth \$[1-9][\d.]*, paid in (0x[0-9a-f]{64})\n$/.exec(out)?.[1]);
+    const [, hash, next = ""] =
+      /^worth \$[1-9][\d.]*, paid in (0x[0-9a-f]{64})\nnext: open (\S+)\n$/.exec(out) ?? [];
+    hashes.add(hash);
+    expect((await fetch(next, { headers: { accept: "text/html" } })).headers.get("content-type")).toMatch(
+      /^text\/html/,
+    );
   }
   const journal = readFileSync(join(app, "payments.jsonl"), "utf8").trim().split("\n");
   expect(journal.map((line) => JSON.parse(line).type)).toEqual(NODES.flatMap(() => ["signed", "paid"]));
