@@ -1,38 +1,40 @@
 // Builds the site: writes the pages, runs VitePress over them, and gives each page a policy that allows the site alone.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { siteFiles } from "../../src/http/icon.ts";
 import { openRepository } from "../../tests/architecture/repository.ts";
-import { installPackages } from "../testing/install-packages.ts";
+import { hasCurrentPackages, installPackages } from "../testing/install-packages.ts";
 import { buildSiteConfig } from "./site-config.ts";
 import { buildSitePages } from "./site-pages.ts";
 
+export const SITE_TOOLS = "the generator of the site (about 105 MB)";
 const TOOL = "scripts/docs-site";
 const PAGES = `${TOOL}/pages`;
 const BUILT = `${TOOL}/site`;
 
+/** Whether a build would install nothing. */
+export function isSiteToolInstalled(): boolean {
+  return hasCurrentPackages(TOOL);
+}
+
 /** Writes the version's folder and a page that leads to it. Returns the number of pages. */
 export function buildSite(version: string, base: string, folder: string): number {
-  installPackages(TOOL, "the generator of the site (about 105 MB)");
+  installPackages(TOOL, SITE_TOOLS);
   const pages = writePages(version, `${base}${version}/`);
-  const { status } = spawnSync(
-    process.execPath,
-    ["node_modules/vitepress/bin/vitepress.js", "build", "pages"],
-    {
-      cwd: TOOL,
-      stdio: ["ignore", "ignore", "inherit"],
-    },
-  );
-  if (status !== 0) throw new Error("VitePress could not build the pages: its message is above.");
+  const args = ["node_modules/vitepress/bin/vitepress.js", "build", "pages"];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: TOOL, encoding: "utf8" });
+  if (status !== 0) throw new Error(`VitePress could not build the pages: ${stderr}`);
   for (const name of readdirSync(BUILT, { recursive: true, encoding: "utf8" })) {
     if (name.endsWith(".html")) addPolicy(join(BUILT, name));
   }
   const target = join(folder, version);
   rmSync(target, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  renameSync(BUILT, target);
+  // The folder may be in another file system.
+  cpSync(BUILT, target, { recursive: true });
+  rmSync(BUILT, { recursive: true });
   rmSync(PAGES, { recursive: true });
   writeFileSync(join(folder, "index.html"), renderEntry(`${base}${version}/`));
   return pages;

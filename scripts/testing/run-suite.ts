@@ -4,6 +4,7 @@ import { inspect } from "node:util";
 import { findNatsServer } from "../../tests/broker/nats-server.ts";
 import { findStockPostgres } from "../../tests/support/database/stock-postgres.ts";
 import { findChromium } from "../../tests/support/find-chromium.ts";
+import { SITE_TOOLS } from "../docs-site/build-site.ts";
 import { checkOutVersion } from "./checkout-version.ts";
 import { runDeepTests } from "./deep-run.ts";
 import { installPackages } from "./install-packages.ts";
@@ -30,8 +31,8 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
       environment: isWhole(args) ? { TEST_SHARED_HISTORY: "at once" } : {},
     }),
   integration: (args) => {
-    for (const [folder, what] of Object.entries(TOOLS_OF_TESTS)) {
-      if (isWhole(args) || args.some((argument) => argument.includes(folder))) installPackages(folder, what);
+    for (const { tests, folder, what } of TOOLS_OF_TESTS) {
+      if (isWhole(args) || args.some((argument) => argument.includes(tests))) installPackages(folder, what);
     }
     return runVitest({ projects: ["integration"], args });
   },
@@ -124,7 +125,17 @@ async function runUpgradeTests(args: readonly string[]): Promise<Outcome> {
   }
 }
 
-const TOOLS_OF_TESTS = {
-  "tests/openapi-tools": "tools that read OpenAPI documents (about 130 MB)",
-  "tests/packages": "three versions of Node, and tools that check packages (about 550 MB)",
-};
+const TOOLS_OF_TESTS = [
+  {
+    tests: "tests/openapi-tools",
+    folder: "tests/openapi-tools",
+    what: "tools that read OpenAPI documents (about 130 MB)",
+  },
+  {
+    tests: "tests/packages",
+    folder: "tests/packages",
+    what: "three versions of Node, and tools that check packages (about 550 MB)",
+  },
+  // The server's package contains the site.
+  { tests: "tests/packages", folder: "scripts/docs-site", what: SITE_TOOLS },
+];
