@@ -12,6 +12,7 @@ import { clientSettings, databaseSettings } from "../config/settings.ts";
 import { compareDecimals, parseDecimal } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
+import { START_LOCAL } from "../lib/program.ts";
 import { readIfExists, readRun, runFile } from "../local/run-files.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
 import { NO_API } from "./open-reader.ts";
@@ -53,11 +54,9 @@ const settings = { ...clientSettings, dataFolder: databaseSettings.dataFolder };
 
 const MISSING: Readonly<Record<Need, string>> = {
   api: NO_API,
-  portfolio:
-    "There is no local run: start one with npm start, or set SEXTANT_PORTFOLIO_URL to a portfolio service.",
+  portfolio: `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_PORTFOLIO_URL to a portfolio service.`,
   payer: "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE to the key of the account that pays.",
-  journal:
-    "There is no local run: start one with npm start, or set SEXTANT_JOURNAL to a journal or SEXTANT_PAYER_KEY to the account whose journal it is.",
+  journal: `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_JOURNAL to a journal or SEXTANT_PAYER_KEY to the account whose journal it is.`,
 };
 
 // A signature for this chain is worth nothing on any other: a file in the working directory may name no other one.
@@ -201,7 +200,7 @@ function readLocalRun(file: string): LocalRun | null {
     if (!isLocal || !Array.isArray(accounts)) throw new TypeError("not a local run");
     return { api, portfolio, payment, accounts };
   } catch {
-    throw new Fault("CONFIG_INVALID", `${file} is not what a local run writes; run npm start again.`);
+    throw new Fault("CONFIG_INVALID", `${file} is not what a local run writes; run ${START_LOCAL} again.`);
   }
 }
 

@@ -3,10 +3,10 @@ import { createSextant, type Sextant } from "@sextant/client/sextant";
 import { type Environment, readConfig } from "../config/read-config.ts";
 import { clientSettings, databaseSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
+import { START_LOCAL } from "../lib/program.ts";
 import { readRun } from "../local/run-files.ts";
 
-export const NO_API =
-  "There is no local run: start one with npm start, or set SEXTANT_API_URL to an indexing API.";
+export const NO_API = `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_API_URL to an indexing API.`;
 
 const settings = { apiUrl: clientSettings.apiUrl, dataFolder: databaseSettings.dataFolder };
 

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { Fault } from "../lib/fault.ts";
+import { START_LOCAL } from "../lib/program.ts";
 
 /** The files that every run writes. A local run adds its chains, keys and terms. */
 export type RunState = {
@@ -17,7 +18,10 @@ export type RunState = {
 
 /** The local run first: it is there for as long as a developer tries things out. */
 const FILES = { local: "local.json", serve: "serve.json" } as const;
-const RESTART = { local: "a local run writes; run npm start", serve: "`serve` writes; start it" } as const;
+const RESTART = {
+  local: `a local run writes; run ${START_LOCAL}`,
+  serve: "`serve` writes; start it",
+} as const;
 
 export function runFile(dataFolder: string, kind: keyof typeof FILES): string {
   return join(dataFolder, FILES[kind]);

@@ -60,6 +60,11 @@ it("has nothing in its packages that publint or attw reject, runs them on Node 2
   await checkPurchase(installed.server, { environment, cwd: folder });
   checkImports(installed.server);
   checkStart(installed.server);
+  const { err } = await startSextant(["get", "head"], {
+    checkout: installed.server,
+    environment: { SEXTANT_DATA: join(folder, "none") },
+  }).ended;
+  expect(err).toMatch(/^sextant: There is no local run: start one with sextant local, /);
   await checkDocuments(installed.server, folder);
   const hashes = await buySnapshots(installed.app, state);
   const chain = createPublicClient({ transport: http(state.chains[0]?.rpcUrl) });

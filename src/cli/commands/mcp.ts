@@ -6,6 +6,7 @@ import { API_INSTRUCTIONS, API_PROMPTS, describeApiTools } from "../../api/tools
 import { readVersion } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
+import { START_LOCAL } from "../../lib/program.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { createServerFactory, type McpServerOptions, type SendRequest } from "../../mcp/server.ts";
 import type { ToolPrice } from "../../mcp/tool-declaration.ts";
@@ -88,7 +89,7 @@ export function createToolServerFactory(
   if (services.length === 0) {
     throw new Fault(
       "CONFIG_INVALID",
-      "There is no local run: start one with npm start, or set SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL.",
+      `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_API_URL and SEXTANT_PORTFOLIO_URL.`,
     );
   }
   return createServerFactory({
