@@ -48,7 +48,7 @@ it("rails, fees and limits have a name or a unit in records, rows and arguments 
   expect(textOf({ payment_rail: "9" }, "payment_rail")).toBe("Rail 9");
   expect(textOf({ slippage_bps: "50" }, "slippage_bps")).toBe("0.5 %");
   expect(textOf({ protocol_fee_bps: "0" }, "protocol_fee_bps")).toBe("0 %");
-  expect(textOf({ fee: "1500000", input_token: TOKEN }, "fee")).toBe("1.5 USDC");
+  expect(textOf({ fee: "1500000", input_token: TOKEN }, "fee")).toBe("1,500,000 units");
   expect(textOf({ max_per_day: "0", token: TOKEN }, "max_per_day")).toBe("no limit");
   expect(textOf({ max_per_payment: "2500000", token: TOKEN }, "max_per_payment")).toBe("2.5 USDC");
 });

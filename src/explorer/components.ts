@@ -223,7 +223,8 @@ export function amount(page: PageContext, units: unknown, token: unknown): Html 
     return html`<span class="amount">${number(units)} <span class="symbol">wei</span></span>`;
   if (known)
     return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
-  return html`<span class="amount" title="In the smallest unit: the decimals of this token are not known">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
+  const reason = token === null ? "no token is named for it" : "the decimals of this token are not known";
+  return html`<span class="amount" title="In the smallest unit: ${reason}">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
 }
 
 type AmountOf = { readonly units: string; readonly token: string };
@@ -257,14 +258,14 @@ export function time(seconds: unknown): Html {
     : unknown();
 }
 
-/** A time that the API writes as ISO 8601. */
-export function isoTime(value: unknown): Html {
+/** A time that the API writes as ISO 8601: of its own clock, which no block has, unless it is that of a block. */
+export function isoTime(value: unknown, clock: "server" | "chain" = "server"): Html {
   const shown = typeof value === "string" ? formatIsoTime(value) : null;
-  return shown === null ? unknown() : shownTime(shown);
+  return shown === null ? unknown() : shownTime(shown, clock);
 }
 
-function shownTime({ iso, text }: ShownTime): Html {
-  return html`<time datetime="${iso}" title="${text}">${text}</time>`;
+function shownTime({ iso, text }: ShownTime, clock: "server" | "chain" = "chain"): Html {
+  return html`<time datetime="${iso}" title="${text}"${clock === "server" && html` data-clock="server"`}>${text}</time>`;
 }
 
 /** A block, and this page as of it. */

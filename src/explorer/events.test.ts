@@ -50,11 +50,11 @@ it("a sentence has amounts of known tokens as people read them", () => {
   expect(textOf(say`of ${tokenPart(TOKEN)} to ${amountPart(5_000_000n, TOKEN)}`)).toBe("of USDC to 5 USDC");
   expect(textOf(say`of ${tokenPart(ZERO_ADDRESS)}`)).toBe("of POL");
   expect(textOf(say`spent ${amountOfToken(7n, ZERO_ADDRESS)}`)).toBe("spent 7 wei");
-  expect(textOf(say`spent ${amountOfToken(7n, OTHER)}`)).toBe("spent 7 of 0xababab…ababab");
+  expect(textOf(say`spent ${amountOfToken(7n, OTHER)}`)).toBe("spent 7 units of 0xababab…ababab");
   expect(textOf(say`${amountPart(2n * 10n ** 18n, ZERO_ADDRESS)} in, ${amountPart(7n, OTHER)} out`)).toBe(
-    "2 POL in, 7 out",
+    "2 POL in, 7 units out",
   );
-  expect(textOf(say`${amountPart(7n, null)} out`)).toBe("7 out");
+  expect(textOf(say`${amountPart(7n, null)} out`)).toBe("7 units out");
   expect(textOf(say`until ${timePart(1_800_000_000)}`)).toBe("until 2027-01-15 08:00:00 UTC");
 });
 

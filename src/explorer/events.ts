@@ -164,8 +164,9 @@ function showPart(page: PageContext, part: SentencePart): Html | string {
         ? hash(page, part.id, part.record)
         : recordLink(page, part.record, part.id, part.text);
     case "amount":
-      if (findToken(page, part.token) !== null) return amount(page, part.amount, part.token);
-      return part.text === part.amount ? part.text : html`${part.amount} of ${token(page, part.token)}`;
+      return findToken(page, part.token) !== null || part.text === part.amount
+        ? amount(page, part.amount, part.token)
+        : html`${amount(page, part.amount, part.token)} of ${token(page, part.token)}`;
   }
 }
 

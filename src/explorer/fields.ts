@@ -178,6 +178,8 @@ function plainValue(page: PageContext, fields: Fields, name: string, text: strin
     return amount(page, text, fields[tokenField]);
   // The registry holds bonds in the coin of the chain.
   if (name === "bond") return amount(page, text, ZERO_ADDRESS);
+  // The contract records the fee of a bid without a token.
+  if (name === "fee") return amount(page, text, null);
   if (TIMES.test(name) && text !== "0") return time(text);
   if (name === "status") return status(text);
   if (/^-?[0-9]+$/.test(text)) return number(text);

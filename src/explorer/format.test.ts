@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import {
   formatCompact,
   formatDistance,
+  formatDistanceFromBlock,
   formatExchangeRate,
   formatNumber,
   formatPercent,
@@ -60,6 +61,16 @@ describe("a number", () => {
       "in 2 years",
     ]);
     expect(seconds(8_640_000_000_000)).toBe("in 273,972 years");
+  });
+
+  it("the distance of a time from a block is not in the words of one from now", () => {
+    const seconds = (value: number) => formatDistanceFromBlock(value * 1_000);
+    expect([0, -1, -7_200, 120].map(seconds)).toEqual([
+      "at this block",
+      "1 s earlier",
+      "2 h earlier",
+      "2 min later",
+    ]);
   });
 
   it("keeps every digit, in the text or in its title", () => {

@@ -110,12 +110,22 @@ const DISTANCES = [
   [120, 60, "min"],
 ] as const;
 
-/** How far a time is from now, in one unit: `5 min ago`, `in 3 days`. */
-export function formatDistance(milliseconds: number): string {
+function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(Math.abs(milliseconds) / 1_000);
   const [, size, unit] = DISTANCES.find(([least]) => seconds >= least) ?? [0, 1, "s"];
-  const text = `${formatNumber(String(Math.floor(seconds / size))).text} ${unit}`;
+  return `${formatNumber(String(Math.floor(seconds / size))).text} ${unit}`;
+}
+
+/** How far a time is from now, in one unit: `5 min ago`, `in 3 days`. */
+export function formatDistance(milliseconds: number): string {
+  const text = formatDuration(milliseconds);
   return milliseconds > 0 ? `in ${text}` : `${text} ago`;
+}
+
+/** How far a time is from the block that a page shows, in other words than from now: `5 min earlier`, `3 days later`. */
+export function formatDistanceFromBlock(milliseconds: number): string {
+  if (milliseconds === 0) return "at this block";
+  return `${formatDuration(milliseconds)} ${milliseconds > 0 ? "later" : "earlier"}`;
 }
 
 /** An address or hash by its ends. */

@@ -15,7 +15,7 @@ import {
   pagePath,
   type Site,
 } from "./context.ts";
-import { formatNumber } from "./format.ts";
+import { formatNumber, formatSeconds } from "./format.ts";
 import type { PageView, Section } from "./page.ts";
 
 /** Nothing inline, nothing foreign: a name that breaks out of its place could still load and run nothing. */
@@ -26,9 +26,10 @@ const BASE_SCRIPTS: readonly AssetName[] = ["page.js"];
 
 export function renderExplorerPage(view: PageView, page: PageContext): Html {
   const { head } = page;
+  const blockTime = page.block === null ? null : formatSeconds(head.block_timestamp ?? "");
   const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
   const body = html`${blockBar(page, changes)}
-<main id="main">
+<main id="main"${blockTime !== null && html` data-block-time="${blockTime.iso}"`}>
 <header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}</h1>${view.afterTitle}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
 ${view.main}
 </main>

@@ -92,8 +92,8 @@ describe("the parts of a sentence", () => {
       const tokens = tokensOf(explainParts({ ...event, linked }));
       const isOfIntent = ["SolverBidSubmitted", "IntentFilled"].includes(each.type);
       const { token = ZERO_ADDRESS } = event.args as { readonly token?: string };
-      // A bid has a fee besides, which is read in the input token.
-      const fee = each.type === "SolverBidSubmitted" ? [input] : [];
+      // A bid has a fee besides, which the contract records without a token.
+      const fee = each.type === "SolverBidSubmitted" ? [null] : [];
       expect(tokens).toEqual(isOfIntent ? [input, output, ...fee] : tokens.map(() => token));
       if (isOfIntent) expect(new Set(tokensOf(explainParts(event)))).toEqual(new Set([null]));
     }

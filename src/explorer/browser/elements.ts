@@ -1,18 +1,29 @@
 // Improves elements of the server and of the live feed alike: times become relative, and long texts can be copied.
-import { formatDistance } from "../format.ts";
+import { formatDistance, formatDistanceFromBlock } from "../format.ts";
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 const COPIED_MS = 1_500;
 
-/** Times are in UTC until here; the title has the local time and UTC. Called again, it renews the distance from now. */
+/**
+ * Times are in UTC until here; the title has the local time and UTC. Called again, it renews the distance from now. On a
+ * page as of a block, times of the chain count from that block: a deadline is ahead as long as the page shows it open.
+ */
 export function showTimes(root: ParentNode) {
   for (const element of root.querySelectorAll<HTMLTimeElement>("time[datetime]")) {
     const date = new Date(element.dateTime);
     if (Number.isNaN(date.getTime())) continue;
     if (element.textContent === element.title) element.title = `${LOCAL.format(date)} · ${element.title}`;
-    const text = formatDistance(date.getTime() - Date.now());
+    const text = distanceOf(element, date.getTime());
     if (element.textContent !== text) element.textContent = text;
   }
+}
+
+function distanceOf(element: HTMLTimeElement, at: number): string {
+  const shown = element.closest<HTMLElement>("[data-block-time]")?.dataset.blockTime;
+  const isOfChain = element.dataset.clock === undefined;
+  return shown !== undefined && isOfChain
+    ? formatDistanceFromBlock(at - Date.parse(shown))
+    : formatDistance(at - Date.now());
 }
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -97,7 +97,10 @@ function amount({ text, amount: units, token: of }: SentencePart & { readonly ki
     const isFew = of === NATIVE && FEW_WEI.test(units);
     const shown = formatUnits(units, isFew ? 0 : known.decimals).text;
     made.append(`${shown} ${isFew ? "wei" : known.symbol}`);
-  } else made.append(units, ...(of === null || text === units ? [] : [" of ", address(of)]));
+  } else {
+    const isNamed = of !== null && text !== units;
+    made.append(`${formatUnits(units, null).text} units`, ...(isNamed ? [" of ", address(of)] : []));
+  }
   return made;
 }
 

@@ -10,6 +10,7 @@ import {
   block,
   card,
   findToken,
+  isoTime,
   number,
   price,
   recordLink,
@@ -67,7 +68,7 @@ function offerLine(
   return rangeLine(from, to, limit, { at, kind: at === limit || isBetter(at, limit) ? "good" : "bad" });
 }
 
-const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains. The contract records a fee without a token; it is shown in the input token.</p>`;
+const LADDER_NOTE = html`<p class="soft note">Best first. Each line shows an offer against the limit that the owner set (▏): green on the side where the owner gains. The contract records a fee without a token.</p>`;
 
 function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
   if (records.length === 0) return bidList;
@@ -102,8 +103,8 @@ function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
           html`${amount(page, taken, input_token)}${offerLine(ins, taken, (offer, limit) => offer < limit)}<span class="under">${signed(BigInt(most) - BigInt(taken), input_token, page)} below the maximum</span>`,
         "number",
       ],
-      ["Fee", ({ fee }, page) => amount(page, fee, input_token), "number"],
-      ["Made", "created_at"],
+      ["Fee", "fee", "number"],
+      ["Made", (each) => isoTime(each.created_at, each.chain_bid_id === null ? "server" : "chain")],
       ["Valid until", "valid_until"],
     ],
   };

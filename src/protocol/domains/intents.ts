@@ -220,7 +220,7 @@ export const intentsDomain = defineDomain({
         ...countActivity(timestamp, { bids: 1n }),
       ],
       explain: ({ args }, tokens) =>
-        sentence`Solver ${addressPart(args.solver)} bid #${String(args.bidId)} on intent ${recordPart("intent", args.intentId)}: ${amountPart(args.amountIn, tokens.input_token)} in for ${amountPart(args.amountOut, tokens.output_token)} out, fee ${amountPart(args.fee, tokens.input_token)}`,
+        sentence`Solver ${addressPart(args.solver)} bid #${String(args.bidId)} on intent ${recordPart("intent", args.intentId)}: ${amountPart(args.amountIn, tokens.input_token)} in for ${amountPart(args.amountOut, tokens.output_token)} out, fee ${amountPart(args.fee, null)}`,
     },
     SolverBidSelected: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],
