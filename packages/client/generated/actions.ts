@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xb3bd59d6df7f2920788a0825087090d4e306bfea7a4d5e246541b4d1eb67228f" });
+   * const record = await sextant.getQuote({ quoteHash: "0x14af30ecb3f8e8f03ee7257a939313770ef289e977f9358ad22357f6fe31a652" });
    * ```
    */
   getQuote(parameters: {
@@ -750,7 +750,7 @@ export interface OtherActions {
    * ```
    */
   listDocuments(parameters: {
-    /** Hashes of documents, at most 16, separated by commas. */
+    /** Hashes of documents, at most 33, separated by commas. */
     hash: string;
     /** Records per page, at most 100; larger values count as 100. A page ends early if it would exceed 512 KiB; continue with next_cursor, or with offset plus count. */
     limit?: number;
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_D4srILDahuhbrEEiu3vFHw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_cfq-ktG3b75xJHe79tUqtQ" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_D4srILDahuhbrEEiu3vFHw" });
+   * const record = await sextant.getWebhook({ id: "wh_cfq-ktG3b75xJHe79tUqtQ" });
    * ```
    */
   getWebhook(parameters: {

@@ -763,6 +763,7 @@ export type HostedDocument = {
   service_numeric_id: string | null;
   service_id: string | null;
   agent: string | null;
+  name: string | null;
   size_bytes: number;
   created_at: string;
   updated_at: string;

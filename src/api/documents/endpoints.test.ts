@@ -152,6 +152,30 @@ describe("publishing", () => {
     expect(rows).toEqual([{ recent: true }]);
   });
 
+  it.each([
+    ['{"name":" Quay ","more":1}', "Quay"],
+    ['{"name":"a\\u0000b"}', null],
+    ['{"name":"\\ud800"}', null],
+    [JSON.stringify({ name: "x".repeat(81) }), null],
+    ['{"name":{"name":"x"}}', null],
+    ['["name"]', null],
+  ])("keeps the short name that a document gives itself (%#)", async (text, name) => {
+    await publish("Catalog", { catalog_json: text });
+    const read = () =>
+      database.query<{ name: string | null }>({
+        text: "select name from documents where hash = $1",
+        values: [hashOf(text)],
+      });
+    expect((await read()).rows).toEqual([{ name }]);
+    // As the version before left it.
+    await database.query({
+      text: "update documents set name = null, referred_at = now() - interval '2 days' where hash = $1",
+      values: [hashOf(text)],
+    });
+    await publish("Catalog", { catalog_json: text });
+    expect((await read()).rows).toEqual([{ name }]);
+  });
+
   it("stores one record for twenty concurrent publications of a text", async () => {
     const responses = await Promise.all(
       Array.from({ length: 20 }, (_, i) =>

@@ -185,7 +185,7 @@ async function publishDocument(
     if (current && !current.is_due) return current;
     const bytes = countStoredBytes(request.rawBody);
     await rows.charge(bytes);
-    if (current) await renewDocumentExpiry(rows, kind, document.hash);
+    if (current) await renewDocumentExpiry(rows, kind, document);
     else await insertNewDocument(rows, kind, { document, labels, bytes }, ownLabels);
     const stored = await findDocument(rows, kind, document.hash);
     if (!stored) throw new Error(`the stored ${kind.noun} is missing`);

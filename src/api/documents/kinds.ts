@@ -3,6 +3,7 @@ import { type Hex, keccak256 } from "viem";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress, parseHash } from "../../lib/hex.ts";
+import { findJsonName } from "../../lib/json-name.ts";
 import { scanJson } from "../../lib/json-scan.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 
@@ -107,7 +108,13 @@ export const DOCUMENT_DEPTH_MAX = 64;
 const LIMITS = { depthMax: DOCUMENT_DEPTH_MAX, tokensMax: null, keysMax: null, unambiguous: false };
 
 /** Stored as sent, identified by the hash of its bytes. */
-export type DocumentText = { readonly text: string; readonly hash: Hex; readonly size: number };
+export type DocumentText = {
+  readonly text: string;
+  readonly hash: Hex;
+  readonly size: number;
+  /** The name that it gives itself; null without one. */
+  readonly name: string | null;
+};
 
 /**
  * Accepts any JSON value that is not nested too deeply, even with duplicate keys or numbers beyond a double. The value
@@ -126,10 +133,15 @@ export function parseDocumentText(given: unknown, name: string): DocumentText {
   }
   const problem = scanJson(given, LIMITS);
   if (problem !== null) throw new Fault("INPUT_INVALID", `${name} ${problem}`);
+  return { text: given, hash: keccak256(bytes), size: bytes.length, name: findDocumentName(given, name) };
+}
+
+/** Escapes in the text may make a name that PostgreSQL cannot store. */
+function findDocumentName(given: string, field: string): string | null {
   try {
-    JSON.parse(given);
+    const found = findJsonName(JSON.parse(given));
+    return found !== null && isStorableText(found) ? found : null;
   } catch (cause) {
-    throw new Fault("INPUT_INVALID", `${name} is not valid JSON.`, { cause });
+    throw new Fault("INPUT_INVALID", `${field} is not valid JSON.`, { cause });
   }
-  return { text: given, hash: keccak256(bytes), size: bytes.length };
 }

@@ -9,8 +9,8 @@ import { computedField, defineDerivedRecord } from "../../schema/reads/record.ts
 import { rawSql, type SqlValue, sql } from "../../schema/sql.ts";
 import { DOCUMENT_KINDS, DOCUMENT_LABELS } from "./kinds.ts";
 
-// As many as the records of a page have.
-const HASHES_MAX = 16;
+// A page has all of them, although a text may be published as each of the three kinds.
+const HASHES_MAX = 33;
 
 const KINDS = DOCUMENT_KINDS.map(({ kind }) => `'${kind}'`).join(", ");
 
@@ -27,6 +27,7 @@ const FIELDS: Readonly<Record<string, JsonSchema>> = {
   hash: { type: "string", pattern: "^0x[0-9a-f]{64}$" },
   kind: { type: "string", enum: DOCUMENT_KINDS.map(({ kind }) => kind) },
   ...Object.fromEntries(Object.keys(DOCUMENT_LABELS).map((label) => [label, nullable({ type: "string" })])),
+  name: nullable({ type: "string", description: "The short `name` of a document that is an object." }),
   size_bytes: { type: "integer" },
   created_at: { type: "string", format: "date-time" },
   updated_at: { type: "string", format: "date-time" },

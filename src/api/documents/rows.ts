@@ -25,22 +25,24 @@ export type NewDocument = {
 export async function insertDocument(
   rows: StatementRunner,
   { kind, labels }: Pick<DocumentKind, "kind" | "labels">,
-  { document: { text, hash, size }, labels: given, bytes }: NewDocument,
+  { document: { text, hash, size, name }, labels: given, bytes }: NewDocument,
 ): Promise<void> {
   const columns = labels.map((label) => sql`, ${rawSql(label)}`);
   const values = labels.map((label) => sql`, ${given[label] ?? null}`);
   await rows.run(
-    sql`insert into documents (kind, hash, text, size_bytes, stored_bytes${joinSql(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${bytes}${joinSql(values, "")}) on conflict (kind, hash) do nothing`,
+    sql`insert into documents (kind, hash, text, size_bytes, name, stored_bytes${joinSql(columns, "")}) values (${kind}, ${hash}, convert_to(${text}, 'UTF8'), ${size}, ${name}, ${bytes}${joinSql(values, "")}) on conflict (kind, hash) do nothing`,
   );
 }
 
-/** Restarts the expiry period. The labels of the first publisher stay. */
+/** Restarts the expiry period. The labels of the first publisher stay; a version without names may have stored the row. */
 export async function renewDocumentExpiry(
   rows: StatementRunner,
   { kind }: Pick<DocumentKind, "kind">,
-  hash: Hex,
+  { hash, name }: Pick<DocumentText, "hash" | "name">,
 ): Promise<void> {
-  await rows.run(sql`update documents set referred_at = now() where ${hasKey(kind, hash)}`);
+  await rows.run(
+    sql`update documents set referred_at = now(), name = coalesce(name, ${name}) where ${hasKey(kind, hash)}`,
+  );
 }
 
 export async function findDocument(

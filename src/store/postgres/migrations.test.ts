@@ -42,6 +42,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["contract accounts that pay", "6b988f91a3aab6f3dbffdf626b878017cf46fd0dd7b07780cf2b0db4d077c482"],
   ["settled payments by payer", "d55952b96829a69b061f7503b8d82fb1352c09a3cba919276648d3ecb6b1068d"],
   ["unclear payments", "3368833db7be6660c81c1b8e96013112c71360e0d95f9ecd71de44145b19ba4e"],
+  ["names of documents", "a44fbca69a6297a633e995315c26e53d77c76f24093eb8e6c3123ffa1d3850b9"],
 ];
 
 let server: TestDatabase;

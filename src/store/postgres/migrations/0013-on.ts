@@ -132,4 +132,13 @@ export const laterMigrations: readonly Migration[] = [
         where state = 'reserved' and owner is null and transaction is null and not replaced;
     `,
   },
+  // The name that a hosted document gives itself, so that lists show it without reading the whole text.
+  {
+    version: 21,
+    name: "names of documents",
+    // Null in rows of the version before, until their text is published again.
+    sql: `
+      alter table documents add column name text;
+    `,
+  },
 ];
