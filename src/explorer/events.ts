@@ -22,7 +22,7 @@ import { type Changes, linkTo, type PageContext } from "./context.ts";
 import type { Item } from "./fields.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import { splitWords } from "./format.ts";
-import { type CsvSource, csvOf, table } from "./list.ts";
+import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
 
 /** As GET /events has it. */
 export type ListedEvent = {
@@ -180,13 +180,15 @@ export function intentTokens({ args, parts }: { readonly args: object; readonly 
 type EventTableOptions = {
   /** For a page of events alone: with their types, and links to their blocks instead of this page as of them. */
   readonly isOwnPage?: boolean;
+  /** The order of the blocks, and the same list in the other one. */
+  readonly sort?: Sort;
 };
 
 /** Events as rows, each with its sentence. */
 export function eventTable(
   events: readonly ListedEvent[],
   page: PageContext,
-  { isOwnPage = false }: EventTableOptions = {},
+  { isOwnPage = false, sort }: EventTableOptions = {},
 ): Html {
   const columns: readonly Item<ListedEvent>[] = [
     isOwnPage
@@ -197,7 +199,7 @@ export function eventTable(
     ["What happened", ({ parts }) => renderSentence(page, parts), "sentence"],
     ["Transaction", "tx_hash"],
   ];
-  return table(columns, events, page);
+  return table(columns, events, page, { sort });
 }
 
 /** Newest first, as the live feed adds them: it goes on from the cursor, and knows the same tokens and pages. */

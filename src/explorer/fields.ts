@@ -95,7 +95,7 @@ export function itemValue<T>(
   [, value]: Item<T>,
   record: T,
   page: PageContext,
-  published?: ReadonlySet<unknown>,
+  published?: Pick<ReadonlyMap<unknown, unknown>, "has">,
 ): HtmlValue {
   if (typeof value === "function") return value(record, page);
   const fields = record as Fields;
@@ -114,7 +114,7 @@ export function recordFacts<T>(
   items: readonly Item<T>[],
   record: T,
   page: PageContext,
-  published?: ReadonlySet<unknown>,
+  published?: Pick<ReadonlyMap<unknown, unknown>, "has">,
 ): Html {
   return facts(items.map((item) => [item[0], itemValue(item, record, page, published)]));
 }

@@ -93,17 +93,36 @@ function listTable<T>({ list, records }: ListData<T>, page: PageContext): Html {
   if (records.length === 0) return html`<p class="empty">${list.empty}</p>`;
   const { item } = list;
   if (item !== undefined) return html`<ul class="gallery">${records.map((each) => item(each, page))}</ul>`;
-  return table(list.columns, records, page, list.rowClass);
+  return table(list.columns, records, page, { rowClass: list.rowClass });
 }
+
+/** The column by which rows are sorted, in which direction, and the link to the other direction. */
+export type Sort = {
+  readonly label: string;
+  readonly direction: "ascending" | "descending";
+  readonly other: string;
+};
+
+function columnHead<T>(item: Item<T>, sort: Sort | undefined): Html {
+  const [label] = item;
+  if (label !== sort?.label) return html`<th scope="col" class="${itemKind(item)}">${label}</th>`;
+  const arrow = sort.direction === "ascending" ? "↑" : "↓";
+  return html`<th scope="col" class="${itemKind(item)}" aria-sort="${sort.direction}"><a href="${sort.other}" title="In the other order">${label} <span aria-hidden="true">${arrow}</span></a></th>`;
+}
+
+type TableOptions<T> = {
+  readonly rowClass?: ((record: T) => string) | undefined;
+  readonly sort?: Sort | undefined;
+};
 
 /** Rows with columns; on a phone every row is a card, whose labels come from the columns. */
 export function table<T>(
   columns: readonly Item<T>[],
   records: readonly T[],
   page: PageContext,
-  rowClass: (record: T) => string = () => "",
+  { rowClass = () => "", sort }: TableOptions<T> = {},
 ): Html {
-  const head = columns.map((item) => html`<th scope="col" class="${itemKind(item)}">${item[0]}</th>`);
+  const head = columns.map((item) => columnHead(item, sort));
   const rows = records.map(
     (record) =>
       html`<tr class="${rowClass(record)}">${columns.map((item) => html`<td class="${itemKind(item)}" data-label="${item[0]}"><div class="cell">${itemValue(item, record, page)}</div></td>`)}</tr>`,

@@ -9,7 +9,7 @@ import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
 import { formatPercent } from "./format.ts";
 import type { List } from "./list.ts";
-import { readMetadataName } from "./metadata-name.ts";
+import { addNames, readMetadataName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
@@ -177,10 +177,10 @@ const TEXT_LENGTH_MAX = 48;
 
 const shortText = (value: string) => (value === "" ? unknown() : renderForeignText(value, TEXT_LENGTH_MAX));
 /** Metadata by the name that is in it, or by its URI. */
-const shortUri = ({ metadata_uri }: { readonly metadata_uri: string }) =>
-  shortText(readMetadataName(metadata_uri) ?? metadata_uri);
+const shortUri = ({ metadata_uri, given_name }: WithName<{ readonly metadata_uri: string }>) =>
+  shortText(given_name ?? readMetadataName(metadata_uri) ?? metadata_uri);
 
-const merchantList: List<RecordOf<typeof merchant>> = {
+const merchantList: List<WithName<RecordOf<typeof merchant>>> = {
   route: "/merchants",
   columns: [
     ["Merchant", "merchant_id"],
@@ -197,10 +197,11 @@ export const merchantsPage = defineListPage(merchantList, {
   title: "Merchants",
   lead: "Who sells. Each merchant is an entry of CommerceRegistry with an owner, an address to pay out to, and what it says about itself.",
   order: "By number",
+  complete: addNames,
   example: { active: "true" },
 });
 
-export const serviceList: List<RecordOf<typeof service>> = {
+export const serviceList: List<WithName<RecordOf<typeof service>>> = {
   route: "/services",
   columns: [
     [
@@ -221,10 +222,11 @@ export const servicesPage = defineListPage(serviceList, {
   title: "Services",
   lead: "What merchants offer. An agent gets a quote for a service, pays it, and has a receipt.",
   order: "By number",
+  complete: addNames,
   example: { active: "true" },
 });
 
-export const facilitatorList: List<RecordOf<typeof facilitator>> = {
+export const facilitatorList: List<WithName<RecordOf<typeof facilitator>>> = {
   route: "/facilitators",
   columns: [
     ["Facilitator", "facilitator_id"],
@@ -240,6 +242,7 @@ export const facilitatorsPage = defineListPage(facilitatorList, {
   title: "Facilitators",
   lead: "Who settles payments for merchants. Receipts of the rails facilitator and x402 are recorded by one.",
   order: "By number",
+  complete: addNames,
   example: { active: "true" },
 });
 

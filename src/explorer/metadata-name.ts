@@ -1,9 +1,9 @@
-// The name that the owner of a record gives it in metadata within the URI itself: read without loading anything.
+// The name that the owner of a record gives it: in metadata within the URI itself, or in a document that is hosted here.
+import { findJsonName } from "../lib/json-name.ts";
+import type { ApiReader } from "./api-reader.ts";
 
 // A name with a description fits; a page may have a hundred of them to decode.
 const URI_LENGTH_MAX = 8_192;
-// The length that stays legible in a list.
-const NAME_LENGTH_MAX = 80;
 
 const DATA_URI = /^data:application\/json(?:;charset=utf-8)?(;base64)?,(.*)$/is;
 
@@ -14,11 +14,7 @@ export function readMetadataName(uri: unknown): string | null {
   if (content === "") return null;
   try {
     const text = base64 === undefined ? decodeURIComponent(content) : decodeBase64(content);
-    const value: unknown = JSON.parse(text);
-    const isRecord = typeof value === "object" && value !== null && Object.hasOwn(value, "name");
-    const name = isRecord ? (value as { readonly name: unknown }).name : null;
-    if (typeof name !== "string" || name.length > NAME_LENGTH_MAX) return null;
-    return name.trim() === "" ? null : name.trim();
+    return findJsonName(JSON.parse(text));
   } catch {
     // Anyone may write anything there: what cannot be read has no name.
     return null;
@@ -29,4 +25,73 @@ export function readMetadataName(uri: unknown): string | null {
 function decodeBase64(content: string): string {
   const bytes = Buffer.from(decodeURIComponent(content), "base64");
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+}
+
+/** A record whose owner may have named it. The hash on the chain makes the document one of the owner, whoever hosts it. */
+export type NamedRecord = {
+  readonly metadata_uri?: unknown;
+  readonly metadata_hash?: unknown;
+  readonly capabilities_hash?: unknown;
+};
+
+/** Names of hosted documents, by hash. */
+export type DocumentNames = ReadonlyMap<unknown, string | null>;
+
+const hashOf = ({ metadata_hash, capabilities_hash }: NamedRecord): unknown =>
+  metadata_hash ?? capabilities_hash;
+
+/** The name within the metadata, or that of the document whose hash the record has; null without either. */
+export function findName(record: NamedRecord, names: DocumentNames): string | null {
+  return readMetadataName(record.metadata_uri) ?? names.get(hashOf(record)) ?? null;
+}
+
+/** As GET /documents has them. */
+export type HostedDocuments = {
+  readonly documents: readonly {
+    readonly hash: string;
+    readonly kind: "catalog" | "quote_request" | "quote_response";
+    readonly request_hash: string | null;
+    readonly request_id: string | null;
+    readonly merchant_id: string | null;
+    readonly service_numeric_id: string | null;
+    readonly agent: string | null;
+    readonly name: string | null;
+    readonly size_bytes: number;
+    readonly created_at: string;
+  }[];
+};
+
+// As many as GET /documents takes, so that a page of it has all of them.
+const HASHES_PER_REQUEST = 33;
+
+export const isHash = (value: unknown): value is string => typeof value === "string" && !/^0x0*$/.test(value);
+
+/** The names of the documents that describe records without a name in their metadata: as one statement. */
+export async function readDocumentNames(
+  api: ApiReader,
+  records: readonly NamedRecord[],
+): Promise<DocumentNames> {
+  const unnamed = records.filter(({ metadata_uri }) => readMetadataName(metadata_uri) === null);
+  const hashes = [...new Set(unnamed.map(hashOf).filter(isHash))];
+  const count = Math.ceil(hashes.length / HASHES_PER_REQUEST);
+  const found = await Promise.all(
+    Array.from({ length: count }, (_, index) => {
+      const part = hashes.slice(index * HASHES_PER_REQUEST, (index + 1) * HASHES_PER_REQUEST);
+      return api.get<HostedDocuments>("/documents", { query: { hash: part.join(","), limit: "100" } });
+    }),
+  );
+  const documents = found.flatMap(({ body }) => body.documents);
+  return new Map(documents.flatMap(({ hash, name }) => (name === null ? [] : [[hash, name] as const])));
+}
+
+/** A record with the name that was found for it. */
+export type WithName<T> = T & { readonly given_name?: string | null };
+
+/** Adds to each record of a list the name that its metadata or its document has. */
+export async function addNames<T extends NamedRecord>(
+  api: ApiReader,
+  records: readonly T[],
+): Promise<readonly WithName<T>[]> {
+  const names = await readDocumentNames(api, records);
+  return records.map((each) => ({ ...each, given_name: findName(each, names) }));
 }

@@ -72,26 +72,32 @@ export function definePage<Data>({ load, render, ...page }: PageDeclaration<Data
   };
 }
 
-type ListPage = {
+type ListPage<T> = {
   /** The name of the page, in the navigation too. */
   readonly title: string;
   readonly lead: string;
   /** The order of the rows, in words. */
   readonly order: string;
   readonly note?: Html;
+  /** Adds to the records what another request knows about them. */
+  readonly complete?: (api: ApiReader, records: readonly T[]) => Promise<readonly T[]>;
   /** A query for tests, or how to find one. */
   readonly example: Readonly<Record<string, string>> | FindExample;
 };
 
 /** A page that is one list of the API: its filters, its rows in pages, and its file. */
-export function defineListPage<T>(list: List<T>, { title, lead, order, note, example }: ListPage): Page {
+export function defineListPage<T>(list: List<T>, options: ListPage<T>): Page {
+  const { title, lead, order, note, example, complete = async (_api, records) => records } = options;
   return definePage({
     path: listPath(list),
     nav: title,
     lists: [list],
     filtered: list,
     findExample: typeof example === "function" ? example : async () => ({ query: example }),
-    load: (api, request) => api.list(list, { query: listQuery(request) }),
+    load: async (api, request) => {
+      const data = await api.list(list, { query: listQuery(request) });
+      return { ...data, records: await complete(api, data.records) };
+    },
     render: (data, page) => ({
       title,
       lead,

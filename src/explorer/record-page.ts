@@ -27,16 +27,18 @@ import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
-import { readMetadataName } from "./metadata-name.ts";
+import { findName, type HostedDocuments, isHash, type NamedRecord } from "./metadata-name.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
 
 /** The data that every page of a record has read. */
 type RecordData<T> = {
   readonly record: T;
   readonly call: ApiCall;
-  /** The hashes of the record under which a document is published. */
-  readonly published: ReadonlySet<string>;
+  /** The hashes of the record under which a document is published, with the name of each. */
+  readonly published: Published;
 };
+
+type Published = ReadonlyMap<unknown, string | null>;
 
 type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
   readonly kind: RecordKind;
@@ -85,7 +87,7 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
     render(data, shown): PageView {
       const name = String(data.record[id]);
       const kicker = splitWords(kind);
-      const given = readMetadataName((data.record as { readonly metadata_uri?: unknown }).metadata_uri);
+      const given = findName(data.record as NamedRecord, data.published);
       return {
         kicker,
         title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
@@ -117,27 +119,12 @@ export function padKeys(keys: ReadonlySet<string>, count: number): readonly stri
   return first === undefined ? [] : [...keys, ...Array<string>(Math.max(0, count - keys.size)).fill(first)];
 }
 
-/** As GET /documents has them. */
-export type HostedDocuments = {
-  readonly documents: readonly {
-    readonly hash: string;
-    readonly kind: "catalog" | "quote_request" | "quote_response";
-    readonly request_hash: string | null;
-    readonly request_id: string | null;
-    readonly merchant_id: string | null;
-    readonly service_numeric_id: string | null;
-    readonly agent: string | null;
-    readonly size_bytes: number;
-    readonly created_at: string;
-  }[];
-};
-
-/** The hashes under which a document is published, so that a page links those and no others. */
-async function findPublished(api: ApiReader, hashes: readonly unknown[]): Promise<ReadonlySet<string>> {
-  const given = hashes.filter((each) => typeof each === "string" && !/^0x0*$/.test(each));
-  if (given.length === 0) return new Set();
+/** The documents that are published under the hashes, with their names, so that a page links those and no others. */
+async function findPublished(api: ApiReader, hashes: readonly unknown[]): Promise<Published> {
+  const given = hashes.filter(isHash);
+  if (given.length === 0) return new Map();
   const { body } = await api.get<HostedDocuments>("/documents", { query: { hash: given.join(",") } });
-  return new Set(body.documents.map(({ hash }) => hash));
+  return new Map(body.documents.map(({ hash, name }) => [hash, name]));
 }
 
 /** Facts of the record, with the request that it came from. */

@@ -240,9 +240,15 @@ describe("the list of events", () => {
     const newest = await open("/explorer/events?type=IntentFilled");
     expect(blocksOf(newest)).toEqual(blocks.toReversed().slice(0, 100));
     expect(newest).toContain('href="/explorer/events?type=IntentFilled&amp;order=asc">Oldest first</a>');
+    expect(newest).toMatch(
+      /aria-sort="descending"><a href="\/explorer\/events\?type=IntentFilled&amp;order=asc"[^>]*>Block/,
+    );
     const oldest = await open("/explorer/events?type=IntentFilled&order=asc");
     expect(blocksOf(oldest)).toEqual(blocks.slice(0, 100));
     expect(oldest).toContain('href="/explorer/events?type=IntentFilled">Newest first</a>');
+    expect(oldest).toMatch(
+      /aria-sort="ascending"><a href="\/explorer\/events\?type=IntentFilled"[^>]*>Block/,
+    );
     expect(await open("/explorer/events?type=Strange", 400)).toContain("type must be names of events");
     expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
   });

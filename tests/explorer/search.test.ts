@@ -132,3 +132,69 @@ describe("by hash", () => {
     expect(await response.text()).toContain("at this block");
   });
 });
+
+describe("by name", () => {
+  const dataUri = (name: string) => `data:application/json,${encodeURIComponent(JSON.stringify({ name }))}`;
+
+  async function publish(text: string): Promise<string> {
+    const response = await fetch(`${stage.url}/catalogs`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ catalog_json: text }),
+    });
+    return ((await response.json()) as { catalog_hash: string }).catalog_hash;
+  }
+
+  it.each([
+    ["merchants", "merchant_id", "metadata_hash", "/merchants"],
+    ["services", "service_numeric_id", "metadata_hash", "/services"],
+    ["facilitators", "facilitator_id", "metadata_hash", "/facilitators"],
+    ["agents", "agent_id", "capabilities_hash", "/agents"],
+  ])(
+    "shows the name of the hosted document that a record of %s has the hash of, and finds it",
+    async (table, id, column, path) => {
+      const name = `Harbour <i>${table}`;
+      const hash = await publish(JSON.stringify({ name, more: "x".repeat(50_000) }));
+      const { rows } = await stage.database.query<{ id: string }>(
+        `update ${table} set ${column} = '${hash}', metadata_uri = 'ipfs://elsewhere' where valid_to is null and ${id} = (select max(${id}) from ${table}) returning ${id}::text as id`,
+      );
+      const record = rows[0]?.id ?? "";
+      const shown = `<bdi class="foreign">Harbour &lt;i&gt;${table}</bdi>`;
+      for (const page of [`${path}/${record}`, path, `/documents/${hash}`])
+        expect(await (await stage.get(`/explorer${page}`)).text(), page).toContain(shown);
+      expect(await search(`hARBOUR <I>${table}`)).toBe(`/explorer${path}/${record}`);
+    },
+  );
+
+  it("looks through a hundred of a kind at a time, says so, and leads on until all were looked through", async () => {
+    await stage.database.query({
+      text: `insert into agents select (jsonb_populate_record(a, jsonb_build_object('agent_id', 1000 + n, 'metadata_uri', $1::text))).*
+        from (select a from agents a where valid_to is null limit 1) one(a), generate_series(1, 230) n`,
+      values: [dataUri("One of many")],
+    });
+    await stage.database.query({
+      text: "update agents set metadata_uri = $1 where agent_id = 1",
+      values: [dataUri("Oldest of them")],
+    });
+    let path = "/explorer/search?q=oldest";
+    for (let requests = 1; ; requests += 1) {
+      const response = await stage.get(path);
+      if (response.headers.has("location")) {
+        expect([requests, response.headers.get("location")]).toEqual([3, "/explorer/agents/1"]);
+        break;
+      }
+      const text = await response.text();
+      expect(text).toContain("There are more names: looked through those of 100 agents");
+      const [, next = ""] = /rel="next" href="([^"]+)"/.exec(text) ?? [];
+      path = next.replaceAll("&amp;", "&");
+    }
+    const many = await search("one of many");
+    expect(many.match(/One of many/g)).toHaveLength(100);
+    expect(many).toContain("Search the next ones");
+  });
+
+  it("rejects a position that is not of a search", async () => {
+    expect((await stage.get("/explorer/search?q=name&from=x")).status).toBe(400);
+    expect((await stage.get("/explorer/search?q=name&from=x.x.x.x.x.x")).status).toBe(400);
+  });
+});

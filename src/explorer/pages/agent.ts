@@ -12,7 +12,7 @@ import { writtenAt } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { filterForm, listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
-import { readMetadataName } from "../metadata-name.ts";
+import { addNames, type WithName } from "../metadata-name.ts";
 import { definePage, exampleFrom } from "../page.ts";
 import {
   columns,
@@ -46,8 +46,8 @@ async function readActivity(api: ApiReader, agents: readonly ListedAgent[]) {
 
 const counted = (value: string | null) => (value === null ? "more than 1,000" : number(value));
 
-function galleryItem(each: ListedAgent, counts: Counts | undefined, page: PageContext): Html {
-  const given = readMetadataName(each.metadata_uri);
+function galleryItem(each: WithName<ListedAgent>, counts: Counts | undefined, page: PageContext): Html {
+  const given = each.given_name ?? null;
   const label = html`Agent #${each.agent_id}`;
   const activity =
     counts !== undefined &&
@@ -67,10 +67,14 @@ export const agentsPage = definePage({
   },
   load: async (api: ApiReader, request: PageRequest) => {
     const agents = await api.list(agentList, { query: { limit: GALLERY_SIZE, ...listQuery(request) } });
-    return { agents, activity: await readActivity(api, agents.records) };
+    const [records, activity] = await Promise.all([
+      addNames(api, agents.records),
+      readActivity(api, agents.records),
+    ]);
+    return { agents: { ...agents, records }, activity };
   },
   render: ({ agents, activity }, page) => {
-    const item = (each: ListedAgent) => galleryItem(each, activity.get(each.owner), page);
+    const item = (each: WithName<ListedAgent>) => galleryItem(each, activity.get(each.owner), page);
     const shown = { ...agents, list: { ...agentList, item } };
     return {
       title: "Agents",
@@ -116,6 +120,7 @@ export const agentPage = defineRecordPage({
   kind: "agent",
   include: "provenance",
   id: "agent_id",
+  documents: ["capabilities_hash"],
   findExample: exampleFrom("/trust-signals?subject_type=3&limit=1", "subject_id"),
   load: (api: ApiReader, { agent_id, owner, block_number }: Agent) =>
     readAll({

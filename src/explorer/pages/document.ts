@@ -12,8 +12,8 @@ import { shorten, splitWords } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { listCard } from "../list.ts";
 import { type AttestationSchema, attestationList } from "../lists.ts";
+import type { HostedDocuments } from "../metadata-name.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
-import type { HostedDocuments } from "../record-page.ts";
 
 type Labels = HostedDocuments["documents"][number];
 
@@ -155,10 +155,12 @@ function useCard({ uses }: DocumentData, page: PageContext): Html {
 
 function render(data: DocumentData, page: PageContext): PageView {
   const { documents, schema, attestations } = data;
+  const name = documents[0]?.labels.name ?? null;
   const kinds = [...documents.map(({ label }) => label), ...(schema === null ? [] : ["Attestation schema"])];
   return {
     kicker: kinds.join(", "),
     title: shorten(data.hash),
+    ...(name === null ? {} : { afterTitle: html`<span class="given">${renderForeignText(name)}</span>` }),
     lead: "A text that is hosted here under its hash. A third party wrote it: it is shown as it is, and nothing in it is followed.",
     main: html`<p class="whole"><code data-copy="${data.hash}">${data.hash}</code></p>
 ${documents.map((each) => documentCard(each, data, page))}${schema !== null && schemaCard(schema, page)}

@@ -14,7 +14,7 @@ import {
   getEvents,
   type ListedEvent,
 } from "../events.ts";
-import { type FilteredList, filterForm } from "../list.ts";
+import { type FilteredList, filterForm, type Sort } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
@@ -75,10 +75,18 @@ function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageConte
 }
 
 /** The other order of the same events. */
-function orderLink({ isNewestFirst }: FoundEvents, page: PageContext): Html {
-  const [order, label] = isNewestFirst ? ["asc", "Oldest first"] : [null, "Newest first"];
-  return html`<a href="${linkHere(page, { from: null, order: order ?? null })}">${label}</a>`;
-}
+const otherOrder = ({ isNewestFirst }: FoundEvents, page: PageContext) =>
+  linkHere(page, { from: null, order: isNewestFirst ? "asc" : null });
+
+/** On a phone, where a table has no heads, this is the only link to the other order. */
+const orderLink = (data: FoundEvents, page: PageContext) =>
+  html`<a href="${otherOrder(data, page)}">${data.isNewestFirst ? "Oldest first" : "Newest first"}</a>`;
+
+const sortOf = (data: FoundEvents, page: PageContext): Sort => ({
+  label: "Block",
+  direction: data.isNewestFirst ? "descending" : "ascending",
+  other: otherOrder(data, page),
+});
 
 /** All of them are in the list that reads forwards. */
 const allOfBlock = (page: PageContext, given: string) =>
@@ -92,7 +100,7 @@ function render(data: FoundEvents, page: PageContext): PageView {
   const rows =
     events.length === 0
       ? html`<p class="empty">${data.next !== null ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
-      : eventTable(events, page, { isOwnPage: true });
+      : eventTable(events, page, { isOwnPage: true, sort: sortOf(data, page) });
   const title = data.isNewestFirst ? "Newest first" : "In the order of the chain";
   return {
     title: "Events",

@@ -1,12 +1,13 @@
 // Search by id, address, hash or name: leads to the record if there is one, and lists them if there are several.
+import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { card, notice, type RecordKind, recordPath } from "../components.ts";
-import type { PageContext, PageRequest } from "../context.ts";
+import { linkHere, type PageContext, type PageRequest } from "../context.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
-import { readMetadataName } from "../metadata-name.ts";
+import { findName, readDocumentNames } from "../metadata-name.ts";
 import { definePage } from "../page.ts";
 
 const BY_ID: readonly RecordKind[] = [
@@ -56,6 +57,8 @@ type Found = {
   readonly text: string;
   readonly kind: "id" | "address" | "hash" | "other";
   readonly records: readonly FoundRecord[];
+  /** For a search by name: what was looked through, and where the next search goes on. */
+  readonly names?: Pick<NameSearch, "searched" | "next">;
 };
 
 /** Words that people use alongside the names of the kinds. */
@@ -100,14 +103,17 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
     ]);
     return { text: hex, kind: "hash", records: withoutRepetition([...records, ...naming]) };
   }
-  return { text, kind: "other", records: text.length < NAME_LENGTH_MIN ? [] : await findByName(api, text) };
+  if (text.length < NAME_LENGTH_MIN) return { text, kind: "other", records: [] };
+  const { records, ...names } = await findByName(api, text, query.from);
+  return { text, kind: "other", records, names };
 }
 
 // Shorter texts are in most names.
 const NAME_LENGTH_MIN = 2;
-// As many as the API has in a page: it has no index of names.
+// As many as the API has in a page: it has no index of names, so that a search looks through one page of each list.
 const NAMED_RECORDS = "100";
-const FOUND_NAMES_MAX = 20;
+// More than that calls for a longer part of the name.
+const FOUND_NAMES_MAX = 100;
 
 /** The lists whose records have names: the field of the id, and of a name outside of the metadata. */
 const NAMED: readonly (readonly [route: string, kind: RecordKind, id: string, name?: string])[] = [
@@ -121,20 +127,51 @@ const NAMED: readonly (readonly [route: string, kind: RecordKind, id: string, na
 
 const foldCase = (text: string) => text.normalize("NFKC").toLowerCase();
 
-/** Records among the first page of each list whose name contains the text. */
-async function findByName(api: ApiReader, text: string): Promise<readonly FoundRecord[]> {
+type NameSearch = {
+  readonly records: readonly FoundRecord[];
+  /** How many records of each kind were looked through. */
+  readonly searched: readonly { readonly kind: RecordKind; readonly count: number }[];
+  /** The cursors of the lists that have more; null if none has. */
+  readonly next: string | null;
+};
+
+/** The cursor of each list, in order: null begins with its first page, and an empty one has ended. */
+function readPosition(from: string | undefined): readonly (string | null)[] {
+  if (from === undefined) return NAMED.map(() => null);
+  const cursors = from.split(".");
+  if (cursors.length !== NAMED.length)
+    throw new Fault("INPUT_INVALID", "from is not a position of a search.");
+  return cursors;
+}
+
+/** Records among one page of each list whose name contains the text. */
+async function findByName(api: ApiReader, text: string, from: string | undefined): Promise<NameSearch> {
   const wanted = foldCase(text);
-  const found = await Promise.all(
-    NAMED.map(async ([route, kind, id, nameField]) => {
-      const { records } = await api.records<ApiRecord>({ route }, { query: { limit: NAMED_RECORDS } });
-      return records.flatMap((record): FoundRecord[] => {
-        const names = [readMetadataName(record.metadata_uri), nameField && record[nameField]];
-        const name = names.find((each) => typeof each === "string" && foldCase(each).includes(wanted));
-        return typeof name === "string" ? [{ kind, id: String(record[id]), name }] : [];
-      });
+  const position = readPosition(from);
+  const lists = await Promise.all(
+    NAMED.map(async ([route, kind, id, nameField], index) => {
+      const cursor = position[index];
+      if (cursor === "") return { kind, id, nameField, records: [], next: null };
+      const page = await api.records<ApiRecord>({ route }, { query: { limit: NAMED_RECORDS, cursor } });
+      return { ...page, kind, id, nameField };
     }),
   );
-  return found.flat().slice(0, FOUND_NAMES_MAX);
+  const documents = await readDocumentNames(
+    api,
+    lists.flatMap(({ records }) => records),
+  );
+  const records = lists.flatMap(({ kind, id, nameField, records: listed }) =>
+    listed.flatMap((record): FoundRecord[] => {
+      const names = [findName(record, documents), nameField && record[nameField]];
+      const name = names.find((each) => typeof each === "string" && foldCase(each).includes(wanted));
+      return typeof name === "string" ? [{ kind, id: String(record[id]), name }] : [];
+    }),
+  );
+  return {
+    records,
+    searched: lists.map(({ kind, records: { length } }) => ({ kind, count: length })),
+    next: lists.some(({ next }) => next !== null) ? lists.map(({ next }) => next ?? "").join(".") : null,
+  };
 }
 
 async function findRecords(
@@ -195,29 +232,43 @@ const HINTS: Readonly<Record<Found["kind"], string>> = {
   address: "No record of this kind belongs to the address at this block.",
   hash: "No transaction, quote, document, schema, attestation or service has this hash at this block.",
   other:
-    "No name contains this, among the newest hundred agents and the first hundred merchants, services, facilitators, solvers and attestors. Search for an id such as 15, intent 15 or block 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
+    "No name that was looked through contains this. Search for an id such as 15, intent 15 or block 15, an address (0x and 40 hex digits) or a hash (0x and 64 hex digits).",
 };
+
+/** The number of names that were looked through, and the way to search on. */
+function nameNote({ names }: Found, page: PageContext): Html | null {
+  if (names === undefined) return null;
+  const counts = names.searched
+    .filter(({ count }) => count > 0)
+    .map(({ kind, count }) => `${count} ${kind}${count === 1 ? "" : "s"}`);
+  const further =
+    names.next !== null &&
+    html`<nav class="pagination" aria-label="Pages"><a rel="next" href="${linkHere(page, { from: names.next })}">Search the next ones →</a></nav>`;
+  return html`<p class="soft note">${names.next === null ? "Looked through the names of" : "There are more names: looked through those of"} ${counts.join(", ")}${page.query.from !== undefined && ", after those of the searches before"}.</p>${further}`;
+}
 
 export const searchPage = definePage({
   path: "/search",
-  query: ["q"],
+  query: ["q", "from"],
   findExample: async () => ({ query: { q: "1" } }),
   load: search,
   render: (found, page) => {
     const { text, kind, records } = found;
     const [only, ...others] = records;
-    const path = only === undefined || others.length > 0 ? null : recordPath(page, only.kind, only.id);
+    const isOnly = only !== undefined && others.length === 0 && (found.names?.next ?? null) === null;
+    const path = isOnly ? recordPath(page, only.kind, only.id) : null;
     return {
       title: "Search",
       lead: text === "" ? "By id, address, hash or name." : html`For ${renderForeignText(text, 100)}`,
       ...(path === null ? {} : { redirect: path }),
-      main:
+      main: html`${
         records.length === 0
           ? notice("info", HINTS[kind])
           : card(
               "Found",
-              html`<ul class="results">${records.map((each) => resultItem(each, found, page))}</ul>`,
-            ),
+              html`<ul class="results">${records.slice(0, FOUND_NAMES_MAX).map((each) => resultItem(each, found, page))}</ul>${records.length > FOUND_NAMES_MAX && html`<p class="soft note">The first ${FOUND_NAMES_MAX} of ${records.length}. Search for more of the name.</p>`}`,
+            )
+      }${nameNote(found, page)}`,
     };
   },
 });

@@ -211,7 +211,7 @@ function bidTable(
     ],
     rows,
     page,
-    (event) => (isSelected(event) ? "chosen" : ""),
+    { rowClass: (event) => (isSelected(event) ? "chosen" : "") },
   );
 }
 
@@ -225,6 +225,7 @@ const RECORD: readonly Item<Solver>[] = [
 export const solverPage = defineRecordPage({
   kind: "solver",
   id: "solver_id",
+  documents: ["capabilities_hash"],
   findExample: async (get) => {
     const { fill } = await findFirst(get, "/intents?status=filled&limit=1");
     const { solver } = fill as unknown as { readonly solver: string };

@@ -1,0 +1,130 @@
+// The explorer as people read it, on a phone and on a desktop: names, prices, distances in time, links and ways on.
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ExplorerStage, openExplorerStage } from "../explorer/explorer-stage.ts";
+import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
+import { openBrowser, openPage } from "./browser.ts";
+
+const NAME = "Harbour <b>guide";
+
+let browser: Browser;
+let stage: ExplorerStage;
+
+const first = async (statement: string) => {
+  const { rows } = await stage.database.query<Record<string, string>>(statement);
+  const [row] = rows;
+  if (row === undefined) throw new Error(`there is no row of ${statement}`);
+  return row;
+};
+
+beforeAll(async () => {
+  [browser, stage] = await Promise.all([openBrowser(), openExplorerStage()]);
+  const published = await fetch(`${stage.url}/catalogs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ catalog_json: JSON.stringify({ name: NAME }) }),
+  });
+  const { catalog_hash } = (await published.json()) as { catalog_hash: string };
+  await stage.database.query({
+    text: "update agents set capabilities_hash = $1, metadata_uri = 'ipfs://elsewhere' where agent_id = 1",
+    values: [catalog_hash],
+  });
+}, SHARED_HISTORY_MS_MAX);
+afterAll(async () => {
+  await browser?.close();
+  await stage?.close();
+});
+
+describe.each([360, 1_280])("at %i pixels", (width) => {
+  let page: Page;
+  let errors: readonly string[];
+
+  const visit = async (path: string) => {
+    await page.goto(`${stage.url}/explorer${path}`);
+    // The modules have run once the slider is there.
+    await page.waitForSelector("input[type=range]");
+  };
+  const texts = (selector: string) => page.locator(selector).allInnerTexts();
+
+  beforeAll(async () => {
+    ({ page, errors } = await openPage(browser, { viewport: { width, height: 900 } }));
+  });
+  afterAll(async () => {
+    await page.context().close();
+    expect(errors).toEqual([]);
+  });
+
+  it("shows filtered events newest first, each record of a sentence as a link, and turns their order", async () => {
+    const blocks = async () =>
+      (await texts('td[data-label="Block"] a')).map((text) => Number(text.replaceAll(",", "")));
+    await visit("/events?type=SolverBidSubmitted");
+    const newest = await blocks();
+    expect(newest.length).toBeGreaterThan(5);
+    expect(newest).toEqual([...newest].sort((a, b) => b - a));
+    const sentence = page.locator("span.sentence").first();
+    const record = sentence.locator('a[href^="/explorer/intents/"]');
+    expect(await sentence.innerText()).toContain(`on intent ${await record.innerText()}`);
+    expect(await sentence.innerText()).toMatch(/fee [\d,]+ units$/);
+    // A phone shows no heads of columns, so that the link above the table turns the order there.
+    const turn = width < 700 ? page.getByRole("link", { name: "Oldest first" }) : page.locator("th a");
+    await turn.click();
+    await page.waitForURL("**/explorer/events?type=SolverBidSubmitted&order=asc");
+    const oldest = await blocks();
+    expect(oldest).toEqual([...oldest].sort((a, b) => a - b));
+  });
+
+  it("shows agents as a gallery, finds one by the name of its document, and keeps the name apart", async () => {
+    await visit("/agents");
+    const items = await texts(".gallery > li");
+    expect(items.length).toBeGreaterThan(0);
+    for (const item of items) expect(item).toMatch(/Its owner has (more than )?[\d,]+ intents/);
+    await page.goto(`${stage.url}/explorer/search?q=hARBOUR`);
+    expect(page.url()).toBe(`${stage.url}/explorer/agents/1`);
+    expect(await page.locator(".title-line bdi.foreign").innerText()).toBe(NAME);
+  });
+
+  it("shows the price of an intent and its inverse, its fill in percent, and how many there are", async () => {
+    await visit("/intents?status=filled");
+    // An owner that accepts any amount sets no price.
+    const prices = (await texts('td[data-label="Price at least"]')).filter((each) => each !== "–");
+    expect(prices.length).toBeGreaterThan(0);
+    for (const price of prices)
+      expect(price.replace(/\s+/g, " ")).toMatch(/[\d,.]+ (\w+) per (\w+) [\d,.]+ \2 per \1$/);
+    for (const share of await texts('td[data-label="Filled"]')) expect(share).toMatch(/^[\d,.]+ %$/);
+    await visit("/intents?limit=5");
+    expect(await texts(".count")).toEqual(["More than 5."]);
+    await page.getByRole("link", { name: "Next →" }).click();
+    await page.waitForSelector("input[type=range]");
+    expect((await texts(".count"))[0]).toMatch(/^Page 2, /);
+  });
+
+  it("shows the fees of bids in units, because the contract names no token of them", async () => {
+    const { id } = await first(
+      "select intent_id::text as id from bids where valid_to is null group by 1 order by count(*) desc limit 1",
+    );
+    await visit(`/intents/${id}`);
+    const fees = await texts('td[data-label="Fee"]');
+    expect(fees.length).toBeGreaterThan(0);
+    for (const fee of fees) expect(fee).toMatch(/^[\d,]+ units$/);
+  });
+
+  it("counts the times of a page as of a block from that block, and its banner from now", async () => {
+    const { account, block } = await first(
+      `select w.account, w.valid_from::text as block from spend_windows w
+       where not exists (select from policies p where p.account = w.account and p.frozen) order by w.valid_from limit 1`,
+    );
+    await visit(`/accounts/${account}?block=${block}`);
+    const resets = await texts('td[data-label="Resets"] time');
+    expect(resets.length).toBeGreaterThan(0);
+    for (const each of resets) expect(each).toMatch(/^[\d,]+ (s|min|h|days) later$/);
+    expect(await page.locator(".past-text time").innerText()).toMatch(/ ago$/);
+    await visit(`/accounts/${account}`);
+    for (const each of await texts("main time")) expect(each).toMatch(/^in | ago$/);
+  });
+
+  it("leads back from the description of the API", async () => {
+    await page.goto(`${stage.url}/docs`);
+    await page.locator("a.brand").click();
+    await page.waitForURL("**/explorer");
+  });
+});
