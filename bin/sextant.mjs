@@ -24,6 +24,8 @@ async function loadMain() {
   // The sources need no build: recent Node versions strip types while loading, tsx does for the others.
   const stripsTypes = major > 24 || (major === 24 && minor >= 3) || (major === 22 && minor >= 18);
   if (!stripsTypes) {
+    // Its two hundred modules need no hook of tsx, each of which is a message to another thread.
+    if (process.argv[2] === "mcp") await import("@modelcontextprotocol/server/stdio");
     const { register } = await import("tsx/esm/api");
     register();
   }

@@ -10,6 +10,7 @@ import {
   renderOperations,
   renderRecords,
 } from "./render.ts";
+import { renderToolList } from "./tool-list.ts";
 
 const FOLDER = "packages/client/generated";
 
@@ -34,6 +35,7 @@ export function renderClientFiles(): Readonly<Record<string, string>> {
     [`${FOLDER}/actions.ts`]: renderActions(operations),
     [`${FOLDER}/service-codes.ts`]: renderFaultCodes(FAULTS),
     "src/cli/generated/api-description.ts": renderDescriptions(operations, schemas),
+    "src/cli/generated/tool-list.ts": renderToolList(),
   };
 }
 

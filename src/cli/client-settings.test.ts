@@ -137,6 +137,7 @@ describe("settings", () => {
 });
 
 describe("a key in a file", () => {
+  const ORDER = `0x${"f".repeat(31)}ebaaedce6af48a03bbfd25e8cd0364141`;
   const write = (text: string, mode: number) => {
     const file = join(folder, "payer.key");
     writeFileSync(file, text);
@@ -153,6 +154,7 @@ describe("a key in a file", () => {
     ["it is not there", () => ({ SEXTANT_PAYER_KEY_FILE: "/nowhere" }), /cannot be read/],
     ["it is something else", () => write("7".repeat(1_000), 0o600), /must be 0x followed by 64 hex digits/],
     ["it is not a key of the curve", () => write(`0x${"00".repeat(32)}`, 0o600), /must be 0x followed by 64/],
+    ["it is the order of the curve", () => write(ORDER, 0o600), /must be 0x followed by 64/],
     [
       "there is another one",
       () => ({ ...write(KEY, 0o600), SEXTANT_PAYER_KEY: OTHER_KEY }),

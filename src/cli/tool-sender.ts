@@ -11,17 +11,12 @@ import { SeenBlock } from "@sextant/client/http/seen-block";
 import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
-import type { CallOptions, SendRequest } from "../mcp/server.ts";
 import type { ServiceRequest } from "../mcp/tool.ts";
+import type { CallOptions, SendRequest } from "../mcp/tool-calls.ts";
 import { encodePayment, type ServiceResponse } from "../mcp/tool-result.ts";
 import type { OpenClient } from "./client-settings.ts";
 import { findPaidAction } from "./client-settings.ts";
-
-/**
- * The same call within this time is the same purchase: a caller that lost the response calls again, which looks
- * exactly like a wish for news. Callers give up after a minute or few; a snapshot is minutes old in any case when it is read.
- */
-export const PURCHASE_MS = 10 * 60_000;
+import { PURCHASE_MS } from "./tool-price.ts";
 
 // Agents wait for a minute, and can call again themselves.
 const ATTEMPTS_MAX = 2;

@@ -5,7 +5,9 @@ import { sendToRoute } from "../http/internal-requests.ts";
 import { Fault } from "../lib/fault.ts";
 import { isJsonObject } from "../lib/json.ts";
 import type { Endpoint, EndpointRequest, EndpointResponse } from "../schema/endpoint.ts";
-import { createServerFactory, type McpServerOptions, type SendRequest } from "./server.ts";
+import { createServerFactory, type McpServerOptions } from "./server.ts";
+import type { Tool } from "./tool.ts";
+import { createToolCalls, type SendRequest } from "./tool-calls.ts";
 import { encodePayment, parseJson } from "./tool-result.ts";
 
 const MCP_PATH = "/mcp";
@@ -23,13 +25,16 @@ const CLIENT_HEADER = "x-client";
 /** Sends requests on behalf of a client, as limits per client count it. */
 export type ClientSender = (client: string) => SendRequest;
 
-type McpEndpointOptions = Omit<McpServerOptions, "createSender"> & { readonly sendFor: ClientSender };
+type McpEndpointOptions = Omit<McpServerOptions, "createCalls" | "tools"> & {
+  readonly tools: readonly Tool[];
+  readonly sendFor: ClientSender;
+};
 
 export function createMcpEndpoint({ sendFor, ...options }: McpEndpointOptions): Endpoint {
-  const createSender: McpServerOptions["createSender"] = ({ requestInfo }) =>
-    sendFor(requestInfo?.headers.get(CLIENT_HEADER) ?? "");
+  const createCalls: McpServerOptions["createCalls"] = ({ requestInfo }) =>
+    createToolCalls(options.tools, sendFor(requestInfo?.headers.get(CLIENT_HEADER) ?? ""));
   // No state between requests, and no subscriptions: the tools do not change while the process runs.
-  const handler = createMcpHandler(createServerFactory({ ...options, createSender }), {
+  const handler = createMcpHandler(createServerFactory({ ...options, createCalls }), {
     maxSubscriptions: 0,
     maxRequestBodySize: BODY_BYTES_MAX,
   });

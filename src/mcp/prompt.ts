@@ -1,7 +1,7 @@
 // A prompt: one of the usual jobs, as a text that a user picks and a model follows with the tools.
 import type { GetPromptResult, McpServer } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../lib/json.ts";
-import { listSchema } from "./tool.ts";
+import { listSchema } from "./listed-tool.ts";
 
 export type Prompt = {
   readonly name: string;

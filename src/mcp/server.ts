@@ -1,62 +1,41 @@
 // An MCP server over tools that are routes: one per request or connection, for clients of the 2025 and the 2026 protocol.
 import {
   type CallToolResult,
-  CLIENT_CAPABILITIES_META_KEY,
   type McpRequestContext,
   McpServer,
   type McpServerFactory,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { describeWrongChecksum } from "../lib/checksum.ts";
-import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
-import { isJsonObject } from "../lib/json.ts";
+import { type ListedTool, listSchema } from "./listed-tool.ts";
 import { type Prompt, registerPrompt } from "./prompt.ts";
-import { listSchema, type ServiceRequest, type Tool } from "./tool.ts";
 import type { ToolArguments } from "./tool-declaration.ts";
-import {
-  buildErrorResult,
-  buildResult,
-  countFitting,
-  cutText,
-  PAYMENT_META,
-  type PaymentBinding,
-  parseJson,
-  type ServiceResponse,
-  shortenToFit,
-} from "./tool-result.ts";
 
 export type McpServerOptions = {
   readonly name: string;
   readonly version: string;
   /** How to work with the tools, for the model. */
   readonly instructions: string;
-  readonly tools: readonly Tool[];
+  readonly tools: readonly ListedTool[];
   readonly prompts: readonly Prompt[];
-  readonly resultBytesMax?: number;
-  /** How requests are sent for one server, which serves one HTTP request or one connection. */
-  readonly createSender: (context: McpRequestContext) => SendRequest;
+  /** How tools are called on one server, which serves one HTTP request or one connection. */
+  readonly createCalls: (context: McpRequestContext) => ToolCalls;
 };
 
-export type CallOptions = {
-  /** Present if the caller gave one. */
-  readonly payment: object | null;
-  /** Aborted when the caller no longer waits. */
-  readonly signal: AbortSignal;
+/** Apart from the list, which an agent reads first: whatever calls need may load with the first of them. */
+export type ToolCalls = {
+  call(name: string, args: ToolArguments, context: ServerContext): Promise<CallToolResult>;
+  /** The details of a tool. */
+  describe(name: unknown): Promise<CallToolResult>;
 };
 
-/** Sends a request to the service. */
-export type SendRequest = (request: ServiceRequest, options: CallOptions) => Promise<ServiceResponse>;
-
-// A few thousand tokens: what a model can read without losing its own thread.
-const RESULT_BYTES_MAX = 16 * 1024;
 /** The extension by which client and server agree on the result type for terms; see https://x402.org. */
-const PAYMENT_EXTENSION = "org.x402/payment";
+export const PAYMENT_EXTENSION = "org.x402/payment";
 
 export function createServerFactory(options: McpServerOptions): McpServerFactory {
-  const { name, version, instructions, tools, prompts, resultBytesMax = RESULT_BYTES_MAX } = options;
+  const { name, version, instructions, tools, prompts } = options;
   return (request) => {
     const { era } = request;
-    const calls = { send: options.createSender(request), resultBytesMax };
+    const calls = options.createCalls(request);
     const sellsByTerms = era === "modern" && tools.some(({ price }) => price?.isPaidByCaller);
     const extensions = sellsByTerms ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {};
     const server = new McpServer(
@@ -65,22 +44,21 @@ export function createServerFactory(options: McpServerOptions): McpServerFactory
     );
     for (const tool of tools) {
       server.registerTool(tool.name, listTool(tool), (args: ToolArguments, context: ServerContext) =>
-        callTool(calls, tool, args, context),
+        calls.call(tool.name, args, context),
       );
     }
-    const names = tools.map(({ name }) => name);
-    server.registerTool("describe_tool", DESCRIBE_TOOL, ({ name }) => describeTool(tools, names, name));
+    server.registerTool("describe_tool", DESCRIBE_TOOL, (args) => calls.describe(args.name));
     for (const prompt of prompts) registerPrompt(server, prompt);
     return server;
   };
 }
 
 /** Hints that are the default of the protocol, or follow from another one, are left out: the list is read by models. */
-function listTool({ title, description, input, isReadOnly, price }: Tool) {
+function listTool({ title, description, listedSchema, isReadOnly, price }: ListedTool) {
   return {
     title,
     description,
-    inputSchema: input,
+    inputSchema: listSchema(listedSchema),
     annotations:
       isReadOnly && !price ? { readOnlyHint: true } : { destructiveHint: false, idempotentHint: true },
     ...(price ? { _meta: { "x402/price": price.terms } } : {}),
@@ -93,99 +71,3 @@ const DESCRIBE_TOOL = {
   inputSchema: listSchema({ type: "object", properties: { name: { type: "string" } }, required: ["name"] }),
   annotations: { readOnlyHint: true },
 };
-
-function describeTool(tools: readonly Tool[], names: readonly string[], name: unknown): CallToolResult {
-  const tool = tools.find((each) => each.name === name);
-  if (tool === undefined) return rejectArguments(`name must be one of ${names.join(", ")}.`);
-  const { details, inputSchema, outputSchema } = tool;
-  const described = { name, description: details, arguments: inputSchema };
-  const text = JSON.stringify({ ...described, result: outputSchema });
-  // The schemas of the largest results are in the OpenAPI document only.
-  const isShort = outputSchema !== null && text.length <= RESULT_BYTES_MAX;
-  const structuredContent = isShort ? { ...described, result: outputSchema } : described;
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
-}
-
-function rejectArguments(error: string, payment?: ServiceResponse["payment"]): CallToolResult {
-  const headers = { "x-error-code": "INPUT_INVALID" };
-  const response = { status: 400, headers, body: JSON.stringify({ error }), ...(payment && { payment }) };
-  return buildErrorResult(response, "tool-result") ?? TOO_LARGE;
-}
-
-async function callTool(
-  { send, resultBytesMax }: { readonly send: SendRequest; readonly resultBytesMax: number },
-  tool: Tool,
-  args: ToolArguments,
-  context: ServerContext,
-): Promise<CallToolResult> {
-  const options = { payment: readPayment(context), signal: context.mcpReq.signal };
-  const binding = readBinding(context);
-  const { cursor, ...others } = args;
-  const problem = tool.findProblem(args) ?? (tool.price?.isPaidByCaller ? findMistyped(args) : null);
-  if (problem !== null)
-    return rejectArguments(problem, tool.price?.isPaidByCaller === false ? UNPAID : undefined);
-  const response = await send(tool.toRequest(tool.isText ? others : args), options);
-  const failure = buildErrorResult(response, binding);
-  if (failure !== null) return failure;
-  const { foreignText } = tool;
-  // With its comma in place of one of the braces.
-  const markBytes = foreignText.length === 0 ? 0 : Buffer.byteLength(JSON.stringify({ foreignText }));
-  const bytesMax = resultBytesMax - markBytes;
-  if (tool.isText) {
-    const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
-    return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, foreignText);
-  }
-  const body = noteInvisibleWithin(parseJson(response.body));
-  const fitting = countFitting(body, bytesMax);
-  if (fitting === null) return buildShortResult(body, response, { bytesMax, wasCut: false, foreignText });
-  // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
-  for (const limit of new Set([fitting, 1])) {
-    const shorter = await send(tool.toRequest({ ...args, limit }), options);
-    const failed = buildErrorResult(shorter, binding);
-    if (failed !== null) return failed;
-    const page = noteInvisibleWithin(parseJson(shorter.body));
-    if (limit === 1 || countFitting(page, bytesMax) === null) {
-      return buildShortResult(page, shorter, { bytesMax, wasCut: true, foreignText });
-    }
-  }
-  return TOO_LARGE;
-}
-
-const UNPAID = { charged: "no", advice: "Nothing was charged." } as const;
-
-/** Before a caller signs: the service accepts any address, and would be paid for a wallet that was not meant. */
-function findMistyped(args: ToolArguments): string | null {
-  return Object.values(args).flatMap((value) => describeWrongChecksum(String(value)) ?? [])[0] ?? null;
-}
-
-function buildShortResult(
-  body: unknown,
-  response: ServiceResponse,
-  {
-    bytesMax,
-    wasCut,
-    foreignText,
-  }: { readonly bytesMax: number; readonly wasCut: boolean; readonly foreignText: readonly string[] },
-): CallToolResult {
-  const shortened = shortenToFit(body, bytesMax, wasCut);
-  return shortened === null ? TOO_LARGE : buildResult(shortened, response, foreignText);
-}
-
-const TOO_LARGE: CallToolResult = {
-  isError: true,
-  content: [{ type: "text", text: "The response is too large for a tool; read it from the API over HTTP." }],
-};
-
-function readPayment({ mcpReq }: ServerContext): object | null {
-  const payment = (mcpReq._meta as Readonly<Record<string, unknown>> | undefined)?.[PAYMENT_META];
-  return isJsonObject(payment) ? payment : null;
-}
-
-/** The extension if the client says with its call that it understands it, as the binding of x402 requires. */
-function readBinding({ mcpReq }: ServerContext): PaymentBinding {
-  const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
-  const capabilities = envelope[CLIENT_CAPABILITIES_META_KEY];
-  const extensions = isJsonObject(capabilities) ? capabilities.extensions : null;
-  const isUnderstood = isJsonObject(extensions) && Object.hasOwn(extensions, PAYMENT_EXTENSION);
-  return isUnderstood ? "extension" : "tool-result";
-}

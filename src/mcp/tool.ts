@@ -1,5 +1,4 @@
 // A tool is one of our routes, or one of several that an argument selects: inputs, texts and output come from the routes.
-import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../lib/json.ts";
 import { FOREIGN_TEXT, type JsonSchema } from "../schema/json-schema.ts";
 import {
@@ -10,6 +9,7 @@ import {
   offeredParameters,
   type SelectableRoute,
 } from "./arguments.ts";
+import type { ListedTool } from "./listed-tool.ts";
 import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
 
 export type ServiceRequest = {
@@ -22,20 +22,15 @@ export type ServiceRequest = {
   readonly parameters: Readonly<Record<string, string>>;
 };
 
-export type Tool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
-  /** In short, for the list of tools. */
-  readonly description: string;
-  /** In full. */
+export type Tool = ListedTool & {
+  /** The description in full. */
   readonly details: string;
-  /** The listed form accepts any object: `findProblem` says what is wrong with one. */
-  readonly input: StandardSchemaWithJSON<ToolArguments>;
   readonly inputSchema: JsonSchema;
   /** Null if the tool returns text, or if one of several routes responds. */
   readonly outputSchema: JsonSchema | null;
   readonly isText: boolean;
   /** The fields of its result that hold texts of others, sorted. */
   readonly foreignText: readonly string[];
-  readonly isReadOnly: boolean;
   /** Says what is wrong with the arguments, and what is allowed; null for none. */
   findProblem(args: ToolArguments): string | null;
   toRequest(args: ToolArguments): ServiceRequest;
@@ -60,7 +55,7 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
     details: [purpose, described, describeDefaults(defaults), price?.sentence, price?.details]
       .filter(Boolean)
       .join(" "),
-    input: listSchema(buildListedSchema(inputSchema, { defaults, hints })),
+    listedSchema: buildListedSchema(inputSchema, { defaults, hints }),
     inputSchema,
     outputSchema: isText || selectable.length > 1 ? null : buildOutputSchema(first.route),
     isText,
@@ -70,20 +65,6 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
     ),
     findProblem: (args) => findArgumentProblem(selectable, args, isText),
     toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...defaults, ...args }),
-  };
-}
-
-/** Compiles nothing: a server lists its tools in the first response, and most are never called. */
-export function listSchema(schema: object): StandardSchemaWithJSON<ToolArguments> {
-  const json = () => ({ ...schema });
-  return {
-    "~standard": {
-      version: 1,
-      vendor: "sextant",
-      jsonSchema: { input: json, output: json },
-      validate: (data) =>
-        isJsonObject(data) ? { value: data } : { issues: [{ message: "The arguments must be an object." }] },
-    },
   };
 }
 

@@ -6,8 +6,9 @@ import { PassThrough } from "node:stream";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { openClient } from "../../src/cli/client-settings.ts";
+import { type OpenClient, openClient } from "../../src/cli/client-settings.ts";
 import { createToolServerFactory, serveStreams } from "../../src/cli/commands/mcp.ts";
+import { createClientCalls } from "../../src/cli/tool-calls.ts";
 import { createToolSender } from "../../src/cli/tool-sender.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
@@ -63,6 +64,11 @@ async function payerEnvironment() {
   return { account, environment, paid };
 }
 
+function createFactory(client: OpenClient, sender: ReturnType<typeof createToolSender>) {
+  const settings = { ...client, isPayer: client.payer !== null };
+  return createToolServerFactory(settings, createClientCalls(client, sender));
+}
+
 const textOf = ({ content }: ToolResult) => content[0]?.text ?? "";
 
 const closing: (() => Promise<void>)[] = [];
@@ -88,7 +94,7 @@ function openToolStage(year: string, connect: ConnectTool) {
       const client = openClient(environment, { needs: [] });
       const sender = createToolSender({ ...client, now: () => Date.now() + laterMs });
       const [connection, transport] = InMemoryTransport.createLinkedPair();
-      const server = serveStdio(createToolServerFactory(client, sender), { transport });
+      const server = serveStdio(createFactory(client, sender), { transport });
       closing.push(client.close, server.close);
       return openAt({ connection });
     },
@@ -364,7 +370,7 @@ it("returns terms as a result of their own to a caller that declares to understa
     sent.push(message);
     return send(message, options);
   };
-  const server = serveStdio(createToolServerFactory(client, createToolSender(client)), { transport });
+  const server = serveStdio(createFactory(client, createToolSender(client)), { transport });
   const connect = TOOL_CLIENTS[1]?.[1];
   const caller = await connect?.({ connection }, { extensions: { "org.x402/payment": {} } });
   await expect(caller?.call("wallet_snapshot", { address: walletAt(7) })).rejects.toThrow("payment_required");
@@ -380,7 +386,7 @@ describe("the streams", () => {
   it("writes nothing but messages to its output, and ends with its input", async () => {
     const client = openClient(environmentOf(), { needs: [] });
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const factory = createToolServerFactory(client, createToolSender(client));
+    const factory = createFactory(client, createToolSender(client));
     const stop = new AbortController().signal;
     const served = serveStreams(factory, { input, output, log: silentLog, stop });
     let out = "";
@@ -397,7 +403,7 @@ describe("the streams", () => {
   it("ends instead of keeping a message without end", async () => {
     const client = openClient(environmentOf(), { needs: [] });
     const [input, output] = [new PassThrough(), new PassThrough()];
-    const factory = createToolServerFactory(client, createToolSender(client));
+    const factory = createFactory(client, createToolSender(client));
     const stop = new AbortController().signal;
     const served = serveStreams(factory, { input, output, log: silentLog, stop });
     for (let written = 0; written < 1_200_000; written += 100_000) input.write("x".repeat(100_000));

@@ -3,6 +3,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolServerFactory } from "../../src/cli/commands/mcp.ts";
+import { createClientCalls } from "../../src/cli/tool-calls.ts";
 import type { ServiceRequest } from "../../src/mcp/tool.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
 import { TOOL_CLIENTS, type ToolClient } from "./tool-clients.ts";
@@ -20,10 +21,11 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
   const sent: ServiceRequest[] = [];
   beforeAll(async () => {
     const [connection, transport] = InMemoryTransport.createLinkedPair();
-    const factory = createToolServerFactory({ urls, payer, guard }, async (request) => {
+    const calls = createClientCalls({ urls, payer, guard }, async (request) => {
       sent.push(request);
       return { status: 200, headers: {}, body: "{}" };
     });
+    const factory = createToolServerFactory({ urls, guard, isPayer: true }, calls);
     server = serveStdio(factory, { transport });
     client = await connect({ connection });
   });

@@ -2,37 +2,75 @@
 import type { Readable, Writable } from "node:stream";
 import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import { API_INSTRUCTIONS, API_PROMPTS, describeApiTools } from "../../api/tools.ts";
+import { API_INSTRUCTIONS, API_PROMPTS } from "../../api/tool-guide.ts";
+import type { Environment } from "../../config/read-config.ts";
 import { readVersion } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { START_LOCAL } from "../../lib/program.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
-import { createServerFactory, type McpServerOptions, type SendRequest } from "../../mcp/server.ts";
-import type { ToolPrice } from "../../mcp/tool-declaration.ts";
-import {
-  CALLER_PAYS,
-  describePaidTools,
-  PORTFOLIO_INSTRUCTIONS,
-  PORTFOLIO_PROMPTS,
-} from "../../portfolio/http/tools.ts";
-import { type OpenClient, openClient } from "../client-settings.ts";
+import { addPrice } from "../../mcp/listed-tool.ts";
+import { createServerFactory, type McpServerOptions, type ToolCalls } from "../../mcp/server.ts";
+import { PORTFOLIO_INSTRUCTIONS, PORTFOLIO_PROMPTS } from "../../portfolio/http/tool-guide.ts";
+import { type ClientConfig, readClientConfig } from "../client-config.ts";
 import type { RunCommand } from "../command.ts";
-import { createToolSender, PURCHASE_MS } from "../tool-sender.ts";
+import { API_TOOLS, PAID_TOOLS } from "../generated/tool-list.ts";
+import type { OpenToolCalls } from "../tool-calls.ts";
+import { describeToolPrice } from "../tool-price.ts";
 
 // Far above any call; without a limit a message without end fills the memory.
 const MESSAGE_BYTES_MAX = 1024 * 1024;
 
 export const mcpCommand: RunCommand = async ({ environment, log, stop }) => {
-  const client = openClient(environment, { needs: [] });
+  const config = readClientConfig(environment);
+  const calls = new DeferredCalls(config, environment);
   try {
-    const factory = createToolServerFactory(client, createToolSender(client));
+    const { urls, guard, payerKey } = config;
+    const factory = createToolServerFactory({ urls, guard, isPayer: payerKey !== null }, calls);
     await serveStreams(factory, { input: process.stdin, output: process.stdout, log, stop });
   } finally {
-    await client.close();
+    await calls.close();
   }
   return 0;
 };
+
+/** Opens client and journal with the first call: an agent that starts waits for the list of tools, which needs neither. */
+export class DeferredCalls implements OpenToolCalls {
+  readonly #open: () => Promise<OpenToolCalls>;
+  #opened: Promise<OpenToolCalls> | null = null;
+
+  constructor(config: ClientConfig, environment: Environment) {
+    this.#open = async () => (await import("../tool-calls.ts")).openToolCalls(config, environment);
+  }
+
+  async call(...given: Parameters<ToolCalls["call"]>) {
+    return (await this.#load()).call(...given);
+  }
+
+  async describe(name: unknown) {
+    return (await this.#load()).describe(name);
+  }
+
+  async close(): Promise<void> {
+    // A client that could not be opened has nothing to close; its call was told why.
+    await this.#opened?.then(
+      ({ close }) => close(),
+      () => undefined,
+    );
+  }
+
+  #load(): Promise<OpenToolCalls> {
+    if (this.#opened === null) {
+      const opening = this.#open();
+      this.#opened = opening;
+      // The next call tries again, such as after a journal was made readable.
+      opening.catch(() => {
+        this.#opened = null;
+      });
+    }
+    return this.#opened;
+  }
+}
 
 type Streams = {
   readonly input: Readable;
@@ -67,20 +105,23 @@ class WatchedTransport extends StdioServerTransport {
   }
 }
 
+type ListSettings = Pick<ClientConfig, "urls" | "guard"> & { readonly isPayer: boolean };
+
 /** The tools of the services that are configured. */
 export function createToolServerFactory(
-  { urls, payer, guard }: Pick<OpenClient, "urls" | "payer" | "guard">,
-  sendRequest: SendRequest,
+  { urls, guard, isPayer }: ListSettings,
+  calls: ToolCalls,
 ): McpServerFactory {
+  const price = describeToolPrice(isPayer, guard);
   const services: readonly Pick<McpServerOptions, "tools" | "prompts" | "instructions">[] = [
     ...(urls.api === null
       ? []
-      : [{ tools: describeApiTools(), prompts: API_PROMPTS, instructions: API_INSTRUCTIONS }]),
+      : [{ tools: API_TOOLS, prompts: API_PROMPTS, instructions: API_INSTRUCTIONS }]),
     ...(urls.portfolio === null
       ? []
       : [
           {
-            tools: describePaidTools(describePrice(payer, guard)),
+            tools: PAID_TOOLS.map((tool) => addPrice(tool, price)),
             prompts: PORTFOLIO_PROMPTS,
             instructions: PORTFOLIO_INSTRUCTIONS,
           },
@@ -98,24 +139,6 @@ export function createToolServerFactory(
     instructions: services.map(({ instructions }) => instructions).join(" "),
     tools: services.flatMap(({ tools }) => tools),
     prompts: services.flatMap(({ prompts }) => prompts),
-    createSender: () => sendRequest,
+    createCalls: () => calls,
   });
-}
-
-/** The price itself is the service's; this process only knows who pays, and how much at most. */
-function describePrice(payer: OpenClient["payer"], { perPayment }: OpenClient["guard"]): ToolPrice {
-  if (payer === null)
-    return {
-      sentence: "A call costs money, by x402.",
-      details: CALLER_PAYS,
-      terms: {},
-      isPaidByCaller: true,
-    };
-  const max = String(perPayment);
-  return {
-    sentence: `A call costs money, which this server pays with x402: at most $${max}.`,
-    details: `It pays within the limits that its user has set. The same call within ${PURCHASE_MS / 60_000} minutes returns the same snapshot and is free.`,
-    terms: { priceUsdMax: max, payer },
-    isPaidByCaller: false,
-  };
 }

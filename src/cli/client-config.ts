@@ -1,0 +1,145 @@
+// Settings of the client for commands, from the environment and a local run: read and checked, and nothing is opened.
+import { readFileSync, statSync } from "node:fs";
+import type { GuardOptions } from "@sextant/client/sextant";
+import { type Config, type Environment, readConfig } from "../config/read-config.ts";
+import { clientSettings, databaseSettings } from "../config/settings.ts";
+import { compareDecimals, parseDecimal } from "../lib/decimal.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import { START_LOCAL } from "../lib/program.ts";
+import { readIfExists, readRun, runFile } from "../local/run-files.ts";
+
+/** Loaded without the libraries of accounts and payments, which take longer than a start may. */
+export type ClientConfig = {
+  /** The URLs of the services; null if none is configured. */
+  readonly urls: { readonly api: string | null; readonly portfolio: string | null };
+  readonly guard: GuardOptions;
+  /** Without one reads and quotes work, and nothing is signed. */
+  readonly payerKey: Hex | null;
+  readonly journalFile: string | null;
+  readonly dataFolder: string;
+  /** Whether payments are those of the local run in the data folder. */
+  readonly isLocal: boolean;
+};
+
+type Settings = Config<typeof settings>;
+
+/** The part of local.json that a client needs. */
+type LocalRun = {
+  readonly api: string;
+  readonly portfolio: string;
+  readonly payment: { readonly network: string; readonly asset: Hex; readonly payTo: Hex };
+  readonly accounts: readonly { readonly name: string; readonly privateKey: Hex }[];
+};
+
+const settings = { ...clientSettings, dataFolder: databaseSettings.dataFolder };
+
+// A signature for this chain is worth nothing on any other: a file in the working directory may name no other one.
+const LOCAL_NETWORK = "eip155:31337";
+// The order of secp256k1: keys are below it.
+const KEY_BOUND = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+const KEY = /^0x[0-9a-fA-F]{64}$/;
+// A key and a line break; more is another file.
+const KEY_FILE_BYTES_MAX = 256;
+const OTHERS_MASK = 0o077;
+
+export function readClientConfig(environment: Environment, perPayment: string | null = null): ClientConfig {
+  const config = readConfig(environment, settings);
+  const local = readLocalRun(runFile(config.dataFolder, "local"));
+  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? local?.api ?? null;
+  const portfolio = config.portfolioUrl ?? local?.portfolio ?? null;
+  // The money of a local run is for its own service only.
+  const localPayments = local !== null && isSameOrigin(portfolio, local.portfolio) ? local : null;
+  return {
+    urls: { api, portfolio },
+    guard: readGuard(config, localPayments, perPayment),
+    payerKey: readPayerKey(config, localPayments),
+    journalFile: config.journalFile,
+    dataFolder: config.dataFolder,
+    isLocal: localPayments !== null,
+  };
+}
+
+function readGuard(config: Settings, local: LocalRun | null, perPayment: string | null): GuardOptions {
+  const network = config.guardNetwork ?? (local?.payment.network as GuardOptions["network"]);
+  const asset = config.guardAsset ?? local?.payment.asset;
+  const payees = readPayees(config.guardPayees) ?? (local === null ? undefined : [local.payment.payTo]);
+  return {
+    ...(network === undefined ? {} : { network }),
+    ...(asset === undefined ? {} : { asset }),
+    ...(payees === undefined ? {} : { payees }),
+    perPayment: lowerOf(config.guardPerPayment, perPayment),
+    perHour: config.guardPerHour,
+    perDay: config.guardPerDay,
+    total: config.guardTotal,
+    ...(config.guardNode === null ? {} : { node: config.guardNode.reveal() }),
+  };
+}
+
+/** Who writes the arguments may lower the limit of who set it, and never raise it. */
+function lowerOf(setting: string, given: string | null): string {
+  if (given === null) return setting;
+  const isLower = compareDecimals(parseDecimal(given, "--max"), parseDecimal(setting, "the setting")) < 0;
+  return isLower ? given : setting;
+}
+
+function readPayees(text: string | null): readonly Hex[] | "first" | undefined {
+  if (text === null || text === "first") return text ?? undefined;
+  return text.split(/, ?/) as Hex[];
+}
+
+function readPayerKey(config: Settings, local: LocalRun | null): Hex | null {
+  const { payerKey, payerKeyFile } = config;
+  if (payerKey !== null && payerKeyFile !== null) {
+    throw new Fault("CONFIG_INVALID", "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE, not both.");
+  }
+  if (payerKey !== null) return requireKey(payerKey.reveal(), "SEXTANT_PAYER_KEY");
+  if (payerKeyFile !== null) return requireKey(readKeyFile(payerKeyFile), "SEXTANT_PAYER_KEY_FILE");
+  const account = local?.accounts.find(({ name }) => name === "payer");
+  return account === undefined ? null : requireKey(account.privateKey, "local.json");
+}
+
+// Never put the text of an invalid key into the message.
+function requireKey(key: string, where: string): Hex {
+  // Zero and what is beyond the order of the curve are no keys.
+  if (KEY.test(key) && BigInt(key) > 0n && BigInt(key) < KEY_BOUND) return key as Hex;
+  throw new Fault("CONFIG_INVALID", `The key in ${where} must be 0x followed by 64 hex digits.`);
+}
+
+function readKeyFile(path: string): string {
+  let status: { readonly mode: number; readonly size: number };
+  let text: string;
+  try {
+    status = statSync(path);
+    text = status.size > KEY_FILE_BYTES_MAX ? "" : readFileSync(path, "utf8").trim();
+  } catch (cause) {
+    throw new Fault("CONFIG_INVALID", "The file that SEXTANT_PAYER_KEY_FILE names cannot be read.", {
+      cause,
+    });
+  }
+  // Windows has no such bits.
+  if (process.platform !== "win32" && (status.mode & OTHERS_MASK) !== 0) {
+    throw new Fault(
+      "CONFIG_INVALID",
+      "The file that SEXTANT_PAYER_KEY_FILE names must be readable by its owner only: run chmod 600 on it.",
+    );
+  }
+  return text;
+}
+
+function isSameOrigin(a: string | null, b: string): boolean {
+  return a !== null && new URL(a).origin === new URL(b).origin;
+}
+
+function readLocalRun(file: string): LocalRun | null {
+  const text = readIfExists(file);
+  if (text === null) return null;
+  try {
+    const { api, portfolio, payment, accounts } = JSON.parse(text) as LocalRun;
+    const isLocal = payment.network === LOCAL_NETWORK && URL.canParse(api) && URL.canParse(portfolio);
+    if (!isLocal || !Array.isArray(accounts)) throw new TypeError("not a local run");
+    return { api, portfolio, payment, accounts };
+  } catch {
+    throw new Fault("CONFIG_INVALID", `${file} is not what a local run writes; run ${START_LOCAL} again.`);
+  }
+}
