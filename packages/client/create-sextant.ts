@@ -2,7 +2,15 @@
 import { SextantError } from "./errors.ts";
 import type { IndexedActions, OtherActions } from "./generated/actions.ts";
 import { OPERATIONS } from "./generated/operations.ts";
-import { buildUrl, type Call, type CallContext, createList, send, sendForDocument } from "./http/call.ts";
+import {
+  buildUrl,
+  type Call,
+  type CallContext,
+  createBlockFinder,
+  createList,
+  send,
+  sendForDocument,
+} from "./http/call.ts";
 import { OwnWrites } from "./http/own-writes.ts";
 import { SeenBlock } from "./http/seen-block.ts";
 import { createTransport, RESPONSE_BYTES_MAX } from "./http/transport.ts";
@@ -42,14 +50,15 @@ export interface SextantOptions {
 
 export interface Sextant extends IndexedActions, OtherActions {
   /**
-   * Reads of the index as of a block.
+   * Reads of the index as of a block, or of the last block at or before a time. All reads of one `at` are of the same block.
    *
    * @example
    * ```ts
    * const then = await sextant.at(327n).getIntent({ id: "15" });
+   * const yesterday = await sextant.at("1d").getIntent({ id: "15" });
    * ```
    */
-  at(block: bigint | number): IndexedActions;
+  at(block: bigint | number | Date | string): IndexedActions;
   /**
    * Returns the price of a snapshot, and whether the guard would allow it. Signs and pays nothing, and needs no payer.
    *
@@ -135,11 +144,12 @@ export function createSextant(options: SextantOptions): Sextant {
       throw new SextantError("INPUT_INVALID", "quote takes an operation that is sold.");
     const { call } = readCall(String(id), sold, rest, null);
     assertChecksum(call.parameters.address);
-    return quotePrice(purchases, buildUrl(calls, call), call.signal);
+    return quotePrice(purchases, buildUrl(calls, { ...call, block: null }), call.signal);
   };
   return {
     ...createActions(calls, purchases, null),
-    at: (block: bigint | number) => createActions(calls, purchases, BigInt(block)),
+    at: (given: bigint | number | Date | string) =>
+      createActions(calls, purchases, createBlockFinder(calls, given)),
     quote,
     watch: (filter?: WatchFilter, given?: WatchOptions) =>
       watch({ ...calls, messageLengthMax: responseBytesMax ?? RESPONSE_BYTES_MAX }, filter, given),
@@ -148,15 +158,15 @@ export function createSextant(options: SextantOptions): Sextant {
 }
 
 /** All actions, or those of a block. The types are written by the same generator as the table. */
-function createActions(calls: CallContext, purchases: PurchaseContext, block: bigint | null) {
+function createActions(calls: CallContext, purchases: PurchaseContext, findBlock: Call["findBlock"]) {
   const table: readonly (readonly [string, Operation])[] = Object.entries(OPERATIONS);
   return Object.fromEntries(
     table
-      .filter(([, operation]) => block === null || operation.takesBlock)
+      .filter(([, operation]) => findBlock === null || operation.takesBlock)
       .map(([id, operation]) => [
         id,
         (...given: readonly unknown[]) => {
-          const { call, options } = readCall(id, operation, given, block);
+          const { call, options } = readCall(id, operation, given, findBlock);
           if (operation.kind === "list") return createList(calls, call);
           return run(calls, purchases, call, options);
         },
@@ -175,17 +185,17 @@ async function run(
   if (kind !== "paid") return send(calls, call);
   assertChecksum(call.parameters.address);
   const { signal, purchase = null } = options;
-  return buy(purchases, { method, url: buildUrl(calls, call), purchase, signal });
+  return buy(purchases, { method, url: buildUrl(calls, { ...call, block: null }), purchase, signal });
 }
 
 /** Arguments in the order of the types: parameters if there are any, the body if there is one, options. */
-function readCall(id: string, operation: Operation, given: readonly unknown[], block: bigint | null) {
+function readCall(id: string, operation: Operation, given: readonly unknown[], findBlock: Call["findBlock"]) {
   const left = [...given];
   const parameters = (operation.hasParameters ? left.shift() : null) ?? {};
   const body = (operation.hasBody ? left.shift() : null) ?? null;
   const options = (left.shift() ?? {}) as ReadOptions & PaidOptions;
   const { minBlock, signal } = options;
-  return { call: { id, operation, parameters, body, block, minBlock, signal } as Call, options };
+  return { call: { id, operation, parameters, body, findBlock, minBlock, signal } as Call, options };
 }
 
 function baseUrl(text: string | undefined, name: string): string | null {

@@ -36,7 +36,7 @@ export type ClientOperation = {
 const SERVICE_TAG = "Service";
 /** Set by `at`, `minBlock` and the iterator of a list, or by signing. Blocks of a snapshot are of several chains. */
 const ADDED_BY_CLIENT: Readonly<Record<ClientOperation["service"], ReadonlySet<string>>> = {
-  api: new Set(["block", "min_block", "offset"]),
+  api: new Set(["block", "at", "min_block", "offset"]),
   portfolio: new Set(),
 };
 

@@ -19,6 +19,7 @@ const PAGING = new Set(["limit", "cursor"]);
 
 const BLOCK_OPTIONS = {
   block: { type: "string", valueName: "N", description: "as of this block" },
+  at: { type: "string", valueName: "TIME", description: "as of this time, such as 7d or 2026-11-10T12:00Z" },
   "min-block": { type: "string", valueName: "N", description: "wait until this block is indexed" },
 } as const satisfies OptionTable;
 
@@ -154,7 +155,10 @@ function optionParameters({ parameters }: ApiOperation): readonly ApiParameter[]
 }
 
 function blockOptionNames({ takesBlock, takesMinBlock }: ApiOperation): (keyof typeof BLOCK_OPTIONS)[] {
-  return [...(takesBlock ? (["block"] as const) : []), ...(takesMinBlock ? (["min-block"] as const) : [])];
+  return [
+    ...(takesBlock ? (["block", "at"] as const) : []),
+    ...(takesMinBlock ? (["min-block"] as const) : []),
+  ];
 }
 
 /** Options of the shell have dashes. */

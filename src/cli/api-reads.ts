@@ -1,11 +1,12 @@
 // Runs an operation of the API through the client: its parameters, as of a block, or after one.
 import type { List, Sextant } from "@sextant/client/sextant";
 import { Fault } from "../lib/fault.ts";
+import { isMoment } from "../lib/moment.ts";
 import type { OperationCall } from "./api-operations.ts";
 import type { ApiOptions } from "./command.ts";
 
 type ReadControl = {
-  /** With --block and --min-block. */
+  /** With --block, --at and --min-block. */
   readonly filters: ApiOptions;
   readonly signal: AbortSignal;
 };
@@ -32,13 +33,25 @@ function callAction(
   { operation, parameters }: OperationCall,
   control: ReadControl,
 ): unknown {
-  const block = readBlock(control.filters, "block");
+  const block = readTime(control.filters) ?? readBlock(control.filters, "block");
   const minBlock = readBlock(control.filters, "min-block");
   const actions = (block === null ? sextant : sextant.at(block)) as unknown as Record<string, AnyAction>;
   const settings = { signal: control.signal, ...(minBlock === null ? {} : { minBlock }) };
   // Parameters, or a body, or nothing but settings.
   const given = operation.parameters.length > 0 ? [parameters] : [];
   return actions[operation.id]?.(...given, settings);
+}
+
+function readTime({ at, block }: ApiOptions): string | null {
+  if (at === undefined) return null;
+  if (block !== undefined) throw new Fault("USAGE_INVALID", "Give --at or --block, not both.");
+  if (!isMoment(at)) {
+    throw new Fault(
+      "USAGE_INVALID",
+      `--at must be a time such as 7d, 2026-11-10 or 2026-11-10T12:00Z, not "${at}".`,
+    );
+  }
+  return at;
 }
 
 function readBlock(filters: ApiOptions, name: string): bigint | null {

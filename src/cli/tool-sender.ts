@@ -2,7 +2,13 @@
 import { createHash } from "node:crypto";
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
-import { type Call, send, sendForDocument } from "@sextant/client/http/call";
+import {
+  type Call,
+  type CallContext,
+  createBlockFinder,
+  send,
+  sendForDocument,
+} from "@sextant/client/http/call";
 import { locateWallet } from "@sextant/client/http/named-wallet";
 import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
@@ -40,7 +46,7 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
         const purchase = await findPurchase(sextant, { given, locate, payer }, now());
         return await buy(sextant, request, { purchase, signal });
       }
-      const call = toCall(request, operation, signal);
+      const call = toCall(calls, request, { operation, signal });
       if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
       return toResponse(JSON.stringify(await send(calls, call)));
     } catch (error) {
@@ -58,17 +64,21 @@ function findOperation(id: string): Operation {
 }
 
 function toCall(
+  context: CallContext,
   { operation: id, parameters, body }: ServiceRequest,
-  operation: Operation,
-  signal: AbortSignal,
+  { operation, signal }: Pick<Call, "operation"> & { readonly signal: AbortSignal },
 ): Call {
-  const { block, min_block: minBlock } = parameters;
+  const { block, at, min_block: minBlock } = parameters;
+  if (block !== undefined && at !== undefined) {
+    throw new SextantError("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
+  }
+  const asOf = block === undefined ? at : BigInt(block);
   return {
     id,
     operation,
     parameters,
     body,
-    block: block === undefined ? null : BigInt(block),
+    findBlock: asOf === undefined ? null : createBlockFinder(context, asOf),
     minBlock: minBlock === undefined ? undefined : BigInt(minBlock),
     signal,
   };

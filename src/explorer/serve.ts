@@ -6,6 +6,7 @@ import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
 import { parseUint } from "../lib/decimal.ts";
 import { Fault, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
+import { findBlockAt } from "../schema/reads/block-at.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
@@ -128,6 +129,8 @@ async function respond(
 ): Promise<void> {
   const { request, reply, serving } = exchange;
   try {
+    const at = readQuery(request.url).get("at");
+    if (at) return reply.sendSerialized(await redirectToBlock(exchange, route, at));
     const read = readRequest(request, keys, serving.base);
     const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
     const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
@@ -144,6 +147,23 @@ async function respond(
   } catch (error) {
     sendError(error, exchange);
   }
+}
+
+/** Leads from a time to the same page as of its block, which all links of the page then have. */
+async function redirectToBlock(
+  { request, serving }: Exchange,
+  route: string,
+  at: string,
+): Promise<SerializedResponse> {
+  const { api } = serving;
+  const finding = findBlockAt(api.run, { text: at, client: request.client, nowMs: Date.now() });
+  const block = await withRequestTimeout(api.app, finding);
+  const query = new URLSearchParams([...readQuery(request.url)]);
+  query.delete("at");
+  query.set("block", block.toString());
+  const [path] = request.url.split("?");
+  const headers = { location: `${serving.base}${path}?${query}`, "cache-control": "no-store" };
+  return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
 }
 
 function readRequest(request: FastifyRequest, keys: readonly string[], base: string): PageRequest {

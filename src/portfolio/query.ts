@@ -4,8 +4,8 @@ import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { isMoment, MOMENT_PATTERN } from "../lib/moment.ts";
-import type { JsonSchema } from "../schema/json-schema.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
+import { TIMES, timeJson } from "../schema/time-parameter.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & {
@@ -126,13 +126,6 @@ export function canonicalQuery({
     ...(partial && { partial: "allow" }),
   };
 }
-
-/** How times are written, for descriptions. */
-export const TIMES =
-  "`7d` ago (also `m`, `h` and `w`), `2026-11-10` (its first second in UTC) or `2026-11-10T12:00Z`";
-
-/** Clients in TypeScript take a Date, too. */
-export const timeJson: JsonSchema = { type: "string", "x-time": true };
 
 const atField = {
   kind: {

@@ -63,7 +63,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     ["get_reputation", { kind: "agent", id: 1 }, "kind must be one of merchant, solver, attestor."],
     ["get_reputation", { id: 1 }, "kind must be one of merchant, solver, attestor."],
     ["find_agents", { revoked: "no" }, "revoked must be true or false."],
-    ["get_intent", { intent: 1 }, 'The tool takes only id, block, min_block; not "intent".'],
+    ["get_intent", { intent: 1 }, 'The tool takes only id, block, at, min_block; not "intent".'],
     ["get_intent", { id: 2 ** 60 }, "id is too large for a number: write it as text."],
     ["get_intent", { id: ["1"] }, "id must be text or a number."],
     ["get_intent", { id: "" }, "id is required: Intent id."],

@@ -1,6 +1,7 @@
 // Runs one operation of the table: builds its request, sends it, and checks the response.
 import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
+import { OPERATIONS } from "../generated/operations.ts";
 import type { List, Operation, Page, PublishedDocument } from "../operation.ts";
 import { signWrite, type Writer } from "../writes/sign-write.ts";
 import type { OwnWrites } from "./own-writes.ts";
@@ -26,7 +27,7 @@ export type Call = {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /** For reads as of a block. */
-  readonly block: bigint | null;
+  readonly findBlock: (() => Promise<bigint>) | null;
   readonly minBlock: bigint | number | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -34,7 +35,7 @@ export type Call = {
 /** The URL with its parameters, always in the same order. */
 export function buildUrl(
   { urls }: Pick<CallContext, "urls">,
-  call: Omit<Call, "body" | "signal" | "minBlock">,
+  call: Pick<Call, "id" | "operation" | "parameters"> & { readonly block: bigint | null },
 ): string {
   const { operation, parameters, block } = call;
   const base = urls[operation.service];
@@ -60,6 +61,41 @@ export function buildUrl(
   const text = query.toString();
   return text === "" ? base + path : `${base}${path}?${text}`;
 }
+
+/** The block itself, or the one at a time, which is asked for once: later reads are of the same block. */
+export function createBlockFinder(
+  context: CallContext,
+  given: bigint | number | Date | string,
+): () => Promise<bigint> {
+  if (typeof given === "bigint" || typeof given === "number") {
+    const block = BigInt(given);
+    return async () => block;
+  }
+  const call = { ...HEAD_CALL, parameters: { at: given } };
+  let finding: Promise<bigint> | null = null;
+  const find = async () => {
+    const { block_number: found } = (await send(context, call)) as { readonly block_number?: unknown };
+    if (typeof found === "string" && /^\d{1,19}$/.test(found)) return BigInt(found);
+    throw new SextantError("RESPONSE_INVALID", "The service did not say which block the time leads to.");
+  };
+  return () => {
+    finding ??= find().catch((error: unknown) => {
+      finding = null;
+      throw error;
+    });
+    return finding;
+  };
+}
+
+/** The position of the index, which takes a time in place of a block. */
+const HEAD_CALL: Omit<Call, "parameters"> = {
+  id: "getHead",
+  operation: { ...OPERATIONS.getHead, query: ["at"] },
+  body: null,
+  findBlock: null,
+  minBlock: undefined,
+  signal: undefined,
+};
 
 function formatValue(value: unknown): string {
   return value instanceof Date ? value.toISOString() : String(value);
@@ -148,7 +184,8 @@ function readsIndex({ operation: { service, takesMinBlock } }: Call): boolean {
 async function buildRequest(context: CallContext, call: Call): Promise<HttpRequest> {
   const { operation, body, signal } = call;
   const minBlock = readsIndex(call) ? context.seen.raise(call.minBlock) : call.minBlock;
-  const url = buildUrl(context, call);
+  const block = (await call.findBlock?.()) ?? null;
+  const url = buildUrl(context, { ...call, block });
   const text = body === null ? null : JSON.stringify(body, bigintAsText);
   const headers: Record<string, string> = {
     ...(text === null ? {} : { "content-type": "application/json" }),

@@ -281,6 +281,8 @@ function describeParameter(
   };
 }
 
+const READ_BLOCK = { "x-block-number": optionalHeader("With `at`: the number of the block that was read.") };
+
 function describeResponses(
   route: RouteDescription,
   schemas: SchemaRegistry,
@@ -288,7 +290,8 @@ function describeResponses(
 ): Record<string, OpenApiResponse> {
   const { responses, responseHeaders = {}, otherTypes = {}, hasIndexHead, hasEtag } = route;
   const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash"] : [];
-  const shared = headerReferences("x-request-id", ...head);
+  const takesTime = hasIndexHead && route.parameters.some(({ name }) => name === "at");
+  const shared = { ...headerReferences("x-request-id", ...head), ...(takesTime ? READ_BLOCK : {}) };
   const etag = headerReferences("etag");
   const declared = Object.entries(responses).map(([status, { type, schema }]): [string, OpenApiResponse] => [
     status,

@@ -10,6 +10,7 @@ import {
   uintParameter,
 } from "../../schema/parameter.ts";
 import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
+import { TIMES, timeKind } from "../../schema/time-parameter.ts";
 import { minBlockParameters } from "../block-waiters.ts";
 
 export type RouteDescription = Operation &
@@ -38,6 +39,13 @@ const blockParameter = queryParameter(
   "Read as of this block; default: the latest indexed block.",
 );
 
+const atParameter = queryParameter(
+  "at",
+  timeKind,
+  `A time in place of \`block\`: ${TIMES}. Reads as of the last block at or before it, which x-block-number names; the future and a time that is not indexed are 400.`,
+  "1h",
+);
+
 function describeInclude(read: Read): Parameter {
   const parts = includableParts(read);
   // Two parts at most: every order is listed.
@@ -55,7 +63,7 @@ export function describeRead(read: Read): RouteDescription {
     path: read.path,
     parameters: [
       ...read.parameters,
-      ...(read.unversioned === true ? [] : [blockParameter]),
+      ...(read.unversioned === true ? [] : [blockParameter, atParameter]),
       ...(read.provenance ? [describeInclude(read)] : []),
       ...minBlockParameters,
     ],

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
+import { findBlockAt } from "../../schema/reads/block-at.ts";
 import {
   assembleBody,
   assertBlockReached,
@@ -44,10 +45,34 @@ export function addReadRoutes(
   });
   const respond = (read: Read, request: RouteRequest): Promise<SerializedResponse> => {
     const query = readQuery(request.url);
-    const input = readInput(read, request, query);
-    const minBlock = readMinBlock(request.headers, query);
+    if (query.has("at") && isKnown(read, "block")) return respondAtTime(read, request, query);
     // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
     const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+    return respondAtBlock(read, request, { query, url });
+  };
+  /** A time leads to other blocks as it passes, so that its URL is not cached; the response of its block is. */
+  const respondAtTime = async (
+    read: Read,
+    request: RouteRequest,
+    query: ReadonlyMap<string, string>,
+  ): Promise<SerializedResponse> => {
+    if (query.has("block")) {
+      throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
+    }
+    const { at = "", ...others } = Object.fromEntries(query);
+    const finding = findBlockAt(run, { text: at, client: request.client, nowMs: Date.now() });
+    const block = (await withRequestTimeout(server.app, finding)).toString();
+    const atBlock = new Map(Object.entries({ ...others, block }));
+    const response = await respondAtBlock(read, request, { query: atBlock, url: null });
+    return { ...response, headers: [...response.headers, "x-block-number", block] };
+  };
+  const respondAtBlock = (
+    read: Read,
+    request: RouteRequest,
+    { query, url }: { readonly query: ReadonlyMap<string, string>; readonly url: string | null },
+  ): Promise<SerializedResponse> => {
+    const input = readInput(read, request, query);
+    const minBlock = readMinBlock(request.headers, query);
     const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
     const create = () => createResponse(read, input, { client: request.client, run, minBlock });
     const find =

@@ -1,6 +1,7 @@
 // The query of a difference: a wallet, its chains, and the blocks from which and to which it is taken.
 import { Fault } from "../../lib/fault.ts";
 import type { ParameterKind } from "../../schema/parameter.ts";
+import { TIMES, timeJson } from "../../schema/time-parameter.ts";
 import {
   addressField,
   type ChainBlock,
@@ -14,8 +15,6 @@ import {
   partialField,
   readWallet,
   requireSameChains,
-  TIMES,
-  timeJson,
 } from "../query.ts";
 
 export type DiffRequest = Pick<PortfolioRequest, "wallet" | "warning" | "partial"> & {

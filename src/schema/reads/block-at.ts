@@ -1,0 +1,59 @@
+// The block at a time: the last one at or before it that the index has, found by halving the blocks that it keeps.
+import { Fault } from "../../lib/fault.ts";
+import { formatMoment, parseMoment } from "../../lib/moment.ts";
+import { type SqlText, sql } from "../sql.ts";
+import { type RunRead, toFirstRecord } from "./read.ts";
+
+type TimedHead = {
+  readonly block_number: string | null;
+  readonly first_number: string | null;
+  readonly first_timestamp: string | null;
+  readonly indexed_timestamp: string;
+};
+
+/**
+ * Times ascend with numbers, and blocks without events are deleted once they are final: their state is that of the
+ * block before them. Each step reads one block by its number, so that a long history takes some thirty.
+ */
+function findStatement(seconds: string): SqlText {
+  const last = (number: SqlText) =>
+    sql`select b.number, b.timestamp from blocks b where b.number <= ${number} order by b.number desc limit 1`;
+  const middle = sql`(s.low + s.high + 1) / 2`;
+  return sql`select (
+      with recursive search (low, high) as (
+        (select f.number, h.block_number from blocks f where f.timestamp <= ${seconds}::bigint
+          and f.number = (select min(b.number) from blocks b))
+        union all
+        select case when m.timestamp <= ${seconds}::bigint then ${middle} else s.low end,
+          case when m.timestamp <= ${seconds}::bigint then s.high else m.number - 1 end
+        from search s cross join lateral (${last(middle)}) m where s.low < s.high
+      )
+      select found.number from search s cross join lateral (${last(sql`s.low`)}) found where s.low >= s.high
+    ) as block_number, (select min(b.number) from blocks b) as first_number,
+    (select b.timestamp from blocks b order by b.number limit 1) as first_timestamp,
+    h.block_timestamp as indexed_timestamp`;
+}
+
+type BlockAtOptions = { readonly text: string; readonly client: string; readonly nowMs: number };
+
+/** Rejects with INPUT_INVALID for a text that is not a time, the future, and a time that the index does not have. */
+export async function findBlockAt(run: RunRead, { text, client, nowMs }: BlockAtOptions): Promise<bigint> {
+  const seconds = parseMoment(text, "at", nowMs);
+  const statement = { sql: findStatement(String(seconds)), cost: "quick", client } as const;
+  return run(statement, (head, rows) => {
+    const found = toFirstRecord<TimedHead>(rows);
+    const indexed = Number(found?.indexed_timestamp ?? 0);
+    if (seconds > indexed) {
+      throw new Fault(
+        "INPUT_INVALID",
+        `${formatMoment(seconds)} is not indexed yet: the newest block is ${head.number} of ${formatMoment(indexed)}. Leave out at for the newest state.`,
+      );
+    }
+    if (found?.block_number != null) return BigInt(found.block_number);
+    const first =
+      found?.first_number == null
+        ? "has no event yet"
+        : `begins with block ${found.first_number} of ${formatMoment(Number(found.first_timestamp))}`;
+    throw new Fault("INPUT_INVALID", `${formatMoment(seconds)} is too early: the index ${first}.`);
+  });
+}
