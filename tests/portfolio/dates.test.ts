@@ -92,6 +92,22 @@ describe("a time in place of blocks", () => {
     expect(await readError(stored)).toEqual([400, expect.stringContaining("A time needs chains")]);
   });
 
+  it("leads an end before the start to an error, not to a price", async () => {
+    const { number } = await findFinal();
+    const { number: first, seconds } = await headerOf(stage.base, "0x0");
+    const path = `/portfolio/diff?address=${WALLET}&from=base%3A${number}&to=${formatTime(seconds)}`;
+    const redirected = await request(path);
+    expect([redirected.status, redirected.headers.get("location")]).toEqual([
+      307,
+      expect.stringMatching(/&to=base%3A\d+$/),
+    ]);
+    const end = Number(/\d+$/.exec(redirected.headers.get("location") ?? "")?.[0]);
+    expect(end).toBeGreaterThanOrEqual(first);
+    expect(end).toBeLessThan(number);
+    const response = await request(redirected.headers.get("location") ?? "");
+    expect([response.status, response.headers.get("payment-required")]).toEqual([400, null]);
+  });
+
   it("is paid by the stock client, and a payment goes to the blocks that it was signed for", async () => {
     const { number, seconds } = await findFinal();
     const { fetch: pay, account } = await openPayingClient(stage);
