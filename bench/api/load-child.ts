@@ -3,7 +3,7 @@ import { type BenchDatabaseTarget, openBenchDatabase } from "../harness/bench-da
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import { type BenchRoute, type PageDepth, routesOf } from "./api-routes.ts";
 import { readCpuMs, type ServerReady } from "./cpu-time.ts";
-import { type Driver, openPipelinedDriver, openPooledDriver, statementsOf } from "./driver.ts";
+import { type Driver, listStatements, openPipelinedDriver, openPooledDriver } from "./driver.ts";
 import { type LoadResult, runHttpLoad } from "./http-load.ts";
 import type { TableSizes } from "./row-generators.ts";
 import type { ApiReady } from "./server-child.ts";
@@ -55,7 +55,7 @@ async function cellsOf(route: BenchRoute) {
   const status = route.conditional ? 304 : 200;
   const header = route.conditional ? { header: `If-None-Match: ${etag}` } : {};
   const shared = { connections: route.connections, status, ...header };
-  const statements = await statementsOf(route);
+  const statements = listStatements(route);
   const hot = (server: ServerReady, ms: number) =>
     measured(server, () => runHttpLoad({ ...shared, url: server.url, ms, path: () => path }));
   const cold = (ms: number) =>

@@ -86,10 +86,15 @@ function prepareText(inner: string, prepared: Map<string, NamedText>): NamedText
   const known = prepared.get(inner);
   if (known) return known;
   if (prepared.size >= TEXTS_MAX) prepared.clear();
-  const text = buildReadText(inner);
-  const named = { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
+  const named = nameReadText(inner);
   prepared.set(inner, named);
   return named;
+}
+
+/** The text of buildReadText with its name, which is the same in every process. */
+export function nameReadText(inner: string): NamedText {
+  const text = buildReadText(inner);
+  return { name: createHash("sha256").update(text).digest("hex").slice(0, 32), text };
 }
 
 /** The statement that a read runs: its rows and the head, joined so that both come from one snapshot. */
