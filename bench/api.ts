@@ -1,5 +1,6 @@
 // Throughput of the indexing API, hot and cold, compared with bare HTTP and the bare driver at the same moment.
 
+import { compareApis } from "./against/compare-api.ts";
 import { requestRate, summarizeApi } from "./api/api-headlines.ts";
 import { deepPageTitle, FIRST_PAGE, type PageDepth, routesOf } from "./api/api-routes.ts";
 import type { ServerReady } from "./api/cpu-time.ts";
@@ -31,6 +32,7 @@ export const apiBench: Bench = {
   name: "api",
   anyDatabase: true,
   run: (options) => withServer(options.database, (start, server) => measure(options, server, start)),
+  compare: compareApis,
 };
 
 async function measure(

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { to as copyTo } from "pg-copy-streams";
 import { createLogDecoder } from "../src/protocol/decode-logs.ts";
 import { tables } from "../src/protocol/domains.ts";
+import { compareBackfills } from "./against/compare-backfill.ts";
 import type { BackfillReport } from "./backfill/backfill-child.ts";
 import type { CopyReport, CopyTask, DumpedTable } from "./backfill/copy-child.ts";
 import { measureNodeThroughput, type NodeThroughput } from "./backfill/node-speed.ts";
@@ -45,6 +46,7 @@ export const backfillBench: Bench = {
   name: "backfill",
   anyDatabase: true,
   run: (options) => withServer(options.database, (start, server) => measure(options, server, start)),
+  compare: compareBackfills,
 };
 
 async function measure(

@@ -1,14 +1,15 @@
-// `npm run bench [-- <names> --database <kind> --events N --seed N --scale N --full --quick --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
+// `npm run bench [-- <names> --against <commit> --database <kind> --events N --seed N --scale N --full --quick --overview --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
-import { apiBench } from "./api.ts";
-import { backfillBench } from "./backfill.ts";
-import { clientBench } from "./client.ts";
-import { eventsBench } from "./events.ts";
-import { explorerBench } from "./explorer.ts";
-import { exportBench } from "./export.ts";
-import { growthBench } from "./growth.ts";
-import { type Bench, DATABASE_KINDS, type DatabaseKind, formatMeasurements } from "./harness/measurement.ts";
+import { completeAgainst, withVersions } from "./against/versions.ts";
+import { BENCHES } from "./benches.ts";
+import {
+  type Bench,
+  DATABASE_KINDS,
+  type DatabaseKind,
+  formatMeasurements,
+  QUICK_SIZES,
+} from "./harness/measurement.ts";
 import { formatOverview } from "./harness/overview.ts";
 import { logProgress } from "./harness/progress.ts";
 import {
@@ -19,38 +20,25 @@ import {
   replaceRuns,
   writeResults,
 } from "./harness/results.ts";
-import { lagBench } from "./lag.ts";
-import { portfolioBench } from "./portfolio.ts";
-import { reconcileBench } from "./reconcile.ts";
-import { replicasBench } from "./replicas.ts";
 
-const BENCHES: readonly Bench[] = [
-  backfillBench,
-  apiBench,
-  portfolioBench,
-  clientBench,
-  reconcileBench,
-  lagBench,
-  eventsBench,
-  growthBench,
-  replicasBench,
-  explorerBench,
-  exportBench,
-];
 const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;
-// Enough to see that everything still runs; the figures mean nothing and are not stored.
-const QUICK = { events: "20000", scale: "0.01" };
 
-const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--profile FOLDER]
+const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--overview] [--profile FOLDER]
+npm run bench -- ${BENCHES.flatMap(({ name, compare }) => (compare ? [name] : [])).join("|")} --against [COMMIT]
 
-Runs benchmarks, prints their tables and stores them in bench/RESULTS.md.
+Runs benchmarks, prints their tables and stores them in bench/RESULTS.md. --quick only shows that they run and stores
+nothing. --overview shows the newest run of every benchmark, as a run of all of them does. --against runs this checkout
+and COMMIT (default: the version that landed last) in turns on the same machine and prints the ratios.
 Names: ${BENCHES.map(({ name }) => name).join(", ")}; all of them without a name.`;
 
 const { values: given, positionals } = parseArgs({
+  args: completeAgainst(process.argv.slice(2)),
   allowPositionals: true,
   options: {
+    against: { type: "string" },
+    overview: { type: "boolean", default: false },
     events: { type: "string" },
     seed: { type: "string", default: String(SEED) },
     scale: { type: "string" },
@@ -67,13 +55,14 @@ if (given.help) {
   process.stdout.write(`${USAGE}\n`);
   process.exit(0);
 }
-const values = given.quick ? { ...QUICK, ...given } : given;
+const values = given;
 const whole = (name: "events" | "seed", text: string): number => {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} must be a whole number from 1`);
   return value;
 };
-const scale = values.scale === undefined ? null : Number(values.scale);
+const givenScale = values.scale === undefined ? null : Number(values.scale);
+const scale = givenScale ?? (values.quick ? QUICK_SIZES.scale : null);
 if (scale !== null && !(scale > 0 && scale <= SCALE_MAX)) {
   throw new Error(`--scale must be above 0 and at most ${SCALE_MAX}`);
 }
@@ -97,10 +86,12 @@ const retained = BENCHES.flatMap((bench) => [
 ]);
 const options = {
   database,
-  events: values.events === undefined ? null : whole("events", values.events),
+  events:
+    values.events === undefined ? (values.quick ? QUICK_SIZES.events : null) : whole("events", values.events),
   seed: whole("seed", values.seed),
   scale,
   full: values.full,
+  quick: values.quick,
   profileFolder: values.profile ?? null,
   part: values.part ?? null,
   folder: values.folder ?? null,
@@ -108,18 +99,41 @@ const options = {
 const parted = chosen.flatMap(({ parts = [] }) => parts);
 if (options.part !== null && !parted.includes(options.part))
   throw new Error(`--part must be one of: ${parted.join(", ")}`);
-const circumstances = readRunEnvironment();
-const results: NamedBenchReport[] = [];
-let parts = readResults();
-for (const bench of chosen) {
-  const name = options.part === null ? resultName(bench, database) : partName(bench.name, options.part);
-  logProgress(`${name} begins`);
-  const result = { bench: name, ...(await bench.run(options)) };
-  results.push(result);
-  parts = replaceRuns(parts, [result], circumstances, retained);
-  // After each one: should the next one fail, what took minutes is not lost.
-  if (!values.quick) writeResults(parts);
+if (values.against === undefined) await runAll();
+else await compareAll(values.against);
+
+async function runAll(): Promise<void> {
+  const circumstances = readRunEnvironment();
+  const results: NamedBenchReport[] = [];
+  let parts = readResults();
+  for (const bench of chosen) {
+    const name =
+      options.part === null ? resultName(bench, options.database) : partName(bench.name, options.part);
+    logProgress(`${name} begins`);
+    const result = { bench: name, ...(await bench.run(options)) };
+    results.push(result);
+    parts = replaceRuns(parts, [result], circumstances, retained);
+    // After each one: should the next one fail, what took minutes is not lost.
+    if (!values.quick) writeResults(parts);
+  }
+  const ran = replaceRuns({}, results, circumstances, retained);
+  const isOverview = values.overview || (positionals.length === 0 && !values.quick);
+  process.stdout.write(`${formatMeasurements(results)}\n${formatOverview(isOverview ? parts : ran)}`);
+  const files = RESULT_FILES.map((file) => relative(".", file)).join(" and ");
+  logProgress(values.quick ? "not stored: it was a quick run" : `written to ${files}`);
 }
-process.stdout.write(`${formatMeasurements(results)}\n${formatOverview(parts)}`);
-const files = RESULT_FILES.map((file) => relative(".", file)).join(" and ");
-logProgress(values.quick ? "not stored: it was a quick run" : `written to ${files}`);
+
+/** Stores nothing: what it prints is about two versions on this machine now. */
+async function compareAll(commit: string): Promise<void> {
+  const compared = chosen.flatMap(({ name, compare }) => (compare ? [{ name, compare }] : []));
+  if (compared.length < chosen.length || positionals.length === 0) {
+    const able = BENCHES.flatMap(({ name, compare }) => (compare ? [name] : []));
+    throw new Error(`--against takes the name of a benchmark that can compare: ${able.join(", ")}`);
+  }
+  await withVersions(commit, async (versions) => {
+    for (const { name, compare } of compared) {
+      const measurements = await compare(options, versions);
+      process.stdout.write(formatMeasurements([{ bench: `${name}, ${commit} to now`, measurements }]));
+    }
+  });
+}

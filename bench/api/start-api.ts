@@ -23,11 +23,11 @@ export async function startApi(
   const task: ApiTask = place;
   const child = start("api", "api/server-child.ts", task, nodeOptions);
   const api = await child.next<ApiReady>();
-  return { api, depth: await depthOf(api.url, sizes), stop: () => child.stop() };
+  return { api, depth: await findPageDepth(api.url, sizes), stop: () => child.stop() };
 }
 
 /** The cursor that leads to the deep page, as the API hands it out. */
-async function depthOf(url: string, sizes: TableSizes): Promise<PageDepth> {
+export async function findPageDepth(url: string, sizes: TableSizes): Promise<PageDepth> {
   const page = deepPage(sizes);
   let cursor = "";
   // An offset leads on from a cursor, too, and has a limit: so many steps as that makes.

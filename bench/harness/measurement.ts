@@ -1,5 +1,7 @@
 // The measurements of benchmarks, and how they are shown: one table for all of them.
 
+import type { Versions } from "../against/versions.ts";
+
 // Latencies: median and 99th percentile.
 
 export type Quantiles = { readonly medianMs: number; readonly p99Ms: number };
@@ -46,6 +48,8 @@ export type BenchOptions = {
   readonly scale: number | null;
   /** Also what takes minutes. */
   readonly full: boolean;
+  /** Only to see that it runs, in seconds: its figures mean nothing. */
+  readonly quick: boolean;
   /** The folder of CPU profiles; null for none. */
   readonly profileFolder: string | null;
   /** One part of a benchmark that has several; null for all. */
@@ -61,7 +65,21 @@ export type Bench = {
   /** The names that `--part` takes. */
   readonly parts?: readonly string[];
   readonly run: (options: BenchOptions) => Promise<BenchReport>;
+  /** Runs two versions in turns; absent if only this version can be measured. */
+  readonly compare?: (options: BenchOptions, versions: Versions) => Promise<readonly Measurement[]>;
 };
+
+/** Enough to see that everything still runs. */
+export const QUICK_SIZES = { events: 2_000, scale: 0.01 };
+
+/** The size that the options ask for. */
+export function chooseSize<T>(
+  { quick, full }: Pick<BenchOptions, "quick" | "full">,
+  sizes: { readonly quick: T; readonly usual: T; readonly full: T },
+): T {
+  if (quick) return sizes.quick;
+  return full ? sizes.full : sizes.usual;
+}
 
 export function formatMeasurements(
   results: readonly { bench: string; measurements: readonly Measurement[] }[],

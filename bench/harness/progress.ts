@@ -7,11 +7,20 @@ export function logProgress(line: string): void {
 
 /** A child's progress to its parent, at most once a second; `line` is only called when due. */
 export function createProgressReporter(): (line: () => string) => void {
+  return limitProgress((line) => sendToParent({ progress: line }));
+}
+
+/** The same for work that reports from this process: at most once a second, announced by a name. */
+export function createProgressLog(name: string): (line: () => string) => void {
+  return limitProgress((line) => logProgress(`${name}: ${line}`));
+}
+
+function limitProgress(report: (line: string) => void): (line: () => string) => void {
   let sentMs = performance.now();
   return (line) => {
     if (performance.now() - sentMs < PROGRESS_MS) return;
     sentMs = performance.now();
-    sendToParent({ progress: line() });
+    report(line());
   };
 }
 

@@ -17,15 +17,17 @@ export type BenchChildOptions = {
   readonly name: string;
   /** Options for Node itself. */
   readonly node?: readonly string[];
+  /** The checkout that it runs in, and whose packages it finds; this one unless said otherwise. */
+  readonly checkout?: string;
 };
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 // It only has to close a socket or a connection; longer means that it hangs.
 const STOP_MS_MAX = 5_000;
 
-export function startChild({ file, args, name, node = [] }: BenchChildOptions): BenchChild {
+export function startChild({ file, args, name, node = [], checkout = ROOT }: BenchChildOptions): BenchChild {
   const child = spawn(process.execPath, [...node, "--import", "tsx", fileURLToPath(file), ...args], {
-    cwd: ROOT,
+    cwd: checkout,
     // Our own standard input ends with us: so does the child, however we end.
     stdio: ["pipe", "pipe", "inherit"],
   });

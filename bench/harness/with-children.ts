@@ -1,17 +1,28 @@
 // The children of one benchmark: started by the name of their file in here, and all gone when it ends, however it ends.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type BenchServer, startBenchServer } from "./bench-database.ts";
 import type { DatabaseKind } from "./measurement.ts";
 import { type BenchChild, startChild } from "./start-child.ts";
 
-/** `file` is a path from `bench/`; `node` are options for Node itself. */
-export type StartChild = (name: string, file: string, task: object, node?: readonly string[]) => BenchChild;
+/** `file` is a path from `bench/`; `node` are options for Node itself; `checkout` is another version of Sextant. */
+export type StartChild = (
+  name: string,
+  file: string,
+  task: object,
+  node?: readonly string[],
+  checkout?: string,
+) => BenchChild;
 
 export async function withChildren<T>(work: (start: StartChild) => Promise<T>): Promise<T> {
   const children: BenchChild[] = [];
   try {
-    return await work((name, file, task, node = []) => {
+    return await work((name, file, task, node = [], checkout) => {
       const args = [JSON.stringify(task)];
-      const child = startChild({ name, file: new URL(`../${file}`, import.meta.url), args, node });
+      const child =
+        checkout === undefined
+          ? startChild({ name, file: new URL(`../${file}`, import.meta.url), args, node })
+          : startChild({ name, file: pathToFileURL(join(checkout, "bench", file)), args, node, checkout });
       children.push(child);
       return child;
     });
