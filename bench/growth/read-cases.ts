@@ -49,6 +49,11 @@ const COLUMNS: Readonly<Record<string, string>> = {
   agentId: "agent_id",
   schema: "schema_hash",
 };
+/** Parameters of one table alone; the values of several columns stand in one with a dash between them. */
+const TABLE_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  "intents.pair": ["input_token", "output_token"],
+  "intents.solver": ["selected_solver"],
+};
 const PAGING = ["limit", "offset", "cursor"];
 const TIMES = ["from", "to"];
 const VALUES_PER_CASE = 8;
@@ -152,8 +157,17 @@ async function sampleValues(
   const table = tables.find((each) => each.name === name);
   if (!table) throw new Error(`there is no table ${name}`);
   const column = COLUMNS[parameter] ?? (parameter === "id" ? (table.key[0] ?? "") : parameter);
-  if (!(column in table.columns)) throw new Error(`${name} has no ${column} to read by`);
+  const columns = TABLE_COLUMNS[`${name}.${parameter}`] ?? [column];
+  if (!columns.every((each) => each in table.columns))
+    throw new Error(`${name} has no ${columns.join(" and ")} to read by`);
   const rows = await readRandomRowsAsOf(session, table, { block: head, limit: VALUES_PER_CASE });
-  // An absent value is the zero address on chain, which some reads reject.
-  return rows.map((row) => String(row[column])).filter((value) => !/^0x0+$/.test(value));
+  return rows
+    .map((row) => columns.map((each) => row[each]))
+    .filter((values) => values.every(isPresent))
+    .map((values) => values.join("-"));
+}
+
+/** An absent value is the zero address on chain, which some reads reject. */
+function isPresent(value: unknown): boolean {
+  return value !== null && !/^0x0+$/.test(String(value));
 }
