@@ -63,6 +63,7 @@ export default defineConfig({
           "contracts/test/**",
           "tests/browser/**",
           "tests/broker/**",
+          "tests/bench/quick/**",
           "tests/protocols/**",
           "tests/stock/**",
           "tests/upgrade/**",
@@ -77,6 +78,8 @@ export default defineConfig({
       suite("contracts", { include: ["contracts/test/**/*.test.ts"] }),
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
+      // One file at a time, as benchmarks run: each starts many processes.
+      suite("bench", { include: ["tests/bench/quick/**/*.test.ts"], maxWorkers: 1 }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
       // `npm run test:stock` names the server.
       ...(process.env.TEST_DATABASE_URL === undefined

@@ -13,6 +13,7 @@ import {
   type Bench,
   type BenchOptions,
   type BenchReport,
+  chooseSize,
   formatGrouped,
   formatMicroseconds,
   formatPercent,
@@ -24,9 +25,10 @@ import { profileOptions, type StartChild, withServer } from "./harness/with-chil
 const SCHEMA = "sextant";
 // A tenth of the rows unless all are requested: filling takes seconds then, and indexes lose at most one level.
 const SCALE = 0.1;
-const ROUNDS = 5;
-const MS_PER_CELL = 300;
-const FULL_MS_PER_CELL = 600;
+const ROUNDS = { quick: 1, usual: 5, full: 5 };
+const MS_PER_CELL = { quick: 20, usual: 300, full: 600 };
+// At least as many values as a cell requests of the API, so that both find the database equally warm.
+const STATEMENTS = { quick: 100, usual: 10_000, full: 10_000 };
 
 export const apiBench: Bench = {
   name: "api",
@@ -35,11 +37,8 @@ export const apiBench: Bench = {
   compare: compareApis,
 };
 
-async function measure(
-  { full, scale, profileFolder }: BenchOptions,
-  server: BenchServer,
-  start: StartChild,
-): Promise<BenchReport> {
+async function measure(options: BenchOptions, server: BenchServer, start: StartChild): Promise<BenchReport> {
+  const { full, scale, profileFolder } = options;
   const sizes = tableSizes(scale ?? (full ? 1 : SCALE));
   const place = { connection: server.connection, schema: SCHEMA };
   const { api, depth } = await startApi(start, place, sizes, profileOptions(profileFolder));
@@ -49,8 +48,12 @@ async function measure(
   };
   const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
   logProgress("load");
-  const msPerCell = full ? FULL_MS_PER_CELL : MS_PER_CELL;
-  const task: LoadTask = { ...place, api, raw, sizes, depth, rounds: ROUNDS, msPerCell };
+  const task: LoadTask = {
+    ...{ ...place, api, raw, sizes, depth },
+    rounds: chooseSize(options, ROUNDS),
+    msPerCell: chooseSize(options, MS_PER_CELL),
+    statements: chooseSize(options, STATEMENTS),
+  };
   const report = await start("load", "api/load-child.ts", task).next<LoadReport>();
   return {
     measurements: summary(report.routes, sizes, depth),

@@ -18,6 +18,7 @@ import {
   type Bench,
   type BenchOptions,
   type BenchReport,
+  chooseSize,
   formatGrouped,
   formatMegabytes,
   formatMicroseconds,
@@ -37,7 +38,7 @@ const COPY_SCHEMA = "sextant_copy";
 // The least that says something about a backfill.
 const EVENTS = 200_000;
 // The best of each counts: what else the machine does between two measurements only ever makes them slower.
-const ROUNDS = 3;
+const ROUNDS = { quick: 1, usual: 3, full: 3 };
 // The positions at which time per event is measured; the stretch before each of them is timed.
 const FLAT_AT = [50_000, 200_000, 1_000_000];
 const FLAT_STRETCH = 50_000;
@@ -49,18 +50,16 @@ export const backfillBench: Bench = {
   compare: compareBackfills,
 };
 
-async function measure(
-  { seed, events, profileFolder }: BenchOptions,
-  server: BenchServer,
-  start: StartChild,
-): Promise<BenchReport> {
+async function measure(options: BenchOptions, server: BenchServer, start: StartChild): Promise<BenchReport> {
+  const { seed, events, profileFolder } = options;
+  const count = chooseSize(options, ROUNDS);
   const { node, stop } = await startReplayNodeChild(start, { seed, events: events ?? EVENTS });
   const served = await drain(node, seed);
   const task = { url: node.url, seed, head: node.head };
   const place = { connection: server.connection, schema: SCHEMA };
   const rounds: Round[] = [];
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    logProgress(`round ${round} of ${ROUNDS}`);
+  for (let round = 1; round <= count; round += 1) {
+    logProgress(`round ${round} of ${count}`);
     const readTask: ReadTask = task;
     const read = await run<ReadReport>(start, "reading", "read", readTask);
     const filled = await runBackfill(

@@ -1,18 +1,17 @@
 // Measures what the client adds to plain fetch: per free request, and its guard and journal per paid one.
 import type { ServerReady } from "./api/cpu-time.ts";
 import type { ClientLoadReport, ClientLoadTask } from "./client/client-load-child.ts";
-import type { Bench, BenchReport, Headline } from "./harness/measurement.ts";
+import { type Bench, type BenchReport, chooseSize, type Headline } from "./harness/measurement.ts";
 import { withChildren } from "./harness/with-children.ts";
 
-const ROUNDS = 500;
-const FULL_ROUNDS = 3_000;
+const ROUNDS = { quick: 5, usual: 500, full: 3_000 };
 
 export const clientBench: Bench = {
   name: "client",
-  run: ({ full }) =>
+  run: (options) =>
     withChildren(async (start) => {
       const { url } = await start("service", "client/service-child.ts", {}).next<ServerReady>();
-      const rounds = full ? FULL_ROUNDS : ROUNDS;
+      const rounds = chooseSize(options, ROUNDS);
       const task: ClientLoadTask = { url, rounds };
       return toReport(
         await start("client", "client/client-load-child.ts", task).next<ClientLoadReport>(),

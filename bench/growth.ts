@@ -2,9 +2,10 @@
 
 import { measureApiGrowth } from "./growth/api-growth.ts";
 import { measureConnectionGrowth } from "./growth/connection-growth.ts";
+import { decadeBounds } from "./growth/decades.ts";
 import { measureIndexGrowth } from "./growth/index-growth.ts";
 import { type BenchServer, startKeptServer } from "./harness/bench-database.ts";
-import type { Bench, BenchOptions, BenchReport } from "./harness/measurement.ts";
+import { type Bench, type BenchOptions, type BenchReport, chooseSize } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 import { type StartChild, withChildren, withServer } from "./harness/with-children.ts";
 
@@ -12,9 +13,10 @@ import { type StartChild, withChildren, withServer } from "./harness/with-childr
 const EVENTS = 1_000_000;
 // The index stays the same while connections grow: large enough to behave like a larger one.
 const EVENTS_UNDER_CONNECTIONS = 0.1;
-const ROUNDS = 3;
-const MS_PER_CELL = 500;
-const FULL_MS_PER_CELL = 1_000;
+const ROUNDS = { quick: 1, usual: 3, full: 3 };
+const MS_PER_CELL = { quick: 20, usual: 500, full: 1_000 };
+const CONNECTIONS = { quick: [1, 4], usual: [1, 4, 16, 64], full: [1, 4, 16, 64] };
+const REQUESTS_PER_READ = { quick: 1, usual: 12, full: 12 };
 
 export const growthBench: Bench = {
   name: "growth",
@@ -48,13 +50,21 @@ async function withKeptServer(folder: string, measure: Measure): Promise<BenchRe
   }
 }
 
-function measures({ seed, events: wanted, full }: BenchOptions): Readonly<Record<string, Measure>> {
-  const events = wanted ?? EVENTS;
-  const times = { rounds: ROUNDS, msPerCell: full ? FULL_MS_PER_CELL : MS_PER_CELL };
+function measures(options: BenchOptions): Readonly<Record<string, Measure>> {
+  const { seed, full, quick } = options;
+  const events = options.events ?? EVENTS;
+  const bounds = decadeBounds(events).slice(quick ? 1 : 0);
+  const times = { rounds: chooseSize(options, ROUNDS), msPerCell: chooseSize(options, MS_PER_CELL) };
+  const requestsPerRead = chooseSize(options, REQUESTS_PER_READ);
   return {
-    index: (start, server) => measureIndexGrowth(start, server, { seed, events, full }),
-    api: (start, server) => measureApiGrowth(start, server, { events, ...times }),
+    index: (start, server) => measureIndexGrowth(start, server, { seed, bounds, full, requestsPerRead }),
+    api: (start, server) =>
+      measureApiGrowth(start, server, { bounds: bounds.slice(quick ? -1 : 0), ...times }),
     connections: (start, server) =>
-      measureConnectionGrowth(start, server, { events: events * EVENTS_UNDER_CONNECTIONS, ...times }),
+      measureConnectionGrowth(start, server, {
+        events: events * EVENTS_UNDER_CONNECTIONS,
+        connections: chooseSize(options, CONNECTIONS),
+        ...times,
+      }),
   };
 }

@@ -6,16 +6,23 @@ import { registerAgent } from "@sextant/simulator/transactions/agents";
 import { openWorld } from "@sextant/simulator/world";
 import type { ServerReady } from "./api/cpu-time.ts";
 import { openBenchDatabase, startBenchServer } from "./harness/bench-database.ts";
-import { type Bench, type BenchReport, type Measurement, quantilesOf } from "./harness/measurement.ts";
+import {
+  type Bench,
+  type BenchOptions,
+  type BenchReport,
+  chooseSize,
+  type Measurement,
+  quantilesOf,
+} from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 import { type StartChild, withChildren } from "./harness/with-children.ts";
 import type { LagIndexerReady, LagIndexerTask } from "./lag/indexer-child.ts";
 
 const SCHEMA = "sextant";
-const RECEIPTS = 200;
+const RECEIPTS = { quick: 5, usual: 200, full: 200 };
 // Each takes seconds, because the chain has to be quiet before it.
-const QUIET_RECEIPTS = 10;
-const FULL_QUIET_RECEIPTS = 100;
+const QUIET_RECEIPTS = { quick: 1, usual: 10, full: 100 };
+const WARM_RECEIPTS = { quick: 2, usual: 20, full: 20 };
 // Longer than five of the chain's block times, and never in step with a poll.
 const QUIET_MS_MIN = 5_000;
 const QUIET_MS_SPAN = 600;
@@ -31,14 +38,14 @@ type WaitForBlock = (block: number) => Promise<void>;
 
 export const lagBench: Bench = {
   name: "lag",
-  run: ({ full }) =>
+  run: (options) =>
     withChildren(async (start) => {
       const server = await startBenchServer("embedded");
       const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
       try {
         const place = { connection: server.connection, schema: SCHEMA };
         const { send, url } = await startStack(start, chain, place);
-        return reportOf(await measureLags(send, url, full ? FULL_QUIET_RECEIPTS : QUIET_RECEIPTS));
+        return reportOf(await measureLags(send, url, options));
       } finally {
         await chain.stop();
         await server.stop();
@@ -76,21 +83,26 @@ async function startStack(
 
 type Lags = { readonly what: string; readonly note: string; readonly lagsMs: readonly number[] };
 
-async function measureLags(send: SendTransaction, url: string, quietReceipts: number): Promise<Lags[]> {
+async function measureLags(send: SendTransaction, url: string, options: BenchOptions): Promise<Lags[]> {
+  const receipts = chooseSize(options, RECEIPTS);
+  const quietReceipts = chooseSize(options, QUIET_RECEIPTS);
   const looking: WaitForBlock = (block) => lookUntil(url, block);
   // The first reads open connections and prepare statements.
-  await measure("warming up", send, looking, { receipts: 20, quiet: false });
+  await measure("warming up", send, looking, {
+    receipts: chooseSize(options, WARM_RECEIPTS),
+    quiet: false,
+  });
   return [
     {
       what: "one after the other",
       note: `looking every ${LOOK_MS} ms`,
-      lagsMs: await measure("one after the other", send, looking, { receipts: RECEIPTS, quiet: false }),
+      lagsMs: await measure("one after the other", send, looking, { receipts, quiet: false }),
     },
     {
       what: "one read with x-min-block",
       note: "which waits for the block",
       lagsMs: await measure("one read", send, (block) => readOnce(url, block), {
-        receipts: RECEIPTS,
+        receipts,
         quiet: false,
       }),
     },

@@ -4,6 +4,7 @@ import {
   type Bench,
   type BenchOptions,
   type BenchReport,
+  chooseSize,
   formatGrouped,
   formatPercent,
   formatPerSecond,
@@ -25,26 +26,28 @@ import { startPaidService } from "./portfolio/start-paid-service.ts";
 
 const SCHEMA = "sextant";
 const CHAIN_IDS = [8453, 1, 42161, 10, 137];
-const CHAINS = [1, 2, 5];
-const TOKENS = [10, 1_000, 5_000];
-const OTHER_ROUTES_TOKENS = 1_000;
+const CHAINS = { quick: [1, 2], usual: [1, 2, 5], full: [1, 2, 5] };
+const TOKENS = { quick: [10], usual: [10, 1_000, 5_000], full: [10, 1_000, 5_000] };
+const OTHER_ROUTES_TOKENS = { quick: 10, usual: 1_000, full: 1_000 };
 // As far away as a good node is.
 const DELAY_MS = 20;
-const ROUNDS = 5;
-const FULL_ROUNDS = 31;
-const PAYERS = 16;
-const PAID_ROUNDS = 2;
-const FULL_PAID_ROUNDS = 8;
-const PAYMENTS_PER_ROUND = 5;
-const MS_PER_CELL = 500;
+const ROUNDS = { quick: 1, usual: 5, full: 31 };
+// Until the compiler has seen the code.
+const WARM_ROUNDS = { quick: 1, usual: 6, full: 6 };
+const PAYERS = { quick: 2, usual: 16, full: 16 };
+const PAID_ROUNDS = { quick: 1, usual: 2, full: 8 };
+const PAYMENTS_PER_ROUND = { quick: 1, usual: 5, full: 5 };
+const MS_PER_CELL = { quick: 20, usual: 500, full: 500 };
+// With less the compiler is still at work, and the service seems three times slower than it is.
+const WARM_MS = { quick: 20, usual: 5_000, full: 5_000 };
 
 type MeasurePart = (options: BenchOptions, start: StartChild) => Promise<BenchReport>;
 
 const PARTS: Readonly<Record<string, MeasurePart>> = {
   reads: measureSnapshots,
   payments: measurePayments,
-  processes: async ({ full }, start) =>
-    reportProcesses(await measureProcesses(start, { full, delayMs: DELAY_MS }), { delayMs: DELAY_MS }),
+  processes: async (options, start) =>
+    reportProcesses(await measureProcesses(start, options, DELAY_MS), { delayMs: DELAY_MS }),
 };
 
 export const portfolioBench: Bench = {
@@ -64,22 +67,24 @@ export const portfolioBench: Bench = {
   },
 };
 
-async function measureSnapshots(
-  { full, profileFolder }: BenchOptions,
-  start: StartChild,
-): Promise<BenchReport> {
-  const nodesTask: NodesTask = { chainIds: CHAIN_IDS, listed: Math.max(...TOKENS), delayMs: DELAY_MS };
+async function measureSnapshots(options: BenchOptions, start: StartChild): Promise<BenchReport> {
+  const [tokens, chains] = [chooseSize(options, TOKENS), chooseSize(options, CHAINS)];
+  const chainIds = CHAIN_IDS.slice(0, Math.max(...chains));
+  const nodesTask: NodesTask = { chainIds, listed: Math.max(...tokens), delayMs: DELAY_MS };
   const remembering = start("nodes", "portfolio/nodes-child.ts", nodesTask);
   const { nodes } = await remembering.next<NodesReady>();
-  const rounds = full ? FULL_ROUNDS : ROUNDS;
+  const rounds = chooseSize(options, ROUNDS);
   const task: SnapshotTask = {
-    nodes,
-    tokens: TOKENS,
-    chains: CHAINS,
-    rounds,
-    otherRoutesTokens: OTHER_ROUTES_TOKENS,
+    ...{ nodes, tokens, chains, rounds },
+    warmRounds: chooseSize(options, WARM_ROUNDS),
+    otherRoutesTokens: chooseSize(options, OTHER_ROUTES_TOKENS),
   };
-  const snapshots = start("snapshot", "portfolio/snapshot-child.ts", task, profileOptions(profileFolder));
+  const snapshots = start(
+    "snapshot",
+    "portfolio/snapshot-child.ts",
+    task,
+    profileOptions(options.profileFolder),
+  );
   const { cells } = await snapshots.next<SnapshotReport>();
   const measurements = [
     {
@@ -142,13 +147,17 @@ function aimMs(rpcMs: number): number {
   return rpcMs / 10 + 5;
 }
 
-async function measurePayments({ full }: BenchOptions, start: StartChild): Promise<BenchReport> {
+async function measurePayments(options: BenchOptions, start: StartChild): Promise<BenchReport> {
   const server = await startBenchServer("embedded");
   try {
     const place = { connection: server.connection, schema: SCHEMA };
-    const { stop, ...sold } = await startPaidService(start, place, PAYERS);
-    const rounds = full ? FULL_PAID_ROUNDS : PAID_ROUNDS;
-    const counts = { rounds, msPerCell: MS_PER_CELL, payments: PAYMENTS_PER_ROUND };
+    const { stop, ...sold } = await startPaidService(start, place, chooseSize(options, PAYERS));
+    const counts = {
+      rounds: chooseSize(options, PAID_ROUNDS),
+      msPerCell: chooseSize(options, MS_PER_CELL),
+      warmMs: chooseSize(options, WARM_MS),
+      payments: chooseSize(options, PAYMENTS_PER_ROUND),
+    };
     const task: PaymentLoadTask = { ...sold, ...counts };
     const report = await start(
       "payment-load",
@@ -157,13 +166,13 @@ async function measurePayments({ full }: BenchOptions, start: StartChild): Promi
     ).next<PaymentLoadReport>();
     // It holds connections to the database, which is about to go.
     await stop();
-    return ofPayments(report);
+    return ofPayments(report, chooseSize(options, PAYERS));
   } finally {
     await server.stop();
   }
 }
 
-function ofPayments(report: PaymentLoadReport): BenchReport {
+function ofPayments(report: PaymentLoadReport, payers: number): BenchReport {
   const rate = (name: keyof PaymentLoadReport) => formatPerSecond(report[name].requests, report[name].ms);
   const cpu = (name: keyof PaymentLoadReport) =>
     `${(report[name].cpuMs / report[name].requests).toFixed(2)} ms of processor time each`;
@@ -178,7 +187,7 @@ function ofPayments(report: PaymentLoadReport): BenchReport {
     {
       what: "paid requests/s",
       value: formatGrouped(rate("paid")),
-      note: `${of("paid", "transfers", "bare transfers by the same key and queue")}; ${PAYERS} payers, a real transfer each; ${cpu("paid")}`,
+      note: `${of("paid", "transfers", "bare transfers by the same key and queue")}; ${payers} payers, a real transfer each; ${cpu("paid")}`,
     },
     {
       what: "paid-before requests/s",

@@ -1,23 +1,34 @@
 // How many payments a second reconciliation follows until they are final, over a real chain and database.
-import { type Bench, type BenchReport, formatGrouped, formatPerSecond } from "./harness/measurement.ts";
+import {
+  type Bench,
+  type BenchReport,
+  chooseSize,
+  formatGrouped,
+  formatPerSecond,
+} from "./harness/measurement.ts";
 import { profileOptions, withServer } from "./harness/with-children.ts";
 import type { ReconcileBenchReport, ReconcileBenchTask } from "./reconcile/reconcile-child.ts";
 import type { SettledChain, SettledChainTask } from "./reconcile/settled-chain-child.ts";
 
 const SCHEMA = "sextant";
 // Ten payments a second on a chain with a block every two seconds.
-const TASK: SettledChainTask = { blocks: 30, paymentsPerBlock: 20, delayMs: 20 };
-const FULL_BLOCKS = 300;
+const TASK: Omit<SettledChainTask, "blocks"> = { paymentsPerBlock: 20, delayMs: 20 };
+const BLOCKS = { quick: 2, usual: 30, full: 300 };
 
 export const reconcileBench: Bench = {
   name: "reconcile",
-  run: ({ full, profileFolder }) =>
+  run: (options) =>
     withServer("embedded", async (start, server) => {
-      const chainTask = { ...TASK, blocks: full ? FULL_BLOCKS : TASK.blocks };
+      const chainTask: SettledChainTask = { ...TASK, blocks: chooseSize(options, BLOCKS) };
       const filled = start("settled chain", "reconcile/settled-chain-child.ts", chainTask);
       const chain = await filled.next<SettledChain>();
       const task: ReconcileBenchTask = { connection: server.connection, schema: SCHEMA, chain };
-      const child = start("reconcile", "reconcile/reconcile-child.ts", task, profileOptions(profileFolder));
+      const child = start(
+        "reconcile",
+        "reconcile/reconcile-child.ts",
+        task,
+        profileOptions(options.profileFolder),
+      );
       const report = await child.next<ReconcileBenchReport>();
       await child.stop();
       return reportOf(report);

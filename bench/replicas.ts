@@ -4,7 +4,7 @@ import type { ReplicatedPostgres } from "../tests/support/database/replicated-po
 import { tableSizes } from "./api/row-generators.ts";
 import type { ApiReady, ApiTask } from "./api/server-child.ts";
 import { startApi } from "./api/start-api.ts";
-import type { Bench, BenchOptions, BenchReport } from "./harness/measurement.ts";
+import { type Bench, type BenchOptions, type BenchReport, chooseSize } from "./harness/measurement.ts";
 import { logProgress } from "./harness/progress.ts";
 import { type StartChild, withChildren } from "./harness/with-children.ts";
 import { startBenchCluster } from "./replicas/bench-cluster.ts";
@@ -17,20 +17,19 @@ import { reportReplicas } from "./replicas/replica-report.ts";
 const SCHEMA = "sextant";
 // As the benchmark of the API has.
 const SCALE = 0.1;
-const EVENTS = 60_000;
-const FULL_EVENTS = 200_000;
-const READ_ROUNDS = 3;
-const WRITER_ROUNDS = 2;
-const WARM_MS = 1_000;
-const MS_PER_CELL = 1_500;
-const FULL_MS_PER_CELL = 4_000;
+const EVENTS = { quick: 2_000, usual: 60_000, full: 200_000 };
+const REPLICAS = { quick: 1, usual: 2, full: 2 };
+const READ_ROUNDS = { quick: 1, usual: 3, full: 3 };
+const WRITER_ROUNDS = { quick: 1, usual: 2, full: 2 };
+const WARM_MS = { quick: 20, usual: 1_000, full: 1_000 };
+const MS_PER_CELL = { quick: 20, usual: 1_500, full: 4_000 };
 const ROTATION_MS_MAX = 30_000;
 const ROTATION_CHECK_MS = 200;
 
 export const replicasBench: Bench = {
   name: "replicas",
   async run(options) {
-    const cluster = await startBenchCluster();
+    const cluster = await startBenchCluster(chooseSize(options, REPLICAS));
     try {
       return await withChildren((start) => measure(options, cluster, start));
     } finally {
@@ -40,10 +39,11 @@ export const replicasBench: Bench = {
 };
 
 async function measure(
-  { seed, events, scale, full }: BenchOptions,
+  options: BenchOptions,
   cluster: ReplicatedPostgres,
   start: StartChild,
 ): Promise<BenchReport> {
+  const { seed, events, scale, full } = options;
   const sizes = tableSizes(scale ?? (full ? 1 : SCALE));
   const place = { connection: { url: cluster.primary.url }, schema: SCHEMA };
   const { api, depth } = await startApi(start, place, sizes);
@@ -59,16 +59,16 @@ async function measure(
   for (const each of apis) await untilInRotation(each, cluster);
   const paths = createReadPaths(sizes, depth);
   const reads = await measureReads(cluster, apis, paths, {
-    rounds: READ_ROUNDS,
-    warmMs: WARM_MS,
-    msPerCell: full ? FULL_MS_PER_CELL : MS_PER_CELL,
+    rounds: chooseSize(options, READ_ROUNDS),
+    warmMs: chooseSize(options, WARM_MS),
+    msPerCell: chooseSize(options, MS_PER_CELL),
   });
   const path = paths.get(MIXED);
   if (!path) throw new Error("there are no mixed reads");
   const writes = await measureWriter(
     start,
     { cluster, apis, path },
-    { seed, events: events ?? (full ? FULL_EVENTS : EVENTS), rounds: WRITER_ROUNDS },
+    { seed, events: events ?? chooseSize(options, EVENTS), rounds: chooseSize(options, WRITER_ROUNDS) },
   );
   return reportReplicas(reads, writes);
 }

@@ -14,8 +14,6 @@ const PIPELINED_CONNECTIONS = 1;
 const POOLED_CONNECTIONS = 10;
 // As statements of the API's pool have.
 const STATEMENT_MS_MAX = 30_000;
-// At least as many values as a cell requests of the API, so that both find the database equally warm.
-const STATEMENTS = 10_000;
 
 export type Driver = {
   /** `inFlight` loops, each sending its next query on a response, like connections over HTTP. */
@@ -26,12 +24,12 @@ export type Driver = {
   close(): Promise<void>;
 };
 
-/** The statements as the index reader would send them; none for a route that is only measured from the cache. */
-export function listStatements({ sql }: BenchRoute): readonly PreparedStatement[] {
+/** Statements as the index reader would send them; none for a route that is only measured from the cache. */
+export function listStatements({ sql }: BenchRoute, count: number): readonly PreparedStatement[] {
   if (!sql) return [];
   // Thousands of values share a few texts, and the name of a text is a hash.
   const named = new Map<string, ReturnType<typeof nameReadText>>();
-  return Array.from({ length: STATEMENTS }, (_, number) => {
+  return Array.from({ length: count }, (_, number) => {
     const { text, values } = sql(number);
     const known = named.get(text) ?? nameReadText(text);
     named.set(text, known);

@@ -15,6 +15,8 @@ export type LoadTask = BenchDatabaseTarget & {
   readonly depth: PageDepth;
   readonly rounds: number;
   readonly msPerCell: number;
+  /** Statements of a route that the drivers send again and again. */
+  readonly statements: number;
 };
 
 export type Cell = { readonly requests: number; readonly ms: number; readonly cpuMs: number };
@@ -55,7 +57,7 @@ async function cellsOf(route: BenchRoute) {
   const status = route.conditional ? 304 : 200;
   const header = route.conditional ? { header: `If-None-Match: ${etag}` } : {};
   const shared = { connections: route.connections, status, ...header };
-  const statements = listStatements(route);
+  const statements = listStatements(route, task.statements);
   const hot = (server: ServerReady, ms: number) =>
     measured(server, () => runHttpLoad({ ...shared, url: server.url, ms, path: () => path }));
   const cold = (ms: number) =>
@@ -93,7 +95,7 @@ const best = (cells: readonly Cell[]): Cell =>
 const routes = [];
 for (const route of routesOf(task.sizes, task.depth)) {
   const cells: Readonly<Record<string, (ms: number) => Promise<Cell>>> = await cellsOf(route);
-  for (const run of Object.values(cells)) await run(WARM_MS);
+  for (const run of Object.values(cells)) await run(Math.min(WARM_MS, task.msPerCell));
   const shared = route.url(0) === route.url(1);
   routes.push({ title: route.title, shared, cells, taken: new Map<string, Cell[]>() });
   progress(() => `${route.title} is warm`);

@@ -14,7 +14,6 @@ import {
 } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
-import { decadeBounds } from "./decades.ts";
 import { cpuCell, type FindCell, loadCells, waitCell } from "./load-cells.ts";
 import type { CellTask, LoadedCell } from "./load-cells-child.ts";
 
@@ -40,10 +39,10 @@ const SAME_PERCENTS = 110;
 export async function measureApiGrowth(
   start: StartChild,
   server: BenchServer,
-  { events, ...times }: LoadTimes & { readonly events: number },
+  { bounds, ...times }: LoadTimes & { readonly bounds: readonly number[] },
 ): Promise<BenchReport> {
   const grown: Grown[] = [];
-  for (const bound of decadeBounds(events)) grown.push(await measureOver(start, server, bound, times));
+  for (const bound of bounds) grown.push(await measureOver(start, server, bound, times));
   const [least, most] = [grown[0], grown.at(-1)];
   if (!least || !most) throw new Error("nothing was measured");
   return {

@@ -20,7 +20,6 @@ import type { LoadTimes } from "./api-growth.ts";
 import { cpuCell, type FindCell, loadCells, rateOfCell, waitCell } from "./load-cells.ts";
 import type { CellTask } from "./load-cells-child.ts";
 
-const CONNECTIONS = [1, 4, 16, 64];
 const ROUTE = "/agents/:agentId";
 // No payment happens here, but the chain requires a payer.
 const PAYERS = 1;
@@ -33,10 +32,12 @@ const KINDS = [
   { name: "unpaid", bare: "node:http, 402" },
 ];
 
+type ConnectionsTask = LoadTimes & { readonly events: number; readonly connections: readonly number[] };
+
 export async function measureConnectionGrowth(
   start: StartChild,
   server: BenchServer,
-  { events, ...times }: LoadTimes & { readonly events: number },
+  { events, connections: counts, ...times }: ConnectionsTask,
 ): Promise<BenchReport> {
   const sizes = tableSizesOfEvents(events);
   const { connection } = server;
@@ -49,7 +50,7 @@ export async function measureConnectionGrowth(
   const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
   logProgress("the paid service");
   const paid = await startPaidService(start, { connection, schema: "portfolio" }, PAYERS);
-  const cells = CONNECTIONS.flatMap((connections): CellTask[] => {
+  const cells = counts.flatMap((connections): CellTask[] => {
     const cell = (name: string, task: Omit<CellTask, "name" | "connections">): CellTask => ({
       ...task,
       name: cellName(name, connections),
@@ -74,9 +75,9 @@ export async function measureConnectionGrowth(
         value: "req/s",
         note: "of node:http with as many | processor time per request: ours, node:http | median, p99: ours | node:http",
       },
-      ...KINDS.flatMap(({ name, bare }) => CONNECTIONS.map((count) => rowOf(cell, name, bare, count))),
+      ...KINDS.flatMap(({ name, bare }) => counts.map((count) => rowOf(cell, name, bare, count))),
     ],
-    headlines: KINDS.map(({ name, bare }) => headlineOf(cell, name, bare)),
+    headlines: KINDS.map(({ name, bare }) => headlineOf(cell, name, bare, Math.max(...counts))),
   };
 }
 
@@ -98,8 +99,7 @@ function rowOf(cell: FindCell, name: string, bare: string, connections: number):
 }
 
 /** The figures with the most connections. */
-function headlineOf(cell: FindCell, name: string, bare: string): Headline {
-  const most = Math.max(...CONNECTIONS);
+function headlineOf(cell: FindCell, name: string, bare: string, most: number): Headline {
   const [ours, theirs] = [rateOfCell(cell(cellName(name, most))), rateOfCell(cell(cellName(bare, most)))];
   return {
     what: cellName(name, most),

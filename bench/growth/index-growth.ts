@@ -6,7 +6,6 @@ import { type BenchDatabaseTarget, type BenchServer, openBenchDatabase } from ".
 import type { BenchReport } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
-import { decadeBounds } from "./decades.ts";
 import { growIndex } from "./grow-index.ts";
 import type { GrowthStage, MeasuredIndex } from "./growth-stage.ts";
 import { reportIndexGrowth } from "./index-growth-report.ts";
@@ -16,7 +15,9 @@ import type { RebuildReport, RebuildTask } from "./rebuild-child.ts";
 
 type IndexGrowthTask = {
   readonly seed: number;
-  readonly events: number;
+  /** The numbers of events at which it is measured. */
+  readonly bounds: readonly number[];
+  readonly requestsPerRead: number;
   /** Whether the largest index is rebuilt too, which takes as long as its backfill and as much disk again. */
   readonly full: boolean;
 };
@@ -39,13 +40,14 @@ export async function measureIndexGrowth(
     stages.splice(known < 0 ? stages.length : known, 1, stage);
     writeFileSync(file, JSON.stringify(stages));
   };
-  for (const until of decadeBounds(task.events)) {
+  const events = Math.max(...task.bounds);
+  for (const until of task.bounds) {
     const known = stages.find((stage) => stage.until === until);
     if (known?.measured) continue;
-    const filled = known?.filled ?? (await growIndex(start, place, { ...task, until }));
+    const filled = known?.filled ?? (await growIndex(start, place, { seed: task.seed, events, until }));
     store({ until, filled, measured: null });
-    const isRebuilt = task.full || until < task.events;
-    store({ until, filled, measured: await measureIndex(start, place, task.seed, isRebuilt) });
+    const isRebuilt = task.full || until < events;
+    store({ until, filled, measured: await measureIndex(start, place, task, isRebuilt) });
   }
   return reportIndexGrowth(stages);
 }
@@ -53,7 +55,7 @@ export async function measureIndexGrowth(
 async function measureIndex(
   start: StartChild,
   place: BenchDatabaseTarget,
-  seed: number,
+  { seed, requestsPerRead }: IndexGrowthTask,
   isRebuilt: boolean,
 ): Promise<MeasuredIndex> {
   const database = await openBenchDatabase(place);
@@ -65,7 +67,7 @@ async function measureIndex(
     const vacuumed = await measureVacuum(database, largest);
     const tables = await measureTableBytes(database);
     const { rows } = await database.query<{ events: string }>("select sum(log_count) as events from blocks");
-    const reads = await measureReads(start, place);
+    const reads = await measureReads(start, place, requestsPerRead);
     const rebuild = isRebuilt ? await measureRebuild(start, { ...place, seed }) : null;
     const [load = Number.NaN] = loadavg();
     return { events: Number(rows[0]?.events), tables, vacuumed, rollback, reads, rebuild, load };

@@ -56,7 +56,7 @@ const running = task.cells.map((cell) => ({
   tookMs: [] as number[],
 }));
 for (const { cell, path } of running) {
-  await runHttpLoad({ ...cell, url: cell.server.url, ms: WARM_MS, path });
+  await runHttpLoad({ ...cell, url: cell.server.url, ms: Math.min(WARM_MS, task.msPerCell), path });
   progress(() => `${cell.name} is warm`);
 }
 for (let round = 1; round <= task.rounds; round += 1) {

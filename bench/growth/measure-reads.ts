@@ -21,16 +21,19 @@ export type MeasuredRead = {
   readonly pages: number | null;
 };
 
-const REQUESTS_PER_CASE = 12;
 // A slow read is clear after a few requests.
 const MS_PER_CASE_MAX = 3_000;
 const PROGRESS_EVERY = 20;
 const STATEMENTS_EXPLAINED = 3;
 
-export async function measureReads(start: StartChild, place: BenchDatabaseTarget): Promise<MeasuredRead[]> {
+export async function measureReads(
+  start: StartChild,
+  place: BenchDatabaseTarget,
+  requestsPerCase: number,
+): Promise<MeasuredRead[]> {
   const database = await openBenchDatabase(place);
   try {
-    return await measureCases(start, place, database);
+    return await measureCases(start, place, { database, requestsPerCase });
   } finally {
     await database.close();
   }
@@ -39,7 +42,7 @@ export async function measureReads(start: StartChild, place: BenchDatabaseTarget
 async function measureCases(
   start: StartChild,
   place: BenchDatabaseTarget,
-  database: Database,
+  { database, requestsPerCase }: { readonly database: Database; readonly requestsPerCase: number },
 ): Promise<MeasuredRead[]> {
   const cases = await sampleCases(database);
   const child = start("api", "explorer/server-child.ts", place);
@@ -47,7 +50,7 @@ async function measureCases(
   const measured: MeasuredRead[] = [];
   for (const each of cases) {
     if (each.paths.length === 0) continue;
-    const times = await measureCase(coldUrl, each);
+    const times = await measureCase(coldUrl, each, requestsPerCase);
     measured.push({ ...times, pages: await countPages(database, each.statements) });
     if (measured.length % PROGRESS_EVERY === 0) logProgress(`${measured.length} of ${cases.length} reads`);
   }
@@ -73,12 +76,16 @@ async function countPages(database: Database, statements: readonly SqlText[]): P
   return counted.sort((one, other) => one - other)[Math.floor(counted.length / 2)] ?? null;
 }
 
-async function measureCase(url: string, { name, paths }: ReadCase): Promise<Omit<MeasuredRead, "pages">> {
+async function measureCase(
+  url: string,
+  { name, paths }: ReadCase,
+  requests: number,
+): Promise<Omit<MeasuredRead, "pages">> {
   const tookMs: number[] = [];
   let failed = 0;
   const beganMs = performance.now();
   // The first two only make connections and plans.
-  for (let request = -2; request < REQUESTS_PER_CASE; request += 1) {
+  for (let request = -2; request < requests; request += 1) {
     if (tookMs.length > 1 && performance.now() - beganMs > MS_PER_CASE_MAX) break;
     const path = paths[(request + 2) % paths.length];
     const sentMs = performance.now();

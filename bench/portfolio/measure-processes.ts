@@ -2,6 +2,7 @@
 import { findChainById } from "../../src/chain/chains/chains.ts";
 import { readCpuMs, type ServerReady } from "../api/cpu-time.ts";
 import { runHttpLoad } from "../api/http-load.ts";
+import { type BenchOptions, chooseSize } from "../harness/measurement.ts";
 import { logProgress } from "../harness/progress.ts";
 import type { StartChild } from "../harness/with-children.ts";
 import type { NodeWork } from "./caching-node.ts";
@@ -37,56 +38,60 @@ type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connec
 // Uses the shortest block time: a snapshot is shared for that long.
 const CHAIN_ID = 42_161;
 export const PROCESSES_TOKENS = 1_000;
-const PROCESSES = [1, 2, 4];
+const QUICK_TOKENS = 10;
+const PROCESSES = { quick: [1, 2], usual: [1, 2, 4], full: [1, 2, 4] };
 const CONNECTIONS = 16;
-const AT_ONCE = [1, 8, 64];
-const WALLETS = Math.max(...AT_ONCE);
-const ROUNDS = 3;
-const MS_PER_CELL = 2_000;
-const FULL_MS_PER_CELL = 6_000;
+const AT_ONCE = { quick: [1, 2], usual: [1, 8, 64], full: [1, 8, 64] };
+const ROUNDS = { quick: 1, usual: 3, full: 3 };
+const MS_PER_CELL = { quick: 20, usual: 2_000, full: 6_000 };
 // With less the compiler is still at work.
-const WARM_MS = 3_000;
+const WARM_MS = { quick: 20, usual: 3_000, full: 3_000 };
 const WARM_CONNECTIONS = 4;
 const WARM_ATTEMPTS = 5;
 // Longer than the service lets a request take: 64 snapshots at once on one core are slow.
 const SILENCE_MS_MAX = 40_000;
 
-const PLANS: readonly CellPlan[] = READ_WALLETS.flatMap((wallets) => [
-  ...PROCESSES.map(
-    (processes): CellPlan => ({ series: "processes", wallets, processes, connections: CONNECTIONS }),
-  ),
-  ...AT_ONCE.map((connections): CellPlan => ({ series: "at once", wallets, processes: 1, connections })),
-]);
+function planCells(options: BenchOptions): readonly CellPlan[] {
+  const [counts, atOnce] = [chooseSize(options, PROCESSES), chooseSize(options, AT_ONCE)];
+  return READ_WALLETS.flatMap((wallets) => [
+    ...counts.map(
+      (processes): CellPlan => ({ series: "processes", wallets, processes, connections: CONNECTIONS }),
+    ),
+    ...atOnce.map((connections): CellPlan => ({ series: "at once", wallets, processes: 1, connections })),
+  ]);
+}
 
 export async function measureProcesses(
   start: StartChild,
-  { full, delayMs }: { readonly full: boolean; readonly delayMs: number },
+  options: BenchOptions,
+  delayMs: number,
 ): Promise<readonly ProcessesCell[]> {
-  const nodesTask: NodesTask = {
-    ...{ chainIds: [CHAIN_ID], listed: PROCESSES_TOKENS, otherWallets: WALLETS },
-    delayMs,
-  };
+  const plans = planCells(options);
+  const tokens = options.quick ? QUICK_TOKENS : PROCESSES_TOKENS;
+  const otherWallets = Math.max(...chooseSize(options, AT_ONCE));
+  const nodesTask: NodesTask = { chainIds: [CHAIN_ID], listed: tokens, otherWallets, delayMs };
   const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
   const [node] = nodes;
   if (!node) throw new Error("there is no node");
   const services: ServerReady[] = [];
-  for (let number = 1; number <= Math.max(...PROCESSES); number += 1) {
-    const task: FreeServiceTask = { node, tokens: PROCESSES_TOKENS };
+  for (let number = 1; number <= Math.max(...plans.map(({ processes }) => processes)); number += 1) {
+    const task: FreeServiceTask = { node, tokens };
     services.push(
       await start(`service ${number}`, "portfolio/free-service-child.ts", task).next<ServerReady>(),
     );
   }
-  await warm(services, node);
-  const cells: ProcessesCell[] = PLANS.map((plan) => ({
+  await warm(services, node, chooseSize(options, WARM_MS));
+  const cells: ProcessesCell[] = plans.map((plan) => ({
     ...plan,
     ...{ snapshots: 0, ms: 0, cpuMs: 0, nodeCpuMs: 0, nodeRequests: 0 },
   }));
-  for (let round = 1; round <= ROUNDS; round += 1) {
-    for (const [at, plan] of PLANS.entries()) {
+  const rounds = chooseSize(options, ROUNDS);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [at, plan] of plans.entries()) {
       const { wallets, processes, connections } = plan;
-      logProgress(`processes, round ${round} of ${ROUNDS}: ${processes}, ${connections} at once, ${wallets}`);
+      logProgress(`processes, round ${round} of ${rounds}: ${processes}, ${connections} at once, ${wallets}`);
       const before = cells[at];
-      const measured = await measureCell(services, node, plan, full ? FULL_MS_PER_CELL : MS_PER_CELL);
+      const measured = await measureCell(services, node, plan, chooseSize(options, MS_PER_CELL));
       if (before) cells[at] = addCells(before, measured);
     }
   }
@@ -94,14 +99,14 @@ export async function measureProcesses(
 }
 
 /** The node knows every request afterwards, and each process has its code compiled. */
-async function warm(services: readonly ServerReady[], node: ReadyNode): Promise<void> {
+async function warm(services: readonly ServerReady[], node: ReadyNode, ms: number): Promise<void> {
   logProgress(`${node.otherWallets.length} wallets are read once`);
   const [first] = services;
   if (!first) throw new Error("there is no service");
   for (const wallet of [node.wallet, ...node.otherWallets]) await readOnce(first.url + pathOf(node, wallet));
   for (const [at, service] of services.entries()) {
     logProgress(`service ${at + 1} of ${services.length} warms up`);
-    await load([service], node, { wallets: "different wallets", connections: WARM_CONNECTIONS }, WARM_MS);
+    await load([service], node, { wallets: "different wallets", connections: WARM_CONNECTIONS }, ms);
   }
 }
 

@@ -20,6 +20,7 @@ export type PaymentLoadTask = {
   readonly path: string;
   readonly rounds: number;
   readonly msPerCell: number;
+  readonly warmMs: number;
   /** Payments of every payer in every round. */
   readonly payments: number;
 };
@@ -35,9 +36,6 @@ export type PaymentLoadReport = {
 
 // A transfer by signature takes about 90,000.
 const TRANSFER_GAS = 150_000n;
-// With less the compiler is still at work, and the service seems three times slower than it is.
-const WARM_MS = 5_000;
-const WARM_PAYMENTS = 5;
 
 const task = JSON.parse(process.argv[2] ?? "") as PaymentLoadTask;
 const { chain, path } = task;
@@ -115,7 +113,7 @@ const cells = {
 };
 const names = Object.keys(cells) as (keyof typeof cells)[];
 const total: Record<string, Cell> = {};
-for (const name of names) await cells[name](WARM_MS, WARM_PAYMENTS);
+for (const name of names) await cells[name](task.warmMs, task.payments);
 for (let round = 1; round <= task.rounds; round += 1) {
   for (const name of names) {
     const cpuBeforeMs = await readCpuMs(task.service.control);

@@ -24,6 +24,8 @@ export type SnapshotTask = {
   /** How many of the nodes are read at once. */
   readonly chains: readonly number[];
   readonly rounds: number;
+  /** Rounds before the first measured one. */
+  readonly warmRounds: number;
   /** The length of the token lists with which the other paid routes are read. */
   readonly otherRoutesTokens: number;
 };
@@ -48,9 +50,6 @@ export type SnapshotCell = {
 };
 
 export type SnapshotReport = { readonly cells: readonly SnapshotCell[] };
-
-// Until the compiler has seen the code.
-const WARM_ROUNDS = 6;
 
 const task = JSON.parse(process.argv[2] ?? "") as SnapshotTask;
 const feeds = new Map(task.nodes.map((node) => [node.chainId, node.feeds]));
@@ -132,7 +131,7 @@ async function measure({ route, tokens, chains }: Cell): Promise<SnapshotCell> {
   const urls = nodes.map(({ url }) => url);
   const plan = planExchanges(await recordExchanges(urls, take));
   if (plan.length === 0) throw new Error(`the ${route} sent no request`);
-  for (; warmRounds < WARM_ROUNDS; warmRounds += 1) {
+  for (; warmRounds < task.warmRounds; warmRounds += 1) {
     await take();
     await replayExchanges(plan);
   }

@@ -1,4 +1,4 @@
-// A primary with two streaming replicas, and the processor time that each side of it has used.
+// A primary with streaming replicas, and the processor time that each side of it has used.
 import {
   type ReplicatedPostgres,
   startReplicatedPostgres,
@@ -15,8 +15,11 @@ export type ClusterTimes = {
 // As our embedded server has, so that the rows of the reads are in memory.
 const SETTINGS = { shared_buffers: "192MB", work_mem: "8MB", random_page_cost: "1.1", max_wal_size: "2GB" };
 
-export function startBenchCluster(): Promise<ReplicatedPostgres> {
-  return startReplicatedPostgres({ replicas: [{}, {}], settings: SETTINGS });
+export function startBenchCluster(replicas: number): Promise<ReplicatedPostgres> {
+  return startReplicatedPostgres({
+    replicas: Array.from({ length: replicas }, () => ({})),
+    settings: SETTINGS,
+  });
 }
 
 export function readClusterTimes({ primary, replicas }: ReplicatedPostgres): ClusterTimes {

@@ -45,6 +45,7 @@ const RUN: Readonly<Record<SuiteName, RunOutcome>> = {
   browser: (args) => runVitest({ projects: ["browser"], args }),
   upgrade: runUpgradeTests,
   chaos: (args) => runVitest({ projects: ["chaos"], args }),
+  bench: (args) => runVitest({ projects: ["bench"], args }),
   deep: runDeepTests,
 };
 

@@ -7,6 +7,7 @@ import type { RunSummary } from "./run-report.ts";
 
 /** A project of vitest.config.ts. */
 type TestProject =
+  | "bench"
   | "main"
   | "integration"
   | "deep"

@@ -74,6 +74,13 @@ export const SUITES = {
     files: /\.chaos\.test\.ts$/,
     waits: true,
   },
+  bench: {
+    // Dozens of processes, of which most only load their code; measured on a machine with much other work.
+    budgetSeconds: 200,
+    reason: "every benchmark once over almost no data, so that none breaks unseen; it measures nothing",
+    files: /^tests\/bench\/quick\/.*\.test\.ts$/,
+    waits: true,
+  },
   deep: {
     budgetSeconds: 520,
     reason:
@@ -91,6 +98,7 @@ const BY_FILE = [
   "stock",
   "upgrade",
   "browser",
+  "bench",
   "chaos",
   "integration",
   "main",
