@@ -49,11 +49,18 @@ let startMs = 0;
 let startedCpu = process.cpuUsage();
 let events = 0;
 let live = { blocks: 0, ms: 0 };
+let batches = 0;
+let isComplete = false;
 const atWorkMs = () => marks.at(-1)?.ms ?? 0;
 const cpuMs = (): number => {
   const { user, system } = process.cpuUsage(startedCpu);
   return (user + system) / 1000;
 };
+
+function markProgress(): void {
+  const rssBytes = process.memoryUsage.rss();
+  marks.push({ events, ms: performance.now() - startedMs, cpuMs: cpuMs(), rssBytes });
+}
 
 await runIndexer({
   database,
@@ -71,9 +78,10 @@ await runIndexer({
     onStandby: nothing,
     onLeading: nothing,
     onTableIndex: nothing,
-    onHead: nothing,
+    // The indexes of reads are made before the head is followed: they are part of a backfill.
+    onHead: () => markProgress(),
     onSynced() {
-      if (task.head === null) done.abort();
+      if (task.head === null || isComplete) done.abort();
     },
     onRollback: nothing,
     onAudited: nothing,
@@ -94,10 +102,10 @@ await runIndexer({
         live = { blocks: live.blocks + blocks, ms: live.ms + ms };
         return;
       }
-      const rssBytes = process.memoryUsage.rss();
-      marks.push({ events, ms: performance.now() - startedMs, cpuMs: cpuMs(), rssBytes });
+      batches += 1;
+      markProgress();
       progress(() => `${events} of ${task.events} events`);
-      if (tip.number === task.head) done.abort();
+      isComplete = tip.number === task.head;
     },
     onFailure(error) {
       done.abort();
@@ -110,7 +118,7 @@ const report: BackfillReport = {
   ms: atWorkMs(),
   cpuMs: marks.at(-1)?.cpuMs ?? 0,
   rssBytesMax: process.resourceUsage().maxRSS * 1024,
-  batches: marks.length,
+  batches,
   startMs,
   live,
   marks,

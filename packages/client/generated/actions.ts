@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x14af30ecb3f8e8f03ee7257a939313770ef289e977f9358ad22357f6fe31a652" });
+   * const record = await sextant.getQuote({ quoteHash: "0xf9e86cec7003f960943d8c599842e92f399fbf5080813ceeb40e150a3bada7ec" });
    * ```
    */
   getQuote(parameters: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_cfq-ktG3b75xJHe79tUqtQ" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_mZSqs0dfr0M5Mlu1RqbxFA" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_cfq-ktG3b75xJHe79tUqtQ" });
+   * const record = await sextant.getWebhook({ id: "wh_mZSqs0dfr0M5Mlu1RqbxFA" });
    * ```
    */
   getWebhook(parameters: {
