@@ -13,7 +13,7 @@ export type Figure<Run> = {
 
 export type TurnRun<Run> = { readonly version: VersionName; readonly run: Run };
 
-// What a change may cost without a word about it in its commit.
+// A change may cost this much without a word about it in its commit.
 const WORSE_PERCENTS = 5;
 
 export function compareRuns<Run>(

@@ -8,7 +8,7 @@ import { createProgressLog } from "../harness/progress.ts";
 import type { RunDatabase } from "./run-database.ts";
 import type { Version } from "./versions.ts";
 
-export type HistoryToIndex = {
+type HistoryToIndex = {
   readonly nodeUrl: string;
   readonly head: number;
   /** The file that NETWORK names; the process runs in its folder. */

@@ -6,8 +6,8 @@ import { readParentPid, readTreeCpuMs } from "../harness/process-costs.ts";
 
 type Connection = BenchDatabaseTarget["connection"];
 
-/** Of the whole server since its start; processor time is null if the system does not show it. */
-export type ServerCosts = { readonly cpuMs: number | null; readonly walBytes: number };
+/** Counted for the whole server since its start; processor time is null if the system does not show it. */
+type ServerCosts = { readonly cpuMs: number | null; readonly walBytes: number };
 
 export type RunDatabase = {
   readonly connection: Connection;
@@ -21,7 +21,7 @@ export type RunDatabase = {
 export async function createRunDatabase(server: Connection, name: string): Promise<RunDatabase> {
   const admin = await connect(server);
   await admin.query(`create database ${name}`);
-  // What earlier work left to write must not be charged to this run.
+  // Pages that earlier work left to write must not be charged to this run.
   await admin.query("checkpoint");
   const { rows } = await admin.query<{ pid: number }>("select pg_backend_pid() as pid");
   const serverPid = readParentPid(rows[0]?.pid ?? 0);

@@ -101,7 +101,7 @@ function readPayerKey(config: Settings, local: LocalRun | null): Hex | null {
 
 // Never put the text of an invalid key into the message.
 function requireKey(key: string, where: string): Hex {
-  // Zero and what is beyond the order of the curve are no keys.
+  // A key is above zero and below the order of the curve.
   if (KEY.test(key) && BigInt(key) > 0n && BigInt(key) < KEY_BOUND) return key as Hex;
   throw new Fault("CONFIG_INVALID", `The key in ${where} must be 0x followed by 64 hex digits.`);
 }

@@ -27,7 +27,7 @@ function decodeBase64(content: string): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** A record whose owner may have named it. The hash on the chain makes the document one of the owner, whoever hosts it. */
+/** A record whose owner may have named it. The hash on the chain makes the document one of the owner, wherever it is hosted. */
 export type NamedRecord = {
   readonly metadata_uri?: unknown;
   readonly metadata_hash?: unknown;
@@ -35,7 +35,7 @@ export type NamedRecord = {
 };
 
 /** Names of hosted documents, by hash. */
-export type DocumentNames = ReadonlyMap<unknown, string | null>;
+type DocumentNames = ReadonlyMap<unknown, string | null>;
 
 const hashOf = ({ metadata_hash, capabilities_hash }: NamedRecord): unknown =>
   metadata_hash ?? capabilities_hash;

@@ -11,7 +11,7 @@ import { openReadStage, type ReadStage } from "./api-stage.ts";
 type Block = { readonly number: number; readonly seconds: number };
 
 let stage: ReadStage;
-/** Those that the index keeps, ascending. */
+/** The blocks that the index keeps, ascending. */
 let blocks: readonly Block[];
 let middle: Block;
 beforeAll(async () => {

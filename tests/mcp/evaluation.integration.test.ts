@@ -1,4 +1,4 @@
-// Questions of agents against real services: each has the fewest calls, results hold the facts to the unit, and tokens are counted.
+// Tasks of agents with real services: each has the fewest calls, results hold the facts to the unit, and tokens are counted.
 // api-tools.test.ts and paid-tool.test.ts fail first if a tool itself is broken.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ import { openServiceStage, type PortfolioService, type ServiceStage } from "../p
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
 import { estimateTokens } from "./estimate-tokens.ts";
-import { listIndexQuestions, listWalletQuestions } from "./evaluation-questions.ts";
+import { listIndexTasks, listWalletTasks } from "./evaluation-tasks.ts";
 import { TOOL_CLIENTS, type ToolClient } from "./tool-clients.ts";
 
 const DOCUMENT = readFileSync(new URL("evaluation.md", import.meta.url), "utf8");
@@ -63,20 +63,17 @@ afterAll(async () => {
   await api?.close();
 });
 
-it("answers twenty questions with the calls of the table, to the unit, for at most its tokens", async () => {
+it("finds the facts of twenty tasks with the calls of the table, to the unit, for at most its tokens", async () => {
   const wallet = namedAccounts().payer.address.toLowerCase() as Hex;
-  const questions = [
-    ...(await listIndexQuestions(api)),
-    ...(await listWalletQuestions(shop, service, wallet)),
-  ];
+  const tasks = [...(await listIndexTasks(api)), ...(await listWalletTasks(shop, service, wallet))];
   const documented = new Map(
     [...DOCUMENT.matchAll(ROW)].map(([, ask, calls, tokens = ""]) => [
       ask,
       { calls, tokens: Number(tokens) },
     ]),
   );
-  expect([...documented.keys()]).toEqual(questions.map(({ ask }) => ask));
-  for (const { ask, calls, answer, truth } of questions) {
+  expect([...documented.keys()]).toEqual(tasks.map(({ ask }) => ask));
+  for (const { ask, calls, facts, truth } of tasks) {
     let tokens = 0;
     const results: unknown[] = [];
     for (const [tool, args] of calls) {
@@ -86,12 +83,12 @@ it("answers twenty questions with the calls of the table, to the unit, for at mo
       tokens += estimateTokens(JSON.stringify(args)) + estimateTokens(text);
       results.push(result.structuredContent.data);
     }
-    expect.soft(answer(...results), ask).toEqual(truth);
+    expect.soft(facts(...results), ask).toEqual(truth);
     const row = documented.get(ask);
     expect.soft(row?.calls, ask).toBe(calls.map(([tool]) => `\`${tool}\``).join(", "));
     expect.soft(tokens, ask).toBeLessThanOrEqual(row?.tokens ?? 0);
   }
-  const paid = questions.flatMap(({ calls }) => calls).filter(([tool]) => tool.startsWith("wallet_"));
+  const paid = tasks.flatMap(({ calls }) => calls).filter(([tool]) => tool.startsWith("wallet_"));
   const { address } = privateKeyToAccount(payerKey);
   expect(await shop.paid.transfersFrom(address)).toHaveLength(paid.length);
 }, 120_000);

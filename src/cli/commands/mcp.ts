@@ -52,7 +52,7 @@ export class DeferredCalls implements OpenToolCalls {
   }
 
   async close(): Promise<void> {
-    // A client that could not be opened has nothing to close; its call was told why.
+    // A client that could not be opened has nothing to close; its call has reported why.
     await this.#opened?.then(
       ({ close }) => close(),
       () => undefined,

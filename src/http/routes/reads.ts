@@ -56,13 +56,8 @@ export function addReadRoutes(
     request: RouteRequest,
     query: ReadonlyMap<string, string>,
   ): Promise<SerializedResponse> => {
-    if (query.has("block")) {
-      throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
-    }
-    const { at = "", ...others } = Object.fromEntries(query);
-    const finding = findBlockAt(run, { text: at, client: request.client, nowMs: Date.now() });
-    const block = (await withRequestTimeout(server.app, finding)).toString();
-    const atBlock = new Map(Object.entries({ ...others, block }));
+    const block = await withRequestTimeout(server.app, findBlockOf(run, request, query));
+    const atBlock = new Map([...query].filter(([key]) => key !== "at")).set("block", block);
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
     return { ...response, headers: [...response.headers, "x-block-number", block] };
   };
@@ -101,6 +96,19 @@ export function addReadRoutes(
       respond: async (request) => toEndpointResponse(await respond(read, request)),
     });
   }
+}
+
+/** The block that `at` leads to. */
+async function findBlockOf(
+  run: RunRead,
+  { client }: RouteRequest,
+  query: ReadonlyMap<string, string>,
+): Promise<string> {
+  if (query.has("block")) {
+    throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
+  }
+  const block = await findBlockAt(run, { text: query.get("at") ?? "", client, nowMs: Date.now() });
+  return block.toString();
 }
 
 /** Whether a cached response has the block of the header; anything unusual is for the route to judge. */
