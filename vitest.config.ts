@@ -78,8 +78,8 @@ export default defineConfig({
       suite("contracts", { include: ["contracts/test/**/*.test.ts"] }),
       // Contracts of other projects by their own bytecode, which takes long to compile and to deploy.
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
-      // One file at a time, as benchmarks run: each starts many processes.
-      suite("bench", { include: ["tests/bench/quick/**/*.test.ts"], maxWorkers: 1 }),
+      // Two at a time: each is a few processes that wait for each other.
+      suite("bench", { include: ["tests/bench/quick/**/*.test.ts"], maxWorkers: 1, maxConcurrency: 2 }),
       suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
       // `npm run test:stock` names the server.
       ...(process.env.TEST_DATABASE_URL === undefined

@@ -75,8 +75,8 @@ export const SUITES = {
     waits: true,
   },
   bench: {
-    // Dozens of processes, of which most only load their code; measured on a machine with much other work.
-    budgetSeconds: 200,
+    // Dozens of processes, of which most only load their code.
+    budgetSeconds: 380,
     reason: "every benchmark once over almost no data, so that none breaks unseen; it measures nothing",
     files: /^tests\/bench\/quick\/.*\.test\.ts$/,
     waits: true,

@@ -54,7 +54,6 @@ const ENDPOINT_ATTEMPTS_MAX = 3;
 export class ApiReader {
   readonly #api: PageApi;
   readonly #visit: PageVisit;
-  readonly #signal = new AbortController().signal;
   #requests = 0;
   #waiting: WaitingRead[] = [];
   /** The block of the first response, at which everything else is read. */
@@ -204,7 +203,8 @@ export class ApiReader {
         url: formatUrl({ ...call, query }),
         body: call.body ?? null,
         client: this.#visit.client,
-        signal: this.#signal,
+        // One for each: Node warns of more than ten listeners on a signal, and a page may read more at once.
+        signal: new AbortController().signal,
       });
       const head = readHead(response);
       if (head === null) return response;

@@ -13,7 +13,7 @@ const options: BenchOptions = {
   ...{ profileFolder: null, part: null, folder: null },
 };
 
-it.each(BENCHES)(
+it.concurrent.each(BENCHES)(
   "measures $name",
   async ({ run }) => {
     const { measurements, headlines } = await run(options);
@@ -23,7 +23,7 @@ it.each(BENCHES)(
   BENCH_MS_MAX,
 );
 
-it.each(BENCHES.flatMap(({ name, compare }) => (compare ? [{ name, compare }] : [])))(
+it.concurrent.each(BENCHES.flatMap(({ name, compare }) => (compare ? [{ name, compare }] : [])))(
   "compares a version with itself by $name",
   async ({ compare }) => {
     const folder = fileURLToPath(new URL("../../..", import.meta.url));
