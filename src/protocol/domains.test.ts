@@ -84,7 +84,9 @@ describe("tables", () => {
     for (const { name, columns, key, indexes } of tables) {
       const unbounded = [...key, ...indexes.flat()].filter(
         (column) =>
-          columns[column]?.sql === 'text collate "C"' && columns[column]?.json.pattern === undefined,
+          // The pattern of a nullable one is within its alternatives.
+          columns[column]?.sql === 'text collate "C"' &&
+          !JSON.stringify(columns[column]?.json).includes('"pattern"'),
       );
       expect(
         unbounded.filter((column) => !generated.includes(column)),

@@ -70,6 +70,7 @@ describe("the OpenAPI document", () => {
     expect(get?.parameters.map(({ name, in: location, required }) => [name, location, required])).toEqual([
       ["id", "path", true],
       ["block", "query", false],
+      ["at", "query", false],
       ["include", "query", false],
       ["min_block", "query", false],
       ["x-min-block", "header", false],
@@ -105,6 +106,7 @@ describe("the OpenAPI document", () => {
     expect(examples).toEqual([
       ["id", "12"],
       ["block", "7"],
+      ["at", "1h"],
       ["include", "provenance"],
       ["min_block", undefined],
       ["x-min-block", undefined],
