@@ -140,7 +140,7 @@ it("carries a changed declaration to every generated file, and fails the checks 
   );
   for (const [path, text] of lacking) {
     expect(stale).toContain(path);
-    expect(text).toMatch(text.includes("listIntents") ? /\bregion\b/ : /\bslippage_limit\b/);
+    expect(text).toMatch(/listIntents|find_intents/.test(text) ? /\bregion\b/ : /\bslippage_limit\b/);
     writeFileSync(join(folder, path), text);
   }
   await expectHelp(folder);
