@@ -46,3 +46,8 @@ it("a table that a rebuild has replaced becomes a member again", async () => {
   await index.database.query("drop table receipts; create table receipts (receipt_id int primary key)");
   expect((await publish()).out).toContain(" 1 of them added now");
 });
+
+it("a table without its primary key, which a first backfill still fills, is not published", async () => {
+  await index.database.query("alter table bids drop constraint bids_pkey");
+  expect(await publish()).toMatchObject({ err: expect.stringContaining("filled for the first time") });
+});

@@ -84,8 +84,8 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
   const state = await lock.transaction((session) => readRowTablesState(session, declaration));
   if (state === "current") {
     const bare = await lock.transaction((session) => findBareTables(session, tables));
-    // A first backfill was interrupted, and continues without the indexes of reads.
-    if (bare.length === tables.length) return;
+    // A first backfill was interrupted: it continues, and its end adds what is missing.
+    if (bare.length > 0) return;
     return completeIndexes(lock, options, log);
   }
   if (state === "stale") {

@@ -8,6 +8,7 @@ import { acquireLock, type Lock } from "../postgres/advisory-lock.ts";
 import type { Session } from "../postgres/session.ts";
 import {
   createBareRowTables,
+  createReadIndexes,
   createRowIndexes,
   createRowTables,
   findBareTables,
@@ -136,6 +137,33 @@ it("fills tables without what only reading needs, and adds it in one transaction
   expect(await update(second)).toEqual([]);
   await opened.database.query("drop table first_notes, second_notes");
 });
+
+it("keeps complete indexes of a process that died before the key, and lets readers read while the key waits", async () => {
+  const table = defineTable("late_notes", columns, { key: ["id"], index: [["owner", "id"]] });
+  await lock.transaction((session) => createBareRowTables(session, [table]));
+  await lock.transaction((session) => createReadIndexes(session, table));
+  const made: IndexProgress[] = [];
+  const { signal } = new AbortController();
+  const onIndex = (index: IndexProgress) => made.push(index);
+  const finish = () =>
+    finishRowTables(lock, { tables: [table], statementTimeoutMs: 60_000, signal, onIndex });
+  // A backup has read the table in a transaction that goes on.
+  const backup = await opened.database.connect("backup");
+  try {
+    await backup.query("begin; select count(*) from late_notes");
+    await finish();
+    await backup.query("select count(*) from late_notes");
+    expect(made).toEqual([]);
+    expect(await findBareTables(opened.database, [table])).toEqual([table]);
+    await backup.query("commit");
+  } finally {
+    await backup.end();
+  }
+  await finish();
+  expect(made).toEqual([]);
+  expect(await findBareTables(opened.database, [table])).toEqual([]);
+  await opened.database.query("drop table late_notes");
+}, 60_000);
 
 it("leaves the indexes of the protocol as they are, however long their columns", async () => {
   const protocol = await openTestDatabase();

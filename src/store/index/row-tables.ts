@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Table } from "../../schema/table.ts";
 import type { Lock } from "../postgres/advisory-lock.ts";
+import { SQLSTATE, sqlState } from "../postgres/errors.ts";
 import { runWithLockTimeout } from "../postgres/lock-timeout.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
 import {
@@ -99,17 +100,9 @@ export async function createBareRowTables(session: Session, tables: readonly Tab
  * The indexes that reading needs. Once the rows are there it takes a fraction of the time, and they are smaller. The
  * table is still a bare one: `addPrimaryKey` ends that.
  */
-export async function createReadIndexes(
-  session: Session,
-  table: Table,
-  onIndex: (name: string) => void = () => undefined,
-): Promise<void> {
-  onIndex(`${table.name}_pkey`);
+export async function createReadIndexes(session: Session, table: Table): Promise<void> {
   await session.query(createKeyIndexSql(table));
-  for (const index of readIndexes(table)) {
-    onIndex(index.name);
-    await createIndex(session, index);
-  }
+  for (const index of readIndexes(table)) await createIndex(session, index);
 }
 
 export async function addPrimaryKey(session: Session, table: Table): Promise<void> {
@@ -158,20 +151,63 @@ export async function finishRowTables(lock: Lock, update: IndexUpdate): Promise<
   let number = 0;
   for (const table of tables) {
     signal.throwIfAborted();
-    const report = (name: string) => {
-      number += 1;
-      onIndex({ name, number, count });
-    };
+    const { unfit, missing } = await lock.transaction((session) => inspectFirstIndexes(session, table));
+    const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
+    for (const name of unfit)
+      await runWithLockTimeout(lock, (session) => session.query(`drop index if exists ${name}`), attempts);
     const makeIndexes = async (session: Session) => {
-      // Left by a process that died, or made by someone under a name of ours.
-      for (const name of [`${table.name}_pkey`, ...readIndexes(table).map((index) => index.name)])
-        await session.query(`drop index if exists ${name}`);
-      await createReadIndexes(session, table, report);
+      for (const index of missing) {
+        onIndex({ name: index.name, number: number + 1, count });
+        number += 1;
+        await index.make(session);
+      }
     };
     await lock.transaction(makeIndexes, { statementTimeoutMs });
-    const attempts = { statementTimeoutMs, attemptsMax: Number.POSITIVE_INFINITY, signal };
-    await runWithLockTimeout(lock, (session) => addPrimaryKey(session, table), attempts);
+    await addPrimaryKeyIfFree(lock, table, update);
   }
+}
+
+type FirstIndex = { readonly name: string; readonly make: (session: Session) => Promise<void> };
+
+/** The indexes that a bare table still lacks, and those under their names that are others: left there, or made by someone. */
+async function inspectFirstIndexes(
+  session: QueryRunner,
+  table: Table,
+): Promise<{ readonly unfit: readonly string[]; readonly missing: readonly FirstIndex[] }> {
+  const keyIndex: FirstIndex = {
+    name: `${table.name}_pkey`,
+    make: async (making) => void (await making.query(createKeyIndexSql(table))),
+  };
+  const indexes = readIndexes(table).map((index) => ({
+    ...index,
+    make: (making: Session) => createIndex(making, index),
+  }));
+  const { rows } = await session.query<{ name: string; comment: string | null; is_key: boolean }>({
+    text: `select c.relname as name, obj_description(c.oid, 'pg_class') as comment,
+        x.indisunique and x.indisvalid and pg_get_indexdef(c.oid) like $2 as is_key
+      from pg_class c join pg_index x on x.indexrelid = c.oid
+      where c.relnamespace = current_schema()::regnamespace and c.relname = any($1)`,
+    values: [[keyIndex, ...indexes].map(({ name }) => name), `%(${table.key.join(", ")}, valid_from)`],
+  });
+  const found = new Map(rows.map((row) => [row.name, row]));
+  const isFit = ({ name }: FirstIndex) => {
+    const index = indexes.find((each) => each.name === name);
+    return index ? found.get(name)?.comment === commentOf(index) : found.get(name)?.is_key === true;
+  };
+  const missing = [keyIndex, ...indexes].filter((index) => !isFit(index));
+  return { missing, unfit: missing.map(({ name }) => name).filter((name) => found.has(name)) };
+}
+
+// A reader is done by then. A backup may hold the table for hours: then the next start tries again, because reads have
+// the index, and new blocks must not wait.
+const KEY_ATTEMPTS_MAX = 3;
+
+async function addPrimaryKeyIfFree(lock: Lock, table: Table, update: IndexUpdate): Promise<void> {
+  const { statementTimeoutMs, signal } = update;
+  const attempts = { statementTimeoutMs, attemptsMax: KEY_ATTEMPTS_MAX, signal };
+  await runWithLockTimeout(lock, (session) => addPrimaryKey(session, table), attempts).catch((error) => {
+    if (sqlState(error) !== SQLSTATE.lockNotAvailable) throw error;
+  });
 }
 
 /**

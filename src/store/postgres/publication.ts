@@ -1,6 +1,7 @@
 // A publication of tables for followers by logical replication.
 import { Fault } from "../../lib/fault.ts";
 import type { Database } from "./database.ts";
+import type { QueryRunner } from "./session.ts";
 
 type Publication = {
   /** Tables that this call has added. */
@@ -25,6 +26,7 @@ export async function ensurePublication(
     );
   }
   return database.transaction(async (session) => {
+    await assertComplete(session, database.schema, tables);
     const { rows } = await session.query({
       text: "select from pg_publication where pubname = $1",
       values: [name],
@@ -43,4 +45,19 @@ export async function ensurePublication(
     const { rows: settings } = await session.query<{ wal_level: string }>("show wal_level");
     return { added, isLogical: settings[0]?.wal_level === "logical" };
   });
+}
+
+/** A follower that copies a table without its primary key could not apply an update once the table has it. */
+async function assertComplete(
+  session: QueryRunner,
+  schema: string,
+  tables: readonly string[],
+): Promise<void> {
+  const { rows } = await session.query({
+    text: `select from pg_class t where t.relnamespace = $1::regnamespace and t.relname = any($2)
+      and not exists (select from pg_index x where x.indrelid = t.oid and x.indisprimary)`,
+    values: [schema, tables],
+  });
+  if (rows.length === 0) return;
+  throw new Fault("INDEX_EMPTY", "The tables are being filled for the first time; retry when /ready is 200.");
 }
