@@ -60,6 +60,17 @@ describe("a read as of a time", () => {
     }
   });
 
+  it("is found after the block that the request waits for", async () => {
+    const newest = `at=${formatMoment(ends()[1])}`;
+    const head = blockAt(ends()[1]).number;
+    expect((await stage.get(`/head?${newest}&min_block=${head}`)).headers.get("x-block-number")).toBe(
+      String(head),
+    );
+    // A later block is waited for, although its time is not indexed.
+    const later = `at=${formatMoment(ends()[1] + 1)}&min_block=${head + 1}`;
+    expect((await stage.get(`/head?${later}`)).headers.get("x-error-code")).toBe("BLOCK_NOT_INDEXED");
+  });
+
   it("is not served from the response of an earlier moment", async () => {
     const now = vi.spyOn(Date, "now");
     onTestFinished(() => now.mockRestore());

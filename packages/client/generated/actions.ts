@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xf9e86cec7003f960943d8c599842e92f399fbf5080813ceeb40e150a3bada7ec" });
+   * const record = await sextant.getQuote({ quoteHash: "0x89763e8613cb281bd233dd3aa3fb94c1871b0b156a2092d85e8bef09c4e0632a" });
    * ```
    */
   getQuote(parameters: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_mZSqs0dfr0M5Mlu1RqbxFA" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_u3OCdb1qcRDxdB79FOKCDw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_mZSqs0dfr0M5Mlu1RqbxFA" });
+   * const record = await sextant.getWebhook({ id: "wh_u3OCdb1qcRDxdB79FOKCDw" });
    * ```
    */
   getWebhook(parameters: {

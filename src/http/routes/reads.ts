@@ -31,11 +31,8 @@ type ReadRouteOptions = {
   readonly waiters: BlockWaiters;
 };
 
-export function addReadRoutes(
-  server: HttpApp,
-  reads: readonly Read[],
-  { cache, run, waiters }: ReadRouteOptions,
-): void {
+export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: ReadRouteOptions): void {
+  const { cache, run, waiters } = options;
   // Most requests end there; the routes serve what is not cached, and compare blocks.
   const withOwnWrites = new Set(reads.filter((read) => read.showsOwnWrites).map(({ path }) => path));
   server.serveFromCache((url, { headers }) => {
@@ -56,7 +53,7 @@ export function addReadRoutes(
     request: RouteRequest,
     query: ReadonlyMap<string, string>,
   ): Promise<SerializedResponse> => {
-    const block = await withRequestTimeout(server.app, findBlockOf(run, request, query));
+    const block = await withRequestTimeout(server.app, findBlockOf(options, request, query));
     const atBlock = new Map([...query].filter(([key]) => key !== "at")).set("block", block);
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
     return { ...response, headers: [...response.headers, "x-block-number", block] };
@@ -100,14 +97,20 @@ export function addReadRoutes(
 
 /** The block that `at` leads to. */
 async function findBlockOf(
-  run: RunRead,
-  { client }: RouteRequest,
+  { run, waiters }: ReadRouteOptions,
+  request: RouteRequest,
   query: ReadonlyMap<string, string>,
 ): Promise<string> {
   if (query.has("block")) {
     throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
   }
-  const block = await findBlockAt(run, { text: query.get("at") ?? "", client, nowMs: Date.now() });
+  // A time after the index is found once the block that the request waits for is there.
+  const atLeast = readMinBlock(request.headers, query);
+  const { client } = request;
+  const find = () => findBlockAt(run, { text: query.get("at") ?? "", client, nowMs: Date.now(), atLeast });
+  const block = await (atLeast === null
+    ? find()
+    : withMinBlock(waiters, { request, minBlock: atLeast }, find));
   return block.toString();
 }
 

@@ -28,7 +28,7 @@ const stage = await startPortfolioStage({
   [REGISTRIES[8453]]: fixedReturnCode({ "resolver(bytes32)": word(RESOLVER) }),
 });
 const signal = AbortSignal.timeout(60_000);
-// What a service grants is too little on a busy machine.
+// A service grants less, which is too little on a busy machine.
 const BUDGET_MS = 60_000;
 const node = await stage.node();
 const port = stage.port(node);

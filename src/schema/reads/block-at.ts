@@ -34,12 +34,21 @@ function findStatement(seconds: string): SqlText {
     h.block_timestamp as indexed_timestamp`;
 }
 
-type BlockAtOptions = { readonly text: string; readonly client: string; readonly nowMs: number };
+type BlockAtOptions = {
+  readonly text: string;
+  readonly client: string;
+  readonly nowMs: number;
+  /** A server that has not reached this block would call a later time unknown. */
+  readonly atLeast?: bigint | null;
+};
 
 /** Rejects with INPUT_INVALID for a text that is not a time, the future, and a time that the index does not have. */
-export async function findBlockAt(run: RunRead, { text, client, nowMs }: BlockAtOptions): Promise<bigint> {
+export async function findBlockAt(
+  run: RunRead,
+  { text, client, nowMs, atLeast = null }: BlockAtOptions,
+): Promise<bigint> {
   const seconds = parseMoment(text, "at", nowMs);
-  const statement = { sql: findStatement(String(seconds)), cost: "quick", client } as const;
+  const statement = { sql: findStatement(String(seconds)), cost: "quick", client, atLeast } as const;
   return run(statement, (head, rows) => {
     const found = toFirstRecord<TimedHead>(rows);
     const indexed = Number(found?.indexed_timestamp ?? 0);
