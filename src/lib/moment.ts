@@ -7,7 +7,8 @@ export const MOMENT_PATTERN = "^(\\d{1,6}[mhdw]$|\\d{4}-)";
 const MOMENT = new RegExp(MOMENT_PATTERN);
 const AGE = /^(\d{1,6})([mhdw])$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+// RFC 3339 allows a space for the T, and lower case.
+const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800 };
 
@@ -34,7 +35,7 @@ export function parseMoment(text: string, name: string, nowMs: number): number {
 
 function parseDate(text: string): number | null {
   if (!DAY.test(text) && !TIME.test(text)) return null;
-  const ms = Date.parse(text);
+  const ms = Date.parse(text.toUpperCase().replace(" ", "T"));
   // Date.parse reads February 30 as a day in March.
   const isDay = new Date(`${text.slice(0, 10)}T00:00Z`).toJSON()?.startsWith(text.slice(0, 10)) === true;
   return Number.isNaN(ms) || !isDay ? null : Math.floor(ms / 1_000);
