@@ -14,7 +14,7 @@ import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { normalizeRequestUrl } from "@sextant/client/http/request-spelling";
 import { SeenBlock } from "@sextant/client/http/seen-block";
-import { createTransport, type HttpResponse, type Transport } from "@sextant/client/http/transport";
+import { createTransport, type HttpRequest, type HttpResponse } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
 import type { ServiceRequest } from "../mcp/tool.ts";
@@ -39,10 +39,9 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
     try {
       if (operation.kind === "paid") {
         const given = normalizeRequestUrl(`${urls.portfolio ?? ""}${request.url}`);
-        const locate = () => locateWallet(calls, { method: request.method, url: given, signal });
-        if (payer === null) {
-          return await passOn(transport, { ...request, url: await locate() }, { payment, signal });
-        }
+        const asked = { method: request.method, url: given, signal };
+        if (payer === null) return await passOn(calls, asked, payment);
+        const locate = () => locateWallet(calls, asked);
         const purchase = await findPurchase(sextant, { given, locate, payer }, now());
         return await buy(sextant, request, { purchase, signal });
       }
@@ -86,21 +85,24 @@ function toCall(
 
 /** Without a payer the caller pays: terms and payment pass through, as over HTTP. */
 async function passOn(
-  transport: Transport,
-  { method, url }: ServiceRequest,
-  { payment, signal }: CallOptions,
+  calls: Pick<CallContext, "transport" | "attemptsMax">,
+  asked: HttpRequest,
+  payment: CallOptions["payment"],
 ): Promise<ServiceResponse> {
   if (payment === null) {
-    const accepted = [200, 402];
-    return toPassed(
-      await sendRepeatedly(transport, { method, url, signal }, { attemptsMax: ATTEMPTS_MAX, accepted }),
-    );
+    const request = { ...asked, url: await locateWallet(calls, asked) };
+    const { transport, attemptsMax } = calls;
+    return toPassed(await sendRepeatedly(transport, request, { attemptsMax, accepted: [200, 402] }));
   }
-  const headers = { "payment-signature": encodePayment(payment) };
+  const request = { ...asked, headers: { "payment-signature": encodePayment(payment) } };
   try {
-    return toPassed(await transport.send({ method, url, headers, signal }));
+    // Sent with the payment, an age leads to the blocks that were paid for; without it, to later ones each time.
+    const url = await locateWallet(calls, request);
+    return toPassed(await calls.transport.send({ ...request, url }));
   } catch (error) {
     if (!(error instanceof SextantError)) throw error;
+    // The service says itself why the payment leads nowhere, and what to do.
+    if ((error.status ?? 0) >= 400) return toFailure(error, false);
     throw error.forPayment("", "unknown", "same-signature");
   }
 }

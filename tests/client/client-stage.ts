@@ -1,5 +1,6 @@
 // A portfolio service that sells for real money of a local chain, with the parts that clients of tests need.
 
+import { numberToHex } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
@@ -25,12 +26,17 @@ export async function openClientStage() {
   const runs: string[] = [];
   const reads: { fault: Fault | null } = { fault: null };
   const snapshots = {
-    read: async ({ wallet }: { readonly wallet: string }) => {
+    read: async ({ wallet, blocks }) => {
       runs.push(wallet);
       if (reads.fault !== null) throw reads.fault;
-      return { ...exampleSnapshot, address: wallet };
+      const read = [...(blocks ?? [])].map(([chain, number]) => ({
+        chain,
+        number,
+        hash: numberToHex(number),
+      }));
+      return { ...exampleSnapshot, address: wallet, ...(blocks && { blocks: read }) };
     },
-  } as unknown as SnapshotReader;
+  } satisfies SnapshotReader;
   const server = createHttpServer({
     ...NO_LIMITS,
     log: silentLog,
@@ -39,7 +45,8 @@ export async function openClientStage() {
     checkReadiness: async () => ({ ready: true }),
   });
   const sold = { declaration: portfolioRoute, sale: service.sale };
-  const services = { snapshots, chains: new Map() } as unknown as RouteServices;
+  const names = new Map<string, string>();
+  const services = { snapshots, ...createMovingChain(), ...createNames(names) } as unknown as RouteServices;
   addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return {
@@ -50,6 +57,8 @@ export async function openClientStage() {
     runs,
     /** The error with which reading a wallet fails, while it is set. */
     reads,
+    /** The wallets that names lead to. */
+    names,
     /** Everything pinned, and room for many payments. */
     guard: {
       network: TEST_NETWORK,
@@ -84,6 +93,30 @@ export async function openClientStage() {
       await paid.close();
     },
   };
+}
+
+const BLOCK_SECONDS = 12;
+
+/** Base with another final block at every request: an age leads to the next one each time, and a date to the same. */
+function createMovingChain() {
+  let requests = 0;
+  const startMs = Date.now();
+  const clock = {
+    nowMs: () => {
+      requests += 1;
+      return startMs + requests * BLOCK_SECONDS * 1_000;
+    },
+  };
+  const base = {
+    canPin: () => true,
+    blockAt: async (seconds: number) => Math.floor(seconds / BLOCK_SECONDS),
+  };
+  const freeReads = { run: (_: string, read: () => Promise<unknown>) => read() };
+  return { chains: new Map([["base", base]]), clock, freeReads };
+}
+
+function createNames(names: ReadonlyMap<string, string>) {
+  return { names: { resolve: async (name: string) => ({ name, address: names.get(name) }) } };
 }
 
 /** Wallets that no other purchase asks for. */

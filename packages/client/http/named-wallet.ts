@@ -6,6 +6,8 @@ import { type HttpResponse, shorten, type Transport } from "./transport.ts";
 type NamedRequest = {
   readonly method: string;
   readonly url: string;
+  /** A payment among them makes the service lead to the wallet and the blocks that were paid for, or nowhere. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 };
 
@@ -21,7 +23,7 @@ const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
 
 /**
  * Returns the URL with the address in place of the name and blocks in place of times, or the same URL if it has neither.
- * Sends a request without a payment for each, and follows no redirect: its target is compared with the request first.
+ * Sends a request for each, and follows no redirect: its target is compared with the request first.
  */
 export async function locateWallet(context: LocateContext, request: NamedRequest): Promise<string> {
   const { url } = request;
@@ -72,10 +74,10 @@ const isWhole = ([name, value]: readonly [string, string]) => {
 
 async function follow(
   { transport, attemptsMax }: LocateContext,
-  { method, url, signal }: NamedRequest,
+  { method, url, headers = {}, signal }: NamedRequest,
   { noun, instead, advice, rewrite }: Redirected,
 ): Promise<string> {
-  const request = { method, url, signal, returnsRedirect: true };
+  const request = { method, url, headers, signal, returnsRedirect: true };
   const response = await sendRepeatedly(transport, request, {
     attemptsMax,
     accepted: [200, 402, HIDDEN, ...REDIRECTS],
