@@ -9,7 +9,7 @@ import {
   send,
   sendForDocument,
 } from "@sextant/client/http/call";
-import { locateWallet } from "@sextant/client/http/named-wallet";
+import { giveAddress, locateRepeatably, locateWallet } from "@sextant/client/http/named-wallet";
 import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { normalizeRequestUrl } from "@sextant/client/http/request-spelling";
@@ -41,7 +41,7 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
         const given = normalizeRequestUrl(`${urls.portfolio ?? ""}${request.url}`);
         const asked = { method: request.method, url: given, signal };
         if (payer === null) return await passOn(calls, asked, payment);
-        const locate = () => locateWallet(calls, asked);
+        const locate = () => locateRepeatably(calls, asked);
         const purchase = await findPurchase(sextant, { given, locate, payer }, now());
         return await buy(sextant, request, { purchase, signal });
       }
@@ -133,15 +133,22 @@ async function findPurchase(
   );
   const findLast = (asked: string) =>
     payments.findLast(({ url, givenUrl }) =>
-      [url, givenUrl ?? url].some((each) => normalizeRequestUrl(each) === asked),
+      [url, givenUrl ?? url, giveAddress(givenUrl ?? url, url)].some(
+        (each) => normalizeRequestUrl(each) === asked,
+      ),
     );
+  const findStandingName = (asked: string) => {
+    const last = findLast(asked);
+    // Paid, or not known to be over: under its name the client signs another one only when it is.
+    const isRecent = last?.state !== "paid" || nowMs - last.at < PURCHASE_MS;
+    return last?.state !== "released" && isRecent ? (last?.purchase ?? null) : null;
+  };
   // Keyed by what the agent asked for first: only the service says to which address a name leads.
-  const lastGiven = findLast(given);
-  const located = lastGiven === undefined ? await locate() : given;
-  const last = lastGiven ?? findLast(located);
-  // Paid, or not known to be over: under its name the client signs another one only when it is.
-  const isRecent = last?.state !== "paid" || nowMs - last.at < PURCHASE_MS;
-  if (last?.purchase && last.state !== "released" && isRecent) return last.purchase;
+  const asGiven = findStandingName(given);
+  if (asGiven !== null) return asGiven;
+  const located = await locate();
+  const byAddress = findStandingName(located);
+  if (byAddress !== null) return byAddress;
   // A name is for one request.
   const request = createHash("sha256").update(located).digest("hex").slice(0, 12);
   return `${PREFIX}${Math.floor(nowMs / PURCHASE_MS)}-${request}`;

@@ -19,6 +19,7 @@ const HIDDEN = 0;
 /** The parameter that takes the blocks of a time. */
 const BLOCKS_OF: Readonly<Record<string, string>> = { at: "block", from: "from", to: "to" };
 const TIME = /^(?:\d{1,6}[mhdw]$|\d{4}-)/;
+const DATE_START = /^\s*\d{4}-/;
 const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
 
 /**
@@ -26,9 +27,28 @@ const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
  * Sends a request for each, and follows no redirect: its target is compared with the request first.
  */
 export async function locateWallet(context: LocateContext, request: NamedRequest): Promise<string> {
-  const { url } = request;
-  const byAddress = isNamedWallet(url) ? await follow(context, request, NAME) : url;
+  const byAddress = await locateName(context, request);
   return hasTime(byAddress) ? follow(context, { ...request, url: byAddress }, DATE) : byAddress;
+}
+
+/** The same for the name only. */
+async function locateName(context: LocateContext, request: NamedRequest): Promise<string> {
+  return isNamedWallet(request.url) ? follow(context, request, NAME) : request.url;
+}
+
+/**
+ * Returns the URL that stays the same while calls repeat it: ages, which lead to later blocks at every request, stay as
+ * they are. A date leads to the same blocks each time.
+ */
+export async function locateRepeatably(context: LocateContext, request: NamedRequest): Promise<string> {
+  const byAddress = await locateName(context, request);
+  return hasAge(byAddress) ? byAddress : locateWallet(context, { ...request, url: byAddress });
+}
+
+/** The request as it was given, with the address of the located one: how a caller writes it that knows the address. */
+export function giveAddress(given: string, located: string): string {
+  const address = new URL(located).searchParams.get("address");
+  return address === null ? given : withAddress(given, address);
 }
 
 type LocateContext = { readonly transport: Transport; readonly attemptsMax: number };
@@ -107,6 +127,12 @@ export function isUnlocated(url: string): boolean {
 
 function hasTime(url: string): boolean {
   return [...new URL(url).searchParams].some(([name, value]) => isTime(name, value));
+}
+
+function hasAge(url: string): boolean {
+  return [...new URL(url).searchParams].some(
+    ([name, value]) => isTime(name, value) && !DATE_START.test(value),
+  );
 }
 
 function isTime(name: string, value: string): boolean {

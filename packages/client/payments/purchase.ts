@@ -1,7 +1,7 @@
 // A purchase: find its open payment or sign a new one, write it down, and send it until the outcome is known.
 import { keccak256, toBytes } from "viem/utils";
 import { SextantError } from "../errors.ts";
-import { isUnlocated, locateWallet } from "../http/named-wallet.ts";
+import { giveAddress, isUnlocated, locateWallet } from "../http/named-wallet.ts";
 import { pauseBefore, sendRepeatedly } from "../http/repeat.ts";
 import { normalizeRequestUrl } from "../http/request-spelling.ts";
 import { parseJson, shorten, type Transport } from "../http/transport.ts";
@@ -42,7 +42,8 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const held = await settleHeld(context, given, { urls: [given.url, asked.url], over });
   if (held !== null) return held;
   const url = await locateWallet(context, given);
-  const heldByAddress = url === given.url ? null : await settleHeld(context, given, { urls: [url], over });
+  const urls = [url, giveAddress(given.url, url)];
+  const heldByAddress = url === given.url ? null : await settleHeld(context, given, { urls, over });
   if (heldByAddress !== null) return heldByAddress;
   const accepted = [200, 402];
   const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
@@ -77,7 +78,7 @@ async function settleHeld(
 type Sought = {
   readonly payer: Payer | null;
   readonly given: PaidRequest;
-  /** The same request, by name and by address. */
+  /** The same request, by name and by address, with times and with blocks. */
   readonly urls: readonly string[];
   readonly over: ReadonlySet<string>;
 };
@@ -98,7 +99,8 @@ function findStanding(
   const named = { payer: payer.address, url: given.url, purchase: given.purchase };
   const entry = book.findNamed(named, nowMs);
   if (entry === null || isOver(entry)) return null;
-  const written = [entry.url, entry.given?.url ?? entry.url].map(normalizeRequestUrl);
+  const asGiven = entry.given?.url ?? entry.url;
+  const written = [entry.url, asGiven, giveAddress(asGiven, entry.url)].map(normalizeRequestUrl);
   if (entry.method === given.method && urls.some((url) => written.includes(normalizeRequestUrl(url)))) {
     return entry;
   }
@@ -175,7 +177,8 @@ function signOnce(
   const asGiven = digestRequest(payer, given, given.url);
   const request = digestRequest(payer, given, url);
   return journal.exclusive(async (book, append) => {
-    const other = findStanding(book, { payer, given, urls: [given.url, url], over }, now());
+    const urls = [given.url, url, giveAddress(given.url, url)];
+    const other = findStanding(book, { payer, given, urls, over }, now());
     if (other !== null) return { entry: other, isNew: false };
     if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
