@@ -11,7 +11,13 @@ const GENESIS = 1_600_000_000;
 const hash = `0x${"00".repeat(32)}`;
 const quantity = (value: number) => `0x${value.toString(16)}`;
 
-type Chain = { readonly timeOf: (number: number) => number; final: number };
+type Chain = {
+  readonly timeOf: (number: number) => number;
+  /** The newest block that the node claims to be final. */
+  final: number;
+  /** The newest block that there is, if the node claims another. */
+  readonly newest?: number;
+};
 
 /** A search over a node with these times, which counts its requests. */
 function searchOver(chain: Chain) {
@@ -21,6 +27,7 @@ function searchOver(chain: Chain) {
     return calls.map(({ params, parse }) => {
       const [at] = params as [string];
       const number = at === "earliest" ? 0 : at === "finalized" ? chain.final : Number(at);
+      if (at !== "finalized" && number > (chain.newest ?? chain.final)) return { ok: parse(null) };
       const timestamp = quantity(chain.timeOf(number));
       const block = { number: quantity(number), hash, parentHash: hash, timestamp };
       return { ok: parse({ ...block, logsBloom: `0x${"00".repeat(256)}` }) };
@@ -29,7 +36,8 @@ function searchOver(chain: Chain) {
   const pinned = (work: (node: PinnedRpc) => Promise<unknown>) => work({ batch } as unknown as PinnedRpc);
   const clock = { now: 0, nowMs: () => clock.now, sleep: async () => undefined };
   const dated = new DatedBlocks({ pinned } as unknown as Rpc, localChainConfig([]), clock);
-  return { find: (seconds: number) => dated.find(seconds, signal), sent, clock };
+  const find = async (seconds: number) => (await dated.find(seconds, signal)).number;
+  return { find, dated, sent, clock };
 }
 
 describe("the block of a time", () => {
@@ -99,6 +107,53 @@ describe("the block of a time", () => {
     });
     lies = false;
     expect(await find(GENESIS + 6_000)).toBe(500);
+  });
+
+  it("finds the block although a node once claimed a newest block that is not there", async () => {
+    const [newest, claimed] = [1_000, 10 ** 12];
+    const now = GENESIS + 12 * newest;
+    const open = async () => {
+      const timeOf = (number: number) => Math.min(GENESIS + 12 * number, now + (number === newest ? 0 : 6));
+      const chain = { timeOf, final: newest, newest };
+      const { find } = searchOver(chain);
+      await find(GENESIS + 6_000);
+      chain.final = claimed;
+      return { find, chain };
+    };
+    const between = await open();
+    expect(await between.find(now + 6)).toBe(claimed);
+    between.chain.final = newest;
+    // From the blocks that are known, which lead above the newest, and again from what was then learned.
+    expect([await between.find(now), await between.find(now - 12)]).toEqual([newest, newest - 1]);
+
+    const failed = await open();
+    await expect(failed.find(now + 5)).rejects.toThrow("not found");
+    failed.chain.final = newest;
+    expect(await failed.find(now - 12)).toBe(newest - 1);
+  });
+
+  it("finds the block although the newest one contradicts what a node claimed before", async () => {
+    const chain = { timeOf: (number: number) => GENESIS + Math.min(12 * number, 13_000), final: 10 ** 12 };
+    const { find } = searchOver(chain);
+    expect(await find(GENESIS + 13_000)).toBe(10 ** 12);
+    const honest = { timeOf: (number: number) => GENESIS + 13 * number, final: 1_001 };
+    Object.assign(chain, honest);
+    expect(await find(GENESIS + 13 * 1_001)).toBe(1_001);
+  });
+
+  it("rejects a request at fault without forgetting what it knows", async () => {
+    const { find, sent } = searchOver({ timeOf: (number) => GENESIS + 12 * number, final: 1_000 });
+    await find(GENESIS + 6_000);
+    await expect(find(GENESIS - 1)).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    sent.requests = 0;
+    await find(GENESIS + 6_000);
+    expect(sent.requests).toBe(0);
+  });
+
+  it("tells the time of the block that it finds", async () => {
+    const { dated } = searchOver({ timeOf: (number) => GENESIS + 12 * number, final: 100 });
+    expect(await dated.find(GENESIS + 23, signal)).toEqual({ number: 1, timestamp: GENESIS + 12 });
+    expect(await dated.find(GENESIS + 23, signal)).toEqual({ number: 1, timestamp: GENESIS + 12 });
   });
 
   it("reads the times again after ten minutes", async () => {

@@ -4,9 +4,8 @@ import { type PinnedRpc, type Rpc, unwrapResults } from "../chain/rpc/types.ts";
 import type { Clock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { formatMoment } from "../lib/moment.ts";
-import type { ChainConfig } from "./types.ts";
+import type { ChainConfig, TimedBlock } from "./types.ts";
 
-type TimedBlock = { readonly number: number; readonly timestamp: number };
 type Bounds = { readonly low: TimedBlock; readonly high: TimedBlock };
 
 /**
@@ -36,13 +35,26 @@ export class DatedBlocks {
   }
 
   /** Rejects with INPUT_INVALID for a time before the first block or after the newest final one. */
-  async find(seconds: number, signal: AbortSignal): Promise<number> {
+  async find(seconds: number, signal: AbortSignal): Promise<TimedBlock> {
     if (this.#clock.nowMs() >= this.#knownUntilMs) this.#known = [];
     // One node: the times of two may contradict each other at a reorg.
     return this.#rpc.pinned((node) => this.#search(node, seconds, signal), { signal });
   }
 
-  async #search(node: PinnedRpc, seconds: number, signal: AbortSignal): Promise<number> {
+  /** A block that a node made up fails each search that begins from it: a failure forgets all, and begins anew once. */
+  async #search(node: PinnedRpc, seconds: number, signal: AbortSignal): Promise<TimedBlock> {
+    const isFresh = this.#known.length === 0;
+    try {
+      return await this.#searchOnce(node, seconds, signal);
+    } catch (error) {
+      if (error instanceof Fault && error.code === "INPUT_INVALID") throw error;
+      this.#known = [];
+      if (isFresh || signal.aborted) throw error;
+      return this.#searchOnce(node, seconds, signal);
+    }
+  }
+
+  async #searchOnce(node: PinnedRpc, seconds: number, signal: AbortSignal): Promise<TimedBlock> {
     let bounds = this.#nearest(seconds) ?? (await this.#readBounds(node, seconds, signal));
     for (let step = 0; bounds.high.number - bounds.low.number > 1; step += 1) {
       if (step === STEPS_MAX) throw this.#fail("are too irregular to be searched");
@@ -54,7 +66,7 @@ export class DatedBlocks {
       this.#remember(probed);
       bounds = narrow(path, seconds);
     }
-    return bounds.low.number;
+    return bounds.low;
   }
 
   /** The blocks around the time that are known; null if they are not. */
@@ -104,7 +116,6 @@ export class DatedBlocks {
       return before === undefined || (before.number < number && before.timestamp <= timestamp);
     });
     if (isAscending) return;
-    this.#known = [];
     throw this.#fail("do not ascend");
   }
 

@@ -39,6 +39,8 @@ export type PinnedBlock = {
   readonly timestamp: number;
 };
 
+export type TimedBlock = Pick<PinnedBlock, "number" | "timestamp">;
+
 export type ContractRead = {
   readonly to: Hex;
   readonly data: Hex;
@@ -132,7 +134,7 @@ export type PortfolioChain = {
    * The last final block at or before a time in seconds since 1970. Rejects with INPUT_INVALID for a time before the
    * first block, or after the newest final one.
    */
-  blockAt(seconds: number, signal: AbortSignal): Promise<number>;
+  blockAt(seconds: number, signal: AbortSignal): Promise<TimedBlock>;
 };
 
 /** An amount in the smallest unit; `contract` is null for the native coin. */

@@ -64,7 +64,9 @@ describe("a time in place of blocks", () => {
       expect([response.status, response.headers.get("location")]).toEqual([307, location]);
       expect(await response.json()).toEqual({
         location,
-        blocks: [{ parameter: "block", time, blocks: `base:${number}` }],
+        blocks: [
+          { parameter: "block", time, blocks: `base:${number}`, blockTimes: [{ chain: "base", time }] },
+        ],
       });
       const priced = await request(location);
       expect(priced.status).toBe(402);
@@ -122,6 +124,7 @@ describe("a time in place of blocks", () => {
     const { header } = await signPaymentFor(service.url + byBlock, payer, stage.paid.asset);
     const repeated = await request(path, { headers: { "payment-signature": header } });
     expect(repeated.headers.get("location")).toBe(byBlock);
+    expect(await repeated.json()).toMatchObject({ blocks: [{ blocks: "base:1", blockTimes: null }] });
     expect((await fetchWithPayment(service.url + path, header)).status).toBe(200);
   });
 

@@ -5,7 +5,7 @@ import { Fault } from "../../lib/fault.ts";
 import { formatMoment, isMoment, parseMoment } from "../../lib/moment.ts";
 import { untilAborted } from "../../lib/until-aborted.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
-import { closedObject } from "../../schema/json-schema.ts";
+import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { text } from "../../schema/portfolio/values.ts";
 import type { FreeReads } from "../free-reads.ts";
 import { blocksKind, chainsKind, formatBlocks, selectDefaultChains } from "../query.ts";
@@ -19,7 +19,15 @@ export const datedRequestSchema = {
     location: text,
     blocks: {
       type: "array",
-      items: closedObject({ parameter: text, time: text, blocks: text }),
+      items: closedObject({
+        parameter: text,
+        time: text,
+        blocks: text,
+        blockTimes: {
+          description: "The time of each chain's block; null for blocks that a payment names.",
+          ...nullable({ type: "array", items: closedObject({ chain: text, time: text }) }),
+        },
+      }),
     },
   }),
 };
@@ -78,14 +86,16 @@ async function redirect(
   const moments = dated.map(([name, value]) => ({ name, seconds: parseMoment(value.trim(), name, nowMs) }));
   const slugs = selectChains(served, given);
   const blocks = new Map<string, string>();
+  const shown: Readonly<Record<string, unknown>>[] = [];
   for (const { name, seconds } of moments) {
-    const known = signature === undefined ? null : readPaidBlocks(signature, name);
-    blocks.set(name, known ?? (await findBlocks(options, { slugs, seconds }, client)));
+    const found =
+      signature === undefined
+        ? await findBlocks(options, { slugs, seconds }, client)
+        : { blocks: readPaidBlocks(signature, name), blockTimes: null };
+    blocks.set(name, found.blocks);
+    shown.push({ parameter: TARGETS[name], time: formatMoment(seconds), ...found });
   }
   const location = `${path}?${replaceDates(query, blocks)}`;
-  const shown = moments.map(({ name, seconds }) => {
-    return { parameter: TARGETS[name], time: formatMoment(seconds), blocks: blocks.get(name) };
-  });
   return { status: 307, body: { location, blocks: shown }, headers: { location } };
 }
 
@@ -104,12 +114,17 @@ function selectChains(served: readonly string[], given: ReadonlyMap<string, stri
   throw new Fault("INPUT_INVALID", "A time needs chains next to a snapshotId: name those of the snapshot.");
 }
 
+type FoundBlocks = {
+  readonly blocks: string;
+  readonly blockTimes: readonly { readonly chain: string; readonly time: string }[];
+};
+
 /** A search is one free read per chain: its requests to a node are bounded, and most are spared by earlier ones. */
 async function findBlocks(
   { chains, freeReads }: DateServices,
   { slugs, seconds }: { readonly slugs: readonly string[]; readonly seconds: number },
   client: string,
-): Promise<string> {
+): Promise<FoundBlocks> {
   const signal = AbortSignal.timeout(SEARCH_MS_MAX);
   const find = async (slug: string) => {
     const chain = chains.get(slug);
@@ -118,7 +133,11 @@ async function findBlocks(
     return [slug, await untilAborted(searching, signal)] as const;
   };
   try {
-    return formatBlocks(new Map(await Promise.all(slugs.map(find))), slugs);
+    const found = await Promise.all(slugs.map(find));
+    return {
+      blocks: formatBlocks(new Map(found.map(([slug, { number }]) => [slug, number])), slugs),
+      blockTimes: found.map(([chain, { timestamp }]) => ({ chain, time: formatMoment(timestamp) })),
+    };
   } catch (cause) {
     if (!signal.aborted) throw cause;
     throw new Fault("NODE_UNAVAILABLE", "The block of the time could not be found in time; try again.", {

@@ -75,7 +75,15 @@ it("counts half of a pair worth $600,000, not as spam, and finds the NFT by the 
   const market = { protocol: "uniswap-v2", name: "Uniswap v2", shape: "uniswap", feeMint } as const;
   const reader = createSnapshotReader({
     chains: new Map([
-      [chain.slug, { chain, pin: pinWithoutSearch, canPin: () => false, blockAt: async () => 0 }],
+      [
+        chain.slug,
+        {
+          chain,
+          pin: pinWithoutSearch,
+          canPin: () => false,
+          blockAt: async () => ({ number: 0, timestamp: 0 }),
+        },
+      ],
     ]),
     provider: rpcHoldingsProvider,
     priceSources: [[prices]],

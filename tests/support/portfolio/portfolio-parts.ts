@@ -136,7 +136,7 @@ export function makeChainAccess(chain: ChainConfig, options: ChainAccessOptions 
       return at;
     },
     canPin: () => true,
-    blockAt: async () => 0,
+    blockAt: async () => ({ number: 0, timestamp: 0 }),
   };
 }
 

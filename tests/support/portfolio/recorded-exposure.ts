@@ -47,7 +47,15 @@ export function readExposureAt(
   return readExposure(
     {
       chains: new Map([
-        [slug, { chain: at.chain, pin: async () => chain, canPin: () => true, blockAt: async () => 0 }],
+        [
+          slug,
+          {
+            chain: at.chain,
+            pin: async () => chain,
+            canPin: () => true,
+            blockAt: async () => ({ number: 0, timestamp: 0 }),
+          },
+        ],
       ]),
       provider: {
         name: "recorded",
