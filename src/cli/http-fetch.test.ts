@@ -1,7 +1,7 @@
 // The fetch of short commands against a server, compared with the built-in one.
 import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createSocketServer, type Socket } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { fetchOverHttp } from "./http-fetch.ts";
 
@@ -46,4 +46,34 @@ it("fails when nothing listens, and when it is aborted before or within a respon
   const text = response.text();
   stop.abort();
   await expect(text).rejects.toThrow();
+});
+
+/** A server that responds to each connection with these bytes and leaves it open. */
+async function serveBytes(bytes: string) {
+  const sockets: Socket[] = [];
+  const server = createSocketServer((socket) => {
+    sockets.push(socket);
+    socket.on("error", () => undefined).once("data", () => socket.write(bytes));
+  }).listen(0, "127.0.0.1");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  await once(server, "listening");
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
+}
+
+it("fails when a server switches to another protocol", async () => {
+  const { url } = await serveBytes(
+    "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n",
+  );
+  await expect(fetchOverHttp(url)).rejects.toThrow("closed without a response");
+});
+
+it("fails and closes the connection when a server responds with a status that is not one", async () => {
+  const { url, sockets } = await serveBytes("HTTP/1.1 999 Odd\r\ncontent-length: 5\r\n\r\n");
+  await expect(fetchOverHttp(url)).rejects.toThrow(RangeError);
+  const [socket] = sockets;
+  if (socket && !socket.closed) await once(socket, "close");
+  expect(socket?.closed).toBe(true);
 });

@@ -18,7 +18,9 @@ export const fetchOverHttp: typeof fetch = async (input, { method, headers, body
       headers: headers as Readonly<Record<string, string>>,
       ...(signal ? { signal } : {}),
     };
-    request(url, options, resolve).on("error", reject).end(body);
+    // A server that switches to another protocol causes no error. After a response or an error `close` changes nothing.
+    const onClose = () => reject(new Error(`${url.host} closed without a response to this request.`));
+    request(url, options, resolve).on("error", reject).on("close", onClose).end(body);
   });
   const { statusCode: status = 0, rawHeaders } = response;
   const pairs = rawHeaders.flatMap((name, index): [string, string][] =>
@@ -26,5 +28,11 @@ export const fetchOverHttp: typeof fetch = async (input, { method, headers, body
   );
   if (WITHOUT_BODY.has(status)) response.resume();
   const content = WITHOUT_BODY.has(status) ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>);
-  return new Response(content, { status, headers: pairs });
+  try {
+    return new Response(content, { status, headers: pairs });
+  } catch (error) {
+    // The standard knows no such status: an open connection would keep the process running.
+    response.destroy();
+    throw error;
+  }
 };
