@@ -9,7 +9,7 @@ import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
 import { formatPercent } from "./format.ts";
 import type { List } from "./list.ts";
-import { addNames, readMetadataName, type WithName } from "./metadata-name.ts";
+import { addNames, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
@@ -178,7 +178,9 @@ const TEXT_LENGTH_MAX = 48;
 const shortText = (value: string) => (value === "" ? unknown() : renderForeignText(value, TEXT_LENGTH_MAX));
 /** Metadata by the name that is in it, or by its URI. */
 const shortUri = ({ metadata_uri, given_name }: WithName<{ readonly metadata_uri: string }>) =>
-  shortText(given_name ?? readMetadataName(metadata_uri) ?? metadata_uri);
+  given_name
+    ? renderGivenName(given_name, TEXT_LENGTH_MAX)
+    : shortText(readMetadataName(metadata_uri) ?? metadata_uri);
 
 const merchantList: List<WithName<RecordOf<typeof merchant>>> = {
   route: "/merchants",

@@ -1,6 +1,8 @@
-// The name that the owner of a record gives it: in metadata within the URI itself, or in a document that is hosted here.
+// The name of a record: in metadata within the URI itself, or in a document that is hosted here.
+import { type Html, html } from "../lib/html.ts";
 import { findJsonName } from "../lib/json-name.ts";
 import type { ApiReader } from "./api-reader.ts";
+import { renderForeignText } from "./foreign-text.ts";
 
 // A name with a description fits; a page may have a hundred of them to decode.
 const URI_LENGTH_MAX = 8_192;
@@ -27,7 +29,10 @@ function decodeBase64(content: string): string {
   return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
 }
 
-/** A record whose owner may have named it. The hash on the chain makes the document one of the owner, wherever it is hosted. */
+/**
+ * A record that may have a name. Its owner wrote the metadata and the hash, but not always the document: anyone can
+ * register the hash of a document that someone else has published.
+ */
 export type NamedRecord = {
   readonly metadata_uri?: unknown;
   readonly metadata_hash?: unknown;
@@ -40,9 +45,22 @@ type DocumentNames = ReadonlyMap<unknown, string | null>;
 const hashOf = ({ metadata_hash, capabilities_hash }: NamedRecord): unknown =>
   metadata_hash ?? capabilities_hash;
 
+export type GivenName = { readonly text: string; readonly isOfDocument: boolean };
+
 /** The name within the metadata, or that of the document whose hash the record has; null without either. */
-export function findName(record: NamedRecord, names: DocumentNames): string | null {
-  return readMetadataName(record.metadata_uri) ?? names.get(hashOf(record)) ?? null;
+export function findName(record: NamedRecord, names: DocumentNames): GivenName | null {
+  const own = readMetadataName(record.metadata_uri);
+  if (own !== null) return { text: own, isOfDocument: false };
+  const text = names.get(hashOf(record)) ?? null;
+  return text === null ? null : { text, isOfDocument: true };
+}
+
+/** Third-party text; the name of a document says that it is one. */
+export function renderGivenName({ text, isOfDocument }: GivenName, lengthMax?: number): Html {
+  const name = renderForeignText(text, lengthMax);
+  return isOfDocument
+    ? html`<span title="The name in the document whose hash this record has: anyone may have written it.">${name}</span>`
+    : name;
 }
 
 /** As GET /documents has them. */
@@ -85,7 +103,7 @@ export async function readDocumentNames(
 }
 
 /** A record with the name that was found for it. */
-export type WithName<T> = T & { readonly given_name?: string | null };
+export type WithName<T> = T & { readonly given_name?: GivenName | null };
 
 /** Adds to each record of a list the name that its metadata or its document has. */
 export async function addNames<T extends NamedRecord>(

@@ -24,10 +24,15 @@ import {
   type ListedEvent,
 } from "./events.ts";
 import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
-import { renderForeignText } from "./foreign-text.ts";
 import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
-import { findName, type HostedDocuments, isHash, type NamedRecord } from "./metadata-name.ts";
+import {
+  findName,
+  type HostedDocuments,
+  isHash,
+  type NamedRecord,
+  renderGivenName,
+} from "./metadata-name.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
 
 /** The data that every page of a record has read. */
@@ -91,7 +96,7 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
       return {
         kicker,
         title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
-        afterTitle: html`${given !== null && html`<span class="given">${renderForeignText(given)}</span> `}${state(data, shown)}`,
+        afterTitle: html`${given !== null && html`<span class="given">${renderGivenName(given)}</span> `}${state(data, shown)}`,
         lead: lead?.(data, shown),
         main: main(data, shown),
         changes: changes(data, shown),

@@ -79,7 +79,8 @@ describe.each([360, 1_280])("at %i pixels", (width) => {
     expect(items.length).toBeGreaterThan(0);
     for (const item of items) expect(item).toMatch(/Its owner has (more than )?[\d,]+ intents/);
     await page.goto(`${stage.url}/explorer/search?q=hARBOUR`);
-    expect(page.url()).toBe(`${stage.url}/explorer/agents/1`);
+    await page.locator('.results a[href="/explorer/agents/1"]').click();
+    await page.waitForURL(`${stage.url}/explorer/agents/1`);
     expect(await page.locator(".title-line bdi.foreign").innerText()).toBe(NAME);
   });
 

@@ -160,11 +160,27 @@ describe("by name", () => {
       );
       const record = rows[0]?.id ?? "";
       const shown = `<bdi class="foreign">Harbour &lt;i&gt;${table}</bdi>`;
-      for (const page of [`${path}/${record}`, path, `/documents/${hash}`])
-        expect(await (await stage.get(`/explorer${page}`)).text(), page).toContain(shown);
-      expect(await search(`hARBOUR <I>${table}`)).toBe(`/explorer${path}/${record}`);
+      const read = async (page: string) => (await stage.get(`/explorer${page}`)).text();
+      expect(await read(`/documents/${hash}`)).toContain(shown);
+      const marked = `<span title="The name in the document whose hash this record has: anyone may have written it.">${shown}</span>`;
+      for (const page of [`${path}/${record}`, path]) expect(await read(page), page).toContain(marked);
+      const listed = await search(`hARBOUR <I>${table}`);
+      expect(listed).toContain(`href="/explorer${path}/${record}"`);
+      expect(listed).toContain(marked);
     },
   );
+
+  it("opens no record because of a name, even if it is the only one, and lists it as third-party text", async () => {
+    await stage.database.query({
+      text: "update merchants set metadata_uri = $1 where valid_to is null and merchant_id = 1",
+      values: [dataUri("Quay")],
+    });
+    const response = await stage.get("/explorer/search?q=quay");
+    expect([response.status, response.headers.get("location")]).toEqual([200, null]);
+    const listed = await response.text();
+    expect(listed).toContain('<a href="/explorer/merchants/1">Merchant <code title="1">#1</code></a>');
+    expect(listed).toContain('</a> <bdi class="foreign">Quay</bdi>');
+  });
 
   it("looks through a hundred of a kind at a time, says so, and leads on until all were looked through", async () => {
     await stage.database.query({
@@ -178,12 +194,12 @@ describe("by name", () => {
     });
     let path = "/explorer/search?q=oldest";
     for (let requests = 1; ; requests += 1) {
-      const response = await stage.get(path);
-      if (response.headers.has("location")) {
-        expect([requests, response.headers.get("location")]).toEqual([3, "/explorer/agents/1"]);
+      const text = await (await stage.get(path)).text();
+      if (text.includes("Oldest of them")) {
+        expect(requests).toBe(3);
+        expect(text).toContain('href="/explorer/agents/1"');
         break;
       }
-      const text = await response.text();
       expect(text).toContain("There are more names: looked through those of 100 agents");
       const [, next = ""] = /rel="next" href="([^"]+)"/.exec(text) ?? [];
       path = next.replaceAll("&amp;", "&");

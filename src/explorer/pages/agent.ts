@@ -12,7 +12,7 @@ import { writtenAt } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { filterForm, listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
-import { addNames, type WithName } from "../metadata-name.ts";
+import { addNames, renderGivenName, type WithName } from "../metadata-name.ts";
 import { definePage, exampleFrom } from "../page.ts";
 import {
   columns,
@@ -52,7 +52,7 @@ function galleryItem(each: WithName<ListedAgent>, counts: Counts | undefined, pa
   const activity =
     counts !== undefined &&
     html`<p>Its owner has ${counted(counts.intents)} intents, ${counted(counts.receipts)} receipts and ${counted(counts.policies)} policies.</p>`;
-  return html`<li><h3>${recordLink(page, "agent", each.agent_id, given === null ? label : renderForeignText(given))} ${agentState(each.revoked)}</h3>
+  return html`<li><h3>${recordLink(page, "agent", each.agent_id, given === null ? label : renderGivenName(given))} ${agentState(each.revoked)}</h3>
 <p class="soft">${given !== null && html`${label} · `}of ${addressLink(page, each.owner)} · block ${block(page, each.block_number)}</p>${activity}</li>`;
 }
 

@@ -1,4 +1,4 @@
-// Search by id, address, hash or name: leads to the record if there is one, and lists them if there are several.
+// Search by id, address, hash or name: leads to the only record of an id, address or hash, and lists all others.
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
@@ -7,7 +7,7 @@ import { card, notice, type RecordKind, recordPath } from "../components.ts";
 import { linkHere, type PageContext, type PageRequest } from "../context.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
-import { findName, readDocumentNames } from "../metadata-name.ts";
+import { findName, type GivenName, readDocumentNames, renderGivenName } from "../metadata-name.ts";
 import { definePage } from "../page.ts";
 
 const BY_ID: readonly RecordKind[] = [
@@ -50,8 +50,8 @@ type FoundRecord = {
   readonly kind: RecordKind;
   readonly id: string;
   readonly as?: string;
-  /** The name that its owner has given it, if that was searched for. */
-  readonly name?: string;
+  /** Its name, if that was searched for. */
+  readonly name?: GivenName;
 };
 type Found = {
   readonly text: string;
@@ -162,9 +162,13 @@ async function findByName(api: ApiReader, text: string, from: string | undefined
   );
   const records = lists.flatMap(({ kind, id, nameField, records: listed }) =>
     listed.flatMap((record): FoundRecord[] => {
-      const names = [findName(record, documents), nameField && record[nameField]];
-      const name = names.find((each) => typeof each === "string" && foldCase(each).includes(wanted));
-      return typeof name === "string" ? [{ kind, id: String(record[id]), name }] : [];
+      const field = nameField && record[nameField];
+      const names = [
+        findName(record, documents),
+        typeof field === "string" ? { text: field, isOfDocument: false } : null,
+      ];
+      const name = names.find((each) => each !== null && foldCase(each.text).includes(wanted));
+      return name ? [{ kind, id: String(record[id]), name }] : [];
     }),
   );
   return {
@@ -221,7 +225,7 @@ function resultItem({ kind, id, as, name }: FoundRecord, { text }: Found, page: 
   const role =
     name === undefined
       ? as !== undefined && html` <span class="soft">${shorten(text)} is ${as}</span>`
-      : html` ${renderForeignText(name, NAME_SHOWN_MAX)}`;
+      : html` ${renderGivenName(name, NAME_SHOWN_MAX)}`;
   return path === null
     ? html`<li>${label}${role}</li>`
     : html`<li><a href="${path}">${label}</a>${role}</li>`;
@@ -255,7 +259,8 @@ export const searchPage = definePage({
   render: (found, page) => {
     const { text, kind, records } = found;
     const [only, ...others] = records;
-    const isOnly = only !== undefined && others.length === 0 && (found.names?.next ?? null) === null;
+    // Anyone may take any name: a person chooses among names, and sees that they are third-party text.
+    const isOnly = only !== undefined && others.length === 0 && found.names === undefined;
     const path = isOnly ? recordPath(page, only.kind, only.id) : null;
     return {
       title: "Search",
