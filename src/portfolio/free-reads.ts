@@ -14,12 +14,17 @@ export type FreeReads = {
 
 /**
  * A read costs a node at most three requests, and nothing is paid for them. The search for the block of a time costs
- * about five, and 21 on a chain with the most irregular times.
+ * about five, 21 on a chain with the most irregular times, and 42 if it fails at its end and begins anew. It counts as
+ * one read all the same: a difference between two times on five chains needs ten searches.
  */
 export const FREE_READ_LIMITS = {
   /** Above what a person or an agent looks up before paying. */
   perClientPerMinute: 30,
-  /** 15 requests to nodes in a second, whatever the number of clients. */
+  /**
+   * Five reads in a second, whatever the number of clients: 15 requests to nodes, 25 if all are searches, and at worst
+   * 210. A search sends its requests one after the other, so that `runningMax` of them ask nodes that take 100 ms for
+   * at most 80.
+   */
   perMinute: 300,
   runningMax: 8,
   runningPerClientMax: 2,
