@@ -146,7 +146,7 @@ describe("without JavaScript", () => {
     await page.getByLabel("Status").selectOption("filled");
     await page.getByRole("button", { name: "Filter" }).click();
     // A plain form sends empty fields, too.
-    expect(page.url()).toBe(`${stage.url}/explorer/intents?status=filled&owner=&pair=&solver=`);
+    expect(page.url()).toBe(`${stage.url}/explorer/intents?status=filled&owner=&pair=&solver=&at=`);
     expect(new Set(await page.locator("tbody .badge").allInnerTexts())).toEqual(new Set(["Filled"]));
     await page.getByLabel("Block", { exact: true }).fill(String(stage.head - 5));
     await page.getByRole("button", { name: "Go" }).click();
