@@ -41,7 +41,7 @@ export class DatedBlocks {
     return this.#rpc.pinned((node) => this.#search(node, seconds, signal), { signal });
   }
 
-  /** A block that a node made up fails each search that begins from it: a failure forgets all, and begins anew once. */
+  /** A block that a node made up fails each search that begins from it: a failure forgets all, and begins again once. */
   async #search(node: PinnedRpc, seconds: number, signal: AbortSignal): Promise<TimedBlock> {
     const isFresh = this.#known.length === 0;
     try {

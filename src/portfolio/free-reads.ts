@@ -14,7 +14,7 @@ export type FreeReads = {
 
 /**
  * A read costs a node at most three requests, and nothing is paid for them. The search for the block of a time costs
- * about five, 21 on a chain with the most irregular times, and 42 if it fails at its end and begins anew. It counts as
+ * about five, 21 on a chain with the most irregular times, and 42 if it fails at its end and begins again. It counts as
  * one read all the same: a difference between two times on five chains needs ten searches.
  */
 export const FREE_READ_LIMITS = {

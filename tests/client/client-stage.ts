@@ -25,18 +25,7 @@ export async function openClientStage() {
   const service = await paid.serve();
   const runs: string[] = [];
   const reads: { fault: Fault | null } = { fault: null };
-  const snapshots = {
-    read: async ({ wallet, blocks }) => {
-      runs.push(wallet);
-      if (reads.fault !== null) throw reads.fault;
-      const read = [...(blocks ?? [])].map(([chain, number]) => ({
-        chain,
-        number,
-        hash: numberToHex(number),
-      }));
-      return { ...exampleSnapshot, address: wallet, ...(blocks && { blocks: read }) };
-    },
-  } satisfies SnapshotReader;
+  const snapshots = createExampleSnapshots(runs, reads);
   const server = createHttpServer({
     ...NO_LIMITS,
     log: silentLog,
@@ -91,6 +80,22 @@ export async function openClientStage() {
     async close() {
       await server.close();
       await paid.close();
+    },
+  };
+}
+
+/** The example as of the blocks that are asked for. */
+function createExampleSnapshots(runs: string[], reads: { readonly fault: Fault | null }): SnapshotReader {
+  return {
+    read: async ({ wallet, blocks }) => {
+      runs.push(wallet);
+      if (reads.fault !== null) throw reads.fault;
+      const read = [...(blocks ?? [])].map(([chain, number]) => ({
+        chain,
+        number,
+        hash: numberToHex(number),
+      }));
+      return { ...exampleSnapshot, address: wallet, ...(blocks && { blocks: read }) };
     },
   };
 }
