@@ -114,7 +114,10 @@ function createMovingChain() {
   };
   const base = {
     canPin: () => true,
-    blockAt: async (seconds: number) => Math.floor(seconds / BLOCK_SECONDS),
+    blockAt: async (seconds: number) => {
+      const number = Math.floor(seconds / BLOCK_SECONDS);
+      return { number, timestamp: number * BLOCK_SECONDS };
+    },
   };
   const freeReads = { run: (_: string, read: () => Promise<unknown>) => read() };
   return { chains: new Map([["base", base]]), clock, freeReads };

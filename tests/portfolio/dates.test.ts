@@ -1,4 +1,5 @@
 // Times in place of blocks, at the whole service: redirected before the price, paid by stock and own clients, bounded in cost.
+import { setTimeout as sleep } from "node:timers/promises";
 import { createSextant } from "@sextant/client/create-sextant";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -95,6 +96,9 @@ describe("a time in place of blocks", () => {
   });
 
   it("leads an end before the start to an error, not to a price", async () => {
+    // A final block of a later second than the first block.
+    await sleep(1_100);
+    for (let mined = 0; mined < 2 * BLOCKS; mined += 1) await callNode(stage.base, "evm_mine", []);
     const { number } = await findFinal();
     const { number: first, seconds } = await headerOf(stage.base, "0x0");
     const path = `/portfolio/diff?address=${WALLET}&from=base%3A${number}&to=${formatTime(seconds)}`;
