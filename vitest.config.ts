@@ -53,9 +53,6 @@ export default defineConfig({
     projects: [
       suite("main", {
         include: TESTS,
-        // Each worker loads and compiles the modules again: 4 s of processor time for an eighth of the files. One more
-        // than the two cores of our runners, because files also wait.
-        maxWorkers: 3,
         exclude: [
           ...configDefaults.exclude,
           CHAOS,
