@@ -39,7 +39,7 @@ describe("a number", () => {
     expect(formatExchangeRate(usdc(1n), weth(0n))).toBeNull();
   });
 
-  it("a percentage may exceed a hundred, and there is none of nothing", () => {
+  it("a percentage may exceed a hundred, and is null if the whole is zero", () => {
     expect(formatPercent(1_023n, 1_000n)).toBe("102.3 %");
     expect(formatPercent(1n, 3n)).toBe("33.3 %");
     expect(formatPercent(1n, 0n)).toBeNull();

@@ -103,7 +103,7 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
   });
 }
 
-/** Makes every index that is declared and missing; does nothing if there is none. */
+/** Makes every declared index that is missing. */
 export async function completeIndexes(
   lock: Lock,
   { declaration, signal }: Pick<RebuildOptions, "declaration" | "signal">,

@@ -97,8 +97,8 @@ export async function createBareRowTables(session: Session, tables: readonly Tab
 }
 
 /**
- * The indexes that reading needs. Once the rows are there it takes a fraction of the time, and they are smaller. The
- * table is still a bare one: `addPrimaryKey` ends that.
+ * Creates the indexes that reading needs. Building them from complete tables is faster and makes them smaller.
+ * `addPrimaryKey` comes after it.
  */
 export async function createReadIndexes(session: Session, table: Table): Promise<void> {
   await session.query(createKeyIndexSql(table));
@@ -121,7 +121,7 @@ async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): 
   return new Map(rows.map(({ name, made_from }) => [name, made_from]));
 }
 
-/** The tables that still have only what writing needs. */
+/** The tables that have no primary key yet. */
 export async function findBareTables(session: QueryRunner, tables: readonly Table[]): Promise<Table[]> {
   const { rows } = await session.query<{ name: string }>({
     text: `select t.relname as name from pg_class t
@@ -169,7 +169,7 @@ export async function finishRowTables(lock: Lock, update: IndexUpdate): Promise<
 
 type FirstIndex = { readonly name: string; readonly make: (session: Session) => Promise<void> };
 
-/** The indexes that a bare table still lacks, and those under their names that are others: left there, or made by someone. */
+/** The indexes that a bare table lacks, and the names among theirs that another index uses. */
 async function inspectFirstIndexes(
   session: QueryRunner,
   table: Table,
@@ -198,8 +198,8 @@ async function inspectFirstIndexes(
   return { missing, unfit: missing.map(({ name }) => name).filter((name) => found.has(name)) };
 }
 
-// A reader is done by then. A backup may hold the table for hours: then the next start tries again, because reads have
-// the index, and new blocks must not wait.
+// Readers finish within these attempts. A backup may hold the table for hours; the key then waits for the next start,
+// because reads have its index already and new blocks must not wait.
 const KEY_ATTEMPTS_MAX = 3;
 
 async function addPrimaryKeyIfFree(lock: Lock, table: Table, update: IndexUpdate): Promise<void> {
