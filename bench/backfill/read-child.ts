@@ -38,7 +38,8 @@ const store = {
   readCheckpoint: unused,
   readBlocksDescending: unused,
   rollback: unused,
-  prepare: async () => prepared,
+  open: () => ({ add: async () => undefined, finish: async () => prepared }),
+  prepare: unused,
 };
 const addDetails = createAddDetails(deployment, createDetailReads(rpc));
 const progress = createProgressReporter();

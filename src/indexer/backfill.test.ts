@@ -4,10 +4,10 @@ import { expect, it } from "vitest";
 import { runsOf } from "../../tests/support/test-depth.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog } from "../schema/chain-log.ts";
-import type { IndexBatch } from "../store/index/store.ts";
+import type { IndexBatch, IndexStore } from "../store/index/store.ts";
 import { backfill, type IndexingContext } from "./backfill.ts";
 
-const EVENTS_MAX = 4_000;
+const EVENTS_MAX = 6_000;
 
 const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, "0")}`;
 
@@ -25,15 +25,28 @@ function logOf(blockNumber: number, logIndex: number): ChainLog {
   };
 }
 
-/** Ranges of one block each, and a database that writes a batch only once all that may be read is read. */
-function contextOf(eventsOfRanges: readonly number[], folded: IndexBatch[]): IndexingContext {
-  const turn = () => new Promise((resolve) => setImmediate(resolve));
+type Folded = Pick<IndexBatch, "logs" | "tip">;
+
+/** Ranges of one block each; every batch that is written goes to `onWritten`. */
+function contextOf(ranges: AsyncIterable<number>, onWritten: (batch: Folded) => void): IndexingContext {
+  const open: IndexStore["open"] = () => {
+    const logs: Folded["logs"][number][] = [];
+    return {
+      add: async (part) => void logs.push(...part.logs),
+      finish: async ({ tip }) => ({
+        latest: () => undefined,
+        write: async () => onWritten({ logs, tip }),
+      }),
+    };
+  };
   const context: Record<string, unknown> = {
     chain: {
       async *streamHistory() {
-        for (const [block, events] of eventsOfRanges.entries()) {
+        let block = 0;
+        for await (const events of ranges) {
           const logs = Array.from({ length: events }, (_, index) => logOf(block, index));
           yield { fromBlock: block, toBlock: block, logs };
+          block += 1;
         }
       },
       readHeaders: async ([number = 0]: readonly number[]) => [
@@ -41,27 +54,28 @@ function contextOf(eventsOfRanges: readonly number[], folded: IndexBatch[]): Ind
       ],
     },
     addDetails: async (logs: readonly ChainLog[]) => logs.map((log) => ({ log, details: null })),
-    store: {
-      prepare: async (batch: IndexBatch) => {
-        folded.push(batch);
-        const write = async () => {
-          for (let turns = 0; turns < 20 * eventsOfRanges.length; turns += 1) await turn();
-        };
-        return { latest: undefined, write };
-      },
-    },
+    store: { open },
   };
   return context as unknown as IndexingContext;
 }
 
-it("keeps all events in order, and at most 4,000 in a batch unless one range has more", async () => {
+async function* each<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values;
+}
+
+async function run(context: IndexingContext, ranges: number): Promise<void> {
+  for await (const _ of backfill(context, { from: 0, to: ranges - 1 }, new AbortController().signal));
+}
+
+it("keeps all events in order, and at most 6,000 in a batch unless one range has more", async () => {
   const events = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: 9_000 }));
   await fc.assert(
     fc.asyncProperty(fc.array(events, { minLength: 1, maxLength: 8 }), async (eventsOfRanges) => {
-      const folded: IndexBatch[] = [];
-      const context = contextOf(eventsOfRanges, folded);
-      const range = { from: 0, to: eventsOfRanges.length - 1 };
-      for await (const _ of backfill(context, range, new AbortController().signal));
+      const folded: Folded[] = [];
+      await run(
+        contextOf(each(eventsOfRanges), (batch) => folded.push(batch)),
+        eventsOfRanges.length,
+      );
       const written = folded.flatMap(({ logs }) =>
         logs.map(({ log }) => `${log.blockNumber} ${log.logIndex}`),
       );
@@ -69,6 +83,7 @@ it("keeps all events in order, and at most 4,000 in a batch unless one range has
         Array.from({ length: count }, (_, index) => `${block} ${index}`),
       );
       expect(written).toEqual(wanted);
+      expect(folded.at(-1)?.tip.number).toBe(eventsOfRanges.length - 1);
       for (const { logs } of folded) {
         const ranges = new Set(logs.map(({ log }) => log.blockNumber)).size;
         if (ranges > 1) expect(logs.length).toBeLessThanOrEqual(EVENTS_MAX);
@@ -78,9 +93,30 @@ it("keeps all events in order, and at most 4,000 in a batch unless one range has
   );
 });
 
-it("takes several ranges into a batch while the database is busy", async () => {
-  const folded: IndexBatch[] = [];
-  const context = contextOf([1_500, 1_500, 1_500, 1_500, 1_500], folded);
-  for await (const _ of backfill(context, { from: 0, to: 4 }, new AbortController().signal));
-  expect(folded.slice(1).some(({ logs }) => logs.length === 3_000)).toBe(true);
+it("takes ranges into a batch until it is full", async () => {
+  const sizes: number[] = [];
+  await run(
+    contextOf(each([1_500, 1_500, 1_500, 1_500, 1_500]), ({ logs }) => sizes.push(logs.length)),
+    5,
+  );
+  expect(sizes).toEqual([EVENTS_MAX, 1_500]);
+});
+
+it("writes what it has when the node makes it wait", async () => {
+  const sizes: number[] = [];
+  let isWritten = () => {};
+  const written = new Promise<void>((resolve) => {
+    isWritten = resolve;
+  });
+  async function* slowNode() {
+    yield 10;
+    await written;
+    yield 20;
+  }
+  const context = contextOf(slowNode(), ({ logs }) => {
+    sizes.push(logs.length);
+    isWritten();
+  });
+  await run(context, 2);
+  expect(sizes).toEqual([10, 20]);
 });

@@ -1,11 +1,12 @@
 // Backfill: indexes finalized history in large batches and reads the next batch while the last one is written.
+import { setTimeout as sleep } from "node:timers/promises";
 import type { LogBatch } from "../chain/logs/stream-logs.ts";
 import type { DecodedLog } from "../protocol/decode-logs.ts";
 import type { AddDetails } from "../protocol/details/read-details.ts";
 import { foldLogs } from "../protocol/fold.ts";
 import type { BlockSummary } from "../schema/chain-log.ts";
-import type { RowVersions } from "../store/index/row-versions.ts";
-import type { IndexBatch, IndexStore, PreparedBatch } from "../store/index/store.ts";
+import type { StoredBlock } from "../store/index/checkpoint.ts";
+import type { IndexStore, PreparedBatch } from "../store/index/store.ts";
 import type { ChainSource } from "./chain-source.ts";
 
 /** The context of every step of the indexing loop. */
@@ -23,23 +24,27 @@ export type WrittenBatch = {
   readonly ms: number;
 };
 
-type ReadBatch = {
-  readonly batch: IndexBatch & { readonly logs: readonly DecodedLog[] };
+type ReadPart = {
+  readonly part: { readonly blocks: readonly StoredBlock[]; readonly logs: readonly DecodedLog[] };
+  readonly tip: BlockSummary;
   readonly blocks: number;
 };
 
-// Amortizes the fixed cost of statements and commits; larger batches only cost memory.
-const LOGS_PER_WRITE_MAX = 4_000;
+// Amortizes what a batch costs in the database, about 70 ms of processor time, and rows that change often are written
+// once a batch. Larger ones save little and cost memory.
+const LOGS_PER_WRITE_MAX = 6_000;
+// A slow node must not leave the database idle, and a process that dies loses no more than this.
+const COLLECT_MS_MAX = 1_000;
 
-/** A folded batch with what will be reported of it. Does not hold the logs, which are no longer needed. */
+/** A folded batch with what will be reported of it. */
 type ReadyBatch = { readonly prepared: PreparedBatch; readonly summary: Omit<WrittenBatch, "ms"> };
 
 type WriteInFlight = { readonly prepared: PreparedBatch; readonly done: Promise<WrittenBatch> };
 
 /**
  * Indexes the blocks from `from` to `to`, which must be final, and yields each batch once it is written. Three batches
- * are in flight: one is read, the one before it folded, and the one before that written. A batch takes in everything
- * that was read while its predecessor was written, so a slow database gets larger batches and a slow node smaller ones.
+ * are in flight: one is read, the one before it folded, and the one before that written. A batch takes in what is read
+ * until it is full, or until the database has waited for it.
  */
 export async function* backfill(
   context: IndexingContext,
@@ -68,7 +73,7 @@ class BackfillPipeline {
   readonly #context: IndexingContext;
   readonly #signal: AbortSignal;
   readonly #ranges: AsyncIterator<LogBatch>;
-  #upcoming: Promise<ReadBatch | null>;
+  #upcoming: Promise<ReadPart | null>;
   #writing: WriteInFlight | null = null;
 
   constructor(
@@ -82,15 +87,28 @@ class BackfillPipeline {
     this.#upcoming = this.#readNext();
   }
 
-  /** Folds everything read so far, upon the batch that may still be in flight; null at the end of the range. */
+  /** Folds what is read into a batch, upon the one that may still be in flight; null at the end of the range. */
   async foldNext(): Promise<ReadyBatch | null> {
-    const read = await this.#collectRead(this.#writing?.done ?? Promise.resolve());
+    let read = await this.#upcoming;
     if (read === null) return null;
-    const { batch, blocks } = read;
-    const previous = this.#writing?.prepared ?? null;
-    const changeRows = (rows: RowVersions) => foldLogs(batch.logs, rows);
-    const prepared = await this.#context.store.prepare(batch, changeRows, previous);
-    return { prepared, summary: { tip: batch.tip, logs: batch.logs.length, blocks } };
+    const { prepared: previous = null, done = null } = this.#writing ?? {};
+    const waited = Promise.allSettled([done, sleep(COLLECT_MS_MAX, null, { ref: false })]).then(resolveNull);
+    const batch = this.#context.store.open({ final: true, previous });
+    let [logs, blocks] = [0, 0];
+    for (;;) {
+      const { part, tip } = read;
+      this.#upcoming = this.#readNext();
+      await batch.add(part, (rows) => foldLogs(part.logs, rows));
+      logs += part.logs.length;
+      blocks += read.blocks;
+      // A read that fails is reported by the next batch: this one can be written.
+      const next = await Promise.race([waited, this.#upcoming.catch(resolveNull)]);
+      if (next === null || logs + next.part.logs.length > LOGS_PER_WRITE_MAX) {
+        const prepared = await batch.finish({ tip, finalized: tip.number });
+        return { prepared, summary: { tip, logs, blocks } };
+      }
+      read = next;
+    }
   }
 
   /** Waits for the write in flight and starts the next one; returns the batch that was written meanwhile. */
@@ -110,30 +128,13 @@ class BackfillPipeline {
     await this.#ranges.return?.();
   }
 
-  #readNext(): Promise<ReadBatch | null> {
+  #readNext(): Promise<ReadPart | null> {
     const next = this.#ranges
       .next()
-      .then((found) => (found.done ? null : readBatch(this.#context, found.value, this.#signal)));
+      .then((found) => (found.done ? null : readPart(this.#context, found.value, this.#signal)));
     // Awaited later; avoid an unhandled rejection.
     next.catch(() => undefined);
     return next;
-  }
-
-  /** Everything that is read by the time the database is idle, up to the limit; null at the end of the range. */
-  async #collectRead(database: Promise<unknown>): Promise<ReadBatch | null> {
-    const idle = database.then(resolveNull, resolveNull);
-    const collected: ReadBatch[] = [];
-    for (let logs = 0; logs < LOGS_PER_WRITE_MAX; ) {
-      const next = await (collected.length === 0
-        ? this.#upcoming
-        : Promise.race([idle, this.#upcoming.catch(resolveNull)]));
-      // Logs that would exceed the limit stay for the next batch.
-      if (next === null || (logs > 0 && logs + next.batch.logs.length > LOGS_PER_WRITE_MAX)) break;
-      collected.push(next);
-      logs += next.batch.logs.length;
-      this.#upcoming = this.#readNext();
-    }
-    return collected.length === 0 ? null : mergeBatches(collected);
   }
 }
 
@@ -147,32 +148,17 @@ function writeBatch({ prepared, summary }: ReadyBatch): Promise<WrittenBatch> {
   return done;
 }
 
-/** Merges adjacent batches into one. */
-function mergeBatches(read: readonly ReadBatch[]): ReadBatch {
-  const batches = read.map(({ batch }) => batch);
-  const last = batches.at(-1);
-  if (!last) throw new Error("no batches to merge");
-  // Only the last of the empty blocks matters.
-  const blocks = batches.flatMap((batch) =>
-    batch === last ? batch.blocks : batch.blocks.filter(({ logCount }) => logCount > 0),
-  );
-  return {
-    batch: { ...last, blocks, logs: batches.flatMap(({ logs }) => logs) },
-    blocks: read.reduce((sum, each) => sum + each.blocks, 0),
-  };
-}
-
-async function readBatch(
+async function readPart(
   { chain, addDetails }: IndexingContext,
   range: LogBatch,
   signal: AbortSignal,
-): Promise<ReadBatch> {
+): Promise<ReadPart> {
   const [logs, [tip]] = await Promise.all([
     addDetails(range.logs, signal),
     chain.readHeaders([range.toBlock], signal),
   ]);
   if (!tip) throw new Error(`the node has logs up to block ${range.toBlock}, but not the block itself`);
-  const counts = new Map<number, BlockSummary & { logCount: number }>();
+  const counts = new Map<number, StoredBlock>();
   for (const { blockNumber, blockHash, blockTimestamp } of range.logs) {
     const known = counts.get(blockNumber)?.logCount ?? 0;
     counts.set(blockNumber, {
@@ -182,10 +168,8 @@ async function readBatch(
       logCount: known + 1,
     });
   }
-  // Store the tip even when it is empty: live indexing starts from its hash.
-  if (!counts.has(tip.number)) counts.set(tip.number, { ...summarize(tip), logCount: 0 });
-  const batch = { tip: summarize(tip), blocks: [...counts.values()], logs, finalized: tip.number };
-  return { batch, blocks: range.toBlock - range.fromBlock + 1 };
+  const part = { blocks: [...counts.values()], logs };
+  return { part, tip: summarize(tip), blocks: range.toBlock - range.fromBlock + 1 };
 }
 
 function summarize({ number, hash, timestamp }: BlockSummary): BlockSummary {

@@ -222,3 +222,33 @@ describe("a change that contradicts the rows", () => {
     expect(() => rows.change(insert(things, { id: 1n, name: "y" }), origin(2))).toThrow("already exists");
   });
 });
+
+it("leaves the same rows whether the fold loads a row before the batch or in the middle of it", async () => {
+  const stored = [{ table: counts, row: { who: "0xa", times: 4n } }];
+  const step = fc.record({
+    who: fc.constantFrom("0xa", "0xb"),
+    times: fc.bigInt({ min: -2n, max: 2n }),
+    loads: fc.boolean(),
+  });
+  const run = fc.asyncProperty(fc.array(step), fc.boolean(), async (steps, final) => {
+    const lasts: unknown[] = [];
+    for (const early of [true, false]) {
+      const rows = new RowVersions(createLoader(stored).load, { final });
+      const needs = ["0xa", "0xb"].map((who) => requireRow(counts, { who }));
+      if (early) await rows.load(needs);
+      for (const [block, { who, times, loads }] of steps.entries()) {
+        rows.change(addAmounts(counts, { who }, { times }), origin(block));
+        if (!loads) continue;
+        await rows.load([requireRow(counts, { who })]);
+        const added = steps.slice(0, block + 1).filter((each) => each.who === who);
+        const sum = added.reduce((total, each) => total + each.times, who === "0xa" ? 4n : 0n);
+        expect(rows.find(counts, who)).toEqual({ who, times: sum });
+      }
+      const [versions] = await rows.finish();
+      const last = versions?.newVersions.filter(({ to }) => to === null).map(({ row }) => row) ?? [];
+      lasts.push(new Map(last.map((row) => [row.who, row])));
+    }
+    expect(lasts[1]).toEqual(lasts[0]);
+  });
+  await fc.assert(run);
+});

@@ -21,7 +21,7 @@ type Entry = {
   readonly key: Row;
   /** The row before this batch; undefined until it is loaded. */
   before: Row | null | undefined;
-  /** Whether `before` has to be loaded. */
+  /** Whether changes wait for `before`. */
   isNeeded: boolean;
   /** Versions created by this batch: at most one per block, because the last one in a block wins. */
   readonly versions: Version[];
@@ -46,8 +46,15 @@ export class RowVersions {
 
   /** Makes rows available to `find`, with one query per table. */
   async load(needs: readonly RequiredRow[]): Promise<void> {
-    for (const { table, keyText, key } of needs) this.#entry(table, keyText, key).isNeeded = true;
-    await this.#loadNeeded();
+    const missing = new Map<string, TableEntries>();
+    for (const { table, keyText, key } of needs) {
+      const entry = this.#entry(table, keyText, key);
+      if (entry.before !== undefined || entry.versions.length > 0) continue;
+      const known = missing.get(table.name) ?? { table, entries: new Map() };
+      missing.set(table.name, known);
+      known.entries.set(keyText, entry);
+    }
+    await this.#loadEntries([...missing.values()]);
   }
 
   find(table: Table, keyText: string): Row | null {
@@ -87,13 +94,13 @@ export class RowVersions {
 
   /** Loads what waiting changes need, applies them, and returns the versions of every table touched. */
   async finish(): Promise<readonly TableVersions[]> {
-    await this.#loadNeeded();
-    for (const { entries } of this.#tables.values()) {
-      for (const entry of entries.values()) {
-        for (const { change, origin } of entry.waiting.splice(0)) applyChange(entry, change, origin);
-        if (entry.sum) applySum(entry, entry.sum);
-      }
-    }
+    const needed = ([, { isNeeded, before }]: [string, Entry]) => isNeeded && before === undefined;
+    await this.#loadEntries(
+      [...this.#tables.values()].map(({ table, entries }) => ({
+        table,
+        entries: new Map([...entries].filter(needed)),
+      })),
+    );
     return [...this.#tables.values()]
       .map(toTableVersions)
       .filter(({ newVersions }) => newVersions.length > 0);
@@ -114,16 +121,18 @@ export class RowVersions {
   }
 
   // Requests all tables at once: the session runs them one after another, without idle time in between.
-  async #loadNeeded(): Promise<void> {
+  async #loadEntries(missing: readonly TableEntries[]): Promise<void> {
     await Promise.all(
-      [...this.#tables.values()].map(async ({ table, entries }) => {
-        const missing: (TouchedKey & { readonly entry: Entry })[] = [];
+      missing.map(async ({ table, entries }) => {
+        if (entries.size === 0) return;
+        const found = await this.#loadRows(
+          table,
+          Array.from(entries, ([keyText, { key }]) => ({ keyText, key })),
+        );
         for (const [keyText, entry] of entries) {
-          if (entry.isNeeded && entry.before === undefined) missing.push({ keyText, key: entry.key, entry });
+          entry.before = found.get(keyText) ?? null;
+          applyWaiting(entry);
         }
-        if (missing.length === 0) return;
-        const found = await this.#loadRows(table, missing);
-        for (const { keyText, entry } of missing) entry.before = found.get(keyText) ?? null;
       }),
     );
   }
@@ -150,8 +159,11 @@ function canSum({ sum, before, versions }: Entry, change: Change): boolean {
   return sum !== null || (before === undefined && versions.length === 0);
 }
 
-function applySum(entry: Entry, sum: AmountSum): void {
-  const before = entry.before ?? null;
+/** Makes the changes that waited for the row. */
+function applyWaiting(entry: Entry): void {
+  for (const { change, origin } of entry.waiting.splice(0)) applyChange(entry, change, origin);
+  const { sum, before = null } = entry;
+  if (!sum) return;
   const row = sum.applyTo(before);
   if (row !== before) entry.versions.push({ from: sum.block, row });
   entry.sum = null;

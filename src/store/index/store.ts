@@ -19,7 +19,7 @@ import {
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
 import { buildLogsStep } from "./raw-logs.ts";
-import { createOverlayLoader, RowVersions, type TableVersions } from "./row-versions.ts";
+import { createOverlayLoader, RowVersions } from "./row-versions.ts";
 import {
   bornIndexName,
   buildPruneTableSteps,
@@ -37,8 +37,17 @@ export type IndexBatch = {
   readonly safe?: number | null;
 };
 
-/** Makes the changes of a batch to its rows. */
+/** Makes the changes of logs to their rows. */
 export type ChangeRows = (rows: RowVersions) => Promise<void>;
+
+/** Whether no reorg can undo the blocks of a batch; and the batch before, unless it is known to be written. */
+type BatchOptions = { readonly final: boolean; readonly previous: PreparedBatch | null };
+
+/** A batch that grows part by part. Of the logs it keeps only the bytes that will be written. */
+export type OpenBatch = {
+  add(part: Pick<IndexBatch, "blocks" | "logs">, changeRows: ChangeRows): Promise<void>;
+  finish(end: Pick<IndexBatch, "tip" | "finalized" | "safe">): Promise<PreparedBatch>;
+};
 
 /** A batch whose rows are changed in memory, and not yet written. */
 export type PreparedBatch = {
@@ -48,7 +57,9 @@ export type PreparedBatch = {
 
 export type IndexStore = {
   readCheckpoint(): Promise<Checkpoint | null>;
-  /** `previous` is the batch before, unless it is known to be written; the one before that must be written. */
+  /** The batch before the previous one must be written. */
+  open(options: BatchOptions): OpenBatch;
+  /** A batch of one part. */
   prepare(batch: IndexBatch, changeRows: ChangeRows, previous: PreparedBatch | null): Promise<PreparedBatch>;
   readBlocksDescending(number: number, limit: number): Promise<readonly Checkpoint["block"][]>;
   rollback(to: Checkpoint["block"]): Promise<void>;
@@ -61,46 +72,16 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
-  const summarize = createRowSummaries(lock, tables);
-  // The whole batch as bytes, encoded before it is its turn: then only the server has work left.
-  const batchSteps = (batch: IndexBatch, changed: readonly TableVersions[]): PipelineStep[] => [
-    buildLogsStep(batch.logs),
-    ...versionSteps(batch, changed),
-    buildBlocksStep(batch.blocks),
-    buildCheckpointStep(
-      { block: batch.tip, finalized: Math.min(batch.finalized, batch.tip.number) },
-      batch.safe,
-    ),
-    ...(batch.tip.number > batch.finalized ? pruneSteps(tables, batch.finalized) : []),
-    buildChangeNotification(database.schema),
-  ];
+  const context = { database, lock, tables, summarize: createRowSummaries(lock, tables) };
+  const open = (options: BatchOptions) => openBatch(context, options);
   return {
     readCheckpoint: () => readCheckpoint(database),
     readBlocksDescending: (number, limit) => readBlocksDescending(database, number, limit),
+    open,
     prepare: async (batch, changeRows, previous) => {
-      // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
-      // rows, and those that the previous batch changed come from its memory.
-      const stored = createRowLoader(database);
-      let before = previous;
-      const rows = new RowVersions(
-        (table, keys) => (before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys)),
-        { final: isFinal(batch) },
-      );
-      await changeRows(rows);
-      const steps = batchSteps(batch, await rows.finish());
-      // Release the previous batch: otherwise every batch is retained through this closure.
-      before = null;
-      // Do not retain the batch: the steps already contain its logs.
-      const [from, logs] = [firstBlock(batch), batch.logs.length];
-      return {
-        latest: (table, keyText) => rows.latest(table, keyText),
-        write: async () => {
-          await lock.commit([...buildFollowsCheckpointSteps(from), ...steps], {
-            statementTimeoutMs: WRITE_MS_MAX,
-          });
-          await summarize(logs);
-        },
-      };
+      const opened = open({ final: isFinal(batch), previous });
+      await opened.add(batch, changeRows);
+      return opened.finish(batch);
     },
     rollback: (to) =>
       transaction(async (session) => {
@@ -118,6 +99,61 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
   };
 }
 
+type BatchContext = {
+  readonly database: Database;
+  readonly lock: Lock;
+  readonly tables: readonly Table[];
+  readonly summarize: ReturnType<typeof createRowSummaries>;
+};
+
+/** Encoded before it is its turn: then only the server has work left. */
+function openBatch(
+  { database, lock, tables, summarize }: BatchContext,
+  { final, previous }: BatchOptions,
+): OpenBatch {
+  // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
+  // rows, and those that the previous batch changed come from its memory.
+  const stored = createRowLoader(database);
+  let before = previous;
+  const rows = new RowVersions(
+    (table, keys) => (before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys)),
+    { final },
+  );
+  const blocks: StoredBlock[] = [];
+  const logSteps: PipelineStep[] = [];
+  let logs = 0;
+  return {
+    add: async (part, changeRows) => {
+      blocks.push(...part.blocks);
+      logs += part.logs.length;
+      if (part.logs.length > 0) logSteps.push(buildLogsStep(part.logs));
+      await changeRows(rows);
+    },
+    finish: async ({ tip, finalized, safe }) => {
+      const changed = await rows.finish();
+      // Release the previous batch: otherwise every batch is retained through this closure.
+      before = null;
+      const steps: PipelineStep[] = [
+        ...buildFollowsCheckpointSteps(blocks[0]?.number ?? tip.number),
+        ...logSteps,
+        ...changed.flatMap((versions) => buildVersionSteps(versions, { final })),
+        // The tip is stored even if it is empty: live indexing starts from its hash.
+        buildBlocksStep(blocks.at(-1)?.number === tip.number ? blocks : [...blocks, { ...tip, logCount: 0 }]),
+        buildCheckpointStep({ block: tip, finalized: Math.min(finalized, tip.number) }, safe),
+        ...(tip.number > finalized ? pruneSteps(tables, finalized) : []),
+        buildChangeNotification(database.schema),
+      ];
+      return {
+        latest: (table, keyText) => rows.latest(table, keyText),
+        write: async () => {
+          await lock.commit(steps, { statementTimeoutMs: WRITE_MS_MAX });
+          await summarize(logs);
+        },
+      };
+    },
+  };
+}
+
 /** Changes rows and writes their versions, in one transaction. */
 export async function writeRows(
   session: Session,
@@ -126,14 +162,10 @@ export async function writeRows(
 ): Promise<void> {
   const rows = new RowVersions(createRowLoader(session), { final: isFinal(batch) });
   await changeRows(rows);
-  await session.sendPipeline(versionSteps(batch, await rows.finish()));
-}
-
-function versionSteps(
-  batch: Pick<IndexBatch, "finalized" | "tip">,
-  changed: readonly TableVersions[],
-): PipelineStep[] {
-  return changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) }));
+  const changed = await rows.finish();
+  await session.sendPipeline(
+    changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) })),
+  );
 }
 
 function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boolean {
@@ -159,10 +191,6 @@ function buildFollowsCheckpointSteps(from: number): PipelineStep[] {
       end $$`,
     },
   ];
-}
-
-function firstBlock({ blocks, tip }: IndexBatch): number {
-  return blocks[0]?.number ?? tip.number;
 }
 
 function pruneSteps(tables: readonly Table[], finalized: number): PipelineStep[] {
