@@ -7,6 +7,7 @@ import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 import { REBUILD_STATEMENT_MS_MAX, type RebuildOptions, rebuildRows } from "./rebuild.ts";
 import {
   createBareRowTables,
+  dropLogIndex,
   findBareTables,
   finishRowTables,
   type IndexProgress,
@@ -98,6 +99,7 @@ export async function prepareRowTables(lock: Lock, options: RebuildOptions, log:
     return;
   }
   await lock.transaction(async (session) => {
+    await dropLogIndex(session);
     await createBareRowTables(session, tables);
     await recordRowTables(session, declaration);
   });

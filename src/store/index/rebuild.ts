@@ -34,7 +34,7 @@ export type RebuildOptions = {
 };
 
 // Bounds memory for any length of history; larger parts gain nothing.
-const LOGS_PER_PART = 5_000;
+const LOGS_PER_PART = 6_000;
 /** For one statement over all rows. */
 export const REBUILD_STATEMENT_MS_MAX = 3_600_000;
 

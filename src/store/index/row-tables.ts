@@ -86,6 +86,8 @@ const commentOf = ({ name, create }: TableIndex): string => create(name);
 
 /** For tables with a primary key. */
 export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  await dropLogIndex(session);
+  await createIndex(session, logIndex);
   for (const index of tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]))
     await createIndex(session, index);
 }
@@ -109,6 +111,17 @@ export async function addPrimaryKey(session: Session, table: Table): Promise<voi
   await session.query(addPrimaryKeySql(table));
 }
 
+/** Hashed, because transactions have no order: its entries are half as long. */
+const logIndex: TableIndex = {
+  name: "logs_by_tx_hash",
+  create: (name) => `create index ${name} on logs using hash (tx_hash)`,
+};
+
+/** Before the first logs are written; `updateRowIndexes` makes it once they are there. */
+export async function dropLogIndex(session: Session): Promise<void> {
+  await session.query(`drop index if exists ${logIndex.name}`);
+}
+
 /** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
 async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): Promise<Map<string, string>> {
   const { rows } = await session.query<{ name: string; made_from: string }>({
@@ -116,7 +129,7 @@ async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): 
       from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
       where t.relnamespace = current_schema()::regnamespace and t.relname = any($1)
         and obj_description(i.oid, 'pg_class') ~ '^create (unique )?index '`,
-    values: [tables.map(({ name }) => name)],
+    values: [["logs", ...tables.map(({ name }) => name)]],
   });
   return new Map(rows.map(({ name, made_from }) => [name, made_from]));
 }
@@ -216,7 +229,7 @@ async function addPrimaryKeyIfFree(lock: Lock, table: Table, update: IndexUpdate
  */
 export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
   const { tables, statementTimeoutMs, signal } = update;
-  const declared = tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]);
+  const declared = [logIndex, ...tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)])];
   const made = await lock.transaction((session) => readMadeIndexes(session, tables));
   const changed = declared.filter((index) => made.get(index.name) !== commentOf(index));
   const kept = new Set(declared.filter((index) => !changed.includes(index)).map(({ name }) => name));
