@@ -11,6 +11,7 @@ import {
   createReadIndexes,
   createRowIndexes,
   createRowTables,
+  dropLogIndex,
   findBareTables,
   finishRowTables,
   type IndexProgress,
@@ -75,6 +76,17 @@ async function update(table: typeof notes, held: Lock = lock): Promise<string[]>
 it("makes an index for each list of now, and one for each of the past", async () => {
   expect(await readIndexColumns()).toEqual({ ...WRITTEN, ...BY_OWNER, notes_by_kind: "kind" });
   expect(await update(notes)).toEqual([]);
+});
+
+it("makes the index of logs by transaction again after history was written without it", async () => {
+  await lock.transaction(dropLogIndex);
+  expect(await update(notes)).toEqual(["logs_by_tx_hash"]);
+  expect(await update(notes)).toEqual([]);
+  const { rows } = await opened.database.query<{ method: string }>(
+    `select amname as method from pg_class c join pg_am a on a.oid = c.relam
+      where relname = 'logs_by_tx_hash' and relnamespace = current_schema()::regnamespace`,
+  );
+  expect(rows).toEqual([{ method: "hash" }]);
 });
 
 it("replaces what has changed, and leaves rows and the indexes of operators alone", async () => {

@@ -101,7 +101,8 @@ export class RowVersions {
         entries: new Map([...entries].filter(needed)),
       })),
     );
-    for (const { entries } of this.#tables.values()) for (const entry of entries.values()) applyWaiting(entry);
+    for (const { entries } of this.#tables.values())
+      for (const entry of entries.values()) applyWaiting(entry);
     return [...this.#tables.values()]
       .map(toTableVersions)
       .filter(({ newVersions }) => newVersions.length > 0);
