@@ -3,7 +3,9 @@ import { Fault } from "../lib/fault.ts";
 import { noteInvisible } from "../lib/foreign-text.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
+import type { ListedSchema } from "./listed-tool.ts";
 import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
+import { formatType } from "./type-text.ts";
 
 export type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };
 
@@ -21,6 +23,13 @@ export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && value !== "";
 }
 
+/** Parameters of many routes in the words of tools, which know neither statuses nor the pagination of a route. */
+const TEXTS: Readonly<Record<string, string>> = {
+  limit: "Records per page, at most 100.",
+  cursor: "cursor of the result before, to continue with the same other arguments.",
+  min_block: "Wait until this block is indexed, such as the block of your transaction's receipt.",
+};
+
 /** The full schema, with the descriptions of the routes. */
 export function buildInputSchema(
   selectable: readonly SelectableRoute[],
@@ -32,11 +41,15 @@ export function buildInputSchema(
   for (const { route } of selectable) {
     for (const { name, kind, description } of offeredParameters(route)) {
       const json = acceptIntegers(kind.toolJson ?? kind.json);
-      properties[name] ??= { ...json, ...(name in defaults && { default: defaults[name] }), description };
+      properties[name] ??= {
+        ...json,
+        ...(name in defaults && { default: defaults[name] }),
+        description: TEXTS[name] ?? description,
+      };
     }
     Object.assign(properties, route.body?.properties ?? {});
   }
-  if (isText) properties.cursor = { type: "string", description: "cursor of the part before, to continue." };
+  if (isText) properties.cursor = { type: "string", description: TEXTS.cursor };
   const [first, ...others] = selectable.map(({ route }) => requiredNames(route));
   const shared = (first ?? []).filter((name) => others.every((names) => names.includes(name)));
   const required = [...(kinds.length > 0 ? ["kind"] : []), ...shared];
@@ -47,7 +60,7 @@ export function buildInputSchema(
 export function buildListedSchema(
   full: JsonSchema,
   { defaults, hints }: Omit<SchemaOptions, "isText">,
-): object {
+): ListedSchema {
   const listed = Object.entries(full.properties as Readonly<Record<string, JsonSchema>>).map(
     ([name, json]) => {
       const hint = hints[name];
@@ -61,6 +74,17 @@ export function buildListedSchema(
   );
   const required = full.required as readonly string[];
   return { type: "object", properties: Object.fromEntries(listed), ...(required.length > 0 && { required }) };
+}
+
+/** A line for each argument. */
+export function formatArguments({ properties, required }: JsonSchema): readonly string[] {
+  const names = required as readonly string[];
+  return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, json]) => {
+    const isRequired = names.includes(name) ? ", required" : "";
+    const fallback = json.default === undefined ? "" : `, default ${json.default}`;
+    const type = formatType(json).replace("integer text | integer", "integer");
+    return `${name}: ${type}${isRequired}${fallback}. ${json.description ?? ""}`.trimEnd();
+  });
 }
 
 /** Numbers and booleans are accepted as text, too; the other form is for models, which write one of them. */

@@ -1,28 +1,18 @@
 // A tool as the list of tools shows it: enough to choose it and to call it.
-import type { StandardSchemaWithJSON } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../lib/json.ts";
-import type { ToolArguments, ToolDeclaration } from "./tool-declaration.ts";
+import type { ToolDeclaration } from "./tool-declaration.ts";
 
 export type ListedTool = Pick<ToolDeclaration, "name" | "title" | "price"> & {
   readonly description: string;
-  /** Accepts any object: a call says what is wrong with one. */
-  readonly listedSchema: object;
+  readonly listedSchema: ListedSchema;
   readonly isReadOnly: boolean;
 };
 
-/** Compiles nothing: a server lists its tools in the first response, and most are never called. */
-export function listSchema(schema: object): StandardSchemaWithJSON<ToolArguments> {
-  const json = () => ({ ...schema });
-  return {
-    "~standard": {
-      version: 1,
-      vendor: "sextant",
-      jsonSchema: { input: json, output: json },
-      validate: (data) =>
-        isJsonObject(data) ? { value: data } : { issues: [{ message: "The arguments must be an object." }] },
-    },
-  };
-}
+/** A call says itself what is wrong with its arguments. */
+export type ListedSchema = {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+};
 
 /** Adds the price of a call to a tool whose text does not have it. */
 export function addPrice(tool: ListedTool, price: NonNullable<ListedTool["price"]>): ListedTool {

@@ -1,7 +1,6 @@
 // A prompt: one of the usual jobs, as a text that a user picks and a model follows with the tools.
-import type { GetPromptResult, McpServer } from "@modelcontextprotocol/server";
-import { isJsonObject } from "../lib/json.ts";
-import { listSchema } from "./listed-tool.ts";
+import { type GetPromptResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import { Fault } from "../lib/fault.ts";
 
 export type Prompt = {
   readonly name: string;
@@ -11,26 +10,46 @@ export type Prompt = {
   readonly arguments: Readonly<Record<string, string>>;
   /** Names its arguments in braces, such as `{address}`. */
   readonly text: string;
+  /** Checks the arguments, and returns what else the text names; rejects with INPUT_INVALID. */
+  readonly derive?: (args: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
 };
 
 // Far above an address, a name or an amount; the text goes to a model as the user's own.
 const VALUE_LENGTH_MAX = 300;
 
-export function registerPrompt(server: McpServer, prompt: Prompt): void {
-  const { name, title, description, arguments: described } = prompt;
-  const properties = Object.fromEntries(
-    Object.entries(described).map(([key, text]) => [key, { type: "string", description: text }]),
-  );
-  const argsSchema = listSchema({ type: "object", properties, required: Object.keys(described) });
-  server.registerPrompt(name, { title, description, argsSchema }, (args) => fillPrompt(prompt, args));
+export function listPrompt({ name, title, description, arguments: described }: Prompt) {
+  const listed = Object.entries(described).map(([key, text]) => ({
+    name: key,
+    description: text,
+    required: true,
+  }));
+  return { name, title, description, arguments: listed };
 }
 
-function fillPrompt({ name, text, arguments: described }: Prompt, args: unknown): GetPromptResult {
-  const given = isJsonObject(args) ? args : {};
-  const filled = text.replaceAll(/\{(\w+)\}/g, (_, key: string) => {
-    const value = given[key];
-    if (typeof value === "string" && value !== "" && value.length <= VALUE_LENGTH_MAX) return value;
-    throw new TypeError(`The prompt ${name} needs ${key}: ${described[key]}`);
+export function fillPrompt(prompt: Prompt, args: Readonly<Record<string, string>>): GetPromptResult {
+  const { name, text, arguments: described, derive } = prompt;
+  const missing = Object.entries(described).filter(([key]) => {
+    const { length } = args[key] ?? "";
+    return length === 0 || length > VALUE_LENGTH_MAX;
   });
+  if (missing.length > 0) {
+    const needed = missing.map(([key, description]) => `${key} (${description.replace(/\.$/, "")})`);
+    throw rejectArguments(`The prompt ${name} needs ${needed.join(", ")}.`);
+  }
+  const values = { ...args, ...deriveValues(derive, args) };
+  const filled = text.replaceAll(/\{(\w+)\}/g, (_, key: string) => values[key] ?? "");
   return { messages: [{ role: "user", content: { type: "text", text: filled } }] };
+}
+
+function deriveValues(derive: Prompt["derive"], args: Readonly<Record<string, string>>) {
+  try {
+    return derive?.(args);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    throw rejectArguments(error.message);
+  }
+}
+
+function rejectArguments(sentence: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);
 }

@@ -1,13 +1,18 @@
 // An MCP server over tools that are routes: one per request or connection, for clients of the 2025 and the 2026 protocol.
 import {
+  type CallToolRequest,
   type CallToolResult,
+  type ListToolsResult,
   type McpRequestContext,
-  McpServer,
   type McpServerFactory,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { type ListedTool, listSchema } from "./listed-tool.ts";
-import { type Prompt, registerPrompt } from "./prompt.ts";
+import { nearestName } from "../lib/nearest-name.ts";
+import type { ListedTool } from "./listed-tool.ts";
+import { fillPrompt, listPrompt, type Prompt } from "./prompt.ts";
 import type { ToolArguments } from "./tool-declaration.ts";
 
 export type McpServerOptions = {
@@ -33,41 +38,85 @@ export const PAYMENT_EXTENSION = "org.x402/payment";
 
 export function createServerFactory(options: McpServerOptions): McpServerFactory {
   const { name, version, instructions, tools, prompts } = options;
+  const listed = { tools: [...tools.map(listTool), DESCRIBE_TOOL] };
+  const names = listed.tools.map((tool) => tool.name);
   return (request) => {
     const { era } = request;
     const calls = options.createCalls(request);
     const sellsByTerms = era === "modern" && tools.some(({ price }) => price?.isPaidByCaller);
     const extensions = sellsByTerms ? { extensions: { [PAYMENT_EXTENSION]: {} } } : {};
-    const server = new McpServer(
+    const server = new Server(
       { name, version },
       { instructions, capabilities: { tools: {}, prompts: {}, ...extensions } },
     );
-    for (const tool of tools) {
-      server.registerTool(tool.name, listTool(tool), (args: ToolArguments, context: ServerContext) =>
-        calls.call(tool.name, args, context),
-      );
-    }
-    server.registerTool("describe_tool", DESCRIBE_TOOL, (args) => calls.describe(args.name));
-    for (const prompt of prompts) registerPrompt(server, prompt);
+    server.setRequestHandler("tools/list", () => listed);
+    server.setRequestHandler("tools/call", ({ params }, context) => {
+      if (!names.includes(params.name)) throw createNameFault("tool", params.name, names);
+      return call(calls, params, context).catch(toErrorResult);
+    });
+    server.setRequestHandler("prompts/list", () => ({ prompts: prompts.map(listPrompt) }));
+    server.setRequestHandler("prompts/get", ({ params }) => {
+      const prompt = prompts.find((each) => each.name === params.name);
+      if (prompt) return fillPrompt(prompt, params.arguments ?? {});
+      const known = prompts.map((each) => each.name);
+      throw createNameFault("prompt", params.name, known);
+    });
     return server;
   };
 }
 
+async function call(
+  calls: ToolCalls,
+  { name, arguments: args = {} }: CallToolRequest["params"],
+  context: ServerContext,
+): Promise<CallToolResult> {
+  return name === DESCRIBE_TOOL.name ? calls.describe(args.name) : calls.call(name, args, context);
+}
+
+/** A model reads results; an error of the protocol may end its turn. */
+function toErrorResult(error: unknown): CallToolResult {
+  const text = error instanceof Error ? error.message : String(error);
+  return { isError: true, content: [{ type: "text", text }] };
+}
+
+function createNameFault(what: string, given: string, names: readonly string[]): ProtocolError {
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    `There is no ${what} of that name: ${suggestNames(given, names)}`,
+  );
+}
+
+/** The end of a sentence about a wrong name: those that were probably meant, or all. */
+export function suggestNames(given: string, names: readonly string[]): string {
+  // Models remember the noun, and guess the verb.
+  const noun = given.split(/[_-]/).at(-1) || given;
+  const nearest = nearestName(given.slice(0, NAME_LENGTH_MAX), names);
+  const meant = nearest === null ? names.filter((name) => name.includes(noun)) : [nearest];
+  return meant.length === 0 ? `use one of ${names.join(", ")}.` : `did you mean ${meant.join(" or ")}?`;
+}
+
+// Comparing names takes as many steps as both are long; ours are shorter.
+const NAME_LENGTH_MAX = 64;
+
+type ProtocolTool = ListToolsResult["tools"][number];
+
 /** Hints that are the default of the protocol, or follow from another one, are left out: the list is read by models. */
-function listTool({ title, description, listedSchema, isReadOnly, price }: ListedTool) {
+function listTool({ name, title, description, listedSchema, isReadOnly, price }: ListedTool): ProtocolTool {
   return {
+    name,
     title,
     description,
-    inputSchema: listSchema(listedSchema),
+    inputSchema: listedSchema as ProtocolTool["inputSchema"],
     annotations:
       isReadOnly && !price ? { readOnlyHint: true } : { destructiveHint: false, idempotentHint: true },
     ...(price ? { _meta: { "x402/price": price.terms } } : {}),
   };
 }
 
-const DESCRIBE_TOOL = {
+const DESCRIBE_TOOL: ProtocolTool = {
+  name: "describe_tool",
   title: "Describe a tool",
-  description: "Details of a tool: what it returns, its arguments in full, and the schema of its result.",
-  inputSchema: listSchema({ type: "object", properties: { name: { type: "string" } }, required: ["name"] }),
+  description: "Details of a tool: its arguments in full, and the type of data in its result.",
+  inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
   annotations: { readOnlyHint: true },
 };

@@ -7,7 +7,7 @@ import {
 import { describeWrongChecksum } from "../lib/checksum.ts";
 import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
-import { PAYMENT_EXTENSION, type ToolCalls } from "./server.ts";
+import { PAYMENT_EXTENSION, suggestNames, type ToolCalls } from "./server.ts";
 import type { ServiceRequest, Tool } from "./tool.ts";
 import type { ToolArguments } from "./tool-declaration.ts";
 import {
@@ -49,14 +49,10 @@ export function createToolCalls(tools: readonly Tool[], send: SendRequest): Tool
 
 function describeTool(tools: ReadonlyMap<string, Tool>, name: unknown): CallToolResult {
   const tool = typeof name === "string" ? tools.get(name) : undefined;
-  if (tool === undefined) return rejectArguments(`name must be one of ${[...tools.keys()].join(", ")}.`);
-  const { details, inputSchema, outputSchema } = tool;
-  const described = { name, description: details, arguments: inputSchema };
-  const text = JSON.stringify({ ...described, result: outputSchema });
-  // The schemas of the largest results are in the OpenAPI document only.
-  const isShort = outputSchema !== null && text.length <= RESULT_BYTES_MAX;
-  const structuredContent = isShort ? { ...described, result: outputSchema } : described;
-  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+  if (tool === undefined) {
+    return rejectArguments(`There is no tool of that name: ${suggestNames(String(name), [...tools.keys()])}`);
+  }
+  return { content: [{ type: "text", text: tool.details }] };
 }
 
 function rejectArguments(error: string, payment?: ServiceResponse["payment"]): CallToolResult {

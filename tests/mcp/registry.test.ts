@@ -181,9 +181,9 @@ describe.each(readdirSync(fileURLToPath(new URL("skills", ROOT))))("the skill %s
 });
 
 /** The names of its arguments and of the fields of its result. */
-function describedNames({ inputSchema, outputSchema }: (typeof TOOLS)[number]): readonly string[] {
-  return [inputSchema, outputSchema].flatMap((schema) =>
-    [...JSON.stringify(schema ?? {}).matchAll(/"([a-z_]+)":\{/g)].map((match) => match[1] ?? ""),
+function describedNames({ listedSchema, dataSchemas }: (typeof TOOLS)[number]): readonly string[] {
+  return [listedSchema, ...dataSchemas.values()].flatMap((schema) =>
+    [...JSON.stringify(schema).matchAll(/"([a-z_]+)":\{/g)].map((match) => match[1] ?? ""),
   );
 }
 

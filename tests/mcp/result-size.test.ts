@@ -55,13 +55,10 @@ function inflate(schema: JsonSchema, length = LIST_LENGTH, text = LONG): unknown
   return PATTERNED.find((each) => new RegExp(pattern).test(each)) ?? text;
 }
 
-const outputOf = ({ outputSchema }: Tool) =>
-  ((outputSchema?.properties ?? {}) as Record<string, JsonSchema>).data;
-
 /** A page has as many records as it is asked for, and goes on forever. */
 function respond(tool: Tool, { parameters }: ServiceRequest): string {
   if (tool.isText) return LONG.repeat(20);
-  const schema = outputOf(tool);
+  const schema = tool.dataSchemas.get(null);
   // One of several routes responds, each with a record.
   if (schema === undefined) return JSON.stringify({ id: "1", notes: [LONG, LONG], uri: LONG });
   const body = inflate(schema) as Record<string, unknown>;

@@ -1,6 +1,7 @@
 // The list of tools, their details, errors and prompts: what a model pays for, and learns, before its first call.
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createToolServerFactory } from "../../src/cli/commands/mcp.ts";
 import { createClientCalls } from "../../src/cli/tool-calls.ts";
@@ -41,21 +42,25 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(estimateTokens(client.instructions ?? "")).toBeLessThan(300);
   });
 
-  it("gets the details of each tool on demand, with every argument of the list described", async () => {
+  it("gets the details of each tool on demand, once, with every argument of the list described", async () => {
     for (const { name, inputSchema } of (await client.tools()).slice(0, -1)) {
       const { structuredContent, content } = await client.call("describe_tool", { name });
-      expect(Buffer.byteLength(content[0]?.text ?? "")).toBeLessThanOrEqual(16 * 1024);
-      const { properties } = structuredContent.arguments as typeof inputSchema;
-      expect(Object.keys(properties ?? {})).toEqual(Object.keys(inputSchema.properties ?? {}));
-      for (const [argument, schema] of Object.entries(properties ?? {})) {
-        if (argument !== "kind") expect(schema, `${name} ${argument}`).toHaveProperty("description");
+      const text = content[0]?.text ?? "";
+      expect(structuredContent).toBeUndefined();
+      expect(text.length, name).toBeLessThan(name.startsWith("wallet") ? 9_500 : 3_500);
+      for (const argument of Object.keys(inputSchema.properties ?? {})) {
+        if (argument !== "kind") expect(text, name).toMatch(new RegExp(`^${argument}: .+\\. .{5}`, "m"));
       }
     }
-    const { structuredContent } = await client.call("describe_tool", { name: "get_intent" });
-    expect(structuredContent).toMatchObject({
-      description: expect.stringContaining("the execution metadata that its owner has stored"),
-      result: { properties: { data: { properties: { intent_id: {} } } } },
-    });
+    const { content } = await client.call("describe_tool", { name: "find_intents" });
+    const lines = content[0]?.text.split("\n") ?? [];
+    expect(content[0]?.text.length).toBeLessThan(1_900);
+    expect(lines[0]).toContain("An intent whose deadline has passed counts as expired");
+    expect(lines).toContain(
+      "status: open | filled | cancelled | expired. Filter by state; case-insensitive.",
+    );
+    expect(lines).toContain("limit: integer, default 20. Records per page, at most 100.");
+    expect(lines.at(-1)).toMatch(/^data: \{ intents: \{ intent_id: integer text, .*pagination: \{/);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
@@ -81,7 +86,8 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
       { address: "me" },
       "address must be an address, 0x followed by 40 hex digits, or a name",
     ],
-    ["describe_tool", { name: "snapshot" }, "name must be one of find_agents, get_agent, "],
+    ["describe_tool", { name: "snapshot" }, "There is no tool of that name: did you mean wallet_snapshot?"],
+    ["describe_tool", { name: "prices" }, "use one of find_agents, get_agent, "],
   ])("learns from %s with %j what is allowed, before a request is sent", async (name, args, problem) => {
     sent.length = 0;
     const result = await client.call(name, args);
@@ -92,6 +98,18 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     expect(result.content[0]?.text).toContain(problem);
     expect(result.structuredContent.charged).toBe(name.startsWith("wallet") ? "no" : undefined);
     expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["find_intent", "did you mean find_intents?"],
+    ["list_intents", "did you mean find_intents?"],
+    ["snapshot", "did you mean wallet_snapshot?"],
+    ["x".repeat(10_000), "use one of find_agents, get_agent, "],
+  ])("learns from a wrong name which tool was meant: %#", async (name, advice) => {
+    await expect(client.call(name, {})).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(`There is no tool of that name: ${advice}`),
+    });
   });
 
   it("may fill in what it does not need with null or an empty text", async () => {
@@ -116,6 +134,50 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
       expect(named.length).toBeGreaterThan(0);
       for (const tool of named) expect(names).toContain(tool);
     }
-    await expect(client.prompt("what_can_wallet_lose", {})).rejects.toThrow("address");
+  });
+
+  it.each<[string, string, Record<string, string>, string]>([
+    ["an argument is missing", "what_can_wallet_lose", {}, "needs address (An address, or a name"],
+    [
+      "several are",
+      "can_account_pay",
+      { account, amount: "5" },
+      "needs token (The contract of the token, or",
+    ],
+    ["an argument is too long", "what_can_wallet_lose", { address: "a".repeat(301) }, "needs address"],
+    ["the name is wrong", "can_acount_pay", {}, "did you mean can_account_pay?"],
+    [
+      "an amount is not a whole number",
+      "can_account_pay",
+      { account, amount: "5.0", token: account, recipient: account },
+      "amount must be",
+    ],
+    [
+      "a token is its symbol",
+      "can_account_pay",
+      { account, amount: "5", token: "USDC", recipient: account },
+      "token must be an address",
+    ],
+  ])("learns from a prompt what to change when %s", async (_case, name, args, problem) => {
+    await expect(client.prompt(name, args)).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining(problem),
+    });
+  });
+
+  it("gets the call that preflight takes, encoded, for a payment in a token and in the coin", async () => {
+    const [token, recipient] = [`0x${"cd".repeat(20)}`, `0x${"ef".repeat(20)}`] as const;
+    const given = { account, amount: "5000000", token, recipient };
+    const data = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [recipient, 5_000_000n],
+    });
+    expect(await client.prompt("can_account_pay", given)).toContain(
+      `account ${account}, target ${token}, value 0 and data ${data};`,
+    );
+    expect(await client.prompt("can_account_pay", { ...given, token: "native" })).toContain(
+      `account ${account}, target ${recipient}, value 5000000 and data 0x;`,
+    );
   });
 });
