@@ -52,6 +52,8 @@ it("tells a call why the journal cannot be opened, and opens it for the next cal
     ...{ SEXTANT_API_URL: "http://127.0.0.1:1", SEXTANT_PAYER_KEY: `0x${"07".repeat(32)}` },
   };
   const calls = new DeferredCalls(readClientConfig(environment), environment);
+  // Loads modules only: an agent that calls no tool needs no journal.
+  await calls.preload();
   await expect(calls.describe("get_intent")).rejects.toThrow("The journal cannot be read or written");
   await rm(journal, { recursive: true });
   const { content } = await calls.describe("get_intent");

@@ -400,6 +400,30 @@ describe("the streams", () => {
     await client.close();
   });
 
+  it("prepares calls once, after it has responded, and not for an agent that has gone", async () => {
+    for (const [pauseMs, count] of [
+      [0, 0],
+      [250, 1],
+    ] as const) {
+      const client = openClient(environmentOf(), { needs: [] });
+      const [input, output] = [new PassThrough(), new PassThrough()];
+      const factory = createFactory(client, createToolSender(client));
+      const stop = new AbortController().signal;
+      let out = "";
+      const outWhenPrepared: string[] = [];
+      const onResponse = () => void outWhenPrepared.push(out);
+      const served = serveStreams(factory, { input, output, log: silentLog, stop, onResponse });
+      output.on("data", (chunk: Buffer) => {
+        out += chunk.toString();
+        if (out.includes('"id":2')) setTimeout(() => input.end(), pauseMs);
+      });
+      input.write(MESSAGES_AND_JUNK);
+      await served;
+      expect(outWhenPrepared).toEqual(Array(count).fill(expect.stringContaining('"id":1')));
+      await client.close();
+    }
+  });
+
   it("ends instead of keeping a message without end", async () => {
     const client = openClient(environmentOf(), { needs: [] });
     const [input, output] = [new PassThrough(), new PassThrough()];

@@ -27,12 +27,15 @@ export const mcpCommand: RunCommand = async ({ environment, log, stop }) => {
   try {
     const { urls, guard, payerKey } = config;
     const factory = createToolServerFactory({ urls, guard, isPayer: payerKey !== null }, calls);
-    await serveStreams(factory, { input: process.stdin, output: process.stdout, log, stop });
+    const onResponse = () => void calls.preload();
+    await serveStreams(factory, { input: process.stdin, output: process.stdout, log, stop, onResponse });
   } finally {
     await calls.close();
   }
   return 0;
 };
+
+const loadToolCalls = () => import("../tool-calls.ts");
 
 /** Opens client and journal with the first call: an agent that starts waits for the list of tools, which needs neither. */
 export class DeferredCalls implements OpenToolCalls {
@@ -40,7 +43,12 @@ export class DeferredCalls implements OpenToolCalls {
   #opened: Promise<OpenToolCalls> | null = null;
 
   constructor(config: ClientConfig, environment: Environment) {
-    this.#open = async () => (await import("../tool-calls.ts")).openToolCalls(config, environment);
+    this.#open = async () => (await loadToolCalls()).openToolCalls(config, environment);
+  }
+
+  /** Loads the modules while the agent still reads the list of tools; opens nothing. A call reports a failure. */
+  async preload(): Promise<void> {
+    await loadToolCalls().catch(() => undefined);
   }
 
   async call(...given: Parameters<ToolCalls["call"]>) {
@@ -77,14 +85,23 @@ type Streams = {
   readonly output: Writable;
   readonly log: Log;
   readonly stop: AbortSignal;
+  /** Called once, a moment after the first response. */
+  readonly onResponse?: () => void;
 };
+
+// An agent asks for the list of tools right after the first response: work before it is answered would delay it.
+const RESPONSE_PAUSE_MS = 100;
 
 /** Serves one agent, until its input ends or `stop` aborts. */
 export async function serveStreams(
   factory: McpServerFactory,
-  { input, output, log, stop }: Streams,
+  { input, output, log, stop, onResponse = () => undefined }: Streams,
 ): Promise<void> {
   const transport = new WatchedTransport(input, output, { maxBufferSize: MESSAGE_BYTES_MAX });
+  transport.responded.addEventListener("abort", () => {
+    const timer = setTimeout(onResponse, RESPONSE_PAUSE_MS);
+    transport.closed.addEventListener("abort", () => clearTimeout(timer));
+  });
   const server = serveStdio(factory, {
     transport,
     maxSubscriptions: 0,
@@ -94,10 +111,20 @@ export async function serveStreams(
   await server.close();
 }
 
-/** Says when it has closed: the agent has gone, or sent a message without end. Open payments stay in the journal. */
+/**
+ * Says when it has responded for the first time, and when it has closed: the agent has gone, or sent a message without
+ * end. Open payments stay in the journal.
+ */
 class WatchedTransport extends StdioServerTransport {
+  readonly #responding = new AbortController();
   readonly #closing = new AbortController();
+  readonly responded = this.#responding.signal;
   readonly closed = this.#closing.signal;
+
+  override async send(...given: Parameters<StdioServerTransport["send"]>): Promise<void> {
+    await super.send(...given);
+    this.#responding.abort();
+  }
 
   override async close(): Promise<void> {
     await super.close();
