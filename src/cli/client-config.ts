@@ -8,6 +8,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { START_LOCAL } from "../lib/program.ts";
 import { readIfExists, readRun, runFile } from "../local/run-files.ts";
+import { findRunFolder } from "./run-folder.ts";
 
 /** Loaded without the libraries of accounts and payments, which take longer than a start may. */
 export type ClientConfig = {
@@ -45,8 +46,11 @@ const OTHERS_MASK = 0o077;
 
 export function readClientConfig(environment: Environment, perPayment: string | null = null): ClientConfig {
   const config = readConfig(environment, settings);
-  const local = readLocalRun(runFile(config.dataFolder, "local"));
-  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? local?.api ?? null;
+  // Who names a service means that one, whatever runs on this machine.
+  const isNamed = config.apiUrl !== null || config.portfolioUrl !== null;
+  const dataFolder = isNamed ? config.dataFolder : findRunFolder(environment, config.dataFolder);
+  const local = readLocalRun(runFile(dataFolder, "local"));
+  const api = config.apiUrl ?? readRun(dataFolder)?.api ?? local?.api ?? null;
   const portfolio = config.portfolioUrl ?? local?.portfolio ?? null;
   // The money of a local run is for its own service only.
   const localPayments = local !== null && isSameOrigin(portfolio, local.portfolio) ? local : null;
@@ -55,7 +59,7 @@ export function readClientConfig(environment: Environment, perPayment: string | 
     guard: readGuard(config, localPayments, perPayment),
     payerKey: readPayerKey(config, localPayments),
     journalFile: config.journalFile,
-    dataFolder: config.dataFolder,
+    dataFolder,
     isLocal: localPayments !== null,
   };
 }

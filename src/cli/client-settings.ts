@@ -1,5 +1,4 @@
 // Opens the client for commands: services, payer, guard and journal, from settings and from a local run.
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { openFileJournal } from "@sextant/client/journal/file-journal";
@@ -9,10 +8,10 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { START_LOCAL } from "../lib/program.ts";
 import { LOCAL_JOURNAL } from "../local/state-file.ts";
 import { type ClientConfig, readClientConfig } from "./client-config.ts";
-import { NO_API } from "./open-reader.ts";
+import { SET_API } from "./open-reader.ts";
+import { describeMissingRun, findStateFolder } from "./run-folder.ts";
 
 /** The settings that a command requires. */
 type Need = "api" | "portfolio" | "payer" | "journal";
@@ -34,11 +33,17 @@ export type OpenClient = Pick<ClientConfig, "urls" | "guard"> & {
   close(): Promise<void>;
 };
 
-const MISSING: Readonly<Record<Need, string>> = {
-  api: NO_API,
-  portfolio: `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_PORTFOLIO_URL to a portfolio service.`,
-  payer: "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE to the key of the account that pays.",
-  journal: `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_JOURNAL to a journal or SEXTANT_PAYER_KEY to the account whose journal it is.`,
+function describeMissing(need: Need, environment: Environment): string {
+  if (need === "payer") {
+    return "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE to the key of the account that pays.";
+  }
+  return describeMissingRun(environment, SETTINGS[need]);
+}
+
+const SETTINGS: Readonly<Record<Exclude<Need, "payer">, string>> = {
+  api: SET_API,
+  portfolio: "or set SEXTANT_PORTFOLIO_URL to a portfolio service",
+  journal: "or set SEXTANT_JOURNAL to a journal or SEXTANT_PAYER_KEY to the account whose journal it is",
 };
 
 export function openClient(environment: Environment, options: ClientOptions): OpenClient {
@@ -55,7 +60,7 @@ export function openConfiguredClient(
   const journalFile = config.journalFile ?? defaultJournal(environment, config, payer);
   const found = { ...urls, payer, journal: journalFile };
   const missing = options.needs.find((need) => found[need] === null);
-  if (missing !== undefined) throw new Fault("CONFIG_INVALID", MISSING[missing]);
+  if (missing !== undefined) throw new Fault("CONFIG_INVALID", describeMissing(missing, environment));
   const journal = journalFile === null ? null : openFileJournal(journalFile);
   const sextant = createSextant({
     ...(urls.api === null ? {} : { api: urls.api }),
@@ -80,14 +85,7 @@ function defaultJournal(
 ): string | null {
   if (isLocal) return join(dataFolder, LOCAL_JOURNAL);
   if (payer === null) return null;
-  return join(stateFolder(environment), `payments-${payer.address.toLowerCase()}.jsonl`);
-}
-
-/** The folder in which programs of a user keep what must survive, by the convention of the system. */
-function stateFolder(environment: Environment): string {
-  const { XDG_STATE_HOME, LOCALAPPDATA, HOME } = environment;
-  if (process.platform === "win32" && LOCALAPPDATA) return join(LOCALAPPDATA, "sextant");
-  return join(XDG_STATE_HOME || join(HOME || homedir(), ".local", "state"), "sextant");
+  return join(findStateFolder(environment), `payments-${payer.address.toLowerCase()}.jsonl`);
 }
 
 type PaidAction = (

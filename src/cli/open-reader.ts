@@ -3,10 +3,10 @@ import { createSextant, type Sextant } from "@sextant/client/sextant";
 import { type Environment, readConfig } from "../config/read-config.ts";
 import { clientSettings, databaseSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
-import { START_LOCAL } from "../lib/program.ts";
 import { readRun } from "../local/run-files.ts";
+import { describeMissingRun, findRunFolder } from "./run-folder.ts";
 
-export const NO_API = `There is no local run: start one with ${START_LOCAL}, or set SEXTANT_API_URL to an indexing API.`;
+export const SET_API = "or set SEXTANT_API_URL to an indexing API";
 
 const settings = { apiUrl: clientSettings.apiUrl, dataFolder: databaseSettings.dataFolder };
 
@@ -16,7 +16,7 @@ export function openReader(
   options: { readonly fetch?: typeof fetch } = {},
 ): Sextant {
   const config = readConfig(environment, settings);
-  const api = config.apiUrl ?? readRun(config.dataFolder)?.api ?? null;
-  if (api === null) throw new Fault("CONFIG_INVALID", NO_API);
+  const api = config.apiUrl ?? readRun(findRunFolder(environment, config.dataFolder))?.api ?? null;
+  if (api === null) throw new Fault("CONFIG_INVALID", describeMissingRun(environment, SET_API));
   return createSextant({ api, ...options });
 }

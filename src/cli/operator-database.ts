@@ -5,7 +5,9 @@ import { splitPostgresUrl } from "../config/postgres-url.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
 import { databaseSettings, indexerSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
+import { listRegisteredRuns } from "../local/registered-runs.ts";
 import { type RunState, readRun } from "../local/run-files.ts";
+import { findStateFolder } from "./run-folder.ts";
 
 type OperatorDatabase = {
   /** Settings of the command, with those of the run that it joins. */
@@ -31,10 +33,17 @@ export function chooseOperatorDatabase(environment: Environment): OperatorDataba
   if (config.databaseUrl === null && !existsSync(join(config.dataFolder, "postgres", "data"))) {
     throw new Fault(
       "CONFIG_INVALID",
-      `There is no database in ${config.dataFolder} and nothing runs with it: set SEXTANT_DATA to the folder of one, or DATABASE_URL.`,
+      `There is no database in ${config.dataFolder} and nothing runs with it: ${nameFolders(environment)}, or DATABASE_URL.`,
     );
   }
   return { environment: joined, note: `Using ${place}, for the deployment ${config.network}.` };
+}
+
+/** An operator's command never chooses a run elsewhere by itself: it may replace rows. */
+function nameFolders(environment: Environment): string {
+  const runs = listRegisteredRuns(findStateFolder(environment));
+  if (runs.length === 0) return "set SEXTANT_DATA to the folder of one";
+  return `set ${runs.map(({ api, dataFolder }) => `SEXTANT_DATA=${dataFolder} for the run at ${api}`).join(", ")}`;
 }
 
 /** Null if the operator names a deployment, or a database that the run does not use: the command takes that one. */

@@ -10,6 +10,10 @@ export type RunState = {
   /** Absent in a file written by hand; then nothing says that the run has ended. */
   readonly pid?: number;
   readonly api: string;
+  readonly portfolio?: string;
+  readonly facilitator?: string;
+  /** The chains that the run itself has. */
+  readonly chains?: readonly { readonly chainId: number; readonly rpcUrl: string }[];
   /** Whether its database is the one in DATABASE_URL, which is a secret and not written here. */
   readonly hasDatabaseUrl: boolean;
   /** Settings with which a command of the operator works on this run. */
@@ -41,8 +45,8 @@ function parseState(file: string, restart: string): RunState | null {
   const text = readIfExists(file);
   if (text === null) return null;
   try {
-    const { pid, api, hasDatabaseUrl = false, operator = {} } = JSON.parse(text) as RunState;
-    if (URL.canParse(api)) return { ...(pid === undefined ? {} : { pid }), api, hasDatabaseUrl, operator };
+    const state = JSON.parse(text) as RunState;
+    if (URL.canParse(state.api)) return { ...{ hasDatabaseUrl: false, operator: {} }, ...state };
   } catch {
     // Reported below, like a file of another form.
   }

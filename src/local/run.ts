@@ -23,6 +23,7 @@ import { publishExampleDocuments } from "./documents.ts";
 import { openLocalDatabase, startLocalIndexing, waitUntilSynced, writeOperatorSettings } from "./indexing.ts";
 import { type LocalMarket, startLocalMarkets } from "./markets.ts";
 import { createLocalPaymentConfig, type LocalPortfolioService, serveLocalPortfolio } from "./portfolio.ts";
+import { registerRun } from "./registered-runs.ts";
 import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
 import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "./status-view.ts";
@@ -36,6 +37,8 @@ type LocalRunOptions = {
   readonly traffic: boolean;
   /** Folder in which the database stays after the run. */
   readonly keepFolder: string | undefined;
+  /** Folder of the user in which runs are listed. */
+  readonly stateFolder: string;
   /** Payees of the facilitator, alongside the portfolio service. */
   readonly payees: readonly Hex[];
   readonly log: Log;
@@ -62,6 +65,7 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
     const run = { urls, simulation, markets, offer: portfolio.offer, operator, hasDatabaseUrl };
     const file = await writeLocalState(config.dataFolder, run);
     opened.push(() => deleteLocalState(file));
+    opened.push(await registerRun(options.stateFolder, { api: urls.api, ...config }, log));
     const meter = new WorkMeter(systemClock);
     const stopStatus = startStatusLine(options, async () =>
       formatLocalStatus({

@@ -1,10 +1,13 @@
 // `sextant doctor` against a local chain, a node that rejects a method at a time, a real database and closed ports.
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type LocalChain, startLocalChain } from "../../../packages/local-chain/local-chain.ts";
 import { readBody, startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
+import { createTestFolder } from "../../../tests/support/test-folder.ts";
 import type { Finding } from "../doctor/finding.ts";
 
 const CHAIN_ID = 8453;
@@ -88,6 +91,7 @@ it.each([
 it("fails for a node of another chain, a closed port, and a deployment without nodes", async () => {
   rejected = null;
   const { code, about } = await diagnose({
+    NETWORK: "base-sepolia",
     RPC_URL_1: proxy.url,
     RPC_URL_10: "http://127.0.0.1:9/secret-key",
   });
@@ -98,6 +102,37 @@ it("fails for a node of another chain, a closed port, and a deployment without n
   ]);
   expect(JSON.stringify(about("node", "failed"))).not.toContain("secret-key");
   expect(about("deployment", "failed")).toEqual([expect.objectContaining({ check: "nodes" })]);
+});
+
+it("calls it a limit that the default deployment has no node: a local run needs none", async () => {
+  const { code, about } = await diagnose({});
+  expect(code).toBe(0);
+  expect(about("deployment base-sepolia", "limited").map(({ text }) => text)).toEqual([
+    "has no http node in RPC_URL or RPC_URL_84532: it cannot be indexed; a local run (npm start) needs none",
+  ]);
+  expect(about("database", "ok").map(({ check }) => check)).toEqual(["kind", "clock"]);
+});
+
+it("checks the services, chains and folder of a run instead of the default ports", async () => {
+  rejected = null;
+  const ready = await startLoopbackServer((_, response) => void response.end("{}"));
+  onTestFinished(() => ready.stop());
+  const folder = await createTestFolder();
+  const chains = [{ chainId: CHAIN_ID, rpcUrl: proxy.url }];
+  const operator = { NETWORK: "base-sepolia", RPC_URL_84532: "http://127.0.0.1:9", SEXTANT_DATA: "/run" };
+  const run = { pid: process.pid, api: ready.url, portfolio: "http://127.0.0.1:9", chains, operator };
+  writeFileSync(join(folder, "local.json"), JSON.stringify(run));
+  const { about } = await diagnose({ SEXTANT_DATA: folder });
+  expect(about("services of the run", "ok").map(({ check, text }) => [check, text])).toEqual([
+    ["api", `${ready.url} is ready`],
+  ]);
+  expect(about("services of the run", "failed").map(({ check }) => check)).toEqual(["portfolio"]);
+  expect(about(`node ${new URL(proxy.url).host}`, "ok")).toHaveLength(7);
+  expect(about("database", "ok")[0]?.text).toContain("embedded, in /run");
+  expect(about("ports", "ok")).toEqual([]);
+  writeFileSync(join(folder, "local.json"), JSON.stringify({ ...run, hasDatabaseUrl: true }));
+  const other = await diagnose({ SEXTANT_DATA: folder });
+  expect(other.about("database", "limited")[0]?.text).toContain("set DATABASE_URL to the same one");
 });
 
 it("checks a database, and says which one cannot be reached without its password", async () => {

@@ -5,21 +5,29 @@ import { type Environment, readConfig } from "../../config/read-config.ts";
 import { allSettings, readPortfolioNodes, splitRpcUrls } from "../../config/settings.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import { readRun } from "../../local/run-files.ts";
+import { START_LOCAL } from "../../lib/program.ts";
+import { Secret } from "../../lib/secret.ts";
+import { type RunState, readRun } from "../../local/run-files.ts";
 import type { RunClientCommand } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { checkDatabase } from "../doctor/check-database.ts";
 import { checkNode } from "../doctor/check-node.ts";
-import { describeError, type Finding } from "../doctor/finding.ts";
+import { CHECK_MS_MAX, describeError, type Finding } from "../doctor/finding.ts";
 import { chooseDeployments } from "../installation.ts";
+import { findRunFolder } from "../run-folder.ts";
 
 const PORTS = ["apiPort", "portfolioPort", "indexerPort", "facilitatorPort", "webhooksPort"] as const;
 const INDENT = 24;
 
 export const doctorCommand: RunClientCommand = async ({ environment: given, options, display, print }) => {
+  const run = findRun(given);
   // A run tells its operator's commands where its nodes and its database are.
-  const environment = { ...findRun(given), ...given };
+  const environment = {
+    ...run?.operator,
+    ...given,
+    ...(run && { SEXTANT_DATA: run.operator.SEXTANT_DATA }),
+  };
   const findings: Finding[] = [];
   const show = async (found: readonly Finding[]) => {
     for (const finding of found) {
@@ -31,26 +39,20 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
     }
   };
   const config = readConfig(environment, allSettings);
-  await show([
-    {
-      subject: "settings",
-      check: "values",
-      state: "ok",
-      text: "every variable that is set has a valid value",
-    },
-  ]);
-  for (const node of await listNodes(environment, config.logRangeMax, show)) {
+  const text = "every variable that is set has a valid value";
+  await show([{ subject: "settings", check: "values", state: "ok", text }]);
+  if (run !== null) await show(await checkServices(run));
+  for (const node of await listNodes(environment, { run, logRangeMax: config.logRangeMax }, show)) {
     await show(await checkNode(node, systemClock.nowMs()));
   }
-  if (config.databaseUrl === null) {
-    const text = `embedded, in ${config.dataFolder}: one machine only; set DATABASE_URL to run processes on several`;
-    await show([{ subject: "database", check: "kind", state: "ok", text }]);
-  } else {
+  if (config.databaseUrl === null) await show(describeUnnamed(config.dataFolder, run));
+  else {
     for (const url of splitPostgresUrl(config.databaseUrl.reveal())) {
       await show(await checkDatabase(url, systemClock.nowMs));
     }
   }
-  for (const name of PORTS) {
+  // The ports of a run are those of its services.
+  for (const name of run === null ? PORTS : []) {
     await show([await checkPort(config.host, config[name], allSettings[name].variable)]);
   }
   const count = (state: Finding["state"]) => findings.filter((each) => each.state === state).length;
@@ -60,14 +62,55 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
   return count("failed") > 0 ? 1 : 0;
 };
 
-function findRun(environment: Environment): Environment {
-  return readRun(readConfig(environment, { dataFolder: allSettings.dataFolder }).dataFolder)?.operator ?? {};
+async function checkServices({ api, portfolio, facilitator }: RunState): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [check, url] of Object.entries({ api, portfolio, facilitator })) {
+    if (url === undefined) continue;
+    const found = { subject: "services of the run", check };
+    try {
+      const { status } = await fetch(`${url}/ready`, { signal: AbortSignal.timeout(CHECK_MS_MAX) });
+      findings.push(
+        status === 200
+          ? { ...found, state: "ok", text: `${url} is ready` }
+          : {
+              ...found,
+              state: "limited",
+              text: `${url} is not ready (${status}): it may miss newest blocks`,
+            },
+      );
+    } catch (error) {
+      const text = `${url}: ${describeError(error)}. Stop the run and start it again`;
+      findings.push({ ...found, state: "failed", text });
+    }
+  }
+  return findings;
+}
+
+function describeUnnamed(dataFolder: string, run: RunState | null): Finding[] {
+  const found = { subject: "database", state: "ok" } as const;
+  if (run?.hasDatabaseUrl === true) {
+    const text = "the run uses the one in its DATABASE_URL: set DATABASE_URL to the same one to check it";
+    return [{ ...found, check: "kind", state: "limited", text }];
+  }
+  return [
+    {
+      ...found,
+      check: "kind",
+      text: `embedded, in ${dataFolder}: one machine only; set DATABASE_URL to run processes on several`,
+    },
+    { ...found, check: "clock", text: "the one of this machine, so that both agree" },
+  ];
+}
+
+function findRun(environment: Environment): RunState | null {
+  const { dataFolder } = readConfig(environment, { dataFolder: allSettings.dataFolder });
+  return readRun(findRunFolder(environment, dataFolder));
 }
 
 /** Each node once; a deployment without nodes, or whose file is wrong, is a finding. */
 async function listNodes(
   environment: Environment,
-  logRangeMax: number,
+  { run, logRangeMax }: { readonly run: RunState | null; readonly logRangeMax: number },
   show: (found: readonly Finding[]) => Promise<void>,
 ): Promise<Iterable<Parameters<typeof checkNode>[0]>> {
   const nodes = new Map<string, Parameters<typeof checkNode>[0]>();
@@ -80,13 +123,17 @@ async function listNodes(
     for (const { name, deployment, rpcUrls } of await chooseDeployments({ environment, options: {} })) {
       add(deployment.chainId, rpcUrls);
       if (splitRpcUrls(rpcUrls).http.length > 0) continue;
-      const text = `has no http node in RPC_URL or RPC_URL_${deployment.chainId}: it cannot be indexed`;
-      await show([{ subject: `deployment ${name}`, check: "nodes", state: "failed", text }]);
+      const isChosen = environment.NETWORK !== undefined || environment.DEPLOYMENTS !== undefined;
+      const missing = `has no http node in RPC_URL or RPC_URL_${deployment.chainId}: it cannot be indexed`;
+      const text = isChosen ? missing : `${missing}; a local run (${START_LOCAL}) needs none`;
+      const state = isChosen ? "failed" : "limited";
+      await show([{ subject: `deployment ${name}`, check: "nodes", state, text }]);
     }
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     await show([{ subject: "deployments", check: "files", state: "failed", text: error.message }]);
   }
+  for (const { chainId, rpcUrl } of run?.chains ?? []) add(chainId, [new Secret(rpcUrl)]);
   for (const [chainId, urls] of readPortfolioNodes(environment)) add(chainId, urls);
   return nodes.values();
 }

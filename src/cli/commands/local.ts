@@ -5,6 +5,7 @@ import { parseUint } from "../../lib/decimal.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { runLocal } from "../../local/run.ts";
 import { type RunCommand, readRepeatedOption, readStringOption } from "../command.ts";
+import { findStateFolder } from "../run-folder.ts";
 
 export const localCommand: RunCommand = async ({ environment, options, log, stop, print, progress }) => {
   const config = readConfig(environment, allSettings);
@@ -12,6 +13,7 @@ export const localCommand: RunCommand = async ({ environment, options, log, stop
     seed: Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n)),
     traffic: options["no-traffic"] !== true,
     keepFolder: readStringOption(options, "data"),
+    stateFolder: findStateFolder(environment),
     payees: readRepeatedOption(options, "payee").map((address) => parseAddress(address, "--payee")),
     // The status view replaces the info log, unless a level is set.
     log: environment.SEXTANT_LOG_LEVEL ? log : log.child({}, { level: "warn" }),

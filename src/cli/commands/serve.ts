@@ -13,6 +13,8 @@ import {
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";
+import { createCloseStack } from "../../lib/shutdown.ts";
+import { registerRun } from "../../local/registered-runs.ts";
 import { deleteRunFile, type RunState, writeRunFile } from "../../local/run-files.ts";
 import { isDeploymentFile } from "../../protocol/deployment.ts";
 import { openEmbeddedPostgres } from "../../store/open-database.ts";
@@ -26,6 +28,7 @@ import {
   type InstalledDeployment,
   listKeylessNodes,
 } from "../installation.ts";
+import { findStateFolder } from "../run-folder.ts";
 import { createServeStatus, formatServeBanner, readShownDeployments } from "../serve-view.ts";
 import { apiCommand } from "./api.ts";
 import { indexerCommand } from "./indexer.ts";
@@ -68,13 +71,18 @@ export const serveCommand: RunCommand = async (context) => {
   const { database, environment, close } = await openServeDatabase(context.environment, config, log);
   // One line for all services: the one below.
   const running = startServices(services, { ...context, environment, log, progress: undefined });
-  let runFile: string | null = null;
+  const opened = createCloseStack();
+  opened.push(close, database.close, running.stop);
   try {
     const urls = await Promise.race([running.listening, running.ended.then(() => null)]);
     const readStates = () => readShownDeployments(database, served);
     if (urls !== null) {
       const dataFolder = dataFolderOf(config);
-      runFile = await writeRunFile(config.dataFolder, "serve", describeRun(config, served, urls));
+      const state = describeRun(config, served, urls);
+      const file = await writeRunFile(config.dataFolder, "serve", state);
+      opened.push(async () => void (await deleteRunFile(file)));
+      const run = { api: state.api, dataFolder: config.dataFolder };
+      opened.push(await registerRun(findStateFolder(context.environment), run, log));
       print(formatServeBanner({ urls, states: await readStates(), dataFolder }));
     }
     const formatStatus = createServeStatus();
@@ -86,10 +94,7 @@ export const serveCommand: RunCommand = async (context) => {
       print("\nStopping …\n");
     }
   } finally {
-    if (runFile !== null) await deleteRunFile(runFile);
-    await running.stop();
-    await database.close();
-    await close();
+    await opened.closeAll();
   }
   return 0;
 };
@@ -104,10 +109,12 @@ function describeRun(
   served: readonly InstalledDeployment[],
   urls: ReadonlyMap<string, string>,
 ): RunState {
+  const portfolio = urls.get("portfolio");
   const [network = "", ...others] = served.map(({ source }) => toAbsoluteSource(source));
   return {
     pid: process.pid,
     api: urls.get("api") ?? "",
+    ...(portfolio === undefined ? {} : { portfolio }),
     hasDatabaseUrl: config.databaseUrl !== null,
     operator: {
       NETWORK: network,

@@ -1,0 +1,110 @@
+// Commands in other folders find the run of this user, or name the folder to set.
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { silentLog } from "../../tests/support/quiet-log.ts";
+import { createTestFolder } from "../../tests/support/test-folder.ts";
+import { listRegisteredRuns, registerRun } from "../local/registered-runs.ts";
+import { openClient } from "./client-settings.ts";
+import { openReader } from "./open-reader.ts";
+import { chooseOperatorDatabase } from "./operator-database.ts";
+import { findRunFolder, findStateFolder } from "./run-folder.ts";
+
+const API = "http://127.0.0.1:3001";
+// Above what Linux gives to any process.
+const NO_PID = 2 ** 22 + 1;
+const KEY = `0x${"07".repeat(32)}`;
+
+type Home = { readonly home: string; readonly environment: { readonly HOME: string } };
+
+async function createHome(): Promise<Home> {
+  const home = await createTestFolder();
+  return { home, environment: { HOME: home } };
+}
+
+/** A folder with the file of a local run, and its entry. */
+async function addRun({ home, environment }: Home, name: string, pid = process.pid): Promise<string> {
+  const dataFolder = join(home, name, ".sextant");
+  mkdirSync(dataFolder, { recursive: true });
+  const payment = { network: "eip155:31337", asset: `0x${"aa".repeat(20)}`, payTo: `0x${"bb".repeat(20)}` };
+  const accounts = [{ name: "payer", privateKey: KEY }];
+  const state = { pid, api: API, portfolio: "http://127.0.0.1:3002", payment, accounts };
+  writeFileSync(join(dataFolder, "local.json"), JSON.stringify(state));
+  const runs = join(findStateFolder(environment), "runs");
+  mkdirSync(runs, { recursive: true });
+  writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api: API, dataFolder }));
+  return dataFolder;
+}
+
+describe("a run in another folder", () => {
+  it("serves reads and pays, with its own journal", async () => {
+    const home = await createHome();
+    const dataFolder = await addRun(home, "one");
+    expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
+    expect(openReader(home.environment)).toBeDefined();
+    const client = openClient(home.environment, { needs: ["api", "portfolio", "payer"] });
+    await client.close();
+    expect(client).toMatchObject({ urls: { api: API }, journalFile: join(dataFolder, "payments.jsonl") });
+  });
+
+  it("gives way to a service, a folder or a database that is named", async () => {
+    const home = await createHome();
+    const dataFolder = await addRun(home, "one");
+    expect(findRunFolder({ ...home.environment, SEXTANT_DATA: "/else" }, "/else")).toBe("/else");
+    const named = { ...home.environment, SEXTANT_API_URL: "https://api.example" };
+    expect(() => openClient(named, { needs: ["portfolio"] })).toThrow("There is no local run");
+    expect(() => openReader({ ...home.environment, SEXTANT_DATA: "/else" })).toThrow(
+      `/else has no run. For the one at ${API} set SEXTANT_DATA=${dataFolder}`,
+    );
+    expect(() => chooseOperatorDatabase({ ...home.environment, SEXTANT_DATA: "/else" })).toThrow(
+      `set SEXTANT_DATA=${dataFolder} for the run at ${API}`,
+    );
+  });
+
+  it("is not found once its process has ended", async () => {
+    const home = await createHome();
+    await addRun(home, "one", NO_PID);
+    writeFileSync(join(findStateFolder(home.environment), "runs/broken.json"), "{");
+    expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
+    expect(() => openReader(home.environment)).toThrow("There is no local run: start one with npm start");
+  });
+
+  it("must be chosen if there are two", async () => {
+    const home = await createHome();
+    const folders = [await addRun(home, "one"), await addRun(home, "two")];
+    const error = (() => {
+      try {
+        return findRunFolder(home.environment, "/nowhere");
+      } catch (thrown) {
+        return (thrown as Error).message;
+      }
+    })();
+    for (const folder of folders) expect(error).toContain(`\n  SEXTANT_DATA=${folder}   ${API}`);
+    expect(findRunFolder(home.environment, folders[0] ?? "")).toBe(folders[0]);
+  });
+});
+
+describe("the entry of a run", () => {
+  it("names no key, replaces those of ended runs, and goes with its run", async () => {
+    const home = await createHome();
+    const folder = findStateFolder(home.environment);
+    await addRun(home, "ended", NO_PID);
+    const dataFolder = await addRun(home, "own");
+    const unregister = await registerRun(folder, { api: API, dataFolder }, silentLog);
+    const file = `${process.pid}.json`;
+    expect(readdirSync(join(folder, "runs")).sort()).toEqual([file, "own.json"].sort());
+    expect(JSON.parse(readFileSync(join(folder, "runs", file), "utf8"))).toEqual({
+      ...{ pid: process.pid, api: API, dataFolder },
+    });
+    expect(listRegisteredRuns(folder)).toHaveLength(2);
+    await unregister();
+    expect(existsSync(join(folder, "runs", file))).toBe(false);
+  });
+
+  it("does not end the run if it cannot be written", async () => {
+    const { home } = await createHome();
+    writeFileSync(join(home, "file"), "");
+    const run = { api: API, dataFolder: home };
+    await expect(registerRun(join(home, "file"), run, silentLog)).resolves.toBeDefined();
+  });
+});
