@@ -109,13 +109,14 @@ export async function addPayerLoan(
 
 /** Thirty days, as wallets choose it: longer than a local run, because what has expired is not shown. */
 const PERMIT2_SECONDS = 30 * 86_400;
+const ACTION_COUNT = 5;
 const permit2Abi = parseAbi([
   "function approve(address token, address spender, uint160 amount, uint48 expiration)",
 ]);
 
 /**
  * The payer's actions after it was funded: the solver may take all its dollars, the agent some WETH through Permit2 and
- * the loan's collateral, and its balances change.
+ * the loan's collateral, and its balances change. They are spread over the time from the head until now.
  */
 export async function addPayerActivity(
   chain: LocalChain,
@@ -124,11 +125,20 @@ export async function addPayerActivity(
 ): Promise<void> {
   const { payer, agent, solver, merchant } = chain.accounts;
   const send = createSender(chain);
-  const act = (to: Address, abi: Abi, name: string, args: readonly unknown[]) =>
-    send(payer.address, to, encode(abi, name, args));
+  const { timestamp } = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
+    timestamp: Hex;
+  };
+  const nowSeconds = Math.floor(Date.now() / 1_000);
+  const pauseSeconds = Math.floor((nowSeconds - Number(timestamp)) / (ACTION_COUNT + 1));
+  let atSeconds = Number(timestamp);
+  const act = async (to: Address, abi: Abi, name: string, args: readonly unknown[]) => {
+    atSeconds += pauseSeconds;
+    await chain.setNextBlockTimestamp(BigInt(atSeconds));
+    await send(payer.address, to, encode(abi, name, args));
+  };
   await act(UsdCoin, usdCoinAbi, "approve", [solver.address, maxUint256]);
   await act(WrappedEther, wrappedEtherAbi, "approve", [permit2, maxUint256]);
-  const expiresAt = Math.floor(Date.now() / 1_000) + PERMIT2_SECONDS;
+  const expiresAt = nowSeconds + PERMIT2_SECONDS;
   await act(permit2, permit2Abi, "approve", [WrappedEther, agent.address, parseEther("0.3"), expiresAt]);
   await act(lending, lendingMarketAbi, "setAuthorization", [agent.address, true]);
   await act(WrappedEther, wrappedEtherAbi, "transfer", [merchant.address, parseEther("0.25")]);

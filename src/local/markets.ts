@@ -16,7 +16,7 @@ import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import type { MorphoBlueMarkets } from "../portfolio/positions/morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "../portfolio/positions/morpho-blue/reader.ts";
 import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
-import { loadDevPackages } from "./simulation.ts";
+import { type DevPackages, loadDevPackages } from "./simulation.ts";
 
 export type LocalMarket = {
   readonly slug: string;
@@ -33,10 +33,20 @@ export type LocalMarket = {
   readonly fundedBlock: number;
 };
 
-type LocalMarkets = { readonly markets: readonly LocalMarket[]; stop(): Promise<void> };
+type LocalMarkets = {
+  readonly markets: readonly LocalMarket[];
+  /** Mines on until they stop, so that the newest final block is never old. */
+  keepMining(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 // The default chains of a snapshot.
 const SLUGS = ["base", "ethereum"];
+// A day more than the week that people ask about, so that `from=7d` finds the funded wallet.
+const HISTORY_SECONDS = 8 * 86_400;
+// A final block is this far below the head: with the interval below a time is final within a quarter of a minute.
+const FINALITY_DEPTH = 2;
+const BLOCK_MS = 5_000;
 // Local feeds are never updated, so their prices must stay fresh for any run.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 // In wei. The chain gives its accounts a million coins each; these wallets are shown to people, who expect a wallet.
@@ -58,6 +68,9 @@ const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bi
 export async function startLocalMarkets(log: Log, onCall: CallObserver | null): Promise<LocalMarkets> {
   const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log, onCall)));
   const markets = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const keepMining = async () => {
+    for (const { chain } of markets) await chain.request("evm_setIntervalMining", [BLOCK_MS]);
+  };
   const stop = async () => {
     for (const { rpc, chain } of markets) {
       rpc.close();
@@ -69,7 +82,7 @@ export async function startLocalMarkets(log: Log, onCall: CallObserver | null): 
     await stop();
     throw failed.reason;
   }
-  return { markets, stop };
+  return { markets, keepMining, stop };
 }
 
 async function startMarket(
@@ -84,18 +97,15 @@ async function startMarket(
   const { LOCAL_GENESIS_CODE, permit2RuntimeBytecode } = packages;
   const chain = await packages.startLocalChain({
     chainId,
+    genesisTimestamp: nowSeconds() - BigInt(HISTORY_SECONDS),
+    finalityDepth: FINALITY_DEPTH,
+    // Nothing undoes its blocks, so that none needs a snapshot.
+    reorgDepthMax: 0,
     code: { ...LOCAL_GENESIS_CODE, [PERMIT2]: permit2RuntimeBytecode },
     findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
   try {
-    const { local } = await packages.deployFundedMarket(chain, slug);
-    const { lending, id } = await packages.addPayerLoan(chain, local);
-    await setDemoBalances(chain, slug);
-    // A block of its own, from which a difference can start.
-    await chain.request("evm_mine", []);
-    const fundedBlock = Number(await chain.request("eth_blockNumber", []));
-    await packages.addPayerActivity(chain, local, { lending, permit2: PERMIT2 });
-    await setDemoBalances(chain, slug);
+    const { local, lending, id, fundedBlock } = await prepareMarket(chain, slug, packages);
     const addressOf = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
     const tokens = [
       token(addressOf("UsdCoin"), "USDC", "USD Coin", 6),
@@ -142,6 +152,22 @@ async function startMarket(
   }
 }
 
+/** A wallet that was funded a week ago and has acted since. */
+async function prepareMarket(chain: LocalChain, slug: string, packages: DevPackages) {
+  const { local } = await packages.deployFundedMarket(chain, slug);
+  const { lending, id } = await packages.addPayerLoan(chain, local);
+  await setDemoBalances(chain, slug);
+  // A block of its own, from which a difference can start.
+  await chain.mine();
+  const fundedBlock = Number(await chain.request("eth_blockNumber", []));
+  await packages.addPayerActivity(chain, local, { lending, permit2: PERMIT2 });
+  await setDemoBalances(chain, slug);
+  // From here on the time of the chain is that of this machine, and a block of now is final.
+  await chain.setNextBlockTimestamp(nowSeconds());
+  await chain.mine(FINALITY_DEPTH + 1);
+  return { local, lending, id, fundedBlock };
+}
+
 /** The protocols of the real chains do not exist there. */
 export function createLocalPositionReaders(markets: readonly LocalMarket[]): readonly PositionReader[] {
   const byChain = <T>(registryOf: (market: LocalMarket) => T) =>
@@ -158,6 +184,10 @@ async function setDemoBalances({ request, accounts }: LocalChain, slug: string):
     const { address } = accounts[name as LocalAccountName];
     await request("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
   }
+}
+
+function nowSeconds(): bigint {
+  return BigInt(Math.floor(Date.now() / 1_000));
 }
 
 function token(contract: Hex, symbol: string, name: string, decimals: number): ListedToken {

@@ -79,6 +79,7 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
     try {
       await Promise.race([waitUntilSynced(status, stop), indexing.failed]);
       await publishExampleDocuments(urls.api);
+      await backends.keepMining();
       const traffic = options.traffic ? simulation.run(stop) : waitForAbort(stop);
       print(formatLocalBanner({ ...run, file }));
       await Promise.race([waitForAbort(stop), indexing.failed, traffic.then(() => waitForAbort(stop))]);
@@ -97,6 +98,7 @@ type Backends = {
   readonly folder: string;
   readonly simulation: LocalSimulation;
   readonly markets: readonly LocalMarket[];
+  readonly keepMining: () => Promise<void>;
   /** Metrics of the portfolio service; the calls to the nodes of its chains are among them. */
   readonly portfolioRegistry: Registry;
   readonly portfolioCalls: CallObserver;
@@ -123,6 +125,7 @@ async function startBackends(
     folder: unwrapSettled(database).folder,
     simulation: unwrapSettled(simulation),
     markets: unwrapSettled(markets).markets,
+    keepMining: unwrapSettled(markets).keepMining,
     portfolioRegistry,
     portfolioCalls,
   };

@@ -90,7 +90,7 @@ async function populate(
   };
 }
 
-type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
+export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
 /** Loaded only when a local run starts: a production install does not have them. */
 export async function loadDevPackages() {

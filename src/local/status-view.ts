@@ -29,7 +29,6 @@ export function formatLocalBanner({
   const { contracts, chainId } = simulation.deployment;
   const { api, portfolio } = urls;
   const payer = simulation.accounts.payer.address;
-  const differences = markets.map(({ slug, fundedBlock }) => `${slug}:${fundedBlock}`).join(",");
   const chain = (name: string, rpcUrl: string, id: number) =>
     `    ${name.padEnd(18)} ${rpcUrl}   chain id ${id}`;
   return [
@@ -44,7 +43,7 @@ export function formatLocalBanner({
     "  Pay for what a wallet holds, who can take it and what changed, and print tables",
     `    ${PROGRAM} wallet ${payer}`,
     `    ${PROGRAM} exposure ${payer}`,
-    `    ${PROGRAM} diff ${payer} --from ${differences}`,
+    `    ${PROGRAM} diff ${payer} --from 7d`,
     "    The wallet has a loan close to liquidation, unlimited allowances, one in Permit2, and an operator.",
     "",
     "  Watch events as they happen",
@@ -53,7 +52,7 @@ export function formatLocalBanner({
     "",
     "  Open in a browser",
     `    ${api}/explorer/intents`,
-    `    ${api}/analytics/commerce`,
+    `    ${api}/explorer/analytics`,
     `    ${portfolio}/portfolio?address=${payer}`,
     `    ${portfolio}/exposure?address=${payer}`,
     "    A wallet pays on the last two pages: import the payer's key from the file below; the page adds the chain.",

@@ -69,7 +69,7 @@ async function buy(query = "&chains=base"): Promise<Exposure> {
 /** Said about every wallet on every chain that is read by logs. */
 const USUAL_WARNINGS = [
   /was read at block \d+ \(0x[0-9a-f]{64}\)\.$/,
-  /: recent activity and unlisted tokens are found by token transfers since block 0 /,
+  /: recent activity and unlisted tokens are found by token transfers since block 0; /,
   /: permissions are those of every known spender of list .* and of approvals in logs since block 0; /,
 ];
 
@@ -150,6 +150,21 @@ describe("the payer of a local run", () => {
       ["ethereum", listedTokenOf(stage.ethereum, "WETH"), "-750"],
     ]);
     expect(positions).toEqual([]);
+  });
+
+  it("has a week of history: ages find the funded wallet, its activity, and a final block of now", async () => {
+    const blocksAt = async (age: string) => {
+      const url = `${service.url}/portfolio/diff?address=${wallet}&from=${age}`;
+      const response = await fetch(url, { redirect: "manual" });
+      expect(response.status).toBe(307);
+      return ((await response.json()) as { blocks: { blocks: string }[] }).blocks[0]?.blocks;
+    };
+    expect([await blocksAt("7d"), await blocksAt("1h")]).toEqual([LOCAL_EXAMPLES.from, LOCAL_EXAMPLES.to]);
+    const final = await callNode<{ timestamp: Hex }>(stage.base, "eth_getBlockByNumber", [
+      "finalized",
+      false,
+    ]);
+    expect(Date.now() / 1_000 - Number(final.timestamp)).toBeLessThan(600);
   });
 });
 

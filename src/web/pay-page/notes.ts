@@ -6,7 +6,7 @@ import { renderTime, shortenSentence } from "./texts.ts";
 // A sentence that matches none of these is a warning: what is not known to be routine may matter.
 const ROUTINE = [
   /^.+ was read at block \d+ \(0x[0-9a-f]{64}\)\.$/,
-  /^.+: recent activity and unlisted tokens are found by token transfers since block \d+ \(about [\w ]+\)(; transfers of .+ itself leave no log and are not shown|, and transfers of .+ itself as far as the chain logs them)\.$/,
+  /^.+: recent activity and unlisted tokens are found by token transfers since block \d+(?: \(about [\w ]+\))?(; transfers of .+ itself leave no log and are not shown|, and transfers of .+ itself as far as the chain logs them)\.$/,
   /^.+: permissions are those of every known spender of list .+ for held tokens, stablecoins and positions, and of approvals in logs since block \d+; older ones for other spenders are not found\.$/,
   /^.+: session keys are found by logs since block \d+\.$/,
   /^Classified as spam on .+ and not counted: /,

@@ -139,6 +139,8 @@ function describeHistory(
   const read = keepPresent(sent, received);
   const fromBlock = Math.max(...read.map((history) => history.fromBlock));
   const duration = describeDuration((block.number - fromBlock + 1) * blockTimeMs);
+  // From the first block on nothing is missing, however long ago that was.
+  const length = fromBlock === 0 ? "" : ` (about ${duration})`;
   const logsNative = read.some(({ logs }) => logs.some(({ contract }) => contract === null));
   const ofNative = logsNative
     ? `, and transfers of ${native.symbol} itself as far as the chain logs them`
@@ -148,7 +150,7 @@ function describeHistory(
     received === null &&
       `${name}: incoming token transfers could not be read; recent activity lacks them, and unlisted tokens may be missing.`,
     read.length > 0 &&
-      `${name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock} (about ${duration})${ofNative}.`,
+      `${name}: recent activity and unlisted tokens are found by token transfers since block ${fromBlock}${length}${ofNative}.`,
   );
 }
 
