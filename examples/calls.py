@@ -12,14 +12,16 @@ from x402.mechanisms.evm import EthAccountSigner
 from x402.mechanisms.evm.exact.register import register_exact_evm_client
 
 ADDRESS = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955"
-api = httpx.Client(base_url="http://127.0.0.1:3001")
+API = os.environ.get("SEXTANT_API_URL", "http://127.0.0.1:3001")
+PORTFOLIO = os.environ.get("SEXTANT_PORTFOLIO_URL", "http://127.0.0.1:3002")
+api = httpx.Client(base_url=API)
 signer = EthAccountSigner(Account.from_key(os.environ["PAYER_PRIVATE_KEY"]))
 payer = register_exact_evm_client(x402Client(), signer, "eip155:31337", [max_amount(20_000)])
 
 
 def buy(path: str, **params: str) -> dict:
     async def run() -> dict:
-        async with x402HttpxClient(payer, base_url="http://127.0.0.1:3002", timeout=60) as http:
+        async with x402HttpxClient(payer, base_url=PORTFOLIO, timeout=60) as http:
             response = await http.get(path, params={"address": ADDRESS, **params})
             return response.raise_for_status().json()
 
@@ -36,7 +38,7 @@ for permission in buy("/exposure")["permissions"]:
 # #endregion exposure
 
 # #region diff
-for token in buy("/portfolio/diff", chains="base", **{"from": "base:34"})["tokens"]:
+for token in buy("/portfolio/diff", chains="base", **{"from": "7d"})["tokens"]:
     print(token["contract"], token["changeUsd"])
 # #endregion diff
 

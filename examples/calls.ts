@@ -6,8 +6,8 @@ import { privateKeyToAccount } from "viem/accounts";
 
 const address = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
 const sextant = createSextant({
-  api: "http://127.0.0.1:3001",
-  portfolio: "http://127.0.0.1:3002",
+  api: process.env.SEXTANT_API_URL ?? "http://127.0.0.1:3001",
+  portfolio: process.env.SEXTANT_PORTFOLIO_URL ?? "http://127.0.0.1:3002",
   payer: privateKeyToAccount(process.env.PAYER_PRIVATE_KEY as `0x${string}`),
   guard: { network: "eip155:31337", asset: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", payees: "first" },
   journal: openFileJournal("./payments.jsonl"),
@@ -25,7 +25,7 @@ for (const { kind, spender } of exposure.permissions) console.log(kind, spender)
 // #endregion exposure
 
 // #region diff
-const { data: diff } = await sextant.getPortfolioDiff({ address, chains: "base", from: "base:34" });
+const { data: diff } = await sextant.getPortfolioDiff({ address, chains: "base", from: "7d" });
 for (const { contract, changeUsd } of diff.tokens) console.log(contract, changeUsd);
 // #endregion diff
 

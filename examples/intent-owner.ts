@@ -1,24 +1,25 @@
 // The owner of an intent, whom a local run leaves to us: signs what it wants, and selects a bid.
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { type Intent, intentDomain, intentTypes } from "@sextant/contracts/hashes/intent-hash";
-import { parseEventLogs, parseSignature, zeroAddress, zeroHash } from "viem";
+import { parseEventLogs, parseSignature, parseUnits, zeroAddress, zeroHash } from "viem";
 import { blockOf, type openLocalRun } from "./local-run.ts";
 
 const HOUR_SECONDS = 3_600n;
 
-export function openIntentOwner({ chainId, contract, token, wallet }: ReturnType<typeof openLocalRun>) {
+export function openIntentOwner(run: ReturnType<typeof openLocalRun>) {
+  const { chainId, contract, token, tokenNamed, wallet } = run;
   const agent = wallet("agent");
   const book = { address: contract("IntentBook"), abi: intentBookAbi } as const;
   return {
-    /** Offers 0.7 of the local token for 0.6 of another. */
+    /** Offers dollars for a little less in wrapped ether. */
     async submit(): Promise<string> {
       const { timestamp } = await agent.getBlock();
       const none = { requiredAttestationSubject: zeroHash, requiredAttestationSchema: zeroHash };
       const intent: Intent = {
         ...{ owner: agent.account.address, intentType: 0, nonce: BigInt(Date.now()) },
-        ...{ inputToken: token, outputToken: `0x${"2b".repeat(20)}` },
+        ...{ inputToken: token, outputToken: tokenNamed("WETH") },
         constraints: {
-          ...{ amountInMax: 700_000n, amountOutMin: 600_000n },
+          ...{ amountInMax: parseUnits("0.7", 6), amountOutMin: parseUnits("0.0002", 18) },
           ...{ deadline: timestamp + HOUR_SECONDS, slippageBps: 50 },
         },
         execution: { ...none, target: zeroAddress, dataHash: zeroHash, metadataURIHash: zeroHash },

@@ -1,26 +1,45 @@
 // Connects the examples with `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
 import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createSextant } from "@sextant/client/sextant";
-import { type Address, createWalletClient, defineChain, type Hex, http, publicActions } from "viem";
+import {
+  type Address,
+  createWalletClient,
+  defineChain,
+  formatUnits,
+  type Hex,
+  http,
+  publicActions,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
 type LocalRun = {
   readonly api: string;
   readonly chains: readonly { readonly name: string; readonly rpcUrl: string }[];
-  readonly deployment: { readonly chainId: number; readonly contracts: Readonly<Record<string, Address>> };
+  readonly deployment: {
+    readonly chainId: number;
+    readonly contracts: Readonly<Record<string, Address>>;
+    /** Keys are addresses in lower case. */
+    readonly tokens: Readonly<Record<string, { readonly symbol: string; readonly decimals: number }>>;
+  };
   /** The token of the local chain. */
   readonly payment: { readonly asset: Address };
   readonly accounts: readonly { readonly name: string; readonly privateKey: Hex }[];
 };
 
-// Written by `npm start`, and gone when it ends.
-const FILE = ".sextant/local.json";
+// Written by `npm start`, and gone when it ends. The commands read the same setting.
+const FILE = join(process.env.SEXTANT_DATA ?? ".sextant", "local.json");
 
 export type LocalWallet = ReturnType<ReturnType<typeof openLocalRun>["wallet"]>;
 
 export function openLocalRun() {
-  if (!existsSync(FILE)) throw new Error(`There is no ${FILE}: run npm start in another terminal first.`);
+  if (!existsSync(FILE)) {
+    throw new Error(
+      `There is no ${resolve(FILE)}: run npm start in another terminal, or set SEXTANT_DATA to the folder of its local.json.`,
+    );
+  }
   const run = JSON.parse(readFileSync(FILE, "utf8")) as LocalRun;
+  const { tokens } = run.deployment;
   const chain = defineChain({
     id: run.deployment.chainId,
     name: "local",
@@ -38,6 +57,17 @@ export function openLocalRun() {
       return address;
     },
     token: run.payment.asset,
+    tokenNamed: (symbol: string): Address => {
+      const [address] = Object.entries(tokens).find(([, token]) => token.symbol === symbol) ?? [];
+      if (address === undefined) throw new Error(`${FILE} names no ${symbol}`);
+      return address as Address;
+    },
+    /** With decimals and symbol; in the smallest units if the run does not know the token. */
+    formatAmount: (units: bigint | string, token: string): string => {
+      const known = tokens[token.toLowerCase()];
+      if (known === undefined) return `${units} units of ${token}`;
+      return `${formatUnits(BigInt(units), known.decimals)} ${known.symbol}`;
+    },
     /** Signs and sends transactions, and reads the chain. */
     wallet: (name: string) =>
       createWalletClient({

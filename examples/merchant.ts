@@ -5,7 +5,7 @@ import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-regis
 import { erc20Abi, type Hex, parseEventLogs, parseUnits, zeroAddress, zeroHash } from "viem";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { api, sextant, contract, token, wallet } = openLocalRun();
+const { api, sextant, contract, token, wallet, formatAmount } = openLocalRun();
 const [merchant, agent] = [wallet("merchant"), wallet("agent")];
 const owner = merchant.account.address;
 const registry = { address: contract("CommerceRegistry"), abi: commerceRegistryAbi } as const;
@@ -77,7 +77,8 @@ for (;;) {
   const receipts = await sextant.listReceipts({ merchant_id }).take(20);
   const receipt = receipts.find(({ quote_hash }) => quote_hash === quoteHash);
   if (receipt !== undefined) {
-    console.log(`receipt ${receipt.receipt_id}: ${receipt.amount} paid in ${receipt.result_hash}`);
+    const paid = formatAmount(receipt.amount, token);
+    console.log(`receipt ${receipt.receipt_id}: ${paid} paid in ${receipt.result_hash}`);
     console.log(`next: open ${api}/explorer/merchants/${merchant_id}, or run`);
     console.log(`  node bin/sextant.mjs get quotes/${quoteHash}`);
     break;

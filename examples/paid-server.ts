@@ -10,6 +10,8 @@ import { HTTPFacilitatorClient, x402ResourceServer } from "@x402/core/server";
 import { ExactEvmScheme } from "@x402/evm/exact/server";
 
 const { PAY_TO = "", PORT = "3005", FACILITATOR_URL = "http://127.0.0.1:3004" } = process.env;
+if (PAY_TO === "")
+  throw new Error("Set PAY_TO to the address that is paid, and give it to npm start: -- --payee.");
 const network = "eip155:31337";
 // One cent of the USDC of a local run.
 const price = {

@@ -1,12 +1,12 @@
 // An agent that asks for its own policy before it acts: `npm start`, then `npx tsx examples/policy-agent.ts`.
 import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/generated/policy-account";
-import { encodeFunctionData, erc20Abi, formatUnits, type Hex, parseUnits } from "viem";
+import { encodeFunctionData, erc20Abi, type Hex, parseUnits } from "viem";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { api, sextant, token, contract, wallet } = openLocalRun();
+const { api, sextant, token, contract, wallet, formatAmount } = openLocalRun();
 const agent = wallet("agent");
 const merchant = wallet("merchant").account.address;
-const usdc = (amount: bigint | string) => `${formatUnits(BigInt(amount), 6)} USDC`;
+const usdc = (amount: bigint | string) => formatAmount(amount, token);
 const transfer = (to: Hex, amount: bigint) =>
   encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] });
 /** No check may be older than the agent's own newest transaction. */

@@ -6,7 +6,7 @@ import { openIntentOwner } from "./intent-owner.ts";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
 const run = openLocalRun();
-const { api, sextant, contract, wallet } = run;
+const { api, sextant, contract, wallet, formatAmount } = run;
 const solver = wallet("solver");
 const me = solver.account.address.toLowerCase();
 const book = { address: contract("IntentBook"), abi: intentBookAbi } as const;
@@ -25,7 +25,12 @@ async function bid(intent: Intent): Promise<void> {
   const executionHash = (requirements?.data_hash ?? zeroHash) as Hex;
   const args = [BigInt(id), ...amounts, 0n, BigInt(deadline), executionHash] as const;
   minBlock = await blockOf(solver, await solver.writeContract({ ...book, functionName: "submitBid", args }));
-  console.log(`bid on intent ${id}: takes ${amount_in_max}, gives ${amount_out_min}`);
+  console.log(`bid on intent ${id}: ${describe(amount_in_max, amount_out_min, intent)}`);
+}
+
+/** Amounts of both sides, as the solver sees them. */
+function describe(taken: string, given: string, { input_token, output_token }: Intent): string {
+  return `takes ${formatAmount(taken, input_token)}, gives ${formatAmount(given, output_token)}`;
 }
 
 async function fill({ intent_id: id, amount_in, amount_out }: Bid): Promise<void> {
@@ -68,8 +73,11 @@ for (let round = 1; round <= 2; round += 1) {
   const own = await findOwnBid(wanted);
   if (own?.status === "OPEN") minBlock = await owner.select(wanted, own.chain_bid_id ?? "");
 }
-const { status, fill: filled } = await sextant.getIntent({ id: wanted }, { minBlock });
-if (status !== "FILLED") throw new Error(`intent ${wanted} is ${status}; is npm start still running?`);
-console.log(`result: took ${filled?.amount_in}, gave ${filled?.amount_out} for intent ${wanted}`);
+const intent = await sextant.getIntent({ id: wanted }, { minBlock });
+const { status, fill: filled } = intent;
+if (status !== "FILLED" || filled === null) {
+  throw new Error(`intent ${wanted} is ${status}; is npm start still running?`);
+}
+console.log(`result for intent ${wanted}: ${describe(filled.amount_in, filled.amount_out, intent)}`);
 console.log(`next: open ${api}/explorer/intents/${wanted}, or run`);
 console.log(`  node bin/sextant.mjs list intents/${wanted}/bids`);

@@ -3,11 +3,13 @@ import { readFileSync } from "node:fs";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { createHttpRpcRequest } from "@sextant/contracts/deploy/rpc-request";
 import { openWorld } from "@sextant/simulator/world";
+import { findRunFolder } from "../src/cli/run-folder.ts";
+import { runFile } from "../src/local/run-files.ts";
 import { openDemoSession } from "./demo/demo-session.ts";
 import { replayDemo } from "./demo/replay-demo.ts";
 
 // Written by `npm start`, and gone when it ends.
-const LOCAL_FILE = ".sextant/local.json";
+const LOCAL_FILE = runFile(findRunFolder(process.env, process.env.SEXTANT_DATA ?? ".sextant"), "local");
 
 type LocalState = {
   readonly api: string;

@@ -35,7 +35,9 @@ async function startLocalRun() {
     state,
     node,
     start: (name: string) =>
-      startProgram(fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url)), { cwd: folder }),
+      startProgram(fileURLToPath(new URL(`../../examples/${name}.ts`, import.meta.url)), {
+        environment: { SEXTANT_DATA: data },
+      }),
     balance(name: string): Promise<bigint> {
       const owner = state.accounts.find((each) => each.name === name)?.address ?? "0x";
       const args = [owner] as const;
@@ -87,7 +89,7 @@ async function runMerchant({ start, state, balance }: LocalRun): Promise<void> {
   const before = await balance("merchant");
   const { code, out, err } = await start("merchant").ended;
   expect([code, err]).toEqual([0, ""]);
-  const [, id, paid] = /receipt (\d+): 250000 paid in (0x[0-9a-f]{64})/.exec(out) ?? [];
+  const [, id, paid] = /receipt (\d+): 0\.25 USDC paid in (0x[0-9a-f]{64})/.exec(out) ?? [];
   await opensNext(out);
   const [, quoteHash] = /quotes (0x[0-9a-f]{64})/.exec(out) ?? [];
   const { receipts } = (await (await fetch(`${state.api}/receipts?limit=1`)).json()) as {
@@ -100,9 +102,11 @@ async function runMerchant({ start, state, balance }: LocalRun): Promise<void> {
 async function runSolver({ start, state }: LocalRun): Promise<void> {
   const { code, out, err } = await start("solver").ended;
   expect([code, err]).toEqual([0, ""]);
-  const [, id] = /^result: took 700000, gave 600000 for intent (\d+)$/m.exec(out) ?? [];
+  const [, id] = /^result for intent (\d+): takes 0\.7 USDC, gives 0\.0002 WETH$/m.exec(out) ?? [];
   expect(out).toMatch(new RegExp(`^selected for intent ${id}: FILLED in 0x[0-9a-f]{64}$`, "m"));
-  expect(out.match(new RegExp(`^bid on intent ${id}: takes 700000, gives 600000$`, "gm"))).toHaveLength(1);
+  expect(
+    out.match(new RegExp(`^bid on intent ${id}: takes 0\\.7 USDC, gives 0\\.0002 WETH$`, "gm")),
+  ).toHaveLength(1);
   await opensNext(out);
   const intent = (await (await fetch(`${state.api}/intents/${id}`)).json()) as { fill: { solver: string } };
   const solver = state.accounts.find(({ name }) => name === "solver");
@@ -112,8 +116,6 @@ async function runSolver({ start, state }: LocalRun): Promise<void> {
 /** Buys three times and reads the rest. */
 async function runTypeScriptCalls({ state }: LocalRun): Promise<void> {
   const program = readFileSync("examples/calls.ts", "utf8")
-    .replace("http://127.0.0.1:3001", state.api)
-    .replace("http://127.0.0.1:3002", state.portfolio)
     // The sources of the package, which tests/packages installs.
     .replace("@sextant-index/client/", "@sextant/client/journal/")
     .replace("@sextant-index/client", "@sextant/client/sextant");
@@ -121,7 +123,11 @@ async function runTypeScriptCalls({ state }: LocalRun): Promise<void> {
   const payer = state.accounts.find(({ name }) => name === "payer");
   const calls = startProgram("calls.ts", {
     cwd: folder,
-    environment: { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" },
+    environment: {
+      PAYER_PRIVATE_KEY: payer?.privateKey ?? "",
+      SEXTANT_API_URL: state.api,
+      SEXTANT_PORTFOLIO_URL: state.portfolio,
+    },
   });
   const { code, out, err } = await calls.ended;
   expect([code, err]).toEqual([0, ""]);

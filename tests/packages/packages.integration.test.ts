@@ -208,10 +208,13 @@ async function buySnapshots(app: string, state: LocalState): Promise<ReadonlySet
   writeFileSync(join(app, "package.json"), '{"type":"module","private":true}');
   writeFileSync(join(app, "tsconfig.json"), JSON.stringify(TSCONFIG));
   const program = readFileSync(join(CHECKOUT, "examples/quickstart.ts"), "utf8");
-  writeFileSync(join(app, "quickstart.ts"), program.replaceAll("http://127.0.0.1:3002", state.portfolio));
+  writeFileSync(join(app, "quickstart.ts"), program);
   expect(findTypeErrors(app)).toBeNull();
   const payer = state.accounts.find(({ name }) => name === "payer");
-  const environment = { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" };
+  const environment = {
+    PAYER_PRIVATE_KEY: payer?.privateKey ?? "",
+    SEXTANT_PORTFOLIO_URL: state.portfolio,
+  };
   const hashes = new Set<string | undefined>();
   for (const execPath of NODES) {
     const { code, out, err } = await startProgram("quickstart.ts", { cwd: app, environment, execPath }).ended;
