@@ -550,7 +550,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Dispute>;
 
   /**
-   * Commerce analytics. Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Available from the finalized block on. (GET /analytics/commerce)
+   * Commerce analytics. Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Volumes add the smallest units of all tokens, except those of `volume_by_token`: for amounts of one token read that, or `/analytics/volumes`. Available from the finalized block on. (GET /analytics/commerce)
    *
    * @example
    * ```ts
