@@ -1,6 +1,6 @@
 // Operations of the API as the command line knows them: found by path, with their options, parameters and help.
 import { Fault } from "../lib/fault.ts";
-import { suggestName } from "../lib/nearest-name.ts";
+import { nearestName } from "../lib/nearest-name.ts";
 import { PROGRAM } from "../lib/program.ts";
 import type { ApiOperation, ApiParameter } from "./api-operation.ts";
 import type { ApiOptions, CommandExtension, CommandOption } from "./command.ts";
@@ -38,10 +38,11 @@ export function operationsFor(command: "get" | "list"): readonly ApiOperation[] 
   });
 }
 
-/** The operation whose path the operand is, such as `intents/15/bids`. */
-export function matchPath(command: "get" | "list", operand: string | undefined): OperationCall {
+/** The operation whose path the operands are, such as `intents/15/bids` or `intents 15 bids`. */
+export function matchPath(command: "get" | "list", operands: readonly string[]): OperationCall {
   const hint = `run \`${PROGRAM} ${command} --help\` to list what there is.`;
-  if (operand === undefined) throw new Fault("USAGE_INVALID", `Name what to ${command}; ${hint}`);
+  const operand = operands.join("/");
+  if (operand === "") throw new Fault("USAGE_INVALID", `Name what to ${command}; ${hint}`);
   if (/[?#]/.test(operand)) {
     throw new Fault("USAGE_INVALID", `Pass filters as options, such as --status open; ${hint}`);
   }
@@ -52,13 +53,38 @@ export function matchPath(command: "get" | "list", operand: string | undefined):
     const what = other === "list" ? "a list" : "not a list";
     throw new Fault("USAGE_INVALID", `${operand} is ${what}; run \`${PROGRAM} ${other} ${operand}\`.`);
   }
-  const paths = operationsFor(command).map(showPath);
-  throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${suggestName(operand, paths, hint)}`);
+  const nearest = suggestPath(command, operand);
+  const advice = nearest === null ? hint : `did you mean ${nearest}? Or ${hint}`;
+  throw new Fault("USAGE_INVALID", `The API has no ${operand}; ${advice}`);
+}
+
+/** The path with each word corrected; or the one that has the word in it, such as that of an intent's bids. */
+function suggestPath(command: "get" | "list", operand: string): string | null {
+  const other = command === "get" ? "list" : "get";
+  const words = new Set(API_OPERATIONS.flatMap(segmentsOf).filter((each) => !each.startsWith("{")));
+  const given = splitPath(operand).map((typed) => correctWord(typed, words));
+  for (const each of [command, other] as const) {
+    const operations = operationsFor(each);
+    const corrected = given.join("/");
+    const alike = operations.find((operation) => given.every((word) => segmentsOf(operation).includes(word)));
+    const example = alike && `\`${PROGRAM} ${each} ${fillPath(alike)}\``;
+    if (bestMatch(operations, corrected) !== null)
+      return each === command ? corrected : `\`${PROGRAM} ${each} ${corrected}\``;
+    if (alike) return `${showPath(alike)}, such as ${example}`;
+  }
+  return null;
+}
+
+/** A word of the API: in the plural, as its paths have it, or the nearest one. */
+function correctWord(typed: string, words: ReadonlySet<string>): string {
+  const plural = typed.replace(/y$/, "ie").replace(/s?$/, "s");
+  if (words.has(typed) || !/^[a-z-]+$/i.test(typed)) return typed;
+  return words.has(plural) ? plural : (nearestName(typed.toLowerCase(), words) ?? typed);
 }
 
 /** Chooses the path with the fewest parameters if several match: `attestations/schemas` is not an attestation. */
 function bestMatch(operations: readonly ApiOperation[], operand: string): OperationCall | null {
-  const given = operand.replace(/^\/+|\/+$/g, "").split("/");
+  const given = splitPath(operand);
   const matches = operations.flatMap((operation) => {
     const parameters = matchSegments(segmentsOf(operation), given);
     return parameters === null ? [] : [{ operation, parameters }];
@@ -80,6 +106,10 @@ function matchSegments(
     else if (segment !== text) return null;
   }
   return parameters;
+}
+
+function splitPath(operand: string): readonly string[] {
+  return operand.replace(/^\/+|\/+$/g, "").split("/");
 }
 
 function segmentsOf({ path }: ApiOperation): readonly string[] {
@@ -104,19 +134,32 @@ export function readArguments(
       const value = filters[toOptionName(parameter.name)];
       if (value !== undefined) return [[parameter.name, checkValue(parameter, value)]];
       if (!parameter.required) return [];
+      const { kind } = operation;
+      const command = kind === "list" ? "list" : "get";
+      const isPath = operationsFor(command).includes(operation);
+      // One of several values is enough.
+      const call = exampleOf(operation).replace(/,\S+/, "");
+      const example = isPath ? ` For example: \`${PROGRAM} ${command} ${call}\`` : "";
       throw new Fault(
         "USAGE_INVALID",
-        `--${toOptionName(parameter.name)} is required: ${parameter.description}${describeDirectory(operation)}`,
+        `--${toOptionName(parameter.name)} is required: ${parameter.description}${example}`,
       );
     }),
   );
 }
 
-/** Points to the list of all records, if the API has one alongside the list of an owner. */
-function describeDirectory({ path }: ApiOperation): string {
-  const directory = `/directory${path}`;
-  const hasDirectory = API_OPERATIONS.some((each) => each.path === directory);
-  return hasDirectory ? ` To list all of them, run \`${PROGRAM} list ${directory.slice(1)}\`.` : "";
+/** The list of all records in place of an owner's, if the API has one and no owner is given. */
+export function widenList(call: OperationCall, filters: ApiOptions): OperationCall {
+  const isComplete = call.operation.parameters.every(
+    ({ name, required, in: place }) =>
+      place === "path" || !required || filters[toOptionName(name)] !== undefined,
+  );
+  const all = isComplete ? undefined : findDirectory(call.operation);
+  return all === undefined ? call : { ...call, operation: all };
+}
+
+function findDirectory({ path }: ApiOperation): ApiOperation | undefined {
+  return API_OPERATIONS.find((each) => each.path === `/directory${path}`);
 }
 
 function checkValue({ name, values }: ApiParameter, value: string): string {
@@ -129,10 +172,11 @@ function checkValue({ name, values }: ApiParameter, value: string): string {
 
 function optionsOf(operation: ApiOperation): Record<string, CommandOption> {
   const named = optionParameters(operation).map(({ name, values, type, required, description }) => {
+    const need = findDirectory(operation) ? " (without it: all of them)" : " (required)";
     const option: CommandOption = {
       type: "string",
       valueName: values === null ? (type === "integer" ? "N" : "VALUE") : listValues(values),
-      description: `${toClause(description)}${required ? " (required)" : ""}`,
+      description: `${toClause(description)}${required ? need : ""}`,
     };
     return [toOptionName(name), option] as const;
   });
@@ -172,9 +216,9 @@ export function extendByPath(command: "get" | "list"): CommandExtension {
   return {
     operands: [...new Set(operations.map(({ path }) => path.slice(1).replace(/\{.*/, "")))],
     options: mergeOptions(operations.map(optionsOf)),
-    describe([operand]) {
-      if (operand === undefined) return { text: describeIndex(command, operations), options: {} };
-      const { operation } = matchPath(command, operand);
+    describe(given) {
+      if (given.length === 0) return { text: describeIndex(command, operations), options: {} };
+      const { operation } = matchPath(command, given);
       return {
         text: [describeOperation(operation)],
         options: optionsOf(operation),

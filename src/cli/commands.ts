@@ -110,7 +110,8 @@ export const COMMANDS: readonly Command[] = [
     options: { url: apiUrl, json },
     client: {
       operands: "PATH",
-      operandsMax: 1,
+      // A path may be given in parts: `get intents 15`.
+      operandsMax: 3,
       examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
       extend: byPath("get"),
     },
@@ -131,7 +132,8 @@ export const COMMANDS: readonly Command[] = [
     },
     client: {
       operands: "PATH",
-      operandsMax: 1,
+      // A path may be given in parts: `get intents 15`.
+      operandsMax: 3,
       examples: [
         "list intents --status open",
         "list intents/15/bids --limit 5",

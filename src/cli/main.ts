@@ -8,8 +8,8 @@ import { systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { type Command, withOptions } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
-import { createDisplay } from "./display/display.ts";
-import { toPlainText } from "./display/plain-text.ts";
+import { columnsOf, createDisplay } from "./display/display.ts";
+import { hangText, toPlainText } from "./display/plain-text.ts";
 import { ProgressLine } from "./display/progress.ts";
 import { describeFailure, INTERRUPTED, OutputError } from "./exit-codes.ts";
 import { helpWidth } from "./help.ts";
@@ -46,7 +46,10 @@ export async function main(host: Host): Promise<void> {
     const { sentences, exit } = describeFailure(thrown, showStack);
     // A reader such as `head` that has seen enough interrupts the command, which is not a failure.
     const isEnough = output.closed.aborted && exit === INTERRUPTED;
-    if (!isEnough) host.stderr.write(formatFailure(sentences, showStack ? thrown : null));
+    if (!isEnough) {
+      const lines = sentences.flatMap((each) => hangText(`sextant: ${each}`, columnsOf(host.stderr)));
+      host.stderr.write(formatFailure(lines, showStack ? thrown : null));
+    }
     host.exitCode = isEnough ? 0 : exit;
   }
   // A leaked timer or socket must not keep a finished command alive.
@@ -162,7 +165,7 @@ function stopOnSignal(host: Host): AbortSignal {
 }
 
 function formatFailure(sentences: readonly string[], shown: unknown): string {
-  const lines = sentences.map((line) => `sextant: ${line}\n`).join("");
+  const lines = sentences.map((line) => `${line}\n`).join("");
   const stacks: string[] = [];
   for (let error: unknown = shown; error instanceof Error; error = error.cause) {
     stacks.push(error.stack ?? String(error));

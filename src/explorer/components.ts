@@ -17,6 +17,7 @@ import {
   shorten,
   splitWords,
 } from "./format.ts";
+import { formatBasisPoints } from "./protocol-numbers.ts";
 
 /** A part of a page with its own heading. */
 export function card(
@@ -201,8 +202,10 @@ function shownNumber({ text, exact }: ShownNumber): Html {
 /** Basis points as percent, exactly. */
 export function basisPoints(value: unknown): Html {
   const text = String(value);
-  if (!/^[0-9]{1,20}$/.test(text)) return unknown();
-  return html`<span class="number" title="${text} basis points">${formatUnits(text, 2).text} %</span>`;
+  const percent = formatBasisPoints(text);
+  return percent === null
+    ? unknown()
+    : html`<span class="number" title="${text} basis points">${percent}</span>`;
 }
 
 /** The coin of the chain, or a token that the deployment file names; null for any other. */

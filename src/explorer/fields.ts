@@ -23,6 +23,7 @@ import {
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
+import { railName } from "./protocol-numbers.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -52,13 +53,6 @@ const FOREIGN_TEXTS: Readonly<Record<string, (text: string) => Html>> = {
   request_id: name,
   service_id: name,
 };
-
-const RAILS = ["Transfer", "Swap", "Facilitator", "x402"] as const;
-
-/** How it is paid; a number that the protocol does not name stays one. */
-export function railName(rail: unknown): string {
-  return RAILS[Number(rail)] ?? `Rail ${String(rail)}`;
-}
 
 export const activeStatus = (active: unknown): Html => status(active === true ? "ACTIVE" : "INACTIVE");
 

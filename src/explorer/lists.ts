@@ -11,6 +11,7 @@ import { formatPercent } from "./format.ts";
 import type { List } from "./list.ts";
 import { addNames, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
+import { kindName, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./protocol-numbers.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
 
@@ -292,36 +293,29 @@ export const disputesPage = defineListPage(disputeList, {
 
 type Signal = RecordOf<typeof signal>;
 
-const SUBJECTS = ["merchant", "service", "facilitator", "agent"] as const;
-const KINDS = ["verification", "risk", "compliance", "fulfillment"] as const;
-
-export function kindName(kind: number): string {
-  const word = KINDS[kind];
-  return word === undefined ? `Kind ${kind}` : word.charAt(0).toUpperCase() + word.slice(1);
-}
-
 /** A signal about risk warns; the others speak for their subject, or only about it. */
 function kindBadge({ kind }: Signal): Html {
-  const tone = KINDS[kind] === "risk" ? "warn" : KINDS[kind] === "verification" ? "good" : "plain";
+  const tone =
+    SIGNAL_KINDS[kind] === "risk" ? "warn" : SIGNAL_KINDS[kind] === "verification" ? "good" : "plain";
   return badge(kindName(kind), tone);
 }
 
 /** The subject of a signal, as a link if it has a page. */
 function subjectLink({ subject_type, subject_id }: Signal, page: PageContext): Html {
-  const kind = SUBJECTS[subject_type];
+  const kind = SIGNAL_SUBJECTS[subject_type];
   if (kind === undefined) return html`Subject type ${subject_type} #${subject_id}`;
   return html`<span class="soft">${kind}</span> ${recordLink(page, kind, subject_id)}`;
 }
 
 /** The filter for signals about a record, as the contract numbers what a signal is about. */
-export const signalsAbout = (kind: (typeof SUBJECTS)[number], subject_id: string) => ({
-  subject_type: String(SUBJECTS.indexOf(kind)),
+export const signalsAbout = (kind: (typeof SIGNAL_SUBJECTS)[number], subject_id: string) => ({
+  subject_type: String(SIGNAL_SUBJECTS.indexOf(kind)),
   subject_id,
 });
 
 export const signalList: List<Signal> = {
   route: "/trust-signals",
-  words: { subject_type: SUBJECTS, kind: KINDS },
+  words: { subject_type: SIGNAL_SUBJECTS, kind: SIGNAL_KINDS },
   columns: [
     ["Signal", (each) => html`<span class="record">#${each.signal_id}</span>`],
     ["Kind", kindBadge],

@@ -124,7 +124,22 @@ describe("get", () => {
 
   it.each<[string, readonly string[], number, RegExp]>([
     ["no record", ["get", "agents/99999999"], 2, /^sextant: .+\n$/],
-    ["a path that is not there", ["get", "agent/1"], 64, /The API has no agent\/1; run `node bin/],
+    ["an unknown path", ["get", "xyzzy/1"], 64, /The API has no xyzzy\/1; run `node bin/],
+    [
+      "a singular",
+      ["get", "agent/1"],
+      64,
+      /The API has no agent\/1; did you mean agents\/1\? Or run `node bin/,
+    ],
+    ["a singular in two parts", ["get", "intent", "1"], 64, /no intent\/1; did you mean intents\/1\?/],
+    [
+      "a part of a path",
+      ["list", "bid"],
+      64,
+      /did you mean intents\/ID\/bids, such as `node bin\/sextant\.mjs list intents\/\d+\/bids`\?/,
+    ],
+    ["a singular in y", ["list", "policy"], 64, /did you mean accounts\/ADDRESS\/policies, such as `/],
+    ["a list by its singular", ["get", "catalog"], 64, /did you mean catalogs\/HASH, such as `/],
     ["nothing", ["get"], 64, /Name what to get; run/],
     ["a list", ["get", "intents"], 64, /intents is a list; run `node bin\/sextant\.mjs list intents`/],
     [
@@ -149,9 +164,9 @@ describe("get", () => {
     ["a value", ["list", "intents", "--status", "lost"], 64, /--status must be one of open, filled, /],
     [
       "a missing filter",
-      ["list", "agents"],
+      ["list", "documents"],
       64,
-      /--owner is required: Owner address\. To list all of them, run `.+ list directory\/agents`\.$/m,
+      /--hash is required: .+ For example: `node bin\/sextant\.mjs list documents --hash 0x[0-9a-f]{64}`$/m,
     ],
     ["no block", ["get", "agents/1", "--block", "-1"], 64, /--block/],
     ["no number", ["list", "intents", "--limit", "0"], 64, /--limit must be a whole number of at least 1/],
@@ -218,26 +233,24 @@ describe("list", () => {
     expect((await whole.ended).out.split("\n").length - 1).toBe(300);
   });
 
-  it("shows a table that fits 80 columns, and all columns if nothing limits it", async () => {
+  it("shows all columns and whole values in a pipe, and with --wide", async () => {
     const [first] = await stage.pages("/intents", "intents", 1);
     const { intent_id, owner, status } = first as Record<string, string>;
-    const narrow = await run(["list", "intents", "--limit", "3"], { columns: 80 });
-    const [head = "", row = "", ...rest] = narrow.out.split("\n");
-    expect(head).toMatch(/^intent_id +status +owner +intent_type +input_token +output_token$/);
-    expect(row).toMatch(
-      new RegExp(`^${intent_id} +${status} +${owner?.slice(0, 6)}[0-9a-f]*…${owner?.slice(-4)} `),
-    );
-    expect(rest).toHaveLength(3);
-    for (const line of narrow.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
-    expect(narrow.err).toContain("3 shown, and there are more: --limit N or --all\n");
-    expect(narrow.err.replace(/\s+/g, " ")).toContain(
-      "hidden: amount_in_max, amount_out_min, deadline, slippage_bps, nonce, block_number; see --wide or --json",
-    );
     const wide = await run(["list", "intents", "--limit", "3", "--wide"], { columns: 80 });
     const piped = await run(["list", "intents", "--limit", "3"]);
     expect(piped.out).toBe(wide.out);
     expect(piped.err).toBe("");
+    expect(piped.out).toMatch(/^intent_id +status +owner +intent_type +input_token +output_token .* nonce /);
     expect(piped.out).toMatch(new RegExp(`\n${intent_id} +${status} +${owner} `));
+  });
+
+  it("lists the agents of all owners, or those of one", async () => {
+    const list = async (...args: string[]) => (await run(["list", ...args, "--json"])).out;
+    expect(await list("agents")).toBe(await list("directory/agents"));
+    const [{ owner } = {}] = await stage.pages("/directory/agents", "agents", 1);
+    const own = await list("agents", "--owner", String(owner));
+    expect(own).toContain(`"owner":"${owner}"`);
+    expect(own.length).toBeLessThan((await list("agents")).length);
   });
 
   it("shows records of several kinds in one table", async () => {

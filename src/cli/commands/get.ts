@@ -6,21 +6,24 @@ import type { RunClientCommand } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
-import { fetchOverHttp } from "../http-fetch.ts";
+import { formatTotals } from "../display/totals.ts";
 import { openReader } from "../open-reader.ts";
+import { ReadBlock } from "../read-block.ts";
 
 export const getCommand: RunClientCommand = async (context) => {
   const { environment, operands, options, filters, display, print, stop } = context;
-  const found = matchPath("get", operands[0]);
+  const isTerminal = display.columns !== null;
+  const found = matchPath("get", operands);
   const { operation } = found;
   const parameters = { ...found.parameters, ...readArguments(operation, filters) };
-  const sextant = openReader(environment, { fetch: fetchOverHttp });
-  const done = display.progress(`Reading ${operands[0]}`);
+  const block = new ReadBlock(context);
+  const sextant = openReader(environment, block);
+  const done = display.progress(`Reading ${operands.join("/")}`);
   const result = await runRead(sextant, { operation, parameters }, { filters, signal: stop }).finally(done);
   if (operation.kind === "document") {
     const { text, json } = result as PublishedDocument;
     // A document is its bytes. A terminal gets what means the same and cannot steer it.
-    await print(display.columns === null ? text : `${toPlainJson(json, 2)}\n`);
+    await print(!isTerminal ? text : `${toPlainJson(json, 2)}\n`);
     return 0;
   }
   const record = result as Readonly<Record<string, unknown>>;
@@ -28,7 +31,14 @@ export const getCommand: RunClientCommand = async (context) => {
     await print(`${toPlainJson(record)}\n`);
     return 0;
   }
-  const [named = record] = await new TokenAmounts(sextant, stop).name([record]);
+  await block.show(sextant);
+  const totals = operation.id === "getTotals" && isTerminal ? formatTotals(record, display) : null;
+  if (totals !== null) {
+    await print(`${totals.join("\n")}\n`);
+    return 0;
+  }
+  const amounts = new TokenAmounts(sextant, stop, isTerminal ? "symbol and address" : null);
+  const [named = record] = await amounts.name([record]);
   await print(`${formatRecord(named, display).join("\n")}\n`);
   return 0;
 };

@@ -82,3 +82,34 @@ it("names the amounts of all pages of bids by the tokens of their intent, in one
   expect(await amounts.name([bid], "7")).toEqual(expected);
   expect(requests()).toBe(2);
 });
+
+it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, and units of what has no token", async () => {
+  const { amounts } = open();
+  const named = (form: "symbol" | "symbol and address") =>
+    new TokenAmounts(
+      { getDeployments: async () => ({ tokens: TOKENS }), getIntent: async () => ({}) } as never,
+      new AbortController().signal,
+      form,
+    );
+  const record = {
+    ...{ payment_rail: 3, protocol_fee_bps: 30, slippage_bps: "50", kind: 1, subject_type: 0 },
+    ...{ token: COIN, max_per_day: "0", max_per_payment: "1500000000000000000", bond: "2500000000000000000" },
+    ...{ settled_volume: "1000000000000000000", other: { settled_volume: "12345", kind: "delegate" } },
+    unknown: [{ token: OTHER, settled_volume: "12345" }],
+  };
+  expect(await amounts.name([{ payment_rail: 3, bond: "1", slippage_bps: "50" }])).toEqual([
+    { payment_rail: 3, bond: "1", slippage_bps: "50" },
+  ]);
+  expect(await named("symbol").name([record])).toEqual([
+    {
+      ...{ payment_rail: "x402", protocol_fee_bps: "0.3 %", slippage_bps: "0.5 %" },
+      ...{ kind: "Risk", subject_type: "merchant", token: "ETH", max_per_day: "no limit" },
+      ...{ max_per_payment: "1.5 ETH", bond: "2.5 ETH", settled_volume: "1 ETH" },
+      other: { settled_volume: "12345 units of ETH", kind: "delegate" },
+      unknown: [{ token: OTHER, settled_volume: "12,345 units" }],
+    },
+  ]);
+  expect(await named("symbol and address").name([{ token: COIN, amount: "0" }])).toEqual([
+    { token: `ETH ${COIN}`, amount: "0 ETH" },
+  ]);
+});

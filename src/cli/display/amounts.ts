@@ -1,7 +1,9 @@
-// Amounts of the index for people: symbol and decimals of tokens that the deployment names, raw units of others.
+// Amounts and numbers of the index for people: symbol and decimals of tokens that the deployment names, units of others.
 import type { Sextant } from "@sextant/client/sextant";
 import { formatUnits } from "../../explorer/format.ts";
+import { describeNumber } from "../../explorer/protocol-numbers.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
+import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { toPlainText } from "./plain-text.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -15,19 +17,27 @@ const DECIMALS_MAX = 80;
 const UNITS = /^[0-9]{1,80}$/;
 // Only zeros would be seen of it.
 const TINY = /^0\.0{6}…$/;
+// A volume is of one token if the record names it, otherwise a sum over several.
+const VOLUME = /(?:^|_)(?:volume|protocol_fees)$/;
+const TOKEN = /(?:^|_)token$/;
 
 type Reader = Pick<Sextant, "getDeployments" | "getIntent">;
+
+/** Terminals also get words for numbers, and tokens by symbol: alone in a cell, or with the address. */
+type TokenForm = "symbol" | "symbol and address";
 
 /** Reads the tokens with the first amount, in one request, and none for records without amounts. */
 export class TokenAmounts {
   readonly #sextant: Reader;
   readonly #signal: AbortSignal;
+  readonly #form: TokenForm | null;
   #tokens: Promise<Tokens> | null = null;
   #intent: Promise<Fields> | null = null;
 
-  constructor(sextant: Reader, signal: AbortSignal) {
+  constructor(sextant: Reader, signal: AbortSignal, form: TokenForm | null = null) {
     this.#sextant = sextant;
     this.#signal = signal;
+    this.#form = form;
   }
 
   /**
@@ -38,14 +48,24 @@ export class TokenAmounts {
     records: readonly T[],
     intentOfBids: string | null = null,
   ): Promise<readonly T[]> {
-    if (!records.some((each) => hasAmount(each))) return records;
-    const [tokens, around] = await Promise.all([this.#read(), this.#readIntent(intentOfBids)]);
-    return records.map((each) => nameAmounts(each, around, tokens) as T);
+    const isNeeded = records.some((each) => hasAmount(each, this.#form));
+    if (!isNeeded && this.#form === null) return records;
+    const [tokens, around] = await Promise.all([
+      isNeeded ? this.#read() : (new Map() as Tokens),
+      this.#readIntent(intentOfBids),
+    ]);
+    return records.map((each) => nameAmounts(each, around, { tokens, form: this.#form }) as T);
   }
 
   /** Null if the token is not known. */
   async format(units: string, token: string | null): Promise<string | null> {
     return token === null ? null : formatKnown(units, token, await this.#read());
+  }
+
+  /** Null if the token is not known. */
+  async symbol(token: string): Promise<string | null> {
+    const known = (await this.#read()).get(token);
+    return known === undefined ? null : toPlainText(known.symbol);
   }
 
   #read(): Promise<Tokens> {
@@ -67,32 +87,52 @@ export class TokenAmounts {
   }
 }
 
-function hasAmount(value: unknown, depth = 0): boolean {
+function hasAmount(value: unknown, form: TokenForm | null, depth = 0): boolean {
   if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return false;
+  const isAmount = (name: string) =>
+    Object.hasOwn(AMOUNT_TOKENS, name) || (form !== null && (name === "bond" || VOLUME.test(name)));
   return Object.entries(value).some(
-    ([name, each]) => (Object.hasOwn(AMOUNT_TOKENS, name) && each !== null) || hasAmount(each, depth + 1),
+    ([name, each]) => (isAmount(name) && each !== null) || hasAmount(each, form, depth + 1),
   );
 }
+
+type Naming = { readonly tokens: Tokens; readonly form: TokenForm | null };
 
 /** A nested record, such as the fill of an intent, has the tokens of the record around it. */
-function nameAmounts(value: unknown, around: Fields, tokens: Tokens, depth = 0): unknown {
+function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return value;
-  if (Array.isArray(value)) return value.map((each) => nameAmounts(each, around, tokens, depth + 1));
+  if (Array.isArray(value)) return value.map((each) => nameAmounts(each, around, naming, depth + 1));
   const fields: Fields = { ...around, ...value };
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => {
-      // A solver states the fee of a bid without its token.
-      if (name === "fee" && typeof each === "string") return [name, `${formatUnits(each, null).text} units`];
-      if (!Object.hasOwn(AMOUNT_TOKENS, name) || typeof each !== "string")
-        return [name, nameAmounts(each, fields, tokens, depth + 1)];
-      const token = fields[AMOUNT_TOKENS[name] ?? ""];
-      return [name, (typeof token === "string" && formatKnown(each, token, tokens)) || each];
-    }),
+    Object.entries(value).map(([name, each]) => [
+      name,
+      nameAmount(name, each, fields, naming) ?? nameAmounts(each, fields, naming, depth + 1),
+    ]),
   );
 }
 
-function formatKnown(units: string, token: string, tokens: Tokens): string | null {
-  const known = tokens.get(token);
+/** Null for what stays as it is. */
+function nameAmount(name: string, value: unknown, fields: Fields, { tokens, form }: Naming): string | null {
+  if (typeof value !== "string" && (form === null || typeof value !== "number")) return null;
+  const text = String(value);
+  // A solver states the fee of a bid without its token.
+  if (name === "fee") return `${formatUnits(text, null).text} units`;
+  if (Object.hasOwn(AMOUNT_TOKENS, name)) {
+    const words = form === null ? null : describeNumber(name, text);
+    return words ?? formatKnown(text, fields[AMOUNT_TOKENS[name] ?? ""], tokens);
+  }
+  if (form === null) return null;
+  // The registry holds bonds in the coin of the chain.
+  if (name === "bond") return formatKnown(text, ZERO_ADDRESS, tokens);
+  if (VOLUME.test(name))
+    return formatKnown(text, fields.token, tokens) ?? `${formatUnits(text, null).text} units`;
+  const symbol = TOKEN.test(name) ? tokens.get(text)?.symbol : undefined;
+  if (symbol !== undefined) return toPlainText(form === "symbol" ? symbol : `${symbol} ${text}`);
+  return describeNumber(name, text);
+}
+
+function formatKnown(units: string, token: unknown, tokens: Tokens): string | null {
+  const known = typeof token === "string" ? tokens.get(token) : undefined;
   if (known === undefined || !UNITS.test(units) || !(known.decimals <= DECIMALS_MAX)) return null;
   const { text } = formatUnits(units, known.decimals);
   return toPlainText(TINY.test(text) ? `${units} units of ${known.symbol}` : `${text} ${known.symbol}`);

@@ -1,4 +1,5 @@
 // Shows results on a terminal: its width, colours, progress and notes. Only the result itself goes to a file or program.
+import { hangText } from "./plain-text.ts";
 import { ERASE_LINE } from "./progress.ts";
 
 export type Display = {
@@ -36,13 +37,19 @@ export function createDisplay(options: {
   const isCapable = TERM !== "dumb";
   const hasColors = out.isTTY === true && isCapable && (NO_COLOR === undefined || NO_COLOR === "");
   const isWatched = err.isTTY === true;
+  const report = (text: string) => void err.write(`${hangText(text, columnsOf(err)).join("\n")}\n`);
   return {
-    columns: out.isTTY === true ? Math.max(out.columns ?? COLUMNS, COLUMNS_MIN) : null,
+    columns: columnsOf(out),
     style: (style, text) => (hasColors ? `\u001b[${CODES[style]}m${text}\u001b[0m` : text),
     progress: (text) => (isWatched && isCapable ? startSpinner(err, text) : () => undefined),
-    note: (text) => void (isWatched && err.write(`${text}\n`)),
-    report: (text) => void err.write(`${text}\n`),
+    note: (text) => (isWatched ? report(text) : undefined),
+    report,
   };
+}
+
+/** The width of a terminal; null for a file or a program. */
+export function columnsOf({ isTTY, columns }: Pick<Stream, "isTTY" | "columns">): number | null {
+  return isTTY === true ? Math.max(columns || COLUMNS, COLUMNS_MIN) : null;
 }
 
 function startSpinner(stream: Stream, text: string): () => void {

@@ -10,6 +10,8 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 const ASCII = /^[ -~]*$/;
 const MARK = /\p{M}/u;
+// Colours of our own: toPlainText has taken such characters out of other text.
+const STYLES = /\p{Cc}\[\d+m/gu;
 
 /** One line, each unsafe character shown as a dot. */
 export function toPlainText(text: string): string {
@@ -39,7 +41,7 @@ function stringify(value: unknown, indent: number): string {
 export function widthOf(text: string): number {
   if (ASCII.test(text)) return text.length;
   let width = 0;
-  for (const character of text) width += widthOfCharacter(character);
+  for (const character of text.replace(STYLES, "")) width += widthOfCharacter(character);
   return width;
 }
 
@@ -52,6 +54,9 @@ export function widestOf(texts: Iterable<string>): number {
   for (const text of texts) widest = Math.max(widest, widthOf(text));
   return widest;
 }
+
+/** Both ends of an address or hash: 0x1234…abcd. */
+export const SHORT_HEX = 11;
 
 /** At most so many columns; what is left out is marked. Addresses and hashes keep both ends, by which people know them. */
 export function shortenText(text: string, widthMax: number): string {
@@ -70,9 +75,16 @@ export function shortenText(text: string, widthMax: number): string {
   return `${kept}…`;
 }
 
-/** Lines of at most so many columns; a longer word has a line of its own. */
+/** Lines of at most so many columns; a longer word, or a command between backticks, has a line of its own. */
 export function wrapText(text: string, width: number): string[] {
-  return joinParts(text.split(/\s+/), " ", width);
+  return joinParts(text.match(/[^\s`]*`[^`]*`\S*|\S+/g) ?? [""], " ", width);
+}
+
+/** Lines that begin below the text of the first one; null for no terminal. */
+export function hangText(text: string, columns: number | null, indent = 2): string[] {
+  const [first = "", ...others] = fitText(text, columns, 0);
+  if (columns === null || others.length === 0) return [first];
+  return [first, ...wrapText(others.join(" "), columns - indent).map((line) => " ".repeat(indent) + line)];
 }
 
 /** One line, or as many as a terminal of that width needs if the text follows an indent; null for no terminal. */

@@ -21,7 +21,12 @@ export function formatRecord(record: Fields, display: Display, depth = 0): strin
     }
     const blanks = " ".repeat(Math.max(0, width - widthOf(name)));
     const column = indent.length + width + 2;
-    const [first = "", ...rest] = fitText(formatField(name, value), display.columns, column);
+    const text = formatField(name, value);
+    const [first = "", ...rest] = fitText(text, display.columns, column);
+    // A hash that does not fit next to its name has a line of its own, so that it can be copied.
+    if (rest.length === 0 && display.columns !== null && column + widthOf(text) > display.columns) {
+      return [`${indent}${label}`, `${indent}  ${text}`];
+    }
     return [
       `${indent}${label}${blanks}  ${first}`.trimEnd(),
       ...rest.map((line) => " ".repeat(column) + line),
@@ -29,7 +34,8 @@ export function formatRecord(record: Fields, display: Display, depth = 0): strin
   });
 }
 
-const TIME_NAME =
+/** Fields that have a time. */
+export const TIME_NAME =
   /(?:^|_)(?:timestamp|deadline|valid_until|start|time|(?:created|updated|expires|resets)_at)$|Timestamp$/;
 // Seconds from 2001 on, or ISO 8601: other numbers are blocks or counts.
 const TIME = /^(?:\d{10,11}|\d{4}-\d{2}-\d{2}T[\d:.]+Z)$/;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDisplay } from "./display.ts";
-import { shortenText, toPlainJson, toPlainText, widthOf } from "./plain-text.ts";
+import { hangText, shortenText, toPlainJson, toPlainText, widthOf, wrapText } from "./plain-text.ts";
 import { formatHead, formatRow, layOutTable } from "./table.ts";
 
 const UNSAFE = /[\p{C}\p{Zl}\p{Zp}]/u;
@@ -78,6 +78,15 @@ describe("third-party text", () => {
     );
     expect(toPlainText("\u001b[31m\u009b1m\u202e\u200f\r\n\u2028\u{e0041}x")).toBe("·[31m·1m······x");
     expect(toPlainJson("\u0085\u{e0041}")).toBe('"\\u0085\\udb40\\udc41"');
+  });
+
+  it("wraps text below its first line, without its colours, and keeps commands whole", () => {
+    const text = "one two three `run this --now` four";
+    expect(hangText(text, null)).toEqual([text]);
+    expect(hangText(text, 80)).toEqual([text]);
+    expect(hangText(text, 20)).toEqual(["one two three", "  `run this --now`", "  four"]);
+    expect(hangText("one two three", 8, 4)).toEqual(["one two", "    three"]);
+    expect(wrapText("\u001b[1mone\u001b[0m \u001b[2mtwo\u001b[0m", 7)).toHaveLength(1);
   });
 
   it("cuts text by columns, keeping both ends of an address", () => {

@@ -1,6 +1,6 @@
 // Tables for people: aligned columns that fit the terminal, or whole values if the output is not a terminal.
 import type { Display } from "./display.ts";
-import { fitText, shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
+import { fitText, SHORT_HEX, shortenText, toPlainText, widestOf, widthOf } from "./plain-text.ts";
 
 export type TableColumn = {
   readonly title: string;
@@ -19,8 +19,6 @@ export type TableLayout = {
 };
 
 const GAP = 2;
-// Both ends of an address: 0x1234…abcd.
-const SHORT = 11;
 
 /** Narrows the widest columns until the table fits, then leaves out the last ones. */
 export function layOutTable(
@@ -33,7 +31,7 @@ export function layOutTable(
   if (available === null) return { columns, widths, isNarrow: false };
   const least = columns.map(({ title, isWhole }, index) => {
     const content = contents[index] ?? 0;
-    return Math.max(widthOf(title), isWhole ? content : Math.min(content, SHORT));
+    return Math.max(widthOf(title), isWhole ? content : Math.min(content, SHORT_HEX));
   });
   let count = columns.length;
   while (count > 1 && totalOf(least.slice(0, count)) > available) count -= 1;
@@ -106,7 +104,8 @@ export function listHidden(columns: readonly TableColumn[], { columns: shown }: 
 function formatCells({ columns, widths, isNarrow }: TableLayout, cells: readonly string[]): string {
   const padded = cells.map((cell, index) => {
     const width = widths[index] ?? 0;
-    const text = isNarrow ? shortenText(cell, width) : cell;
+    // A later page may have longer numbers: they stay whole, and their line is longer.
+    const text = isNarrow && columns[index]?.isWhole !== true ? shortenText(cell, width) : cell;
     const blanks = " ".repeat(Math.max(0, width - widthOf(text)));
     return columns[index]?.align === "right" ? blanks + text : text + blanks;
   });

@@ -18,10 +18,10 @@ import {
   unavailable,
 } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
-import { railName } from "../fields.ts";
 import { shorten } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
+import { railName } from "../protocol-numbers.ts";
 import { columns } from "../record-page.ts";
 import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../volume-charts.ts";
 import { type Flows, flowCard } from "./money-flow.ts";

@@ -11,8 +11,9 @@ import type { PageRequest } from "../context.ts";
 import { readEvents } from "../events.ts";
 import { activeStatus, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
-import { disputeList, kindName, receiptList, serviceList, signalList, signalsAbout } from "../lists.ts";
+import { disputeList, receiptList, serviceList, signalList, signalsAbout } from "../lists.ts";
 import { exampleFrom } from "../page.ts";
+import { kindName } from "../protocol-numbers.ts";
 import {
   changesWithin,
   columns,
