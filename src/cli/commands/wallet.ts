@@ -1,6 +1,11 @@
 // `sextant wallet`, `diff` and `exposure`: buy what is sold about a wallet, once and within the limits, and show it.
 
 import { SextantError } from "@sextant/client/errors";
+import type {
+  ExposureOverview,
+  PortfolioDiffOverview,
+  PortfolioOverview,
+} from "@sextant/client/generated/records";
 import { assertChecksum } from "@sextant/client/http/wallet-address";
 import type {
   Exposure,
@@ -19,7 +24,13 @@ import { findPaidAction, type OpenClient, openClient } from "../client-settings.
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
-import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
+import {
+  formatDiffOverview,
+  formatExposureOverview,
+  formatQuote,
+  formatSnapshotOverview,
+} from "../display/paid-overview.ts";
+import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
 
@@ -32,6 +43,8 @@ type Sold = {
   readonly noun: string;
   /** The tables of its full form; throws a TypeError for another form. */
   format(data: unknown, display: Display): readonly string[];
+  /** The tables of its summary, for a terminal. */
+  formatOverview(data: unknown, display: Display): readonly string[];
 };
 
 const PURCHASE_LENGTH_MAX = 200;
@@ -41,6 +54,7 @@ export const walletCommand = createPaidCommand({
   operation: "getPortfolio",
   noun: "snapshot",
   format: (data, display) => formatSnapshot(data as PortfolioSnapshot, display),
+  formatOverview: (data, display) => formatSnapshotOverview(data as PortfolioOverview, display),
 });
 
 export const diffCommand = createPaidCommand({
@@ -48,6 +62,7 @@ export const diffCommand = createPaidCommand({
   operation: "getPortfolioDiff",
   noun: "difference",
   format: (data, display) => formatDiff(data as PortfolioDiff, display),
+  formatOverview: (data, display) => formatDiffOverview(data as PortfolioDiffOverview, display),
 });
 
 export const exposureCommand = createPaidCommand({
@@ -55,6 +70,7 @@ export const exposureCommand = createPaidCommand({
   operation: "getExposure",
   noun: "exposure",
   format: (data, display) => formatExposure(data as Exposure, display),
+  formatOverview: (data, display) => formatExposureOverview(data as ExposureOverview, display),
 });
 
 function createPaidCommand(sold: Sold): RunClientCommand {
@@ -87,7 +103,7 @@ async function buy(
   { sextant }: OpenClient,
   sold: Sold,
   parameters: PaidParameters,
-  { options, display, print, stop }: ClientContext,
+  { options, filters, display, print, stop }: ClientContext,
 ): Promise<number> {
   const purchase = readPurchase(options);
   const done = display.progress(`Paying for the ${sold.noun}`);
@@ -98,16 +114,18 @@ async function buy(
     await print(`${toPlainJson(data)}\n`);
     display.report(formatReceipt(receipt));
   } else {
-    const lines = fitText(formatReceipt(receipt), display.columns, 0);
-    await print([...formatPaid(sold, data, display), "", ...lines, ""].join("\n"));
+    const lines = hangText(formatReceipt(receipt), display.columns);
+    const isOverview = filters.detail === "summary" && display.columns !== null;
+    const format = isOverview ? sold.formatOverview : sold.format;
+    await print([...formatPaid(format, data, display), "", ...lines, ""].join("\n"));
   }
   return 0;
 }
 
 /** Always shows what was paid for: a form that this version does not know is shown by its fields. */
-function formatPaid(sold: Sold, data: unknown, display: Display): readonly string[] {
+function formatPaid(format: Sold["format"], data: unknown, display: Display): readonly string[] {
   try {
-    return sold.format(data, display);
+    return format(data, display);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
     return isJsonObject(data) ? formatRecord(data, display) : [toPlainJson(data, 2)];
@@ -124,8 +142,8 @@ async function showQuote(
   // Checked by the service: the command line has only text.
   const ask: (id: string, given: PaidParameters, request: PaidOptions) => Promise<PriceQuote> = sextant.quote;
   const quote = await ask(operation, parameters, { signal: stop }).finally(done);
-  const text = options.json === true ? toPlainJson(quote) : formatRecord({ ...quote }, display).join("\n");
-  await print(`${text}\n`);
+  const lines = display.columns === null ? formatRecord({ ...quote }, display) : formatQuote(quote, display);
+  await print(`${options.json === true ? toPlainJson(quote) : lines.join("\n")}\n`);
   return 0;
 }
 

@@ -12,13 +12,13 @@ const FACT_INDENT = 12;
 // The service lists the most at risk first; --json has all of them.
 const REVOCATIONS_MAX = 10;
 
-const text = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({ title, cell });
-const amount = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({
+export const textField = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({ title, cell });
+export const amountField = <T>(title: string, cell: TableField<T>["cell"]): TableField<T> => ({
   title,
   cell,
   align: "right",
 });
-const money = <T>(title: string, value: (record: T) => string | null): TableField<T> => ({
+export const moneyField = <T>(title: string, value: (record: T) => string | null): TableField<T> => ({
   title,
   cell: (record) => formatDollars(value(record)),
   align: "right",
@@ -26,7 +26,7 @@ const money = <T>(title: string, value: (record: T) => string | null): TableFiel
 });
 
 /** Names and values before the tables. */
-function formatFacts(facts: Readonly<Record<string, string>>, display: Display): string[] {
+export function formatFacts(facts: Readonly<Record<string, string>>, display: Display): string[] {
   return Object.entries(facts).flatMap(([name, fact]) => {
     const [first = "", ...others] = fitText(fact, display.columns, FACT_INDENT);
     const blanks = " ".repeat(FACT_INDENT - widthOf(name));
@@ -43,7 +43,7 @@ function formatNote(note: string, display: Display, indent = 2): string[] {
   return lines.map((line, index) => `${blanks}${index === 0 ? "" : "  "}${line}`);
 }
 
-function formatWarnings(warnings: readonly string[], display: Display): string[] {
+export function formatWarnings(warnings: readonly string[], display: Display): string[] {
   if (warnings.length === 0) return [];
   const lines = warnings.flatMap((each) =>
     formatNote(shortenText(toPlainText(each), WARNING_LENGTH_MAX), display),
@@ -54,47 +54,47 @@ function formatWarnings(warnings: readonly string[], display: Display): string[]
 type Element<List extends readonly unknown[]> = List[number];
 
 const CHAINS: readonly TableField<Element<PortfolioSnapshot["summary"]["chains"]>>[] = [
-  text("chain", ({ chain }) => chain),
-  amount("tokens", ({ tokenCount }) => String(tokenCount)),
-  amount("priced", ({ pricedTokenCount }) => String(pricedTokenCount)),
-  money("worth", ({ totalValueUsd }) => totalValueUsd),
+  textField("chain", ({ chain }) => chain),
+  amountField("tokens", ({ tokenCount }) => String(tokenCount)),
+  amountField("priced", ({ pricedTokenCount }) => String(pricedTokenCount)),
+  moneyField("worth", ({ totalValueUsd }) => totalValueUsd),
 ];
 
 const TOKENS: readonly TableField<Element<PortfolioSnapshot["tokens"]>>[] = [
-  text("token", ({ symbol, contract }) => symbol ?? contract ?? "?"),
-  text("chain", ({ chain }) => chain),
-  amount("balance", ({ balance, rawBalance, symbol }) =>
+  textField("token", ({ symbol, contract }) => symbol ?? contract ?? "?"),
+  textField("chain", ({ chain }) => chain),
+  amountField("balance", ({ balance, rawBalance, symbol }) =>
     balance === null ? `${rawBalance} units` : formatTokenAmount(balance, symbol),
   ),
-  amount("price", ({ priceUsd }) => formatUnitPrice(priceUsd)),
-  money("worth", ({ valueUsd }) => valueUsd),
-  text("", ({ spam }) => (spam ? "spam" : "")),
+  amountField("price", ({ priceUsd }) => formatUnitPrice(priceUsd)),
+  moneyField("worth", ({ valueUsd }) => valueUsd),
+  textField("", ({ spam }) => (spam ? "spam" : "")),
 ];
 
 const POSITIONS: readonly TableField<Element<PortfolioSnapshot["positions"]>>[] = [
-  text("position", ({ name }) => name),
-  text("chain", ({ chain }) => chain),
-  text("kind", ({ kind }) => kind),
-  text("assets", ({ assets }) =>
+  textField("position", ({ name }) => name),
+  textField("chain", ({ chain }) => chain),
+  textField("kind", ({ kind }) => kind),
+  textField("assets", ({ assets }) =>
     assets.map(({ balance, symbol }) => formatTokenAmount(balance, symbol)).join(", "),
   ),
-  money("worth", ({ valueUsd }) => valueUsd),
+  moneyField("worth", ({ valueUsd }) => valueUsd),
 ];
 
 const LOANS: readonly TableField<Element<PortfolioSnapshot["health"]>>[] = [
-  text("loan", ({ name }) => name),
-  text("chain", ({ chain }) => chain),
-  money("collateral", ({ collateralUsd }) => collateralUsd),
-  money("owed", ({ debtUsd }) => debtUsd),
-  amount("health factor", ({ healthFactor }) => (healthFactor === null ? "–" : cutFactor(healthFactor))),
-  amount("may lose", ({ distanceToLiquidation: part }) => (part === null ? "–" : cutPercent(part))),
-  text("", ({ liquidatable }) => (liquidatable ? "can be liquidated now" : "")),
+  textField("loan", ({ name }) => name),
+  textField("chain", ({ chain }) => chain),
+  moneyField("collateral", ({ collateralUsd }) => collateralUsd),
+  moneyField("owed", ({ debtUsd }) => debtUsd),
+  amountField("health factor", ({ healthFactor }) => (healthFactor === null ? "–" : cutFactor(healthFactor))),
+  amountField("may lose", ({ distanceToLiquidation: part }) => (part === null ? "–" : cutPercent(part))),
+  textField("", ({ liquidatable }) => (liquidatable ? "can be liquidated now" : "")),
 ];
 
 const ACTIVITY: readonly TableField<Element<PortfolioSnapshot["recentActivity"]>>[] = [
-  { ...text("when", ({ timestamp }) => formatTime(timestamp ?? "?")), isWhole: true },
-  text("chain", ({ chain }) => chain ?? "?"),
-  text("transaction", ({ hash }) => hash ?? "?"),
+  { ...textField("when", ({ timestamp }) => formatTime(timestamp ?? "?")), isWhole: true },
+  textField("chain", ({ chain }) => chain ?? "?"),
+  textField("transaction", ({ hash }) => hash ?? "?"),
 ];
 
 export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): readonly string[] {
@@ -136,20 +136,22 @@ type AtRisk = Pick<Exposure["summary"], "valueAtRiskUsd" | "partial">;
 
 const atRisk: TableField<AtRisk> = { title: "at risk", cell: formatRisk, align: "right", isWhole: true };
 
-const RISK_CHAINS: readonly TableField<Element<Exposure["summary"]["chains"]>>[] = [
-  text("chain", ({ chain }) => chain),
-  amount("permissions", ({ permissionCount }) => String(permissionCount)),
+export const RISK_CHAINS: readonly TableField<
+  AtRisk & Pick<Element<Exposure["summary"]["chains"]>, "chain" | "permissionCount">
+>[] = [
+  textField("chain", ({ chain }) => chain),
+  amountField("permissions", ({ permissionCount }) => String(permissionCount)),
   atRisk,
 ];
 
 const PERMISSIONS: readonly TableField<Element<Exposure["permissions"]>>[] = [
-  text("spender", ({ spenderName, spender }) => spenderName ?? spender),
-  text("token", nameSubject),
-  text("chain", ({ chain }) => chain),
-  amount("allowance", formatAllowance),
+  textField("spender", ({ spenderName, spender }) => spenderName ?? spender),
+  textField("token", nameSubject),
+  textField("chain", ({ chain }) => chain),
+  amountField("allowance", formatAllowance),
   atRisk,
-  text("reasons", ({ reasons }) => reasons.join(", ")),
-  text("kind", ({ kind }) => kind),
+  textField("reasons", ({ reasons }) => reasons.join(", ")),
+  textField("kind", ({ kind }) => kind),
 ];
 
 export function formatExposure(exposure: Exposure, display: Display): readonly string[] {
@@ -212,7 +214,7 @@ function formatRevocation(permission: Permission, display: Display): string[] {
 }
 
 /** A minimum if something has no known value. */
-function formatRisk({ valueAtRiskUsd, partial }: AtRisk): string {
+export function formatRisk({ valueAtRiskUsd, partial }: AtRisk): string {
   const risk = formatDollars(valueAtRiskUsd);
   return partial && valueAtRiskUsd !== null ? `at least ${risk}` : risk;
 }
@@ -226,32 +228,33 @@ function formatAllowance(permission: Permission): string {
 }
 
 /** Each change split into quantity and price. */
-const CHANGE: readonly TableField<Pick<PortfolioDiff["total"], "changeUsd" | "quantityUsd" | "priceUsd">>[] =
-  [
-    money("change", ({ changeUsd }) => changeUsd),
-    money("by quantity", ({ quantityUsd }) => quantityUsd),
-    money("by price", ({ priceUsd }) => priceUsd),
-  ];
+export const CHANGE: readonly TableField<
+  Pick<PortfolioDiff["total"], "changeUsd" | "quantityUsd" | "priceUsd">
+>[] = [
+  moneyField("change", ({ changeUsd }) => changeUsd),
+  moneyField("by quantity", ({ quantityUsd }) => quantityUsd),
+  moneyField("by price", ({ priceUsd }) => priceUsd),
+];
 
 const CHANGED_CHAINS: readonly TableField<Element<PortfolioDiff["chains"]>>[] = [
-  text("chain", ({ chain }) => chain),
-  money("before", ({ beforeUsd }) => beforeUsd),
-  money("after", ({ afterUsd }) => afterUsd),
+  textField("chain", ({ chain }) => chain),
+  moneyField("before", ({ beforeUsd }) => beforeUsd),
+  moneyField("after", ({ afterUsd }) => afterUsd),
   ...CHANGE,
-  money("other", ({ otherUsd }) => otherUsd),
+  moneyField("other", ({ otherUsd }) => otherUsd),
 ];
 
 const CHANGED_TOKENS: readonly TableField<Element<PortfolioDiff["tokens"]>>[] = [
-  text("token", ({ after, before, contract }) => (after ?? before)?.symbol ?? contract ?? "native coin"),
-  text("chain", ({ chain }) => chain),
+  textField("token", ({ after, before, contract }) => (after ?? before)?.symbol ?? contract ?? "native coin"),
+  textField("chain", ({ chain }) => chain),
   ...CHANGE,
-  text("", ({ after, before }) => ((after ?? before)?.spam === true ? "spam" : "")),
+  textField("", ({ after, before }) => ((after ?? before)?.spam === true ? "spam" : "")),
 ];
 
 const CHANGED_POSITIONS: readonly TableField<Element<PortfolioDiff["positions"]>>[] = [
-  text("position", ({ name }) => name),
-  text("chain", ({ chain }) => chain),
-  text("kind", ({ kind }) => kind),
+  textField("position", ({ name }) => name),
+  textField("chain", ({ chain }) => chain),
+  textField("kind", ({ kind }) => kind),
   ...CHANGE,
 ];
 
@@ -273,7 +276,10 @@ export function formatDiff(diff: PortfolioDiff, display: Display): readonly stri
   ];
 }
 
-function formatSide({ timestamp, blocks }: PortfolioDiff["from"]): string {
+export function formatSide({
+  timestamp,
+  blocks,
+}: Pick<PortfolioDiff["from"], "timestamp" | "blocks">): string {
   const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(",");
   const time = `${formatTime(timestamp)} UTC`;
   return places === "" ? time : toPlainText(`${time} at ${places}`);

@@ -1,10 +1,21 @@
 // Paid data in a terminal: it fits, amounts are those of the pages, loans show how far they are from liquidation.
-import type { LendingHealth } from "@sextant/client/generated/records";
+import type {
+  ExposureOverview,
+  LendingHealth,
+  PortfolioDiffOverview,
+  PortfolioOverview,
+} from "@sextant/client/generated/records";
 import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
 import { expect, it } from "vitest";
 import { exampleDiff, exampleExposure, exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { createDisplay } from "./display.ts";
 import { formatDiff, formatExposure, formatSnapshot } from "./paid-data.ts";
+import {
+  formatDiffOverview,
+  formatExposureOverview,
+  formatQuote,
+  formatSnapshotOverview,
+} from "./paid-overview.ts";
 import { formatRecord } from "./record.ts";
 
 const loan: LendingHealth = {
@@ -61,10 +72,67 @@ const exposure = {
   summary: { ...exampleExposure.summary, permissionCount: 12 },
 } as Exposure;
 
+const address = exampleSnapshot.address;
+const taken = { address, timestamp: exampleSnapshot.timestamp, provider: "rpc" };
+const overview: PortfolioOverview = {
+  ...{ ...taken, totalValueUsd: "7750.25", stablecoinValueUsd: "2750.25", unlistedValueUsd: "12" },
+  ...{ tokenCount: 3, pricedTokenCount: 2, unpricedTokenCount: 1, positionCount: 1 },
+  chains: [{ chain: "base", totalValueUsd: "7750.25" }],
+  topHoldings: [{ chain: "base", symbol: "WETH", name: "Wrapped Ether", valueUsd: "5000" }],
+  ...{ warnings: ["One of four."], warningCount: 4 },
+};
+const riskOverview: ExposureOverview = {
+  ...{ ...taken, permissionCount: 1, unlimitedCount: 1, unknownSpenderCount: 0, partial: true },
+  ...{ valueAtRiskUsd: "900", warnings: [], warningCount: 0 },
+  chains: [{ chain: "base", permissionCount: 1, valueAtRiskUsd: "900", partial: true }],
+  permissions: [
+    {
+      ...{ chain: "base", kind: "erc20-allowance", contract: address, symbol: "WETH", spender: address },
+      ...{ spenderName: null, unlimited: true, valueAtRiskUsd: "900" },
+    },
+  ],
+};
+const change = { changeUsd: "-750", quantityUsd: "-750", priceUsd: "0" };
+const diffOverview = {
+  ...{ address, from: exampleDiff.from, to: exampleDiff.to, provider: "rpc", warningCount: 2 },
+  total: { ...change, beforeUsd: "1750", afterUsd: "1000", otherUsd: "0" },
+  ...{ changedTokenCount: 2, changedPositionCount: 0, unknownCount: 1 },
+  largestChanges: [{ ...change, chain: "base", contract: null, symbol: null }],
+} as unknown as PortfolioDiffOverview;
+const price = {
+  ...{ url: "http://127.0.0.1:1/portfolio?address=0x", price: "0.012", amount: 12_000n },
+  ...{ network: "eip155:8453", asset: address, payTo: address, problem: null },
+};
+
+it("shows summaries in words, and a price with its currency", () => {
+  expect(formatSnapshotOverview(overview, terminal).slice(0, 4).join("\n")).toBe(`Wallet      ${address}
+Worth       $7,750.25   stablecoins $2,750.25   not on a list $12.00
+Holds       3 tokens, 1 of them without a price; 1 position
+Taken       2026-01-01 00:00:00 UTC by rpc`);
+  expect(formatSnapshotOverview(overview, terminal).slice(-2)).toEqual([
+    "  One of four.",
+    "  3 more warnings without --detail summary",
+  ]);
+  expect(formatExposureOverview(riskOverview, terminal).join("\n")).toContain(
+    "At risk     at least $900.00   1 permission, 1 unlimited, 0 of unknown spenders",
+  );
+  const diff = formatDiffOverview(diffOverview, terminal).join("\n");
+  expect(diff).toContain("Changed     2 tokens, 0 positions, 1 of unknown value");
+  expect(diff).toMatch(/^ {2}native coin +base +−\$750\.00 +−\$750\.00 +\$0\.00$/m);
+  expect(formatQuote(price, terminal)[0]).toBe("Price       $0.012");
+  expect(formatQuote({ ...price, problem: "It costs too much." }, terminal).join("\n")).toMatch(
+    /^Problem +It costs too much\.$/m,
+  );
+});
+
 it.each([
   ["a snapshot", () => formatSnapshot({ ...exampleSnapshot, health: [loan] } as PortfolioSnapshot, terminal)],
   ["an exposure", () => formatExposure(exposure, terminal)],
   ["a difference", () => formatDiff(exampleDiff as PortfolioDiff, terminal)],
+  ["the summary of a snapshot", () => formatSnapshotOverview(overview, terminal)],
+  ["the summary of an exposure", () => formatExposureOverview(riskOverview, terminal)],
+  ["the summary of a difference", () => formatDiffOverview(diffOverview, terminal)],
+  ["a price", () => formatQuote(price, terminal)],
   ["the fields of a snapshot", () => formatRecord(exampleSnapshot, terminal)],
 ])("fits %s into 80 columns, except words that are longer", (_, format) => {
   const tooWide = format().filter((line) => line.length > 80 && /\S {1,3}\S+ {1,3}\S/.test(line));
