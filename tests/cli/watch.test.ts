@@ -24,13 +24,17 @@ beforeEach(() => index.reset());
 const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 10 });
 
 /** Runs the command in this process, by its own command line, until it is stopped. */
-function watch(options: Readonly<Record<string, string | true>>, url = api.url) {
+function watch(
+  options: Readonly<Record<string, string | true>>,
+  url = api.url,
+  columns: number | null = null,
+) {
   const keyboard = new EventEmitter();
   const args = Object.entries(options).flatMap(([name, value]) =>
     value === true ? [`--${name}`] : [`--${name}`, value],
   );
   const environment = { SEXTANT_API_URL: url, SEXTANT_DATA: "/nowhere" };
-  const running = startSextantInProcess(["watch", ...args], environment, undefined, null, keyboard);
+  const running = startSextantInProcess(["watch", ...args], environment, undefined, columns, keyboard);
   const end = async () => {
     keyboard.emit("SIGINT", "SIGINT");
     return (await running.ended).code;
@@ -52,6 +56,41 @@ describe("watch", () => {
     await waitFor(() => expect(lines()).toHaveLength(4));
     expect(lines()[2]).toBe("undo: a reorg removed every event after block 1");
     expect(await end()).toBe(0);
+  });
+
+  it("wraps sentences below their beginning, with short addresses and symbols, at a terminal", async () => {
+    const [account, token] = [`0x${"ab12".repeat(10)}`, `0x${"0".repeat(40)}`];
+    const parts = [
+      { kind: "record", text: `Quote 0x${"c".repeat(64)}`, record: "quote", id: "1" },
+      { kind: "text", text: " of account " },
+      { kind: "address", text: account },
+      { kind: "text", text: " for " },
+      { kind: "amount", text: "2000000000000000000", amount: "2000000000000000000", token },
+      { kind: "text", text: " of " },
+      { kind: "token", text: token },
+    ];
+    const event = {
+      ...{ id: "1", type: "A", contract: "B", address: "0x1", args: {}, tx_hash: "0x2", log_index: 1 },
+      ...{ block_number: "5", block_hash: "0x3", block_timestamp: "1767225602", cursor: "a" },
+      ...{ description: "", parts },
+    };
+    const tokens = [{ address: token, symbol: "ETH", decimals: 18 }];
+    const server = await startLoopbackServer(({ url }, response) => {
+      if (url === "/deployments") response.end(JSON.stringify({ deployments: [], tokens }));
+      else
+        response
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .write(`data: ${JSON.stringify(event)}\n\n`);
+    });
+    onTestFinished(() => server.stop());
+    const { lines, end } = watch({}, server.url, 60);
+    await waitFor(() => expect(lines().length).toBeGreaterThan(1));
+    const shown = lines().map((line) => line.replace(/\p{Cc}\[\d*[mK]/gu, "").replace(/^.*\r/, ""));
+    expect(shown.slice(0, 2)).toEqual([
+      "2026-01-01 00:00:02  5  Quote 0xcccc…cccc of account",
+      "                        0xab12…ab12 for 2 ETH of ETH",
+    ]);
+    await end();
   });
 
   it("prints the lines of the API as JSON", async () => {

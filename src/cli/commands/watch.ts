@@ -13,7 +13,15 @@ import { findOperation, readArguments } from "../api-operations.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
-import { toPlainJson, toPlainText } from "../display/plain-text.ts";
+import {
+  fitText,
+  hangText,
+  SHORT_HEX,
+  shortenText,
+  toPlainJson,
+  toPlainText,
+  widthOf,
+} from "../display/plain-text.ts";
 import { formatTime } from "../display/time.ts";
 import { openReader } from "../open-reader.ts";
 
@@ -87,23 +95,34 @@ async function formatLine(item: WatchItem, display: Display, amounts: TokenAmoun
   if (item.kind === "undo") {
     const { block_number } = item.undo;
     const text = `undo: a reorg removed every event after block ${toPlainText(block_number)}`;
-    return `${display.style("red", text)}\n`;
+    return `${hangText(display.style("red", text), display.columns).join("\n")}\n`;
   }
   const { block_number, block_timestamp, description } = item.event;
   const { parts = [{ kind: "text", text: description }] } = item.event;
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
   const shown = await Promise.all(parts.map((part) => formatPart(part, display, amounts)));
-  return `${display.style("dim", where)}  ${shown.join("")}\n`;
+  const sentence = shown.join("");
+  const column = widthOf(where) + 2;
+  const lines = fitText(sentence, display.columns, column);
+  return `${display.style("dim", where)}  ${lines.join(`\n${" ".repeat(column)}`)}\n`;
 }
 
+const LONG_HEX = /0x[0-9a-f]{16,}/g;
+
+/** A terminal gets tokens by symbol and the ends of addresses and hashes; --json has all of them. */
 async function formatPart(part: SentencePart, display: Display, amounts: TokenAmounts): Promise<string> {
   const { kind } = part;
-  const known = part.kind === "amount" ? await amounts.format(part.amount, part.token) : null;
-  const text = known ?? part.text;
-  if (kind === "record" || kind === "amount") return display.style("bold", toPlainText(text));
+  const text = toPlainText(part.text);
+  const short =
+    display.columns === null ? text : text.replace(LONG_HEX, (hex) => shortenText(hex, SHORT_HEX));
+  if (kind === "record") return display.style("bold", short);
+  if (kind === "amount") {
+    return display.style("bold", (await amounts.format(part.amount, part.token)) ?? text);
+  }
   if (kind === "time") return formatTime(text);
-  const isId = kind === "address" || kind === "token" || kind === "hash";
-  return isId ? display.style("dim", toPlainText(text)) : toPlainText(text);
+  if (kind !== "address" && kind !== "token" && kind !== "hash") return text;
+  const symbol = kind === "token" && display.columns !== null ? await amounts.symbol(part.text) : null;
+  return display.style("dim", symbol ?? short);
 }
 
 type CursorFile = {
