@@ -49,8 +49,8 @@ export function renderPayPage(input: PayPageInput): HtmlPage {
 <p class="lead">${route.description}</p>
 <form id="pay-form" class="card" method="get" action="${path}">
 ${renderAddressField()}
-${page.hasChains && renderChains(chains, input.defaultChains)}
-${page.fields.map((field) => renderField(field, query[field.name] ?? ""))}
+${renderChains(chains, input.defaultChains)}
+${page.fields.map(renderField)}
 <div class="actions"><button id="pay">Pay $${priceUsd}</button><p class="soft">Paid from your wallet: you sign a transfer of ${terms.extra.name} on ${paymentChain.name}. No gas, no account, no subscription.</p></div>
 <ol id="steps" class="steps" aria-label="Progress" hidden>
 <li data-step="price">Price</li><li data-step="wallet">Wallet</li><li data-step="signature">Signature</li><li data-step="result">${noun}</li>
@@ -79,9 +79,10 @@ ${chains.map((chain) => renderChainBox(chain, selected))}
 </div></fieldset>`;
 }
 
-function renderField({ name, label, required }: PayPageField, example: string): Html {
+function renderField({ name, label, required, hint }: PayPageField): Html {
   return html`<label for="${name}">${label}</label>
-<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="${example}" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
+<p class="soft hint" id="${name}-hint">${hint}</p>
+<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="7d or 2026-11-10" aria-describedby="${name}-hint" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
 }
 
 function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[]): Html {

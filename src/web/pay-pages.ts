@@ -6,6 +6,7 @@ export type PayPageField = {
   readonly name: string;
   readonly label: string;
   readonly required: boolean;
+  readonly hint: string;
 };
 
 export type PayPage = {
@@ -19,15 +20,15 @@ export type PayPage = {
   /** The name of what is bought. */
   readonly noun: string;
   readonly gets: readonly string[];
-  /** Whether the visitor chooses chains; otherwise the blocks name them. */
-  readonly hasChains: boolean;
   /** The text fields of the form, besides the wallet. */
   readonly fields: readonly PayPageField[];
   /** The module that the browser runs. */
   readonly script: URL;
 };
 
-const AS_OF_FIELD = { name: "block", label: "As of blocks; without them the newest", required: false };
+const WHEN_HINT =
+  "An age (7d, 12h), a date in UTC (2026-11-10 or 2026-11-10T12:00Z), or a block: its number if one chain is chosen, otherwise chain:number for each.";
+const WHEN_FIELD = { name: "at", label: "When; now if empty", required: false, hint: WHEN_HINT };
 
 export const PAY_PAGES: readonly PayPage[] = [
   {
@@ -43,8 +44,7 @@ export const PAY_PAGES: readonly PayPage[] = [
       "How far each loan is from liquidation, the kind of account, and whether it has gas on each chain",
       "Spam marked and left out of the total, recent activity, and warnings about anything unknown",
     ],
-    hasChains: true,
-    fields: [AS_OF_FIELD],
+    fields: [WHEN_FIELD],
     script: new URL("./pay-page/browser/snapshot-page.ts", import.meta.url),
   },
   {
@@ -59,8 +59,7 @@ export const PAY_PAGES: readonly PayPage[] = [
       "The call that ends it, to copy or to send from your wallet",
       "Read from the state of the chain at one block, never from events alone; what was searched is stated",
     ],
-    hasChains: true,
-    fields: [AS_OF_FIELD],
+    fields: [WHEN_FIELD],
     script: new URL("./pay-page/browser/exposure-page.ts", import.meta.url),
   },
   {
@@ -75,10 +74,15 @@ export const PAY_PAGES: readonly PayPage[] = [
       "Both sides read by the same sources, so that only the chain differs",
       "What could not be known on a side, counted and never guessed",
     ],
-    hasChains: false,
     fields: [
-      { name: "from", label: "From blocks", required: true },
-      { name: "to", label: "To blocks; without them the newest", required: false },
+      {
+        ...{ name: "from", label: "From when", required: true },
+        hint: `${WHEN_HINT} Or the snapshotId of an earlier purchase.`,
+      },
+      {
+        ...{ name: "to", label: "To when; now if empty", required: false },
+        hint: "In the same form. Blocks written as chain:number name the chains to read.",
+      },
     ],
     script: new URL("./pay-page/browser/diff-page.ts", import.meta.url),
   },

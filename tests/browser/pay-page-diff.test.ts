@@ -51,8 +51,9 @@ let browser: Browser;
 let web: TestPortfolioWeb;
 
 beforeAll(async () => {
+  const blockAt = async (seconds: number) => ({ number: seconds, timestamp: seconds });
   const declarations = [portfolioRoute, declaration];
-  [browser, web] = await Promise.all([openBrowser(), startTestPortfolioWeb({ declarations })]);
+  [browser, web] = await Promise.all([openBrowser(), startTestPortfolioWeb({ declarations, blockAt })]);
 });
 afterAll(async () => {
   await browser?.close();
@@ -79,5 +80,21 @@ it("takes the blocks, and shows the change with its parts", async () => {
     await page.setViewportSize({ width, height: 900 });
     expect(await findBarriers(page)).toEqual([]);
   }
+  expect(errors).toEqual([]);
+});
+
+it("takes an age and a date for the chosen chains", async () => {
+  const { page, errors } = await openPage(browser);
+  await addWallet(page);
+  await page.goto(`${web.url}/portfolio/diff?address=${exampleDiff.address}`);
+  await page.fill("#from", "2026-11-10T12:00Z");
+  await page.fill("#to", "1m");
+  await page.getByLabel("Ethereum").uncheck();
+  await page.click("#pay");
+  await page.locator("#total").waitFor();
+  const second = Date.UTC(2026, 10, 10, 12) / 1_000;
+  const { from, to, chains } = web.paid.at(-1)?.resource.query ?? {};
+  expect([from, chains]).toEqual([`base:${second}`, "base"]);
+  expect(to).toMatch(/^base:\d+$/);
   expect(errors).toEqual([]);
 });

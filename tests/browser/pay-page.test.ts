@@ -255,7 +255,7 @@ describe("a visitor with a wallet", () => {
   it("pays for the block and the options of the link, and sees the block in the form", async () => {
     const { page, url, paid, errors } = await visit();
     await page.goto(`${url}/portfolio?address=${WALLET}&block=base:34&spam=exclude&other=1`);
-    expect(await page.inputValue("#block")).toBe("base:34");
+    expect(await page.inputValue("#at")).toBe("base:34");
     await page.click("#pay");
     await page.locator("#total").waitFor();
     const asked = { address: WALLET.toLowerCase(), block: "base:34", spam: "exclude", chains: "base" };
@@ -263,10 +263,44 @@ describe("a visitor with a wallet", () => {
     expect(errors).toEqual([]);
   });
 
+  it.each([
+    ["a date, sent as it is written", "2026-11-10T12:00Z", Date.UTC(2026, 10, 10, 12) / 1_000],
+    ["an age", "7D", null],
+  ])("asks for %s, sees the blocks that it leads to, and pays for those", async (_what, text, seconds) => {
+    const asked: number[] = [];
+    const blockAt = async (at: number) => ({ number: asked.push(at), timestamp: at });
+    const { page, submit, paid, errors } = await visit({ blockAt });
+    await page.fill("#at", text);
+    await submit();
+    await page.locator("#total").waitFor();
+    const blocks = "base:1,ethereum:2";
+    expect(paid.map(({ resource }) => resource.query.block)).toEqual([blocks]);
+    expect([await page.inputValue("#at"), await page.textContent("#at-hint")]).toEqual([
+      ...[blocks, `${text} leads to these blocks.`],
+    ]);
+    expect(new URL(page.url()).searchParams.get("block")).toBe(blocks);
+    const ago = seconds ?? Math.floor(Date.now() / 1_000) - 7 * 86_400;
+    for (const at of asked) expect(Math.abs(at - ago)).toBeLessThan(60);
+    expect(errors).toEqual([]);
+  });
+
+  it("takes a block number for one chain, and is told what is missing for several", async () => {
+    const { page, submit, paid, testWallet } = await visit();
+    await page.fill("#at", "34");
+    await submit();
+    const problem = await page.evaluate("document.querySelector('#at').validationMessage");
+    expect(problem).toMatch(/^A block number belongs to one chain/);
+    expect(testWallet?.calls).toEqual([]);
+    await page.getByLabel("Ethereum").uncheck();
+    await submit();
+    await page.locator("#total").waitFor();
+    expect(paid.map(({ resource }) => resource.query.block)).toEqual(["base:34"]);
+  });
+
   it("is asked for nothing for blocks of other chains than the chosen ones", async () => {
     const { page, url, paid, testWallet, status } = await visit();
     await page.goto(`${url}/portfolio?address=${WALLET}&chains=base,ethereum`);
-    await page.fill("#block", "base:34");
+    await page.fill("#at", "base:34");
     await page.click("#pay");
     await expect.poll(() => status.textContent()).toContain("ethereum");
     expect([paid, testWallet?.calls]).toEqual([[], []]);

@@ -24,6 +24,7 @@ import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts"
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import type { NameResolver } from "../../../src/portfolio/names/name-resolver.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
+import type { PortfolioChain } from "../../../src/portfolio/types.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
 import { exampleSnapshot } from "../../../src/schema/portfolio/examples.ts";
 import { type PayPageChain, renderPayPage } from "../../../src/web/pay-page.ts";
@@ -69,6 +70,8 @@ export type TestPortfolioWebOptions = {
   readonly storedSnapshots?: StoredSnapshots;
   /** Leads every name to the wallet of the example unless given. */
   readonly names?: NameResolver;
+  /** The block of every chain at a time; without it, no chain can be read. */
+  readonly blockAt?: PortfolioChain["blockAt"];
   /** The routes on offer, at the same price; the snapshot alone unless given. */
   readonly declarations?: readonly PaidRouteDeclaration[];
   /** A real paywall instead of the one that accepts every payment. */
@@ -99,7 +102,7 @@ export async function startTestPortfolioWeb(
   const sale: Sale = options.sale ?? acceptAll(offer, { devBypass, paid, onPayment });
   const sold = (options.declarations ?? [portfolioRoute]).map((declaration) => ({ declaration, sale }));
   const offering = createPortfolioOffering(sold, Date.UTC(2026, 0, 1));
-  const { walletRpcUrl } = options;
+  const { walletRpcUrl, blockAt } = options;
   const nativeCurrency = { name: "Ether", symbol: "ETH", decimals: 18 };
   const wallet = walletRpcUrl === undefined ? null : { nativeCurrency, rpcUrl: walletRpcUrl };
   const paymentChain = { slug: "local", name: "Local chain", explorerTxUrl: null, wallet };
@@ -112,8 +115,11 @@ export async function startTestPortfolioWeb(
       services: {
         snapshots,
         names,
-        chains: new Map(),
+        chains: new Map(
+          blockAt === undefined ? [] : SLUGS.map((slug) => [slug, { blockAt, canPin: () => true }]),
+        ),
         freeReads: createFreeReads(systemClock),
+        clock: systemClock,
         storedSnapshots: options.storedSnapshots ?? null,
       } as unknown as RouteServices,
       free: devBypass,

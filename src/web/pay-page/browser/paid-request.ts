@@ -1,4 +1,5 @@
 // Sends a paid request: a signed payment is stored until the response arrives, so that nothing is paid for twice.
+import { isTimeOf } from "../form-query.ts";
 import {
   buildPaymentHeader,
   buildTypedData,
@@ -40,21 +41,28 @@ export function readStoredResult<Body extends PaidBody>(url: string): PaidResult
   return text === null ? null : JSON.parse(text);
 }
 
-/** The address that the name in a request leads to; null for a request without a name. Nothing is paid by it. */
-export async function findNamedAddress(url: string): Promise<string | null> {
+/**
+ * The request by address and blocks that a name or times in this one lead to; itself without them. Nothing is paid by it.
+ */
+export async function findLedRequest(url: string): Promise<URL> {
   const given = new URL(url, location.href);
-  if (!given.searchParams.get("address")?.includes(".")) return null;
+  const isLed = ([name, value]: readonly [string, string]) =>
+    name === "address" ? value.includes(".") : isTimeOf(name, value);
+  if (![...given.searchParams].some(isLed)) return given;
   const response = await fetch(url, { headers: { accept: "application/json" }, cache: "no-store" });
-  if (!response.redirected) throw await createRejection(response);
+  if (!response.redirected || RETRY_STATUSES.includes(response.status) || response.status === 400)
+    throw await createRejection(response);
   const target = new URL(response.url);
-  const address = target.searchParams.get("address") ?? "";
-  given.searchParams.set("address", address);
-  // The address may change and nothing else.
-  const [led, expected] = [target, given].map(
-    (each) => each.origin + each.pathname + JSON.stringify([...each.searchParams]),
-  );
-  if (led !== expected) throw new Error("The service redirects to another request.");
-  return address;
+  // The address and the blocks may change and nothing else.
+  const expected = [...given.searchParams].map((pair) => {
+    const name = pair[0] === "at" ? "block" : pair[0];
+    return [name, isLed(pair) ? target.searchParams.get(name) : pair[1]];
+  });
+  const isSame =
+    target.origin + target.pathname === given.origin + given.pathname &&
+    JSON.stringify([...target.searchParams]) === JSON.stringify(expected);
+  if (!isSame) throw new Error("The service redirects to another request.");
+  return target;
 }
 
 export async function requestPaidResult<Body extends PaidBody>(

@@ -1,6 +1,7 @@
 // Runs a pay page: the form becomes a request, the wallet pays for it, and the page's view renders the result.
 import { findChecksumProblem } from "../checksum.ts";
 import { createElement, type ViewElement } from "../elements.ts";
+import { buildFormQuery, findChainNames, findWhenProblem, WHEN_FIELDS } from "../form-query.ts";
 import type { Terms } from "../payment.ts";
 import type { PaidBody } from "../result-view.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../result-view.ts";
 import { buildNode, findById } from "./dom.ts";
 import {
-  findNamedAddress,
+  findLedRequest,
   isPaymentPending,
   type PaidResult,
   type Payer,
@@ -60,11 +61,12 @@ let isRunning = false;
 /** The query of the form: the same input gives the same text, so that its stored payment is found again. */
 function readFormQuery() {
   const given = new FormData(form);
-  const chains = given.getAll("chains").join(",");
+  const chains = given.getAll("chains").map(String);
   given.delete("chains");
-  const fields = [...given].map(([name, value]) => [name, String(value).trim().toLowerCase()]);
-  const query = new URLSearchParams(fields.filter(([name, value]) => name === "address" || value !== ""));
-  return `${query}${chains === "" ? "" : `&chains=${chains}`}`;
+  return buildFormQuery(
+    [...given].map(([name, value]) => [name, String(value)] as const),
+    chains,
+  );
 }
 
 function readFormUrl() {
@@ -112,12 +114,19 @@ async function run<Body extends PaidBody>(view: ResultView<Body>) {
 }
 
 /**
- * The request by address: the form shows what a name leads to before the wallet is asked. Null if the name leads nowhere.
+ * The request by address and blocks: the form shows what a name or a time leads to before the wallet is asked, so that
+ * another attempt finds the stored payment. Null if it leads nowhere.
  */
 async function findUrl() {
   try {
-    const address = await findNamedAddress(readFormUrl());
-    if (address !== null) (findById("address") as HTMLInputElement).value = address;
+    const { searchParams } = await findLedRequest(readFormUrl());
+    for (const input of form.querySelectorAll<HTMLInputElement>("input[type=text]")) {
+      const led = searchParams.get(input.name === "at" ? "block" : input.name);
+      if (led === null || led === input.value.trim().toLowerCase()) continue;
+      const hint = document.getElementById(`${input.name}-hint`);
+      if (hint) hint.textContent = `${input.value.trim()} leads to these blocks.`;
+      input.value = led;
+    }
     return readFormUrl();
   } catch (error) {
     clearResult();
@@ -190,6 +199,11 @@ function validateForm() {
   const boxes = [...form.querySelectorAll("input[type=checkbox]")] as HTMLInputElement[];
   const isChosen = boxes.some(({ checked }) => checked);
   boxes[0]?.setCustomValidity(isChosen ? "" : "Choose at least one chain.");
+  const chosen = boxes.filter(({ checked }) => checked).length;
+  for (const name of WHEN_FIELDS) {
+    const input = document.getElementById(name) as HTMLInputElement | null;
+    input?.setCustomValidity(findWhenProblem(input.value, chosen));
+  }
 }
 
 /** For what a link asks for and the form does not show. */
@@ -202,15 +216,14 @@ function fillForm() {
   const query = new URLSearchParams(location.search);
   for (const name of offer.options) if (query.has(name)) addHiddenField(name);
   for (const input of form.querySelectorAll("input")) {
-    const given = query.get(input.name);
+    const given = query.get(input.name) ?? (input.name === "at" ? query.get("block") : null);
     if (input.type !== "checkbox" && given !== null) input.value = given;
   }
-  // The service accepts short names too, such as eth: prefixes of the full ones. Without chains, blocks name them.
-  const named = query.has("chains") ? query.getAll("chains").join(",") : (query.get("block") ?? "");
-  const chains = named.toLowerCase().replace(/:\d*/g, "").split(",").filter(Boolean);
+  // The service accepts short names too, such as eth: prefixes of the full ones.
+  const chains = findChainNames(query);
   for (const box of form.querySelectorAll("input[type=checkbox]")) {
     const input = box as HTMLInputElement;
-    if (chains.length > 0) input.checked = chains.some((name) => input.value.startsWith(name.trim()));
+    if (chains.length > 0) input.checked = chains.some((name) => input.value.startsWith(name));
   }
   validateForm();
 }
