@@ -90,7 +90,9 @@ async function findExample(page: Page): Promise<Example | null> {
     const text = new URLSearchParams(query).toString();
     const target = `${EXPLORER_PATH}${path}${text && `?${text}`}`;
     const { status } = await get(url + target);
-    return status === 200 ? { page, path: target, request: { params, query, block: null, base: "" } } : null;
+    return status === 200
+      ? { page, path: target, request: { params, query, block: null, asked: null, base: "" } }
+      : null;
   } catch {
     return null;
   }

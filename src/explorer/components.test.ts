@@ -8,14 +8,18 @@ import {
   gauge,
   hash,
   name,
+  price,
   time,
   token,
   transaction,
   unavailable,
   unknown,
+  withNoun,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { fieldValue } from "./fields.ts";
+import { deadlineOf, seconds } from "./lists.ts";
+import { findMentions } from "./record-names.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;
@@ -39,6 +43,58 @@ it("an amount has symbol and decimals of a known token, and the smallest unit of
   expect(renderHtml(amount(page, "1500000", TOKEN))).toMatch(/title="1500000 units">.*1\.5.*USDC/);
   expect(renderHtml(amount(page, "1500000", OTHER))).toMatch(/1,500,000.*units/);
   expect(renderHtml(amount(page, null, TOKEN))).toBe(renderHtml(unknown()));
+});
+
+const plain = (html: Parameters<typeof renderHtml>[0]) => renderHtml(html).replace(/<[^>]*>/g, "");
+
+it("shows the price of a pair in one direction, whichever token is given", () => {
+  const usdc = { units: "3000000000", token: TOKEN };
+  const coin = { units: (10n ** 18n).toString(), token: `0x${"0".repeat(40)}` };
+  const [sold, bought] = [price(page, usdc, coin, true), price(page, coin, usdc, true)].map(plain);
+  expect(sold).toBe("≤ 0.000333333 POL per USDC≥ 3,000 USDC per POL");
+  expect(bought).toBe("≥ 0.000333333 POL per USDC≤ 3,000 USDC per POL");
+  expect(plain(price(page, usdc, coin))).toBe("0.000333333 POL per USDC3,000 USDC per POL");
+});
+
+it("shows a mean of seconds as distances in time, and counts one in the singular", () => {
+  expect(["58.777778", "3600", "7200"].map((each) => plain(seconds(each)))).toEqual([
+    "59 s",
+    "60 min",
+    "2 h",
+  ]);
+  expect(["1", "2", "1000"].map((each) => plain(withNoun(each, "receipt")))).toEqual([
+    ...["1 receipt", "2 receipts", "1,000 receipts"],
+  ]);
+});
+
+it("counts down to the deadline of an open intent only", () => {
+  const at = (status: string) => renderHtml(deadlineOf({ status, deadline: "1790000000" } as never));
+  expect([at("OPEN"), at("EXPIRED")]).toEqual([
+    expect.stringContaining("<time "),
+    expect.stringContaining("<time "),
+  ]);
+  for (const status of ["FILLED", "CANCELLED"]) {
+    expect(at(status)).not.toContain("<time ");
+    expect(at(status)).toContain("2026-09-21 14:13:20 UTC");
+  }
+});
+
+it("finds the records that sentences and receipts mention, a limited number of each kind, and not in deep documents", () => {
+  const part = (id: number) => ({ kind: "record", text: `#${id}`, record: "agent", id: String(id) });
+  const events = Array.from({ length: 20 }, (_, id) => ({
+    parts: [{ kind: "text", text: "Agent" }, part(id)],
+  }));
+  const receipt = { receipt_id: "1", merchant_id: "2", service_numeric_id: "3" };
+  const deep = JSON.parse(`${"[".repeat(5_000)}${"]".repeat(5_000)}`);
+  const found = findMentions({ feed: { events }, receipts: { records: [receipt] }, merchant_id: "9", deep });
+  expect([...found].map(([kind, ids]) => [kind, ids.size])).toEqual([
+    ...[
+      ["agent", 8],
+      ["merchant", 1],
+      ["service", 1],
+    ],
+  ]);
+  expect(found.get("merchant")).toEqual(new Set(["2"]));
 });
 
 it("rails, fees and limits have a name or a unit in records, rows and arguments of events", () => {

@@ -193,6 +193,11 @@ export function number(value: unknown): Html {
   return shownNumber(formatNumber(String(value)));
 }
 
+/** A number with what it counts: `1 receipt`, `2 receipts`. */
+export function withNoun(value: unknown, noun: string, plural = `${noun}s`): Html {
+  return html`${number(value)} ${String(value) === "1" ? noun : plural}`;
+}
+
 function shownNumber({ text, exact }: ShownNumber): Html {
   return exact === null
     ? html`<span class="number">${text}</span>`
@@ -219,37 +224,46 @@ export function findToken({ site }: PageContext, token: unknown): KnownToken | n
 const FEW_WEI = /^-?[1-9][0-9]{0,11}$/;
 
 /** An amount of a token: with its symbol and decimals if they are known, otherwise in the smallest unit. */
-export function amount(page: PageContext, units: unknown, token: unknown): Html {
+export function amount(page: PageContext, units: unknown, of: unknown, isLinked = false): Html {
   if (typeof units !== "string") return unknown();
-  const known = findToken(page, token);
-  if (token === ZERO_ADDRESS && FEW_WEI.test(units))
+  const known = findToken(page, of);
+  if (of === ZERO_ADDRESS && FEW_WEI.test(units))
     return html`<span class="amount">${number(units)} <span class="symbol">wei</span></span>`;
   if (known)
-    return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} <span class="symbol">${known.symbol}</span></span>`;
-  const reason = token === null ? "no token is named for it" : "the decimals of this token are not known";
+    return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} ${isLinked ? token(page, of) : html`<span class="symbol">${known.symbol}</span>`}</span>`;
+  const reason = of === null ? "no token is named for it" : "the decimals of this token are not known";
   return html`<span class="amount" title="In the smallest unit: ${reason}">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
 }
 
 type AmountOf = { readonly units: string; readonly token: string };
 
-/** The price of one token in the other, and the inverse; unknown unless the decimals of both are known. */
-export function price(page: PageContext, given: AmountOf, forOne: AmountOf): Html {
-  const [of, per] = [findToken(page, given.token), findToken(page, forOne.token)];
+/**
+ * The price of a pair, and the inverse: in the same direction wherever the pair is shown, by the order of the symbols.
+ * Unknown unless the decimals of both are known. As a limit, it is the least that is paid out for what is taken in.
+ */
+export function price(page: PageContext, out: AmountOf, taken: AmountOf, isLimit = false): Html {
+  const [of, per] = [findToken(page, out.token), findToken(page, taken.token)];
   if (of === null || per === null) return unknown();
-  const [a, b] = [
-    { units: BigInt(given.units), decimals: of.decimals },
-    { units: BigInt(forOne.units), decimals: per.decimals },
-  ];
-  const [direct, inverse] = [formatExchangeRate(a, b), formatExchangeRate(b, a)];
+  const paid = { units: BigInt(out.units), decimals: of.decimals };
+  const given = { units: BigInt(taken.units), decimals: per.decimals };
+  const line = (rate: string, limit: string, units: string) =>
+    html`${isLimit && html`<span class="soft" title="${limit === "≥" ? "At least" : "At most"}">${limit}</span> `}<span class="number">${rate}</span> <span class="symbol">${units}</span>`;
+  const [direct, inverse] = [formatExchangeRate(paid, given), formatExchangeRate(given, paid)];
   if (direct === null || inverse === null) return unknown();
-  return html`<span class="number">${direct}</span> <span class="symbol">${of.symbol} per ${per.symbol}</span><span class="under"><span class="number">${inverse}</span> ${per.symbol} per ${of.symbol}</span>`;
+  const lines = [
+    line(direct, "≥", `${of.symbol} per ${per.symbol}`),
+    line(inverse, "≤", `${per.symbol} per ${of.symbol}`),
+  ];
+  const [first, second] = of.symbol <= per.symbol ? lines : lines.toReversed();
+  return html`${first}<span class="under">${second}</span>`;
 }
 
-/** A token by its symbol if it is known, otherwise by its address. */
+/** A token by its symbol if it is known, otherwise by its address; with its page, but for the coin of the chain. */
 export function token(page: PageContext, value: unknown): Html {
   const known = findToken(page, value);
-  if (!known) return addressLink(page, value);
-  return html`<span class="symbol" title="${String(value)}" data-copy="${String(value)}">${known.symbol}</span>`;
+  if (!known || typeof value !== "string") return addressLink(page, value);
+  const symbol = html`<span class="symbol" title="${value}">${known.symbol}</span>`;
+  return value === ZERO_ADDRESS ? symbol : recordLink(page, "account", value, symbol);
 }
 
 /** Unix seconds. UTC without JavaScript; with it the distance from now, and the time itself in the title. */

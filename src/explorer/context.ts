@@ -5,6 +5,12 @@ import { Fault } from "../lib/fault.ts";
 import type { headSchema } from "../protocol/reads/totals.ts";
 import type { TypeOf } from "../schema/json-schema.ts";
 
+/** The name of a record, and whether it is that of a document whose hash the record has. */
+export type GivenName = { readonly text: string; readonly isOfDocument: boolean };
+
+/** The names of records by kind and id, such as `merchant 3`. */
+export type RecordNames = ReadonlyMap<string, GivenName>;
+
 export const EXPLORER_PATH = "/explorer";
 
 export type KnownToken = {
@@ -33,6 +39,8 @@ export type PageRequest = {
   readonly query: Readonly<Record<string, string>>;
   /** The block to show; null is the latest. */
   readonly block: string | null;
+  /** The time that led to the block, as the visitor wrote it; null for a block that was chosen otherwise. */
+  readonly asked: string | null;
   /** The path below which this deployment is served, such as `/d/base-sepolia`; empty at the root. */
   readonly base: string;
 };
@@ -45,6 +53,10 @@ export type PageContext = PageRequest & {
   readonly path: string;
   readonly head: Head;
   readonly site: Site;
+  /** The API's sentence about what it rejects, and the filter that it is about. */
+  readonly problem?: { readonly filter: string; readonly text: string };
+  /** The names of records that the page mentions. */
+  readonly names?: RecordNames;
 };
 
 /** The part that is the same for every page of this process. */
@@ -105,7 +117,8 @@ export function pagePath({ base }: Pick<Place, "base">, path: string): string {
   return `${base}${EXPLORER_PATH}${path}`;
 }
 
-/** This page with some keys of the query changed; null removes one. */
+/** This page with some keys of the query changed; null removes one. Another block was not led to by the same time. */
 export function linkHere(page: PageContext, changes: Readonly<Record<string, string | null>>): string {
-  return linkTo(page, page.path, { ...page.query, ...changes });
+  const { asked } = page;
+  return linkTo(page, page.path, { ...page.query, ...("block" in changes ? {} : { asked }), ...changes });
 }

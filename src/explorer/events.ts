@@ -23,6 +23,7 @@ import type { Item } from "./fields.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import { splitWords } from "./format.ts";
 import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
+import { namedLink } from "./record-names.ts";
 
 /** As GET /events has it. */
 export type ListedEvent = {
@@ -162,10 +163,10 @@ function showPart(page: PageContext, part: SentencePart): Html | string {
     case "record":
       return part.text === part.id
         ? hash(page, part.id, part.record)
-        : recordLink(page, part.record, part.id, part.text);
+        : namedLink(page, part.record, part.id, part.text);
     case "amount":
       return findToken(page, part.token) !== null || part.text === part.amount
-        ? amount(page, part.amount, part.token)
+        ? amount(page, part.amount, part.token, true)
         : html`${amount(page, part.amount, part.token)} of ${token(page, part.token)}`;
   }
 }

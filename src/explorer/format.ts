@@ -110,7 +110,8 @@ const DISTANCES = [
   [120, 60, "min"],
 ] as const;
 
-function formatDuration(milliseconds: number): string {
+/** A length of time in one unit: `59 s`, `5 min`. */
+export function formatDuration(milliseconds: number): string {
   const seconds = Math.floor(Math.abs(milliseconds) / 1_000);
   const [, size, unit] = DISTANCES.find(([least]) => seconds >= least) ?? [0, 1, "s"];
   return `${formatNumber(String(Math.floor(seconds / size))).text} ${unit}`;

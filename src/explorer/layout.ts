@@ -81,7 +81,7 @@ function formatTitle(title: string, deployment: string | null): string {
 
 function searchForm({ base, block, path, query }: DocumentParts["request"]): Html {
   const value = path === "/search" ? (query?.q ?? "") : "";
-  return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address, hash or name</label><input type="search" id="q" name="q" value="${value}" placeholder="Id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
+  return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address, hash or name</label><input type="search" id="q" name="q" value="${value}" placeholder="Name, id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
 }
 
 /** The block slider: a form with a number without JavaScript, a slider alongside it with it. */

@@ -1,8 +1,9 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import { type ApiCall, type ApiRecord, fillPath, findRoute, sourceLinks } from "./api-call.ts";
-import { card } from "./components.ts";
+import { card, notice } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { type Item, itemKind, itemValue } from "./fields.ts";
 import { formatNumber, splitWords } from "./format.ts";
@@ -205,10 +206,18 @@ export function filterForm(list: FilteredList, page: PageContext): Html {
     ({ name }) => list.filters?.includes(name) ?? true,
   );
   const fields = parameters.map((each) => filterField(each, list, page));
-  const blockField = page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`;
-  const isFiltered = parameters.some(({ name }) => page.query[name] !== undefined);
-  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${fields}${blockField}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path)}">Clear</a>`}</div></form>`;
+  // The field of the time says which block is shown, and without its text the form leads to the latest.
+  const isByTime = page.asked !== null && parameters.some(({ name }) => name === "at");
+  const kept = isByTime ? null : page.block;
+  const isFiltered = isByTime || parameters.some(({ name }) => page.query[name] !== undefined);
+  const { problem } = page;
+  const isMarked = parameters.some(({ name }) => name === problem?.filter);
+  return html`<form class="filters" method="get" action="${pagePath(page, page.path)}" role="search" aria-label="Filters">${fields}${kept !== null && html`<input type="hidden" name="block" value="${kept}">`}<div class="field actions"><button>Filter</button>${isFiltered && html`<a href="${linkTo(page, page.path, { block: kept })}">Clear</a>`}</div></form>${problem !== undefined && notice("warn", isMarked ? "Nothing is listed: correct the marked filter." : problem.text)}`;
 }
+
+/** The block that the time of the filter led to. */
+const ledTo = ({ asked, head }: PageContext) =>
+  asked !== null && html`<span class="under">block ${formatNumber(head.block_number).text}</span>`;
 
 function filterField(
   { name, kind: { json }, description, required }: RouteDescription["parameters"][number],
@@ -216,16 +225,18 @@ function filterField(
   page: PageContext,
 ): Html {
   const id = `filter-${name}`;
-  const value = isHidden(name, page) ? "" : (page.query[name] ?? "");
+  const asked = name === "at" ? page.asked : null;
+  const value = isHidden(name, page) ? "" : (page.query[name] ?? asked ?? "");
   const options = Array.isArray(json.enum)
     ? json.enum.map((each): Choice => [String(each), splitWords(words[name]?.[Number(each)] ?? String(each))])
     : withChosen(choices[name]?.(page) ?? [], value);
-  const pattern = typeof json.pattern === "string" ? json.pattern : ".*";
+  const problem = page.problem?.filter === name ? page.problem.text : null;
+  const invalid = problem !== null && html` aria-invalid="true" aria-describedby="${id}-problem"`;
   const input =
     options.length === 0
-      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(pattern)}" autocomplete="off" spellcheck="false" autocapitalize="off">`
-      : html`<select id="${id}" name="${name}" title="${description}"><option value="">${required ? "Choose" : "Any"}</option>${options.map(([option, label]) => html`<option value="${option}"${option === value && html` selected`}>${label}</option>`)}</select>`;
-  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}</div>`;
+      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(json)}"${invalid} autocomplete="off" spellcheck="false" autocapitalize="off">`
+      : html`<select id="${id}" name="${name}" title="${description}"${invalid}><option value="">${required ? "Choose" : "Any"}</option>${options.map(([option, label]) => html`<option value="${option}"${option === value && html` selected`}>${label}</option>`)}</select>`;
+  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}${name === "at" && ledTo(page)}${problem !== null && html`<p class="problem" id="${id}-problem">${problem}</p>`}</div>`;
 }
 
 /** The chosen value stays one of the options, although the page did not offer it. */
@@ -234,7 +245,9 @@ function withChosen(choices: readonly Choice[], value: string): readonly Choice[
   return isOffered ? choices : [...choices, [value, value]];
 }
 
-function placeholderOf(pattern: string): string {
+function placeholderOf(json: JsonSchema): string {
+  if (json["x-time"] === true) return "7d or 2026-11-10";
+  const pattern = typeof json.pattern === "string" ? json.pattern : "";
   if (pattern.includes("{40}")) return "0x… address";
   return pattern.includes("{64}") ? "0x… hash" : "Number";
 }

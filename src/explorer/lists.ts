@@ -4,14 +4,15 @@ import type { dispute, facilitator, merchant, receipt, service, signal } from ".
 import type { intent } from "../protocol/reads/intents.ts";
 import type { agent, attestation, attestor, solver } from "../protocol/reads/registries.ts";
 import type { RecordOf } from "../schema/reads/record.ts";
-import { badge, number, price, recordLink, status, unknown } from "./components.ts";
+import { badge, number, price, recordLink, status, time, unknown } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
-import { formatPercent } from "./format.ts";
+import { formatDuration, formatPercent, formatSeconds } from "./format.ts";
 import type { List } from "./list.ts";
 import { addNames, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 import { kindName, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./protocol-numbers.ts";
+import { namedLink } from "./record-names.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
 
@@ -29,8 +30,8 @@ function listPairs({ site }: PageContext): readonly (readonly [string, string])[
   );
 }
 
-/** The least that the owner accepts for one of the token that it gives. */
-export const lowestPrice = (
+/** The price up to which the owner trades. */
+export const limitPrice = (
   each: Pick<ListedIntent, "amount_in_max" | "amount_out_min" | "input_token" | "output_token">,
   page: PageContext,
 ): Html =>
@@ -38,13 +39,21 @@ export const lowestPrice = (
     page,
     { units: each.amount_out_min, token: each.output_token },
     { units: each.amount_in_max, token: each.input_token },
+    true,
   );
 
-/** How much was taken of the most that the owner gives. */
-function filledShare({ fill, amount_in_max }: ListedIntent): Html {
+/** A fill completes an intent, although it may take less than the most that the owner gives. */
+function fillShare({ fill, amount_in_max }: ListedIntent): Html {
   if (fill === null) return html`<span class="soft">no</span>`;
   const share = formatPercent(BigInt(fill.amount_in), BigInt(amount_in_max));
-  return html`<span class="number" title="Of the most that the owner gives">${share ?? "yes"}</span>`;
+  return html`complete${share !== null && html`<span class="under" title="Of the most that the owner gives"><span class="number">${share}</span> taken</span>`}`;
+}
+
+/** The deadline counts as long as the intent is open, and tells when it expired. */
+export function deadlineOf({ status: state, deadline }: Pick<ListedIntent, "status" | "deadline">): Html {
+  if (state === "OPEN" || state === "EXPIRED") return time(deadline);
+  const text = formatSeconds(deadline)?.text ?? deadline;
+  return html`<span class="soft" title="No longer counts: ${text}">–</span>`;
 }
 
 export const intentList: List<ListedIntent> = {
@@ -54,10 +63,10 @@ export const intentList: List<ListedIntent> = {
     ["State", "status"],
     ["Gives at most", "amount_in_max"],
     ["Wants at least", "amount_out_min"],
-    ["Price at least", lowestPrice, "number"],
-    ["Filled", filledShare, "number"],
+    ["Price", limitPrice, "number"],
+    ["Fill", fillShare, "number"],
     ["Owner", "owner"],
-    ["Deadline", "deadline"],
+    ["Deadline", deadlineOf],
     ["Block", "block_number"],
   ],
   choices: { pair: listPairs },
@@ -78,8 +87,10 @@ export function percent(share: string | null): Html {
   return html`<span class="number" title="${share}">${(Number(share) * 100).toFixed(1)} %</span>`;
 }
 
+/** A mean of seconds, as distances in time are shown; all digits in the title. */
 export function seconds(value: string | null): Html {
-  return value === null ? unknown() : html`${number(value)} s`;
+  if (value === null) return unknown();
+  return html`<span class="number" title="${value} s">${formatDuration(Math.round(Number(value)) * 1_000)}</span>`;
 }
 
 const solverList: List<RecordOf<typeof solver>> = {
@@ -255,8 +266,8 @@ export const receiptList: List<RecordOf<typeof receipt>> = {
     ["Receipt", "receipt_id"],
     ["Amount", "amount"],
     ["Agent", "agent"],
-    ["Merchant", "merchant_id"],
-    ["Service", "service_numeric_id"],
+    ["Merchant", (each, page) => namedLink(page, "merchant", each.merchant_id)],
+    ["Service", (each, page) => namedLink(page, "service", each.service_numeric_id)],
     ["Paid by", "payment_rail"],
     ["Delivery", (each) => (each.fulfillment_hash === null ? badge("none yet") : badge("fulfilled", "good"))],
     ["Block", "block_number"],

@@ -2,6 +2,7 @@
 import { type Html, html } from "../lib/html.ts";
 import { findJsonName } from "../lib/json-name.ts";
 import type { ApiReader } from "./api-reader.ts";
+import type { GivenName } from "./context.ts";
 import { renderForeignText } from "./foreign-text.ts";
 
 // A name with a description fits; a page may have a hundred of them to decode.
@@ -44,8 +45,6 @@ type DocumentNames = ReadonlyMap<unknown, string | null>;
 
 const hashOf = ({ metadata_hash, capabilities_hash }: NamedRecord): unknown =>
   metadata_hash ?? capabilities_hash;
-
-export type GivenName = { readonly text: string; readonly isOfDocument: boolean };
 
 /** The name within the metadata, or that of the document whose hash the record has; null without either. */
 export function findName(record: NamedRecord, names: DocumentNames): GivenName | null {

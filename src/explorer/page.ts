@@ -12,6 +12,7 @@ import {
   listPath,
   listQuery,
 } from "./list.ts";
+import { findMentions, readRecordNames } from "./record-names.ts";
 
 export type PageView = {
   readonly title: string;
@@ -51,6 +52,8 @@ export type Page = {
   readonly isUncached?: true;
   readonly findExample: FindExample;
   readonly show: (api: ApiReader, request: PageRequest) => Promise<(page: PageContext) => PageView>;
+  /** The page with its filters and without its rows, for a request that the API rejects. */
+  readonly showRejected?: (page: PageContext) => PageView;
 };
 
 /** Pages under one menu of the navigation. */
@@ -67,8 +70,31 @@ export function definePage<Data>({ load, render, ...page }: PageDeclaration<Data
     ...page,
     show: async (api, request) => {
       const data = await load(api, request);
-      return (context) => render(data, context);
+      const names = await readRecordNames(api, findMentions(data));
+      return (context) => render(data, { ...context, names });
     },
+  };
+}
+
+type FilteredPage<Data> = Omit<PageDeclaration<Data>, "render"> & {
+  readonly title: string;
+  readonly lead: string;
+  readonly filters: FilteredList;
+  /** The rows, below the filters. */
+  readonly render: (data: Data, page: PageContext) => Html;
+};
+
+/** A page of rows with a form of filters. */
+export function defineFilteredPage<Data>(declared: FilteredPage<Data>): Page {
+  const { title, lead, filters, render, ...page } = declared;
+  const view = (shown: PageContext, rows: Html | null): PageView => ({
+    title,
+    lead,
+    main: html`${filterForm(filters, shown)}${rows}`,
+  });
+  return {
+    ...definePage({ ...page, render: (data, shown) => view(shown, render(data, shown)) }),
+    showRejected: (shown) => view(shown, null),
   };
 }
 
@@ -88,7 +114,10 @@ type ListPage<T> = {
 /** A page that is one list of the API: its filters, its rows in pages, and its file. */
 export function defineListPage<T>(list: List<T>, options: ListPage<T>): Page {
   const { title, lead, order, note, example, complete = async (_api, records) => records } = options;
-  return definePage({
+  return defineFilteredPage({
+    title,
+    lead,
+    filters: list,
     path: listPath(list),
     nav: title,
     lists: [list],
@@ -98,11 +127,7 @@ export function defineListPage<T>(list: List<T>, options: ListPage<T>): Page {
       const data = await api.list(list, { query: listQuery(request) });
       return { ...data, records: await complete(api, data.records) };
     },
-    render: (data, page) => ({
-      title,
-      lead,
-      main: html`${filterForm(list, page)}${listCard(order, data, page, { isPaged: true, note })}`,
-    }),
+    render: (data, page) => listCard(order, data, page, { isPaged: true, note }),
   });
 }
 

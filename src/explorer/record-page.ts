@@ -115,15 +115,6 @@ export async function readAll<T extends Readonly<Record<string, unknown>>>(
   };
 }
 
-/**
- * Repeats a key up to a fixed number: the reads of a page are one statement, and PostgreSQL keeps each text that it ever
- * prepared.
- */
-export function padKeys(keys: ReadonlySet<string>, count: number): readonly string[] {
-  const [first] = keys;
-  return first === undefined ? [] : [...keys, ...Array<string>(Math.max(0, count - keys.size)).fill(first)];
-}
-
 /** The documents that are published under the hashes, with their names, so that a page links those and no others. */
 async function findPublished(api: ApiReader, hashes: readonly unknown[]): Promise<Published> {
   const given = hashes.filter(isHash);

@@ -4,8 +4,9 @@ import { type SerializedResponse, serializeResponse } from "../http/response.ts"
 import type { ResponseCache } from "../http/response-cache.ts";
 import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
 import { parseUint } from "../lib/decimal.ts";
-import { Fault, toFault } from "../lib/fault.ts";
+import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
+import { isMoment } from "../lib/moment.ts";
 import { findBlockAt } from "../schema/reads/block-at.ts";
 import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
@@ -100,8 +101,10 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
   const keys = [...(page.query ?? []), ...listed];
   app.get(route, (request, reply) => {
     const create = (read: PageRequest) => createPage(page, read, serving, request);
+    const reject = (read: PageRequest, fault: Fault) =>
+      createRejectedPage(page, read, serving, request, fault);
     const isCached = page.isUncached !== true;
-    return respond(app, { request, reply, serving }, { route, keys, isCached, create });
+    return respond(app, { request, reply, serving }, { route, keys, isCached, create, reject });
   });
 }
 
@@ -119,33 +122,44 @@ type Work = {
   readonly keys: readonly string[];
   readonly isCached: boolean;
   readonly create: (request: PageRequest) => Promise<SerializedResponse>;
+  /** The response to what the API rejects; null for the page of the error. */
+  readonly reject?: (request: PageRequest, fault: Fault) => Promise<SerializedResponse | null>;
 };
 
 /** Served from the cache of the API's responses, whose rules apply: a page is stale as soon as one of its reads is. */
 async function respond(
   app: FastifyInstance,
   exchange: Exchange,
-  { route, keys, isCached, create }: Work,
+  { route, keys, isCached, create, reject }: Work,
 ): Promise<void> {
   const { request, reply, serving } = exchange;
+  let read: PageRequest | null = null;
   try {
+    const asked = readRequest(request, keys, serving.base);
+    read = asked;
     const at = readQuery(request.url).get("at");
     if (at) return reply.sendSerialized(await redirectToBlock(exchange, route, at));
-    const read = readRequest(request, keys, serving.base);
     const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
-    const canonicalKey = `${route} ${JSON.stringify([read.params, read.query, read.block])}`;
+    const canonicalKey = `${route} ${JSON.stringify([asked.params, asked.query, asked.block, asked.asked])}`;
     const keep = (variant: string, make: () => Promise<SerializedResponse>) =>
       isCached
         ? serving.cache.getOrCreate({ route, canonicalKey: canonicalKey + variant, url: null }, make)
         : make();
-    const plain = () => keep("", () => create(read));
+    const plain = () => keep("", () => create(asked));
     const work =
       encoding === "identity"
         ? plain()
         : keep(` ${encoding}`, async () => encodeResponse(await plain(), encoding));
     reply.sendSerialized(await withRequestTimeout(app, work));
   } catch (error) {
-    sendError(error, exchange);
+    const fault = toFault(error);
+    const shown =
+      fault.status === 400 && read !== null && reject !== undefined
+        ? await reject(read, fault).catch(() => null)
+        : null;
+    if (shown === null) return sendError(error, exchange);
+    app.logRequestError(fault, error, request.id);
+    reply.sendSerialized(shown);
   }
 }
 
@@ -161,10 +175,14 @@ async function redirectToBlock(
   const query = new URLSearchParams([...readQuery(request.url)]);
   query.delete("at");
   query.set("block", block.toString());
+  query.set("asked", at);
   const [path] = request.url.split("?");
   const headers = { location: `${serving.base}${path}?${query}`, "cache-control": "no-store" };
   return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
 }
+
+// A time with a fraction and an offset has 35 characters.
+const ASKED_LENGTH_MAX = 40;
 
 function readRequest(request: FastifyRequest, keys: readonly string[], base: string): PageRequest {
   const all = readQuery(request.url);
@@ -174,10 +192,12 @@ function readRequest(request: FastifyRequest, keys: readonly string[], base: str
     return value === undefined || value === "" ? [] : [[key, value]];
   });
   const block = all.get("block") || undefined;
+  const asked = all.get("asked") ?? "";
   return {
     params: request.params as Readonly<Record<string, string>>,
     query: Object.fromEntries(query),
     block: block === undefined ? null : parseUint(block, "block", BLOCK_MAX).toString(),
+    asked: block !== undefined && isMoment(asked) && asked.length <= ASKED_LENGTH_MAX ? asked : null,
     base,
   };
 }
@@ -221,6 +241,27 @@ async function createPage(
   if (view.redirect === undefined) return serializePage(route, renderExplorerPage(view, context));
   const headers = { location: view.redirect, "cache-control": "no-store" };
   return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
+}
+
+/** The page without its rows, as of the same block: its filters show what was rejected, and why. */
+async function createRejectedPage(
+  page: Page,
+  read: PageRequest,
+  serving: Serving,
+  request: FastifyRequest,
+  fault: Fault,
+): Promise<SerializedResponse | null> {
+  if (page.showRejected === undefined) return null;
+  const head = await readAtOneBlock(read, serving, request, (api) => api.head());
+  const path = fillPath(page.path, read.params);
+  const text = publicMessage(fault);
+  // A sentence of the API about a parameter begins with its name; one about a time, also with the time.
+  const filter = read.query.at === undefined ? (/^\w+/.exec(text)?.[0] ?? "") : "at";
+  const context = { ...read, path, head, site: serving.site, problem: { filter, text } };
+  return serializePage(EXPLORER_PATH + page.path, renderExplorerPage(page.showRejected(context), context), {
+    status: fault.status,
+    headers: { "cache-control": "no-store", "x-error-code": fault.code },
+  });
 }
 
 /** The path that was requested, below /explorer. */

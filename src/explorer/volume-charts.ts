@@ -7,7 +7,7 @@ import type { TypeOf } from "../schema/json-schema.ts";
 import { sourceLinks } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import { barChart, type ChartBar } from "./charts.ts";
-import { amount, card, findToken, number, token, unavailable } from "./components.ts";
+import { amount, card, findToken, number, token, unavailable, withNoun } from "./components.ts";
 import { linkHere, type PageContext, type PageRequest } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shorten } from "./format.ts";
 
@@ -63,7 +63,7 @@ function tokenChart(data: Volumes, of: string, page: PageContext): Html {
     return {
       tick: formatTick(start, interval),
       value: BigInt(settled_volume),
-      title: `${formatStart(start, interval)}: ${text} ${symbol} in ${receipts} receipts`,
+      title: `${formatStart(start, interval)}: ${text} ${symbol} in ${receipts} receipt${receipts === "1" ? "" : "s"}`,
       cells: [
         formatStart(start, interval),
         number(receipts),
@@ -84,7 +84,7 @@ function tokenChart(data: Volumes, of: string, page: PageContext): Html {
     empty: "There is no such interval.",
     tableLabel: `Table of ${name}`,
   });
-  return html`<div class="chart-of-token"><h3>${token(page, of)} <span class="soft">${amount(page, sum("settled_volume"), of)} in ${number(sum("receipts"))} receipts</span></h3>${chart}</div>`;
+  return html`<div class="chart-of-token"><h3>${token(page, of)} <span class="soft">${amount(page, sum("settled_volume"), of)} in ${withNoun(sum("receipts"), "receipt")}</span></h3>${chart}</div>`;
 }
 
 function intervalLinks({ interval }: Volumes, page: PageContext): Html {

@@ -110,7 +110,7 @@ describe("a time in place of a block", () => {
     const page = await open(`/explorer/intents?status=open&at=${time}`);
     expect([page.status, page.headers.get("location")]).toEqual([
       303,
-      `/explorer/intents?status=open&block=${middle.number}`,
+      `/explorer/intents?status=open&block=${middle.number}&asked=${time}`,
     ]);
     const shown = await open(page.headers.get("location") ?? "");
     expect([shown.status, await shown.text()]).toEqual([200, expect.stringContaining(`${middle.number}`)]);

@@ -284,7 +284,7 @@ describe("a visitor with a wallet", () => {
     expect(errors).toEqual([]);
   });
 
-  it("takes a block number for one chain, and is told what is missing for several", async () => {
+  it("takes a block number for one chain, and says what is missing for several", async () => {
     const { page, submit, paid, testWallet } = await visit();
     await page.fill("#at", "34");
     await submit();

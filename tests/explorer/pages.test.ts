@@ -213,13 +213,24 @@ describe("an error", () => {
     ["/explorer/nothing/here", 404, "The explorer has no page at this address."],
     ["/explorer?block=99999999", 400, "is not indexed yet"],
     ["/explorer?block=x", 400, "block must be a whole number"],
-    ["/explorer/intents?status=strange", 400, "status must be one of"],
-    ["/explorer/intents?cursor=strange", 400, "cursor must be the next_cursor"],
     ["/explorer/intents?status=open&status=filled", 400, "given twice"],
   ])("the error at %s is a page with %i that says what to do", async (path, status, sentence) => {
     const { text } = await open(path, status);
     expect(text).toContain(sentence);
     expect(text).toContain("What you can do");
+  });
+
+  it.each([
+    ["/explorer/intents?status=strange", "status must be one of"],
+    ["/explorer/agents?owner=1", "owner must be"],
+    ["/explorer/events?solver=x", "solver must be"],
+    ["/explorer/intents?cursor=strange", "cursor must be the next_cursor"],
+  ])("keeps the filters of the page at %s, with the reason and without rows", async (path, sentence) => {
+    const { text } = await open(path, 400);
+    expect(text).toContain(sentence);
+    expect(text).toContain('<form class="filters"');
+    expect(text.includes('aria-invalid="true"')).toBe(!path.includes("cursor"));
+    expect(text).not.toContain('class="stack"');
   });
 
   it("an intent that does not exist yet at a block leads to the latest block", async () => {

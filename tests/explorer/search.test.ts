@@ -182,6 +182,18 @@ describe("by name", () => {
     expect(listed).toContain('</a> <bdi class="foreign">Quay</bdi>');
   });
 
+  it("lists the whole name first, then names that begin with the text", async () => {
+    const names = ["x-quay-2", "quay-23", "Quay-2"];
+    for (const [index, given] of names.entries())
+      await stage.database.query({
+        text: "update merchants set metadata_uri = $1 where merchant_id = $2",
+        values: [dataUri(given), String(index + 1)],
+      });
+    const listed = await search("quay-2");
+    const shown = [...listed.matchAll(/<bdi class="foreign">([^<]*quay[^<]*)<\/bdi><\/li>/gi)];
+    expect(shown.map(([, given]) => given)).toEqual(["Quay-2", "quay-23", "x-quay-2"]);
+  });
+
   it("looks through a hundred of a kind at a time, says so, and leads on until all were looked through", async () => {
     await stage.database.query({
       text: `insert into agents select (jsonb_populate_record(a, jsonb_build_object('agent_id', 1000 + n, 'metadata_uri', $1::text))).*

@@ -77,7 +77,10 @@ function address(value: string) {
 
 function token(value: string) {
   const known = tokens.get(value);
-  return known === undefined ? address(value) : copied(element("span", "symbol", known.symbol), value);
+  if (known === undefined) return address(value);
+  const symbol = element("span", "symbol", known.symbol);
+  symbol.title = value;
+  return value === NATIVE ? symbol : link("account", value, symbol);
 }
 
 function time(seconds: string) {
@@ -96,7 +99,7 @@ function amount({ text, amount: units, token: of }: SentencePart & { readonly ki
   if (known !== undefined) {
     const isFew = of === NATIVE && FEW_WEI.test(units);
     const shown = formatUnits(units, isFew ? 0 : known.decimals).text;
-    made.append(`${shown} ${isFew ? "wei" : known.symbol}`);
+    made.append(`${shown} `, isFew ? "wei" : token(of ?? ""));
   } else {
     const isNamed = of !== null && text !== units;
     made.append(`${formatUnits(units, null).text} units`, ...(isNamed ? [" of ", address(of)] : []));

@@ -5,20 +5,20 @@ import type { agent } from "../../protocol/reads/registries.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { addressLink, block, card, number, recordLink, timeline } from "../components.ts";
+import { addressLink, block, card, number, recordLink, timeline, withNoun } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
 import { type ListedEvent, readEvents } from "../events.ts";
 import { writtenAt } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
-import { filterForm, listCard, listPath, listQuery, withoutColumns } from "../list.ts";
+import { listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
 import { addNames, renderGivenName, type WithName } from "../metadata-name.ts";
-import { definePage, exampleFrom } from "../page.ts";
+import { padKeys } from "../pad-keys.ts";
+import { defineFilteredPage, exampleFrom } from "../page.ts";
 import {
   columns,
   defineRecordPage,
   lifeSteps,
-  padKeys,
   readAll,
   recordCard,
   unreadNotice,
@@ -44,19 +44,23 @@ async function readActivity(api: ApiReader, agents: readonly ListedAgent[]) {
   return new Map(found.map(({ body }) => [body.account, body.counts]));
 }
 
-const counted = (value: string | null) => (value === null ? "more than 1,000" : number(value));
+const counted = (value: string | null, noun: string, plural = `${noun}s`) =>
+  value === null ? `more than 1,000 ${plural}` : withNoun(value, noun, plural);
 
 function galleryItem(each: WithName<ListedAgent>, counts: Counts | undefined, page: PageContext): Html {
   const given = each.given_name ?? null;
   const label = html`Agent #${each.agent_id}`;
   const activity =
     counts !== undefined &&
-    html`<p>Its owner has ${counted(counts.intents)} intents, ${counted(counts.receipts)} receipts and ${counted(counts.policies)} policies.</p>`;
+    html`<p>Its owner has ${counted(counts.intents, "intent")}, ${counted(counts.receipts, "receipt")} and ${counted(counts.policies, "policy", "policies")}.</p>`;
   return html`<li><h3>${recordLink(page, "agent", each.agent_id, given === null ? label : renderGivenName(given))} ${agentState(each.revoked)}</h3>
 <p class="soft">${given !== null && html`${label} · `}of ${addressLink(page, each.owner)} · block ${block(page, each.block_number)}</p>${activity}</li>`;
 }
 
-export const agentsPage = definePage({
+export const agentsPage = defineFilteredPage({
+  title: "Agents",
+  lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
+  filters: agentList,
   path: listPath(agentList),
   nav: "Agents",
   lists: [agentList],
@@ -75,12 +79,7 @@ export const agentsPage = definePage({
   },
   render: ({ agents, activity }, page) => {
     const item = (each: WithName<ListedAgent>) => galleryItem(each, activity.get(each.owner), page);
-    const shown = { ...agents, list: { ...agentList, item } };
-    return {
-      title: "Agents",
-      lead: "Programs that accounts have registered to act for them. Every agent belongs to one owner, whose policies and payments are on its account page.",
-      main: html`${filterForm(agentList, page)}${listCard("Newest first", shown, page, { isPaged: true })}`,
-    };
+    return listCard("Newest first", { ...agents, list: { ...agentList, item } }, page, { isPaged: true });
   },
 });
 

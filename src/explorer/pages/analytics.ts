@@ -16,6 +16,7 @@ import {
   token,
   totals,
   unavailable,
+  withNoun,
 } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { shorten } from "../format.ts";
@@ -113,7 +114,8 @@ function tokenCard({ body, call }: ApiResult<Commerce>, page: PageContext): Html
       label: (row) => token(page, row.token),
       // The bars compare what can be compared.
       value: (row) => BigInt(row.receipts),
-      text: (row) => html`${amount(page, row.settled_volume, row.token)} in ${number(row.receipts)} receipts`,
+      text: (row) =>
+        html`${amount(page, row.settled_volume, row.token)} in ${withNoun(row.receipts, "receipt")}`,
       source: sourceLinks(page, call),
       note: "Bars count receipts: amounts of different tokens cannot be compared.",
     },

@@ -17,7 +17,7 @@ async function requestPage(query: Readonly<Record<string, string>>) {
       return { body: { events, has_more: true, progress: { cursor: `cursor${sent.length}` } }, call: {} };
     },
   };
-  const given = { params: {}, query, block: null, base: "" };
+  const given = { params: {}, query, block: null, asked: null, base: "" };
   await eventsPage.show(api as unknown as Parameters<typeof eventsPage.show>[0], given);
   return sent.map(({ from, order, limit }) => [from ?? null, order ?? null, limit]);
 }

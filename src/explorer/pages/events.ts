@@ -1,5 +1,6 @@
 // Events of the protocol: the newest first, or in the order of the chain from a given position on; and those of a block.
 import { type Html, html } from "../../lib/html.ts";
+import { EVENT_TYPES } from "../../protocol/event-filter.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
@@ -14,8 +15,9 @@ import {
   getEvents,
   type ListedEvent,
 } from "../events.ts";
-import { type FilteredList, filterForm, type Sort } from "../list.ts";
-import { definePage, type PageView } from "../page.ts";
+import { splitWords } from "../format.ts";
+import type { FilteredList, Sort } from "../list.ts";
+import { defineFilteredPage, definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
 const FILTERS = ["type", ...SUBJECTS, "finality"] as const;
@@ -55,10 +57,10 @@ const eventFilters: FilteredList = {
   filters: [...FILTERS, "from"],
   hints: {
     ...Object.fromEntries(SUBJECTS.map((name) => [name, "Id"])),
-    type: "IntentFilled,…",
     account: "0x… address",
     from: "genesis, head or block",
   },
+  choices: { type: () => EVENT_TYPES.map((type) => [type, splitWords(type)] as const) },
   // A cursor that leads backwards is not a filter, and cannot be used with the order of the chain.
   isHidden: (name, { query }) => name === "from" && query.order === "desc",
 };
@@ -95,21 +97,21 @@ const allOfBlock = (page: PageContext, given: string) =>
     html`Block ${number(given)} has more events of the protocol than are listed here. <a href="${linkTo(page, "/events", { from: given })}">All of them, in the order of the chain</a>.`,
   );
 
-function render(data: FoundEvents, page: PageContext): PageView {
+function render(data: FoundEvents, page: PageContext): Html {
   const events = eventsUpTo(data.events, page);
   const rows =
     events.length === 0
       ? html`<p class="empty">${data.next !== null ? "None among the events that were looked through; there are more." : "There is no such event at this block."}</p>`
       : eventTable(events, page, { isOwnPage: true, sort: sortOf(data, page) });
   const title = data.isNewestFirst ? "Newest first" : "In the order of the chain";
-  return {
-    title: "Events",
-    lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
-    main: html`${filterForm(eventFilters, page)}${card(title, html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`, { id: "events", aside: orderLink(data, page) })}`,
-  };
+  const content = html`${rows}${pageLinks(data, page)}${eventSource(page, data.call)}`;
+  return card(title, content, { id: "events", aside: orderLink(data, page) });
 }
 
-export const eventsPage = definePage({
+export const eventsPage = defineFilteredPage({
+  title: "Events",
+  lead: "Everything that happened in the protocol, each in a sentence. The API has the same as a stream, with an undo after a reorg.",
+  filters: eventFilters,
   path: "/events",
   nav: "Events",
   lists: [eventCsv],

@@ -6,7 +6,7 @@ import type { TypeOf } from "../../schema/json-schema.ts";
 import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import { card, number, totals, unavailable } from "../components.ts";
+import { card, number, totals, unavailable, withNoun } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath } from "../context.ts";
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard, withoutColumns } from "../list.ts";
@@ -67,24 +67,24 @@ const ITEMS: readonly Total[] = [
     key: "intents",
     note: (all) => html`${number(all.open_intents)} open, ${number(all.filled_intents)} filled`,
   },
-  { label: "Bids", key: "bids", note: (all) => html`by ${number(all.solvers)} registered solvers` },
-  { label: "Receipts", key: "receipts", note: (all) => html`for ${number(all.quotes)} quotes` },
+  { label: "Bids", key: "bids", note: (all) => html`by ${withNoun(all.solvers, "registered solver")}` },
+  { label: "Receipts", key: "receipts", note: (all) => html`for ${withNoun(all.quotes, "quote")}` },
   {
     label: "Disputes",
     key: "disputes",
     note: (all) => html`${number(all.open_disputes)} open`,
   },
-  { label: "Agents", key: "agents", note: (all) => html`${number(all.accounts)} accounts` },
-  { label: "Merchants", key: "merchants", note: (all) => html`${number(all.services)} services` },
+  { label: "Agents", key: "agents", note: (all) => withNoun(all.accounts, "account") },
+  { label: "Merchants", key: "merchants", note: (all) => withNoun(all.services, "service") },
   {
     label: "Attestations",
     key: "attestations",
-    note: (all) => html`by ${number(all.attestors)} registered attestors`,
+    note: (all) => html`by ${withNoun(all.attestors, "registered attestor")}`,
   },
   {
     label: "Trust signals",
     key: "trust_signals",
-    note: (all) => html`${number(all.facilitators)} facilitators`,
+    note: (all) => withNoun(all.facilitators, "facilitator"),
   },
 ];
 
@@ -124,8 +124,8 @@ function newestCard<T>(what: string, data: ListData<T>, page: PageContext, hidde
 }
 
 function render(data: HomeData, page: PageContext): PageView {
-  const lists = html`${newestCard("intents", data.intents, page, ["Owner", "Deadline", "Price at least", "Filled"])}${newestCard("receipts", data.receipts, page, ["Service", "Paid by", "Delivery"])}${newestCard("disputes", data.disputes, page, ["Reason", "Opened by"])}`;
-  const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address, hash or name</label><div><input type="search" id="hero-q" name="q" placeholder="intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
+  const lists = html`${newestCard("intents", data.intents, page, ["Owner", "Deadline", "Price", "Fill"])}${newestCard("receipts", data.receipts, page, ["Service", "Paid by", "Delivery"])}${newestCard("disputes", data.disputes, page, ["Reason", "Opened by"])}`;
+  const main = html`<form class="hero-search" role="search" method="get" action="${pagePath(page, "/search")}"><label for="hero-q">Search by id, address, hash or name</label><div><input type="search" id="hero-q" name="q" placeholder="agent-2, intent 15, 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${page.block !== null && html`<input type="hidden" name="block" value="${page.block}">`}<button>Search</button></div></form>
 ${renderTotals(data, page)}
 <div class="columns wide-first"><div>${lists}</div>
 <div>${renderFeed(data.feed, page)}</div></div>`;

@@ -19,6 +19,7 @@ import {
   status,
   time,
   totals,
+  withNoun,
 } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import type { Item } from "../fields.ts";
@@ -183,7 +184,7 @@ function render({ body, call }: ApiResult<Integrity>, page: PageContext): PageVi
       {
         label: "Reorgs",
         value: number(body.reorgs.count),
-        note: body.reorgs.deepest !== null && html`deepest: ${number(body.reorgs.deepest)} blocks`,
+        note: body.reorgs.deepest !== null && html`deepest: ${withNoun(body.reorgs.deepest, "block")}`,
       },
       {
         label: "Blocks that one node alone confirmed",

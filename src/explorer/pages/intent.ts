@@ -34,7 +34,7 @@ import { type Item, recordFacts, timeAndBlock } from "../fields.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { formatPercent, splitWords } from "../format.ts";
 import { type List, listCard, listQuery } from "../list.ts";
-import { lowestPrice } from "../lists.ts";
+import { deadlineOf, limitPrice } from "../lists.ts";
 import { exampleFrom } from "../page.ts";
 import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 
@@ -105,7 +105,7 @@ function ladder(records: readonly Bid[], intent: Intent): List<Bid> {
       ],
       ["Fee", "fee", "number"],
       ["Made", (each) => isoTime(each.created_at, each.chain_bid_id === null ? "server" : "chain")],
-      ["Valid until", "valid_until"],
+      ["Valid until", (each) => deadlineOf({ status: intent.status, deadline: each.valid_until })],
     ],
   };
 }
@@ -169,9 +169,9 @@ const TERMS: readonly Item<Intent>[] = [
   ["Kind", (each) => renderForeignText(splitWords(each.intent_type))],
   ["Gives at most", (each, page) => amountOf(each.amount_in_max, each.input_token, page)],
   ["Wants at least", (each, page) => amountOf(each.amount_out_min, each.output_token, page)],
-  ["Price at least", lowestPrice],
+  ["Price", limitPrice],
   ["Slippage", "slippage_bps"],
-  ["Deadline", "deadline"],
+  ["Deadline", deadlineOf],
   ["Submitted", timeAndBlock],
   ["Transaction", "tx_hash"],
   ["Nonce", "nonce"],

@@ -4,10 +4,10 @@ import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { card, notice, type RecordKind, recordPath } from "../components.ts";
-import { linkHere, type PageContext, type PageRequest } from "../context.ts";
+import { type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
-import { findName, type GivenName, readDocumentNames, renderGivenName } from "../metadata-name.ts";
+import { findName, readDocumentNames, renderGivenName } from "../metadata-name.ts";
 import { definePage } from "../page.ts";
 
 const BY_ID: readonly RecordKind[] = [
@@ -172,10 +172,16 @@ async function findByName(api: ApiReader, text: string, from: string | undefined
     }),
   );
   return {
-    records,
+    records: records.toSorted((a, b) => rankOf(a, wanted) - rankOf(b, wanted)),
     searched: lists.map(({ kind, records: { length } }) => ({ kind, count: length })),
     next: lists.some(({ next }) => next !== null) ? lists.map(({ next }) => next ?? "").join(".") : null,
   };
+}
+
+/** The whole name before one that begins with the text, and that before any other. */
+function rankOf({ name }: FoundRecord, wanted: string): number {
+  const text = foldCase(name?.text ?? "");
+  return text === wanted ? 0 : text.startsWith(wanted) ? 1 : 2;
 }
 
 async function findRecords(

@@ -7,22 +7,16 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import { amount, card, notice, number, recordLink, time, totals } from "../components.ts";
+import { amount, card, notice, number, recordLink, totals, withNoun } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
 import { type EventsData, eventsUpTo, type ListedEvent, readEvents, readNewestEvents } from "../events.ts";
 import { activeStatus, type Item, registeredIn } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
-import { percent, seconds } from "../lists.ts";
+import { deadlineOf, percent, seconds } from "../lists.ts";
+import { padKeys } from "../pad-keys.ts";
 import { findFirst } from "../page.ts";
-import {
-  changesWithin,
-  columns,
-  defineRecordPage,
-  padKeys,
-  recordCard,
-  unreadNotice,
-} from "../record-page.ts";
+import { changesWithin, columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver>;
@@ -97,13 +91,13 @@ function performance(solver: Solver, page: PageContext): Html {
     {
       label: "Win rate",
       value: percent(solver.win_rate),
-      note: html`${number(solver.selected_bids)} of ${number(solver.bids)} bids selected`,
+      note: html`${number(solver.selected_bids)} of ${withNoun(solver.bids, "bid")} selected`,
     },
     { label: "Fills", value: number(solver.fills), note: "a fill that fails leaves no trace on the chain" },
     {
       label: "Latency",
       value: seconds(solver.avg_latency_seconds),
-      note: html`${number(solver.avg_latency_blocks)} blocks from submission to fill`,
+      note: html`${solver.avg_latency_blocks !== null && withNoun(Math.round(Number(solver.avg_latency_blocks)), "block")} from submission to fill`,
     },
   ]);
 }
@@ -206,7 +200,14 @@ function bidTable(
       intent,
       ["Bid", (event) => html`#${String(event.args.bidId)}${selection(event)}`],
       ...amounts,
-      ["Valid until", (event) => time(event.args.validUntil)],
+      [
+        "Valid until",
+        (event) =>
+          deadlineOf({
+            status: intents.get(idOf(event))?.status ?? "OPEN",
+            deadline: String(event.args.validUntil),
+          }),
+      ],
       ["Block", "block_number"],
     ],
     rows,
