@@ -44,7 +44,7 @@ export type ChangeRows = (rows: RowVersions) => Promise<void>;
 type BatchOptions = { readonly final: boolean; readonly previous: PreparedBatch | null };
 
 /** A batch that grows part by part. Of the logs it keeps only the bytes that will be written. */
-export type OpenBatch = {
+type OpenBatch = {
   add(part: Pick<IndexBatch, "blocks" | "logs">, changeRows: ChangeRows): Promise<void>;
   finish(end: Pick<IndexBatch, "tip" | "finalized" | "safe">): Promise<PreparedBatch>;
 };
