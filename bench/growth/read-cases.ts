@@ -105,7 +105,11 @@ function atBlock(path: string, block: number | null): string {
 }
 
 function planAt(read: Read, values: ReadInput["values"], block: number | null): SqlText {
-  return read.plan({ values, asOf: block === null ? null : BigInt(block), provenance: false }).sql;
+  return read.plan({
+    values,
+    asOf: block === null ? null : { block: BigInt(block), time: null },
+    provenance: false,
+  }).sql;
 }
 
 /** Without a filter, and by each one alone; by one value of an enumeration at a time. */

@@ -73,8 +73,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a page that loses the row after its last one",
     file: "src/schema/reads/pagination.ts",
-    find: "formatCursor(rows, count - 1, order)",
-    replace: "formatCursor(rows, count, order)",
+    find: "formatCursor(rows, count - 1, options)",
+    replace: "formatCursor(rows, count, options)",
     caughtBy: "tests/api/reads.test.ts",
   },
   {
@@ -171,9 +171,16 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a cache key without the block of the read",
     file: "src/http/routes/reads.ts",
-    find: '${input.asOf ?? ""} ${input.provenance}',
+    find: '${input.asOf === null ? "" : formatAtBlock(input.asOf)} ${input.provenance}',
     replace: "${input.provenance}",
     caughtBy: "tests/api/reads.test.ts",
+  },
+  {
+    name: "deadlines judged at the block before the time asked for",
+    file: "src/schema/reads/record.ts",
+    find: "asOf === null || asOf.time === null",
+    replace: "asOf === null || asOf.time !== undefined",
+    caughtBy: "tests/api/times.test.ts",
   },
   {
     name: "a payment above the limit of the guard, signed",

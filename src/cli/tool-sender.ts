@@ -2,19 +2,18 @@
 import { createHash } from "node:crypto";
 import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
-import {
-  type Call,
-  type CallContext,
-  createBlockFinder,
-  send,
-  sendForDocument,
-} from "@sextant/client/http/call";
+import { type Call, type CallContext, sendChecked, sendForDocument } from "@sextant/client/http/call";
 import { giveAddress, locateRepeatably, locateWallet } from "@sextant/client/http/named-wallet";
 import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { normalizeRequestUrl } from "@sextant/client/http/request-spelling";
 import { SeenBlock } from "@sextant/client/http/seen-block";
-import { createTransport, type HttpRequest, type HttpResponse } from "@sextant/client/http/transport";
+import {
+  createTransport,
+  type HttpRequest,
+  type HttpResponse,
+  parseJson,
+} from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
 import type { ServiceRequest } from "../mcp/tool.ts";
@@ -45,9 +44,10 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
         const purchase = await findPurchase(sextant, { given, locate, payer }, now());
         return await buy(sextant, request, { purchase, signal });
       }
-      const call = toCall(calls, request, { operation, signal });
+      const call = toCall(request, { operation, signal });
       if (operation.kind === "document") return toResponse((await sendForDocument(calls, call)).text);
-      return toResponse(JSON.stringify(await send(calls, call)));
+      const { text, headers } = await sendChecked(calls, call);
+      return toResponse(JSON.stringify(parseJson(text)), Object.fromEntries(headers));
     } catch (error) {
       if (!(error instanceof SextantError)) throw error;
       return toFailure(error, operation.kind === "paid");
@@ -63,7 +63,6 @@ function findOperation(id: string): Operation {
 }
 
 function toCall(
-  context: CallContext,
   { operation: id, parameters, body }: ServiceRequest,
   { operation, signal }: Pick<Call, "operation"> & { readonly signal: AbortSignal },
 ): Call {
@@ -71,13 +70,13 @@ function toCall(
   if (block !== undefined && at !== undefined) {
     throw new SextantError("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
   }
-  const asOf = block === undefined ? at : BigInt(block);
   return {
     id,
-    operation,
+    // The service finds the block of a time itself, and says which it is.
+    operation: at === undefined ? operation : { ...operation, query: [...operation.query, "at"] },
     parameters,
     body,
-    findBlock: asOf === undefined ? null : createBlockFinder(context, asOf),
+    findBlock: block === undefined ? null : async () => block,
     minBlock: minBlock === undefined ? undefined : BigInt(minBlock),
     signal,
   };

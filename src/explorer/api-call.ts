@@ -1,6 +1,7 @@
 // A request to the API as a client would send it: its route and URL, and the same to copy as curl and client code.
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, html } from "../lib/html.ts";
+import { formatMoment } from "../lib/moment.ts";
 import type { PageContext } from "./context.ts";
 
 export type ApiRecord = Readonly<Record<string, unknown>>;
@@ -81,7 +82,9 @@ export function formatClientCode(action: string, { params, query, body }: ApiCal
   const { block, ...filters } = query;
   const values = { ...params, ...filters, ...body };
   const given = Object.entries(values).map(([name, value]) => `${name}: ${formatValue(name, value)}`);
-  const client = block === undefined ? "sextant" : `sextant.at(${block}n)`;
+  const [number, seconds] = block?.split("@") ?? [];
+  const asOf = seconds === undefined ? `${number}n` : JSON.stringify(formatMoment(Number(seconds)));
+  const client = block === undefined ? "sextant" : `sextant.at(${asOf})`;
   const call = `${client}.${action}(${given.length > 0 ? `{ ${given.join(", ")} }` : ""})`;
   return isList
     ? `for await (const record of ${call}) console.log(record);`

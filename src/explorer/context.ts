@@ -37,7 +37,7 @@ export type Head = TypeOf<typeof headSchema>;
 export type PageRequest = {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** The block to show; null is the latest. */
+  /** The block to show, with a time after it if one was asked for, such as `327@1794477600`; null is the latest. */
   readonly block: string | null;
   /** The time that led to the block, as the visitor wrote it; null for a block that was chosen otherwise. */
   readonly asked: string | null;
@@ -96,6 +96,16 @@ export function requireParam({ params }: PageRequest, name: string): string {
   const value = params[name];
   if (value === undefined || value === "") throw new Fault("INPUT_INVALID", `${name} is missing.`);
   return value;
+}
+
+/** The number of the block to show, without its time. */
+export function shownNumber({ block }: Pick<PageRequest, "block">): string | null {
+  return block?.split("@")[0] ?? null;
+}
+
+/** When the page is as of, in seconds: as asked for, or the time of its block. */
+export function shownTime({ block, head }: Pick<PageContext, "block" | "head">): string | null {
+  return block?.split("@")[1] ?? head.block_timestamp;
 }
 
 /** A link to another page as of the same block. Empty and absent values of the query are left out. */

@@ -14,6 +14,8 @@ import {
   type Place,
   pagePath,
   type Site,
+  shownNumber,
+  shownTime,
 } from "./context.ts";
 import { formatNumber, formatSeconds } from "./format.ts";
 import type { PageView, Section } from "./page.ts";
@@ -26,7 +28,7 @@ const BASE_SCRIPTS: readonly AssetName[] = ["page.js"];
 
 export function renderExplorerPage(view: PageView, page: PageContext): Html {
   const { head } = page;
-  const blockTime = page.block === null ? null : formatSeconds(head.block_timestamp ?? "");
+  const blockTime = page.block === null ? null : formatSeconds(shownTime(page) ?? "");
   const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
   const body = html`${blockBar(page, changes)}
 <main id="main"${blockTime !== null && html` data-block-time="${blockTime.iso}"`}>
@@ -109,7 +111,7 @@ const NO_PAGING = { cursor: null, trail: null };
 
 function pastBanner(page: PageContext): Html {
   const { head } = page;
-  return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(head.block_timestamp)} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}" class="live">back to live</a></p>`;
+  return html`<p class="past-text" role="status">As of block <strong>${formatNumber(head.block_number).text}</strong>, ${time(shownTime(page))} – <a href="${linkHere(page, { block: null, ...NO_PAGING })}" class="live">back to live</a></p>`;
 }
 
 function footer({ head, site, base }: PageContext): Html {
@@ -201,7 +203,8 @@ function adviceFor(
   const live = html`See <a href="${linkTo({ block: null, base }, path)}">this page at the latest block</a>.`;
   const first = html`Begin at the <a href="${linkTo({ block, base }, "")}">first page</a>, or search by id, address or hash.`;
   if (fault.status === 404) {
-    const later = block === null ? [] : [html`It may not exist yet at block ${block}. ${live}`];
+    const later =
+      block === null ? [] : [html`It may not exist yet at block ${shownNumber({ block })}. ${live}`];
     return [...later, ...transactionAdvice(site, path), first];
   }
   if (fault.status === 400)

@@ -3,18 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
 import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
-import { parseUint } from "../lib/decimal.ts";
 import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
 import { isMoment } from "../lib/moment.ts";
+import { formatAtBlock, parseAtBlock } from "../schema/reads/at-block.ts";
 import { findBlockAt } from "../schema/reads/block-at.ts";
-import { BLOCK_MAX } from "../schema/reads/read.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { type ApiCall, type ApiRecord, fillPath, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
 import { addAssetRoute, chooseEncoding, encodeResponse, OFFERED } from "./assets.ts";
-import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site } from "./context.ts";
+import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site, shownNumber } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { CONTENT_SECURITY_POLICY, createNavigation, renderErrorPage, renderExplorerPage } from "./layout.ts";
 import { type CsvSource, csvOf, listKeys, recordsKey } from "./list.ts";
@@ -171,10 +170,10 @@ async function redirectToBlock(
 ): Promise<SerializedResponse> {
   const { api } = serving;
   const finding = findBlockAt(api.run, { text: at, client: request.client, nowMs: Date.now() });
-  const block = await withRequestTimeout(api.app, finding);
+  const found = await withRequestTimeout(api.app, finding);
   const query = new URLSearchParams([...readQuery(request.url)]);
   query.delete("at");
-  query.set("block", block.toString());
+  query.set("block", formatAtBlock(found));
   query.set("asked", at);
   const [path] = request.url.split("?");
   const headers = { location: `${serving.base}${path}?${query}`, "cache-control": "no-store" };
@@ -196,7 +195,7 @@ function readRequest(request: FastifyRequest, keys: readonly string[], base: str
   return {
     params: request.params as Readonly<Record<string, string>>,
     query: Object.fromEntries(query),
-    block: block === undefined ? null : parseUint(block, "block", BLOCK_MAX).toString(),
+    block: block === undefined ? null : formatAtBlock(parseAtBlock(block, "block")),
     asked: block !== undefined && isMoment(asked) && asked.length <= ASKED_LENGTH_MAX ? asked : null,
     base,
   };
@@ -312,7 +311,7 @@ async function readCsvRows(
 ): Promise<CsvRows> {
   const { cursor: _cursor, trail: _trail, ...given } = read.query;
   // Backwards, a file begins at the shown block.
-  const filters = given.order === "desc" ? { from: read.block, ...given } : given;
+  const filters = given.order === "desc" ? { from: shownNumber(read), ...given } : given;
   const { parameter } = list.paging ?? { parameter: "cursor" };
   const parts: string[] = [];
   let cursor: string | null = null;
@@ -323,7 +322,7 @@ async function readCsvRows(
       ...(cursor !== null && { [parameter]: cursor }),
     };
     const page = await api.records<ApiRecord>(list, { params: read.params, query });
-    const records = recordsUpTo(page.records, read.block, list);
+    const records = recordsUpTo(page.records, shownNumber(read), list);
     const text = formatCsvRows(fields, records);
     parts.push(text);
     bytes += Buffer.byteLength(text);

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 import type { ListedSchema } from "./listed-tool.ts";
 import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
-import { formatType } from "./type-text.ts";
+import { describeType } from "./type-text.ts";
 
 export type SelectableRoute = { readonly kind: string | null; readonly route: ToolRoute };
 
@@ -82,7 +82,7 @@ export function formatArguments({ properties, required }: JsonSchema): readonly 
   return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, json]) => {
     const isRequired = names.includes(name) ? ", required" : "";
     const fallback = json.default === undefined ? "" : `, default ${json.default}`;
-    const type = formatType(json).replace("integer text | integer", "integer");
+    const type = describeType(json).replace("integer text | integer", "integer");
     return `${name}: ${type}${isRequired}${fallback}. ${json.description ?? ""}`.trimEnd();
   });
 }

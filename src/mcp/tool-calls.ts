@@ -15,9 +15,11 @@ import {
   buildResult,
   countFitting,
   cutText,
+  noteResult,
   PAYMENT_META,
   type PaymentBinding,
   parseJson,
+  type ResultNotes,
   type ServiceResponse,
   shortenToFit,
 } from "./tool-result.ts";
@@ -73,20 +75,21 @@ async function callTool(
   const problem = tool.findProblem(args) ?? (tool.price?.isPaidByCaller ? findMistyped(args) : null);
   if (problem !== null)
     return rejectArguments(problem, tool.price?.isPaidByCaller === false ? UNPAID : undefined);
-  const response = await send(tool.toRequest(tool.isText ? others : args), options);
+  const request = tool.toRequest(tool.isText ? others : args);
+  const response = await send(request, options);
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
-  const { foreignText } = tool;
-  // With its comma in place of one of the braces.
-  const markBytes = foreignText.length === 0 ? 0 : Buffer.byteLength(JSON.stringify({ foreignText }));
-  const bytesMax = RESULT_BYTES_MAX - markBytes;
+  const noteOn = (made: ServiceResponse) => noteResult(made, request.parameters, tool.foreignText);
+  const notes = noteOn(response);
+  // With a comma in place of one of the braces.
+  const bytesMax = RESULT_BYTES_MAX - Buffer.byteLength(JSON.stringify(notes));
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
-    return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, foreignText);
+    return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, notes);
   }
   const body = noteInvisibleWithin(parseJson(response.body));
   const fitting = countFitting(body, bytesMax);
-  if (fitting === null) return buildShortResult(body, response, { bytesMax, wasCut: false, foreignText });
+  if (fitting === null) return buildShortResult(body, response, { bytesMax, wasCut: false, notes });
   // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
   for (const limit of new Set([fitting, 1])) {
     const shorter = await send(tool.toRequest({ ...args, limit }), options);
@@ -94,7 +97,7 @@ async function callTool(
     if (failed !== null) return failed;
     const page = noteInvisibleWithin(parseJson(shorter.body));
     if (limit === 1 || countFitting(page, bytesMax) === null) {
-      return buildShortResult(page, shorter, { bytesMax, wasCut: true, foreignText });
+      return buildShortResult(page, shorter, { bytesMax, wasCut: true, notes: noteOn(shorter) });
     }
   }
   return TOO_LARGE;
@@ -113,11 +116,11 @@ function buildShortResult(
   {
     bytesMax,
     wasCut,
-    foreignText,
-  }: { readonly bytesMax: number; readonly wasCut: boolean; readonly foreignText: readonly string[] },
+    notes,
+  }: { readonly bytesMax: number; readonly wasCut: boolean; readonly notes: ResultNotes },
 ): CallToolResult {
   const shortened = shortenToFit(body, bytesMax, wasCut);
-  return shortened === null ? TOO_LARGE : buildResult(shortened, response, foreignText);
+  return shortened === null ? TOO_LARGE : buildResult(shortened, response, notes);
 }
 
 const TOO_LARGE: CallToolResult = {

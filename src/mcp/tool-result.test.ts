@@ -197,6 +197,6 @@ describe("terms of a payment", () => {
     };
     const meta = { _meta: { "x402/payment-response": settled } };
     expect(buildErrorResult(response, "extension")).toMatchObject(meta);
-    expect(buildResult({ data: 1, truncated: false, cursor: null }, response, [])).toMatchObject(meta);
+    expect(buildResult({ data: 1, truncated: false, cursor: null }, response, {})).toMatchObject(meta);
   });
 });

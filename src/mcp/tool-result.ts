@@ -21,13 +21,35 @@ export type PaymentBinding = "tool-result" | "extension";
 export const PAYMENT_META = "x402/payment";
 const PAYMENT_RESPONSE_META = "x402/payment-response";
 
-/** `foreignText` names the fields that hold texts of others. */
+/** Fields of a result besides its data. */
+export type ResultNotes = {
+  /** The block that was read, and the time at which deadlines were judged if one was asked for. */
+  readonly block?: string;
+  readonly time?: string;
+  /** The fields that hold texts of others. */
+  readonly foreignText?: readonly string[];
+};
+
+export function noteResult(
+  { headers }: ServiceResponse,
+  { block: asked }: { readonly block?: string },
+  foreignText: readonly string[],
+): ResultNotes {
+  const { "x-indexed-block": indexed, "x-block-number": found, "x-block-time": time } = headers;
+  const block = indexed === undefined ? undefined : (found ?? asked ?? indexed);
+  return {
+    ...(block !== undefined && { block }),
+    ...(time !== undefined && { time }),
+    ...(foreignText.length > 0 && { foreignText }),
+  };
+}
+
 export function buildResult(
   shortened: Shortened,
   { headers }: ServiceResponse,
-  foreignText: readonly string[],
+  notes: ResultNotes,
 ): CallToolResult {
-  const result = { ...shortened, ...(foreignText.length === 0 ? {} : { foreignText: [...foreignText] }) };
+  const result = { ...shortened, ...notes };
   return {
     content: [{ type: "text", text: JSON.stringify(result) }],
     structuredContent: result,

@@ -12,7 +12,7 @@ import {
 } from "./arguments.ts";
 import type { ListedTool } from "./listed-tool.ts";
 import type { ToolArguments, ToolDeclaration, ToolRoute } from "./tool-declaration.ts";
-import { formatType } from "./type-text.ts";
+import { describeType } from "./type-text.ts";
 
 export type ServiceRequest = {
   readonly method: "GET" | "POST" | "PUT";
@@ -25,7 +25,7 @@ export type ServiceRequest = {
 };
 
 export type Tool = ListedTool & {
-  /** What a model may want to know before it calls: the description in full, arguments, and data of the result. */
+  /** Everything that a model may want to know before it calls: the description in full, arguments, and data of the result. */
   readonly details: string;
   /** The data of its results, by `kind` if one of several routes responds; empty if the data is text. */
   readonly dataSchemas: ReadonlyMap<string | null, JsonSchema>;
@@ -93,7 +93,7 @@ function selectRoute(selectable: readonly SelectableRoute[], { kind }: ToolArgum
 /** Without those of the largest results, which are in the OpenAPI document only. */
 function formatData(schemas: Tool["dataSchemas"]): readonly string[] {
   const lines = [...schemas].map(
-    ([kind, schema]) => `data${kind === null ? "" : ` of ${kind}`}: ${formatType(schema)}`,
+    ([kind, schema]) => `data${kind === null ? "" : ` of ${kind}`}: ${describeType(schema)}`,
   );
   return lines.join("").length <= DATA_LENGTH_MAX ? lines : [];
 }

@@ -13,9 +13,9 @@ const PATTERNS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /** Such as `{ id: integer text, status: OPEN | FILLED, fill?: { … } | null }[]`. */
-export function formatType(schema: JsonSchema): string {
+export function describeType(schema: JsonSchema): string {
   const choices = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
-  if (choices) return joinTypes(choices.map(formatType));
+  if (choices) return joinTypes(choices.map(describeType));
   if (schema.const !== undefined) return String(schema.const);
   if (Array.isArray(schema.enum)) return joinTypes(schema.enum.map(String));
   return joinTypes([schema.type ?? "any"].flat().map((type) => formatNamed(String(type), schema)));
@@ -27,7 +27,7 @@ function joinTypes(types: readonly string[]): string {
 
 function formatNamed(type: string, schema: JsonSchema): string {
   if (type === "array") {
-    const items = formatType((schema.items ?? {}) as JsonSchema);
+    const items = describeType((schema.items ?? {}) as JsonSchema);
     return items.includes(" | ") && !items.startsWith("{") ? `(${items})[]` : `${items}[]`;
   }
   if (type === "object") return formatObject(schema);
@@ -43,9 +43,9 @@ function formatObject({ properties, required, additionalProperties }: JsonSchema
       // Tools have no argument that includes them.
       if (typeof description === "string" && description.startsWith("With include=")) return [];
       const note = typeof description === "string" ? ` (${description.replace(/\.$/, "")})` : "";
-      return [`${name}${names.includes(name) ? "" : "?"}: ${formatType(schema)}${note}`];
+      return [`${name}${names.includes(name) ? "" : "?"}: ${describeType(schema)}${note}`];
     },
   );
-  if (isJsonObject(additionalProperties)) fields.push(`[key]: ${formatType(additionalProperties)}`);
+  if (isJsonObject(additionalProperties)) fields.push(`[key]: ${describeType(additionalProperties)}`);
   return fields.length === 0 ? "object" : `{ ${fields.join(", ")} }`;
 }

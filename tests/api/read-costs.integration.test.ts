@@ -276,13 +276,13 @@ describe("the declared cost of a plan", () => {
       expect(read.plan({ ...input, values }).cost).toBe("quick");
       expect(read.plan({ ...input, values: { ...values, offset: QUICK_OFFSET } }).cost).toBe("quick");
       expect(read.plan({ ...input, values: { ...values, offset: "1001" } }).cost).toBe("slow");
-      expect(read.plan({ ...input, values, asOf: 1n }).cost).toBe("slow");
+      expect(read.plan({ ...input, values, asOf: { block: 1n, time: null } }).cost).toBe("slow");
     },
   );
 
   it("declares a record by key quick, at any block", () => {
     const records = indexReads.filter((read) => !lists.includes(read) && read.recentOnly !== true);
-    for (const asOf of [null, 1n]) {
+    for (const asOf of [null, { block: 1n, time: null }]) {
       const costs = records.map((read) => read.plan({ ...input, asOf, values: pathValues(read) }).cost);
       expect(new Set(costs)).toEqual(new Set(["quick"]));
     }
@@ -302,7 +302,10 @@ describe("the declared cost of a plan", () => {
 
 describe("a read of an earlier block", () => {
   it.each(indexReads.flatMap(casesOf))("visits few rows: %s", async (_title, read, values) => {
-    const cost = await measureStatementCost(opened.database, read.plan({ ...input, values, asOf: 1n }).sql);
+    const cost = await measureStatementCost(
+      opened.database,
+      read.plan({ ...input, values, asOf: { block: 1n, time: null } }).sql,
+    );
     expect(cost.scanned).toEqual([]);
     expect(cost.removed).toBeLessThan(REMOVED_MAX * 2);
     expect(cost.pages).toBeLessThan(PAGES_MAX * 3);
@@ -314,9 +317,9 @@ describe("a page deep in a list of an earlier block", () => {
     "visits few rows, with and without filters: %s",
     async (_path, read) => {
       const cases = casesOf(read);
-      const cursor = await deepCursor(read, cases[0]?.[2] ?? {}, 1n);
+      const cursor = await deepCursor(read, cases[0]?.[2] ?? {}, { block: 1n, time: null });
       for (const [title, , values] of cases) {
-        const plan = read.plan({ ...input, asOf: 1n, values: { ...values, cursor } });
+        const plan = read.plan({ ...input, asOf: { block: 1n, time: null }, values: { ...values, cursor } });
         const cost = await measureStatementCost(opened.database, plan.sql);
         expect(cost.scanned, title).toEqual([]);
         expect(cost.removed, title).toBeLessThan(REMOVED_MAX * 2);
@@ -349,7 +352,7 @@ describe("a list of an earlier block", () => {
 
   it.each(values)("passes none of the rows that came later: /receipts %j", async (filters) => {
     const read = lists.find(({ path }) => path === "/receipts");
-    const plan = read?.plan({ ...input, values: { ...filters, limit: 10 }, asOf: 2n });
+    const plan = read?.plan({ ...input, values: { ...filters, limit: 10 }, asOf: { block: 2n, time: null } });
     expect((await measureStatementCost(opened.database, plan?.sql ?? NEVER)).pages).toBeLessThan(250);
   });
 });
@@ -384,7 +387,11 @@ describe("a read of an earlier block of rows that change often", () => {
     );
     expect(Number(rows[0]?.count)).toBe(VERSIONS);
     for (const read of indexReads.filter((each) => each.path === path || each.path === `${path}/:id`)) {
-      const plan = read.plan({ ...input, values: { limit: 100, id: "1" }, asOf: BigInt(VERSIONS) });
+      const plan = read.plan({
+        ...input,
+        values: { limit: 100, id: "1" },
+        asOf: { block: BigInt(VERSIONS), time: null },
+      });
       const cost = await measureStatementCost(opened.database, plan.sql);
       expect(cost.removed).toBeLessThan(REMOVED_MAX);
       expect(cost.pages).toBeLessThan(PAGES_MAX);

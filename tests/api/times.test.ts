@@ -164,7 +164,207 @@ describe("a time in place of a block", () => {
     const client = await connect?.(`${stage.url}/mcp`);
     const tool = async (args: Record<string, unknown>) =>
       (await client?.call("find_intents", args))?.structuredContent;
-    expect(await tool({ at: time })).toEqual(await tool({ block: middle.number }));
+    const number = String(middle.number);
+    expect(await tool({ at: time })).toEqual({ ...(await tool({ block: middle.number })), time });
+    expect(await tool({ at: time })).toMatchObject({ block: number, time });
+    expect(await tool({})).toMatchObject({ block: String(blocks.at(-1)?.number) });
+    expect(await tool({})).not.toHaveProperty("time");
     await client?.close();
+  });
+});
+
+describe("what depends on time", () => {
+  type Row = Readonly<Record<string, string>>;
+  type Model = {
+    readonly open: readonly Row[];
+    readonly keys: readonly Row[];
+    readonly windows: readonly Row[];
+  };
+  const WINDOW = 86_400;
+  let model: Model;
+  /** Times at which a state changes, each between two blocks that the index has. */
+  let turns: readonly number[];
+  beforeAll(async () => {
+    const read = (columns: string, table: string) =>
+      stage.rows(`select ${columns}, valid_from, coalesce(valid_to::text, '') as valid_to from ${table}`);
+    model = {
+      open: await read("intent_id, status, deadline", "intents"),
+      keys: await read("account, session_key, active::text as active, expires_at", "session_keys"),
+      windows: await read("account, token, spent, window_start", "spend_windows"),
+    };
+    const [first, last] = ends();
+    const all = [
+      ...model.open.map(({ deadline }) => Number(deadline)),
+      ...model.keys.map(({ expires_at }) => Number(expires_at) + 1),
+      ...model.windows.map(({ window_start }) => Number(window_start) + WINDOW),
+    ];
+    turns = [...new Set(all)].filter((each) => each > first && each <= last && blockAt(each).seconds < each);
+  });
+
+  const at = (seconds: number) => encodeURIComponent(formatMoment(seconds));
+  const validAt = (rows: readonly Row[], block: number) =>
+    rows.filter(
+      ({ valid_from, valid_to }) =>
+        Number(valid_from) <= block && (valid_to === "" || Number(valid_to) > block),
+    );
+  const stateOf = ({ status = "", deadline }: Row, seconds: number) =>
+    status === "OPEN" && Number(deadline) <= seconds ? "EXPIRED" : status;
+
+  it("is judged at any time asked for, not at the last block before it, as a plain model says", async () => {
+    expect(turns.length).toBeGreaterThan(5);
+    const [first, last] = ends();
+    const times = fc.oneof(
+      fc.constantFrom(...turns),
+      fc.constantFrom(...turns.map((each) => each - 1)),
+      fc.integer({ min: first, max: last }),
+    );
+    await fc.assert(
+      fc.asyncProperty(times, fc.nat(), async (seconds, pick) => {
+        const { number } = blockAt(seconds);
+        const intents = validAt(model.open, number);
+        const shown = await stage.pages(`/intents?at=${at(seconds)}`, "intents", 100);
+        const byId = new Map(shown.map(({ intent_id, status }) => [intent_id, status]));
+        expect(byId).toEqual(new Map(intents.map((row) => [row.intent_id, stateOf(row, seconds)])));
+        for (const status of ["open", "expired"]) {
+          const found = await stage.pages(`/intents?status=${status}&at=${at(seconds)}`, "intents", 100);
+          const expected = intents.filter((row) => stateOf(row, seconds) === status.toUpperCase());
+          expect(found.map(({ intent_id }) => intent_id).sort()).toEqual(
+            expected.map(({ intent_id }) => intent_id).sort(),
+          );
+        }
+        const keys = validAt(model.keys, number);
+        const { account } = keys[pick % Math.max(keys.length, 1)] ?? {};
+        if (account === undefined) return;
+        const read = await stage.pages(
+          `/accounts/${account}/session-keys?at=${at(seconds)}`,
+          "session_keys",
+          50,
+        );
+        const stateOfKey = ({ active, expires_at }: Row) =>
+          active !== "true" ? "WITHDRAWN" : seconds > Number(expires_at) ? "EXPIRED" : "ACTIVE";
+        expect(new Map(read.map(({ session_key, state }) => [session_key, state]))).toEqual(
+          new Map(
+            keys.filter((row) => row.account === account).map((row) => [row.session_key, stateOfKey(row)]),
+          ),
+        );
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it("frees a spent budget when its window ends, although no block says so", async () => {
+    const ended = model.windows.flatMap((row) => {
+      const end = Number(row.window_start) + WINDOW;
+      const { number } = blockAt(Math.min(end, ends()[1]));
+      const isValid = validAt([row], number).length > 0 && row.spent !== "0";
+      return turns.includes(end) && isValid ? [{ row, end }] : [];
+    });
+    expect(ended.length).toBeGreaterThan(0);
+    for (const { row, end } of ended.slice(0, 3)) {
+      const { account, token, spent } = row;
+      const read = async (seconds: number) => {
+        const windows = await stage.pages(`/accounts/${account}/windows?at=${at(seconds)}`, "windows", 50);
+        return windows.find((each) => each.token === token && each.policy_type === "SPEND_LIMIT");
+      };
+      expect(await read(end - 1)).toMatchObject({ spent });
+      expect(await read(end)).toMatchObject({ spent: "0", resets_at: null });
+    }
+  });
+
+  /** A time at which an intent has just expired, while the last block before it still has it open. */
+  function findExpiry() {
+    for (const row of model.open) {
+      const seconds = Number(row.deadline);
+      if (row.status !== "OPEN" || !turns.includes(seconds)) continue;
+      const { number } = blockAt(seconds);
+      if (validAt([row], number).length > 0) return { id: row.intent_id ?? "", seconds, number };
+    }
+    throw new Error("no intent expires between two blocks");
+  }
+
+  it("is the same by block and time, by the client, by tools and on pages", async () => {
+    const { id, seconds, number } = findExpiry();
+    const status = async (query: string) => (await stage.body(`/intents/${id}?${query}`)).status;
+    expect(await status(`block=${number}`)).toBe("OPEN");
+    expect(await status(`block=${number}@${seconds - 1}`)).toBe("OPEN");
+    expect(await status(`block=${number}@${seconds}`)).toBe("EXPIRED");
+    const dated = await stage.get(`/intents/${id}?at=${at(seconds)}`);
+    expect(dated.body).toMatchObject({ status: "EXPIRED" });
+    expect([dated.headers.get("x-block-number"), dated.headers.get("x-block-time")]).toEqual([
+      String(number),
+      formatMoment(seconds),
+    ]);
+    const then = createSextant({ api: stage.url }).at(new Date(seconds * 1_000));
+    expect(await then.getIntent({ id })).toMatchObject({ status: "EXPIRED" });
+    const [, connect] = TOOL_CLIENTS[1] ?? [];
+    const client = await connect?.(`${stage.url}/mcp`);
+    const result = await client?.call("get_intent", { id, at: formatMoment(seconds) });
+    await client?.close();
+    expect(result?.structuredContent).toMatchObject({
+      ...{ data: { status: "EXPIRED" }, block: String(number), time: formatMoment(seconds) },
+    });
+    const page = await fetch(`${stage.url}/explorer/intents/${id}?at=${at(seconds)}`);
+    expect([page.status, new URL(page.url).searchParams.get("block")]).toEqual([200, `${number}@${seconds}`]);
+    const text = await page.text();
+    expect(text).toContain(`data-block-time="${new Date(seconds * 1_000).toISOString().slice(0, 19)}`);
+    expect(text).toMatch(/expired/i);
+    expect(text).toContain(`block=${number}%40${seconds}`);
+    for (const path of ["", "/events", "/solvers"]) {
+      const other = await fetch(`${stage.url}/explorer${path}?block=${number}@${seconds}`);
+      expect(other.status, path).toBe(200);
+    }
+  });
+
+  it("is not judged after the next block, nor after the newest, whatever time is given", async () => {
+    const { id, number } = findExpiry();
+    const next = blocks.find((block) => block.number > number)?.seconds ?? 0;
+    const far = 4_000_000_000;
+    const read = async (block: string) =>
+      (await stage.get(`/intents?limit=100&block=${block}`)).body as object;
+    const { pagination: _late, ...late } = (await read(`${number}@${far}`)) as { pagination: object };
+    const { pagination: _last, ...last } = (await read(`${number}@${next - 1}`)) as { pagination: object };
+    expect(late).toEqual(last);
+    const newest = ends()[1];
+    const head = blockAt(newest).number;
+    for (const { intent_id, deadline, status = "" } of validAt(model.open, head).slice(0, 20)) {
+      const shown = await stage.body(`/intents/${intent_id}?block=${head}@${far}`);
+      expect(shown.status).toBe(stateOf({ status, deadline: deadline ?? "" }, newest));
+    }
+    for (const wrong of ["7@", "7@x", "7@8@9", "@7", "7@9999999999999999"]) {
+      expect((await stage.get(`/intents/${id}?block=${wrong}`)).status, wrong).toBe(400);
+    }
+  });
+});
+
+describe("the pages of a list as of an age", () => {
+  it("continue at the block of the first page when the age leads to a later one", async () => {
+    const now = vi.spyOn(Date, "now");
+    onTestFinished(() => now.mockRestore());
+    type Page = {
+      readonly intents: readonly object[];
+      readonly pagination: { readonly next_cursor?: string };
+    };
+    const read = async (query: string) => {
+      const { status, body, headers } = await stage.get(`/intents?limit=3&${query}`);
+      expect(status).toBe(200);
+      return { ...(body as Page), number: headers.get("x-block-number") };
+    };
+    now.mockReturnValue((middle.seconds + 61) * 1_000);
+    const first = await read("at=1m");
+    const cursor = first.pagination.next_cursor ?? "";
+    now.mockReturnValue((ends()[1] + 60) * 1_000);
+    expect((await read("at=1m")).number).not.toBe(first.number);
+    const second = await read(`at=1m&cursor=${cursor}`);
+    expect([first.number, second.number]).toEqual([String(middle.number), String(middle.number)]);
+    const { intents } = await stage.body<Page>(`/intents?limit=6&block=${middle.number}`);
+    expect([...first.intents, ...second.intents]).toEqual(intents);
+    // The cursor is enough; one of another block is rejected, and so is a text that is not a time.
+    expect((await read(`cursor=${cursor}`)).intents).toEqual(second.intents);
+    for (const query of [`block=${middle.number - 1}`, "at=yesterday"]) {
+      const { status, headers } = await stage.get(`/intents?limit=3&${query}&cursor=${cursor}`);
+      expect([status, headers.get("x-error-code")], query).toEqual([400, "INPUT_INVALID"]);
+    }
+    // Pages of the newest block follow it.
+    expect((await stage.body<Page>("/intents?limit=3")).pagination.next_cursor).not.toContain(".");
   });
 });

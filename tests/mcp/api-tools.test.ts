@@ -71,7 +71,8 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
   it("gets one record, by an id as text or as a number, also as of a block", async () => {
     const { intents } = (await get("/intents?limit=1")) as Page;
     const id = intents[0]?.intent_id ?? "";
-    const expected = { data: await get(`/intents/${id}`), truncated: false, cursor: null };
+    const { indexed_block: block } = (await get("/head")) as { readonly indexed_block: string };
+    const expected = { data: await get(`/intents/${id}`), truncated: false, cursor: null, block };
     expect((await client.call("get_intent", { id })).structuredContent).toEqual(expected);
     expect((await client.call("get_intent", { id: Number(id) })).structuredContent).toEqual(expected);
     expect(await client.call("get_intent", { id, block: 0 })).toMatchObject({ isError: true });

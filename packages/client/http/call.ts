@@ -27,7 +27,7 @@ export type Call = {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly body: Readonly<Record<string, unknown>> | null;
   /** For reads as of a block. */
-  readonly findBlock: (() => Promise<bigint>) | null;
+  readonly findBlock: (() => Promise<string>) | null;
   readonly minBlock: bigint | number | undefined;
   readonly signal: AbortSignal | undefined;
 };
@@ -35,7 +35,7 @@ export type Call = {
 /** The URL with its parameters, always in the same order. */
 export function buildUrl(
   { urls }: Pick<CallContext, "urls">,
-  call: Pick<Call, "id" | "operation" | "parameters"> & { readonly block: bigint | null },
+  call: Pick<Call, "id" | "operation" | "parameters"> & { readonly block: string | null },
 ): string {
   const { operation, parameters, block } = call;
   const base = urls[operation.service];
@@ -57,7 +57,7 @@ export function buildUrl(
     const value = parameters[name];
     if (value !== undefined && value !== null) query.set(name, formatValue(value));
   }
-  if (block !== null) query.set("block", block.toString());
+  if (block !== null) query.set("block", block);
   const text = query.toString();
   return text === "" ? base + path : `${base}${path}?${text}`;
 }
@@ -66,16 +66,23 @@ export function buildUrl(
 export function createBlockFinder(
   context: CallContext,
   given: bigint | number | Date | string,
-): () => Promise<bigint> {
+): () => Promise<string> {
   if (typeof given === "bigint" || typeof given === "number") {
-    const block = BigInt(given);
+    const block = BigInt(given).toString();
     return async () => block;
   }
   const call = { ...HEAD_CALL, parameters: { at: given } };
-  let finding: Promise<bigint> | null = null;
+  let finding: Promise<string> | null = null;
   const find = async () => {
-    const { block_number: found } = (await send(context, call)) as { readonly block_number?: unknown };
-    if (typeof found === "string" && /^\d{1,19}$/.test(found)) return BigInt(found);
+    const { text, headers } = await sendChecked(context, call);
+    const { block_number: found, block_timestamp: own } = parseJson(text) as Readonly<
+      Record<string, unknown>
+    >;
+    // Deadlines are judged at the time itself, which may be long after the last block with events.
+    const seconds = Date.parse(headers.get("x-block-time") ?? "") / 1_000;
+    if (typeof found === "string" && /^\d{1,19}$/.test(found)) {
+      return Number.isNaN(seconds) || String(seconds) === own ? found : `${found}@${seconds}`;
+    }
     throw new SextantError("RESPONSE_INVALID", "The service did not say which block the time leads to.");
   };
   return () => {
@@ -161,7 +168,8 @@ function readPage(body: unknown, field: string): Page<unknown> {
   return { records, nextCursor: typeof next_cursor === "string" ? next_cursor : null };
 }
 
-async function sendChecked(context: CallContext, call: Call): Promise<HttpResponse> {
+/** The response itself. */
+export async function sendChecked(context: CallContext, call: Call): Promise<HttpResponse> {
   const request = await buildRequest(context, call);
   const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
   if (isWrite) context.ownWrites.record();

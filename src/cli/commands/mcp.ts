@@ -89,7 +89,7 @@ type Streams = {
   readonly onResponse?: () => void;
 };
 
-// An agent asks for the list of tools right after the first response: work before it is answered would delay it.
+// An agent asks for the list of tools right after the first response: work before that response would delay it.
 const RESPONSE_PAUSE_MS = 100;
 
 /** Serves one agent, until its input ends or `stop` aborts. */

@@ -4,7 +4,15 @@ import { EVENT_TYPES } from "../../protocol/event-filter.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
-import { type Head, linkHere, linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
+import {
+  type Head,
+  linkHere,
+  linkTo,
+  type PageContext,
+  type PageRequest,
+  requireParam,
+  shownNumber,
+} from "../context.ts";
 import {
   changesOf,
   type EventPage,
@@ -33,11 +41,12 @@ type FoundEvents = {
 const SHOWN_EVENTS_MAX = 100;
 
 /** The newest first, unless the visitor chooses the order of the chain or where to begin. */
-async function load(api: ApiReader, { query, block }: PageRequest): Promise<FoundEvents> {
+async function load(api: ApiReader, request: PageRequest): Promise<FoundEvents> {
+  const { query } = request;
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isNewestFirst = query.order === "desc" || (query.order ?? query.from) === undefined;
   const order = isNewestFirst ? "desc" : undefined;
-  const from = query.from ?? (isNewestFirst ? block : "genesis");
+  const from = query.from ?? (isNewestFirst ? shownNumber(request) : "genesis");
   const read = (position: string | null, limit: number) =>
     getEvents(api, { ...filter, from: position, order, limit: String(limit) });
   const first = await read(from, SHOWN_EVENTS_MAX);

@@ -7,7 +7,7 @@ import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable, withNoun } from "../components.ts";
-import { type PageContext, type PageRequest, pagePath } from "../context.ts";
+import { type PageContext, type PageRequest, pagePath, shownNumber } from "../context.ts";
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard, withoutColumns } from "../list.ts";
 import { disputeList, intentList, receiptList } from "../lists.ts";
@@ -41,11 +41,11 @@ async function readTotals(api: ApiReader) {
   return api.attempt<Totals>("/totals", { query: { interval: "hour" } });
 }
 
-function load(api: ApiReader, { block }: PageRequest) {
+function load(api: ApiReader, request: PageRequest) {
   const newest = { query: { limit: String(ROWS_SHOWN) } };
   return readAll({
     totals: readTotals(api),
-    feed: readNewestEvents(api, { from: block, limit: String(FEED_SHOWN) }),
+    feed: readNewestEvents(api, { from: shownNumber(request), limit: String(FEED_SHOWN) }),
     intents: api.list(intentList, newest),
     receipts: api.list(receiptList, newest),
     disputes: api.list(disputeList, newest),

@@ -8,7 +8,7 @@ import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { amount, card, notice, number, recordLink, totals, withNoun } from "../components.ts";
-import type { PageContext, PageRequest } from "../context.ts";
+import { type PageContext, type PageRequest, shownNumber } from "../context.ts";
 import { type EventsData, eventsUpTo, type ListedEvent, readEvents, readNewestEvents } from "../events.ts";
 import { activeStatus, type Item, registeredIn } from "../fields.ts";
 import { shareOf } from "../format.ts";
@@ -64,11 +64,11 @@ async function readRecent(api: ApiReader, solver: string, block: string | null):
 }
 
 /** Reads the newest events too if the solver has more than a page reads. */
-async function load(api: ApiReader, { solver_id, block_number }: Solver, { block }: PageRequest) {
+async function load(api: ApiReader, { solver_id, block_number }: Solver, request: PageRequest) {
   // Two requests are for the last blocks and the intents.
   const events = await readEvents(api, block_number, { solver: solver_id }, 2);
   const head = await api.head();
-  const recent = events.isCut ? await readRecent(api, solver_id, block) : null;
+  const recent = events.isCut ? await readRecent(api, solver_id, shownNumber(request)) : null;
   const shown = eventsUpTo((recent ?? events).events, { head });
   const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
   const [selected, found] = await Promise.all([

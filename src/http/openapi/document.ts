@@ -281,7 +281,10 @@ function describeParameter(
   };
 }
 
-const READ_BLOCK = { "x-block-number": optionalHeader("With `at`: the number of the block that was read.") };
+const READ_BLOCK = {
+  "x-block-number": optionalHeader("With `at`: the number of the block that was read."),
+  "x-block-time": optionalHeader("With `at`: the time at which deadlines and limits were judged."),
+};
 
 function describeResponses(
   route: RouteDescription,

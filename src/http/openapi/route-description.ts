@@ -7,9 +7,9 @@ import {
   type Parameter,
   queryParameter,
   textsOf,
-  uintParameter,
 } from "../../schema/parameter.ts";
-import { BLOCK_MAX, includableParts, type Read } from "../../schema/reads/read.ts";
+import { atBlockKind } from "../../schema/reads/at-block.ts";
+import { includableParts, type Read } from "../../schema/reads/read.ts";
 import { TIMES, timeKind } from "../../schema/time-parameter.ts";
 import { minBlockParameters } from "../block-waiters.ts";
 
@@ -35,14 +35,14 @@ const JSON_TYPE = "application/json";
 
 const blockParameter = queryParameter(
   "block",
-  uintParameter(BLOCK_MAX),
-  "Read as of this block; default: the latest indexed block.",
+  atBlockKind,
+  "Read as of this block; default: the latest indexed block. `327@1794477600` judges deadlines and limits at that Unix time, before the next block with an event.",
 );
 
 const atParameter = queryParameter(
   "at",
   timeKind,
-  `A time in place of \`block\`: ${TIMES}. Reads as of the last indexed block with an event at or before it, which x-block-number names, and judges deadlines and limits at the time of that block; the future and a time that is not indexed are 400.`,
+  `A time in place of \`block\`: ${TIMES}. Reads as of the last indexed block with an event at or before it, which x-block-number names, and judges deadlines and limits at this time; the future and a time that is not indexed are 400.`,
   "1h",
 );
 

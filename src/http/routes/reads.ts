@@ -1,13 +1,16 @@
 // Registers reads of the index as GET routes: parameters in, one statement, a cached response with its ETag out.
 
 import type { FastifyRequest } from "fastify";
-import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import { findBlockAt } from "../../schema/reads/block-at.ts";
+import { formatMoment, parseMoment } from "../../lib/moment.ts";
+import { formatAtBlock, parseAtBlock } from "../../schema/reads/at-block.ts";
+import { type FoundBlock, findBlockAt } from "../../schema/reads/block-at.ts";
+import { readCursorBlock } from "../../schema/reads/pagination.ts";
 import {
+  type AsOf,
+  type AtBlock,
   assembleBody,
   assertBlockReached,
-  BLOCK_MAX,
   formatHeadHeaders,
   type IndexHead,
   includableParts,
@@ -53,10 +56,12 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
     request: RouteRequest,
     query: ReadonlyMap<string, string>,
   ): Promise<SerializedResponse> => {
-    const block = await withRequestTimeout(server.app, findBlockOf(options, request, query));
-    const atBlock = new Map([...query].filter(([key]) => key !== "at")).set("block", block);
+    const found = await withRequestTimeout(server.app, findBlockOf(options, request, query));
+    const atBlock = new Map(query).set("block", formatAtBlock(found));
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
-    return { ...response, headers: [...response.headers, "x-block-number", block] };
+    const seconds = found.seconds ?? found.time;
+    const time = seconds === null ? [] : ["x-block-time", formatMoment(Number(seconds))];
+    return { ...response, headers: [...response.headers, "x-block-number", String(found.block), ...time] };
   };
   const respondAtBlock = (
     read: Read,
@@ -65,7 +70,7 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
   ): Promise<SerializedResponse> => {
     const input = readInput(read, request, query);
     const minBlock = readMinBlock(request.headers, query);
-    const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf ?? ""} ${input.provenance} ${input.requirements}`;
+    const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf === null ? "" : formatAtBlock(input.asOf)} ${input.provenance} ${input.requirements} ${input.isDated}`;
     const create = () => createResponse(read, input, { client: request.client, run, minBlock });
     const find =
       read.showsOwnWrites === true && asksForNewest(request.headers)
@@ -95,23 +100,25 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
   }
 }
 
-/** The block that `at` leads to. */
+/** The block that `at` leads to; an age leads to later ones on later pages, so that a cursor names its own. */
 async function findBlockOf(
   { run, waiters }: ReadRouteOptions,
   request: RouteRequest,
   query: ReadonlyMap<string, string>,
-): Promise<string> {
+): Promise<AtBlock & Partial<FoundBlock>> {
   if (query.has("block")) {
     throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
+  }
+  const continued = readCursorBlock(query.get("cursor") ?? "");
+  if (continued !== null) {
+    parseMoment(query.get("at") ?? "", "at", Date.now());
+    return parseAtBlock(continued, "cursor");
   }
   // A time after the index is found once the block that the request waits for is there.
   const atLeast = readMinBlock(request.headers, query);
   const { client } = request;
   const find = () => findBlockAt(run, { text: query.get("at") ?? "", client, nowMs: Date.now(), atLeast });
-  const block = await (atLeast === null
-    ? find()
-    : withMinBlock(waiters, { request, minBlock: atLeast }, find));
-  return block.toString();
+  return await (atLeast === null ? find() : withMinBlock(waiters, { request, minBlock: atLeast }, find));
 }
 
 /** Whether a cached response has the block of the header; anything unusual is for the route to judge. */
@@ -177,9 +184,10 @@ function createResponse(
 /** A server that lacks the block to read at would call it unknown, although others have it. */
 function findNeeds(
   { writableTables, showsOwnWrites }: Read,
-  { asOf }: ReadInput,
+  { asOf: atBlock }: ReadInput,
   minBlock: MinBlock,
 ): Pick<ReadStatement, "atLeast" | "records"> {
+  const asOf = atBlock?.block ?? null;
   const atLeast = asOf !== null && (minBlock === null || asOf > minBlock) ? asOf : minBlock;
   if (writableTables === undefined) return { atLeast };
   return { atLeast, records: showsOwnWrites === true ? "primary" : "replayed" };
@@ -202,14 +210,30 @@ export function readInput(
   query: ReadonlyMap<string, string>,
 ): ReadInput {
   const values = readParameters(read.parameters, request, query);
-  const block = isKnown(read, "block") ? query.get("block") : undefined;
+  const asOf = isKnown(read, "block") ? readAsOf(query) : null;
   const included = readIncluded(read, query);
   return {
     values,
-    asOf: block === undefined ? null : parseUint(block, "block", BLOCK_MAX),
+    asOf,
+    isDated: asOf !== null && (query.has("at") || readCursorBlock(query.get("cursor") ?? "") !== null),
     provenance: included.includes("provenance"),
     requirements: included.includes("requirements"),
   };
+}
+
+/** The block of the request, or the one that its cursor continues at. */
+function readAsOf(query: ReadonlyMap<string, string>): AsOf {
+  const given = query.get("block");
+  const continued = readCursorBlock(query.get("cursor") ?? "");
+  if (given === undefined) return continued === null ? null : parseAtBlock(continued, "cursor");
+  const asOf = parseAtBlock(given, "block");
+  if (continued !== null && continued !== formatAtBlock(asOf)) {
+    throw new Fault(
+      "INPUT_INVALID",
+      `cursor continues at block ${continued}; leave out block, or give that one.`,
+    );
+  }
+  return asOf;
 }
 
 function readIncluded(read: Read, query: ReadonlyMap<string, string>): readonly string[] {

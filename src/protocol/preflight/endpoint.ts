@@ -4,17 +4,17 @@ import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { atBlockKind, parseAtBlock } from "../../schema/reads/at-block.ts";
 import {
   type AsOf,
   assertBlockReached,
   assertBlockReadable,
-  BLOCK_MAX,
   formatHeadHeaders,
   HEAD_HEADERS,
   type RunRead,
   toFirstRecord,
 } from "../../schema/reads/read.ts";
-import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { isValidAt, timeAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, sessionKeys, spendWindows } from "../domains/policies.ts";
@@ -64,7 +64,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
         name: "block",
         in: "query",
         required: false,
-        kind: uintParameter(BLOCK_MAX),
+        kind: atBlockKind,
         description: "Read as of this block; default: the newest indexed block.",
       },
     ],
@@ -76,9 +76,9 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     async handle({ values, body, client, minBlock }) {
       const given = body as Readonly<Record<string, unknown>>;
       const transaction = plannedTransaction(given);
-      const asOf = values.block === undefined ? null : BigInt(requireText(values, "block"));
+      const asOf = values.block === undefined ? null : parseAtBlock(requireText(values, "block"), "block");
       return await options.run(
-        { sql: rulesStatement(transaction, asOf), cost: "quick", client, atLeast: asOf ?? minBlock },
+        { sql: rulesStatement(transaction, asOf), cost: "quick", client, atLeast: asOf?.block ?? minBlock },
         (head, rows) => {
           assertBlockReached(minBlock, head.number);
           assertBlockReadable(asOf, head, { recent: false });
@@ -117,7 +117,7 @@ function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
       : sql`(select k.${rawSql(column)} from ${rawSql(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${isValidAt("k", asOf)})`;
   const columns = {
     policy_module: sql`d.contracts ->> 'PolicyModule'`,
-    time: blockTimeAt(asOf),
+    time: timeAt(asOf),
     frozen: policy("frozen", "ACCOUNT_FROZEN", ""),
     target_allowed: policy("allowed", "TARGET_ALLOWLIST", target),
     function_mode: policy("enabled", "FUNCTION_ALLOWLIST_MODE", ""),

@@ -11,13 +11,13 @@ import {
   toFirstRecord,
 } from "../../schema/reads/read.ts";
 import {
-  blockTimeAt,
   columnFields,
   computedField,
   defineRecord,
   type Field,
   isValidAt,
   recordJsonSchema,
+  timeAt,
 } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
@@ -41,7 +41,7 @@ const COUNT_MAX = 1_000;
  */
 function countOwned({ name, key }: Table, owner: string, account: SqlValue, asOf: AsOf): SqlText {
   const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and c.${rawSql(owner)} = ${account} order by c.${rawSql(key.join())} limit ${COUNT_MAX + 1}`;
-  const existing = asOf === null ? sql`true` : sql`q.block_number <= ${asOf.toString()}`;
+  const existing = asOf === null ? sql`true` : sql`q.block_number <= ${asOf.block.toString()}`;
   return sql`select nullif(count(*), ${COUNT_MAX + 1}) from (${first}) q where ${existing}`;
 }
 
@@ -53,7 +53,7 @@ function countReplaced(table: Table, account: SqlValue, asOf: AsOf): SqlText {
     return sql`select nullif(count(*), ${limit}) from (select from ${name} c where c.valid_to is null and c.account = ${account} limit ${limit}) q`;
   const key = rawSql(table.key.slice(1).join(", "));
   const versions = sql`select ${key}, valid_from from ${name} where account = ${account} order by ${key}, valid_from limit ${limit}`;
-  return sql`select case when count(*) < ${limit} then count(distinct (${key})) filter (where q.valid_from <= ${asOf.toString()}) end from (${versions}) q`;
+  return sql`select case when count(*) < ${limit} then count(distinct (${key})) filter (where q.valid_from <= ${asOf.block.toString()}) end from (${versions}) q`;
 }
 
 /** The tables that are counted, and the column that names the owner of rows that are never replaced. */
@@ -140,7 +140,7 @@ const AMOUNT_OR_NULL = nullable(uint256.json);
 
 /** Whether the block is still within the window: as in the contract, its end is no longer a part of it. */
 const isOpen = (asOf: AsOf) =>
-  sql`${blockTimeAt(asOf)} < coalesce(sw.window_start, pw.window_start) + ${rawSql(String(SPEND_WINDOW_SECONDS))}`;
+  sql`${timeAt(asOf)} < coalesce(sw.window_start, pw.window_start) + ${rawSql(String(SPEND_WINDOW_SECONDS))}`;
 const spentIn = (asOf: AsOf) => sql`case when ${isOpen(asOf)} then coalesce(sw.spent, pw.spent) else 0 end`;
 
 function whileOpen(value: string, description: string): Field<string | null> {
@@ -225,7 +225,7 @@ export const sessionKey = defineRecord({
     // The contract accepts a key in the second in which it expires.
     state: computedField(
       (asOf) =>
-        sql`case when not t.active then 'WITHDRAWN' when ${blockTimeAt(asOf)} > t.expires_at then 'EXPIRED' else 'ACTIVE' end`,
+        sql`case when not t.active then 'WITHDRAWN' when ${timeAt(asOf)} > t.expires_at then 'EXPIRED' else 'ACTIVE' end`,
       { type: "string", enum: ["ACTIVE", "EXPIRED", "WITHDRAWN"] },
     ),
     ...columnFields(sessionKeys, ["block_number"]),

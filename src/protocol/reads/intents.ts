@@ -10,7 +10,6 @@ import {
 import { defineList, equalsFilter, type ListRequest, withOwner } from "../../schema/reads/list.ts";
 import type { AsOf, Read } from "../../schema/reads/read.ts";
 import {
-  blockTimeAt,
   columnFields,
   computedField,
   defineDerivedRecord,
@@ -18,6 +17,7 @@ import {
   defineRecordRead,
   type Field,
   isValidAt,
+  timeAt,
 } from "../../schema/reads/record.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import { bids, fillProofs, fills, intents } from "../domains/intents.ts";
@@ -89,7 +89,7 @@ const fields = {
   // The contract still stores such an intent as open, but it can no longer be filled.
   status: computedField(
     (asOf) =>
-      sql`case when t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)} then 'EXPIRED' else t.status end`,
+      sql`case when t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)} then 'EXPIRED' else t.status end`,
     { type: "string", enum: ["OPEN", "FILLED", "CANCELLED", "EXPIRED"] },
   ),
   ...columnFields(intents, ["block_number"]),
@@ -148,8 +148,8 @@ type Condition = (asOf: AsOf, page: ListRequest) => SqlText;
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
   open: (asOf, page) =>
-    asOf === null ? openNow(page) : sql`t.status = 'OPEN' and t.deadline > ${blockTimeAt(asOf)}`,
-  expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${blockTimeAt(asOf)}`,
+    asOf === null ? openNow(page) : sql`t.status = 'OPEN' and t.deadline > ${timeAt(asOf)}`,
+  expired: (asOf) => sql`t.status = 'OPEN' and t.deadline <= ${timeAt(asOf)}`,
   filled: () => sql`t.status = 'FILLED'`,
   cancelled: () => sql`t.status = 'CANCELLED'`,
 };
@@ -172,7 +172,7 @@ const BID_STATUSES = ["open", "selected", "rejected", "expired"] as const;
 
 // Bids that can no longer be selected: the bid, or its intent, has expired or ended.
 function expired(alias: SqlText, asOf: AsOf): SqlText {
-  return sql`${alias}.valid_until <= ${blockTimeAt(asOf)} or i.deadline <= ${blockTimeAt(asOf)} or i.status <> 'OPEN'`;
+  return sql`${alias}.valid_until <= ${timeAt(asOf)} or i.deadline <= ${timeAt(asOf)} or i.status <> 'OPEN'`;
 }
 
 // A selection on chain takes precedence over one off chain; either rejects all other bids.

@@ -1,6 +1,6 @@
 // Parts of statements over rollups: several rows in one cell of the result, and the largest rows at any block.
 
-import type { AsOf } from "../../schema/reads/read.ts";
+import type { AsOf, AtBlock } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 
 // Every cell is a number, an address or a hash, so neither separator is ever part of one. Building JSON in the database
@@ -43,13 +43,13 @@ export function selectLargest(ranked: Ranked, asOf: AsOf): SqlText {
 
 /** The largest current rows that are as old as the block. */
 export function selectUnchanged(ranked: Ranked, asOf: AsOf): SqlText {
-  const old = asOf === null ? sql`` : sql` and valid_from <= ${asOf.toString()}`;
+  const old = asOf === null ? sql`` : sql` and valid_from <= ${asOf.block.toString()}`;
   return sql`select * from ${rawSql(ranked.table)} where valid_to is null${old} and ${ranked.where ?? sql`true`} ${orderRows(ranked)}`;
 }
 
 /** The rows that have changed since the block, as they were. */
-export function selectChanged({ table, key, where }: Ranked, asOf: bigint): SqlText {
-  const block = asOf.toString();
+export function selectChanged({ table, key, where }: Ranked, { block: at }: AtBlock): SqlText {
+  const block = at.toString();
   const keys = (alias: string) => rawSql(key.map((name) => `${alias}.${name}`).join(", "));
   return sql`select o.* from ${rawSql(table)} o where (${keys("o")}) in (select ${keys("n")} from ${rawSql(table)} n where n.valid_from > ${block})
     and o.valid_from <= ${block} and o.valid_to > ${block} and ${where ?? sql`true`}`;

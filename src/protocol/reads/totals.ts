@@ -10,7 +10,7 @@ import {
   readHiddenColumn,
   toFirstRecord,
 } from "../../schema/reads/read.ts";
-import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { blockTimeAt, isValidAt, timeAt } from "../../schema/reads/record.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
 import { activityHours } from "../domains/activity.ts";
@@ -95,7 +95,7 @@ function statement(asOf: AsOf, interval: Interval): SqlText {
   const pairs = Object.entries(TOTALS).map(([key, value]) => `'${key}', coalesce(${value}, 0)::text`);
   return sql`select json_build_object(${rawSql(pairs.join(", "))}) as totals, now.time as _time,
       ${seriesAt(asOf, INTERVALS[interval])} as series
-    from (select ${blockTimeAt(asOf)} as time) now cross join lateral (${openIntentsAt(asOf)}) o
+    from (select ${timeAt(asOf)} as time) now cross join lateral (${openIntentsAt(asOf)}) o
     left join protocol_totals p on p.scope = 'all' and ${isValidAt("p", asOf)}
     left join commerce_totals c on c.scope = 'all' and ${isValidAt("c", asOf)}`;
 }
@@ -156,7 +156,7 @@ const totals: Read = {
 };
 
 function headStatement(asOf: AsOf): SqlText {
-  const block = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
+  const block = asOf === null ? sql`h.block_number` : sql`${asOf.block.toString()}::bigint`;
   // Blocks without events are deleted once they are final, so that either walk passes few of them.
   const previous = sql`select b.number from blocks b where b.number < ${block} and b.log_count > 0 order by b.number desc limit 1`;
   const next = sql`select b.number from blocks b where b.number > ${block} and b.log_count > 0 order by b.number limit 1`;

@@ -12,7 +12,7 @@ import { type ExplainedEvent, explainEvent } from "../explain.ts";
 
 /** The first logs, up to the byte limit; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
-  const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.toString()}::bigint`;
+  const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.block.toString()}::bigint`;
   const logBytes = sql`octet_length(o.topics) + octet_length(o.data)`;
   const measured = sql`select o.*, sum(${logBytes}) over (order by o.log_index) - (${logBytes}) as bytes_before, count(*) over () as log_count
       from logs o where o.tx_hash = decode(${hash}, 'hex') and o.block_number <= ${upTo}`;

@@ -17,7 +17,7 @@ import {
   readHiddenColumn,
   toFirstRecord,
 } from "../../schema/reads/read.ts";
-import { blockTimeAt, isValidAt } from "../../schema/reads/record.ts";
+import { isValidAt, timeAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
 import { volumeSeries } from "../domains/commerce-totals.ts";
@@ -119,7 +119,7 @@ function statement({ asOf, values }: ReadInput, interval: Interval): SqlText {
     "s.start, t.token",
   );
   return sql`select range.first as _first, range.last as _last, ${packed} as volumes
-    from (select ${joinSql([sql`${first} as first`, sql`${last} as last`], ", ")} from (select ${blockTimeAt(asOf)} as time) now) range`;
+    from (select ${joinSql([sql`${first} as first`, sql`${last} as last`], ", ")} from (select ${timeAt(asOf)} as time) now) range`;
 }
 
 function assemble(rows: ResultRows, interval: Interval): unknown {

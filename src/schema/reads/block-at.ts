@@ -2,10 +2,11 @@
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
 import { type SqlText, sql } from "../sql.ts";
-import { type RunRead, toFirstRecord } from "./read.ts";
+import { type AtBlock, type RunRead, toFirstRecord } from "./read.ts";
 
 type TimedHead = {
   readonly block_number: string | null;
+  readonly block_timestamp: string | null;
   readonly first_number: string | null;
   readonly first_timestamp: string | null;
   readonly indexed_timestamp: string;
@@ -19,7 +20,11 @@ function findStatement(seconds: string): SqlText {
   const last = (number: SqlText) =>
     sql`select b.number, b.timestamp from blocks b where b.number <= ${number} order by b.number desc limit 1`;
   const middle = sql`(s.low + s.high + 1) / 2`;
-  return sql`select (
+  return sql`select found.block_number, (select b.timestamp from blocks b where b.number = found.block_number) as block_timestamp,
+    (select min(b.number) from blocks b) as first_number,
+    (select b.timestamp from blocks b order by b.number limit 1) as first_timestamp,
+    h.block_timestamp as indexed_timestamp
+    from (select (
       with recursive search (low, high) as (
         (select f.number, h.block_number from blocks f where f.timestamp <= ${seconds}::bigint
           and f.number = (select min(b.number) from blocks b))
@@ -29,10 +34,13 @@ function findStatement(seconds: string): SqlText {
         from search s cross join lateral (${last(middle)}) m where s.low < s.high
       )
       select found.number from search s cross join lateral (${last(sql`s.low`)}) found where s.low >= s.high
-    ) as block_number, (select min(b.number) from blocks b) as first_number,
-    (select b.timestamp from blocks b order by b.number limit 1) as first_timestamp,
-    h.block_timestamp as indexed_timestamp`;
+    ) as block_number) found`;
 }
+
+export type FoundBlock = AtBlock & {
+  /** The time itself. */
+  readonly seconds: number;
+};
 
 type BlockAtOptions = {
   readonly text: string;
@@ -46,7 +54,7 @@ type BlockAtOptions = {
 export async function findBlockAt(
   run: RunRead,
   { text, client, nowMs, atLeast = null }: BlockAtOptions,
-): Promise<bigint> {
+): Promise<FoundBlock> {
   const seconds = parseMoment(text, "at", nowMs);
   const statement = { sql: findStatement(String(seconds)), cost: "quick", client, atLeast } as const;
   return run(statement, (head, rows) => {
@@ -58,7 +66,10 @@ export async function findBlockAt(
         `${formatMoment(seconds)} is not indexed yet: the newest block is ${head.number} of ${formatMoment(indexed)}. Leave out at for the newest state.`,
       );
     }
-    if (found?.block_number != null) return BigInt(found.block_number);
+    if (found?.block_number != null) {
+      const isOfBlock = found.block_timestamp === String(seconds);
+      return { block: BigInt(found.block_number), time: isOfBlock ? null : BigInt(seconds), seconds };
+    }
     const first =
       found?.first_number == null
         ? "has no event yet"

@@ -4,6 +4,7 @@ import type { JsonSchema } from "../json-schema.ts";
 import { type OperationTexts, type Parameter, type ParameterKind, textsOf } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
+import { formatAtBlock } from "./at-block.ts";
 import {
   afterCursor,
   assemblePage,
@@ -148,7 +149,8 @@ function planList(
     const value = input.values[name];
     return value === undefined ? [] : [filter.where(value, input.asOf, request)];
   });
-  const page = { limit, offset, key, order, extraFields: extraFields?.(input.values) ?? {}, mapRow };
+  const atBlock = input.isDated && input.asOf !== null ? formatAtBlock(input.asOf) : null;
+  const page = { limit, offset, key, order, extraFields: extraFields?.(input.values) ?? {}, mapRow, atBlock };
   return {
     // One row more than requested shows whether there is a next page.
     sql: selectPage(input, conditions, { limit: limit + 1, offset, after }),

@@ -85,6 +85,8 @@ type PageOptions = {
   readonly order: SortOrder;
   readonly extraFields: Readonly<Record<string, unknown>>;
   readonly mapRow: ((row: ResultRow) => unknown) | undefined;
+  /** The block that the next pages are read at; null if their requests say it. */
+  readonly atBlock: string | null;
 };
 
 /** The body with at most `limit` records; `requestedLimit` is what the client asked for. */
@@ -93,10 +95,10 @@ export function assemblePage(
   options: PageOptions,
   requestedLimit = options.limit,
 ): unknown {
-  const { limit, offset, key, order, extraFields, mapRow } = options;
+  const { limit, offset, key, extraFields, mapRow } = options;
   const records = toRecords(rows, limit);
   const count = records.length;
-  const next = countFoundRows(rows) > count ? { next_cursor: formatCursor(rows, count - 1, order) } : {};
+  const next = countFoundRows(rows) > count ? { next_cursor: formatCursor(rows, count - 1, options) } : {};
   return {
     ...extraFields,
     [key]: mapRow ? records.map(mapRow) : records,
@@ -126,16 +128,27 @@ export function assemblePageWithin(rows: ResultRows, options: PageOptions, bytes
   return assemblePage(rows, { ...options, limit: Math.max(count, 1) }, limit);
 }
 
-function formatCursor(rows: ResultRows, row: number, order: SortOrder): string {
+function formatCursor(rows: ResultRows, row: number, { order, atBlock }: PageOptions): string {
   const keys = order.keys.map((_, index) => readHiddenColumn(rows, row, `_${index}`));
-  return Buffer.from(JSON.stringify(keys)).toString("base64url");
+  const encoded = Buffer.from(JSON.stringify(keys)).toString("base64url");
+  return atBlock === null ? encoded : `${encoded}.${atBlock.replace("@", ".")}`;
 }
+
+/** The block that a cursor continues at; null if it names none. Any text may be given. */
+export function readCursorBlock(cursor: string): string | null {
+  const [, block, time] = CURSOR.exec(cursor) ?? [];
+  if (block === undefined) return null;
+  return time === undefined ? block : `${block}@${time}`;
+}
+
+// The keys of the last record, then the block and its time.
+const CURSOR = /^[A-Za-z0-9_-]+(?:\.(\d{1,19})(?:\.(\d{1,19}))?)?$/;
 
 function parseCursor(text: string): readonly string[] {
   try {
-    if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text))
-      throw new TypeError("not base64url");
-    const parsed: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (text.length > CURSOR_LENGTH_MAX || !CURSOR.test(text)) throw new TypeError("not a cursor");
+    const [keys = ""] = text.split(".");
+    const parsed: unknown = JSON.parse(Buffer.from(keys, "base64url").toString("utf8"));
     if (Array.isArray(parsed) && parsed.every((part) => typeof part === "string")) return parsed;
   } catch {
     // The error below names the parameter.

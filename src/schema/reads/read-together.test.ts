@@ -69,7 +69,7 @@ it("is a slow statement of the client if one of the reads is slow", async () => 
   };
   await readHead(null, run);
   const past = readOf("/intents", { limit: 1 });
-  const asOf = { ...past, input: { ...past.input, asOf: 1n } };
+  const asOf = { ...past, input: { ...past.input, asOf: { block: 1n, time: null } } };
   await readTogether(run, [readOf("/head"), asOf], { client: "b", findPin: () => null });
   expect(statements).toMatchObject([
     { cost: "quick", client: "a", atLeast: null },

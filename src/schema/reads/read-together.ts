@@ -72,7 +72,8 @@ function readAtPin(
   const needsRecent = reads.some(({ read, input }) => read.recentOnly === true && input.asOf === null);
   const pinned = reads.map(({ read, input }) => ({
     read,
-    input: read.unversioned === true ? input : { ...input, asOf: input.asOf ?? pin.number },
+    input:
+      read.unversioned === true ? input : { ...input, asOf: input.asOf ?? { block: pin.number, time: null } },
   }));
   return runTogether(run, { reads: pinned, client, pin }, (head, assemble, pinnedHash) => {
     // Blocks without events are deleted once they are final; a final block is not replaced.
@@ -107,7 +108,7 @@ function runTogether<T>(run: RunRead, { reads, client, pin }: Statement, use: Us
   // A plan that cannot be made, such as for a wrong combination of filters, fails alone.
   const planned = reads.map((each) => ({ each, plan: attempt(() => each.read.plan(each.input)) }));
   const plans = planned.flatMap(({ plan }) => ("body" in plan ? [plan.body] : []));
-  const blocks = [pin?.number ?? null, ...reads.map(({ input }) => input.asOf)];
+  const blocks = [pin?.number ?? null, ...reads.map(({ input }) => input.asOf?.block ?? null)];
   const statement = {
     sql: joinPlans([selectBlockHash(pin), ...plans.map((plan) => plan.sql)]),
     cost: plans.some(({ cost }) => cost === "slow") ? ("slow" as const) : ("quick" as const),

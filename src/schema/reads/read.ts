@@ -58,12 +58,13 @@ export const HEAD_HEADERS: Readonly<Record<string, string>> = {
 /** Rejects a block that is not indexed; `recent` is for rows with history only back to the finalized block. */
 export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { recent: boolean }): void {
   if (asOf === null) return;
+  const { block } = asOf;
   const problem =
-    asOf > head.number
-      ? `block ${asOf} is not indexed yet; the index is at ${head.number}.`
-      : asOf < head.start
-        ? `block ${asOf} is before the deployment, which begins at ${head.start}.`
-        : options.recent && asOf < head.finalized
+    block > head.number
+      ? `block ${block} is not indexed yet; the index is at ${head.number}.`
+      : block < head.start
+        ? `block ${block} is before the deployment, which begins at ${head.start}.`
+        : options.recent && block < head.finalized
           ? `This data is available from block ${head.finalized} on.`
           : null;
   if (problem !== null) throw new Fault("INPUT_INVALID", problem);
@@ -92,13 +93,21 @@ export function createBlockNotIndexedFault(minBlock: bigint, head: bigint | null
   );
 }
 
+export type AtBlock = {
+  readonly block: bigint;
+  /** In seconds: when states that depend on time are judged; null is the time of the block itself. */
+  readonly time: bigint | null;
+};
+
 /** The block to read at; null is the latest indexed one. */
-export type AsOf = bigint | null;
+export type AsOf = AtBlock | null;
 
 export type ReadInput = {
   /** Parsed parameters by name; absent parameters have no key. */
   readonly values: ParameterValues;
   readonly asOf: AsOf;
+  /** Whether the block was found by a time, which may lead to another one on the next page: cursors then name it. */
+  readonly isDated?: boolean;
   readonly provenance: boolean;
   /** Whether records show what execution requires, for reads that have it. */
   readonly requirements?: boolean;

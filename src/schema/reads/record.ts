@@ -75,8 +75,9 @@ export function defineRecord<Row, Extension>(declared: {
     source: (asOf) => ({
       from: sql`${rawSql(table.name)}`,
       where: [isValidAt("t", asOf)],
-      bounds: asOf === null || !table.countsUp ? [] : [beganBy(table, asOf)],
-      sets: asOf === null || !hasLists ? [] : [isCurrentSince("t", asOf), isEndedAfter("t", asOf)],
+      bounds: asOf === null || !table.countsUp ? [] : [beganBy(table, asOf.block)],
+      sets:
+        asOf === null || !hasLists ? [] : [isCurrentSince("t", asOf.block), isEndedAfter("t", asOf.block)],
     }),
     joins,
     fields,
@@ -150,7 +151,7 @@ export function computedField<const S extends JsonSchema>(
 /** The condition that a version of a row is valid at the block. */
 export function isValidAt(alias: string, asOf: AsOf): SqlText {
   if (asOf === null) return sql`${rawSql(alias)}.valid_to is null`;
-  const block = asOf.toString();
+  const block = asOf.block.toString();
   return sql`${rawSql(alias)}.valid_from <= ${block} and (${rawSql(alias)}.valid_to is null or ${rawSql(alias)}.valid_to > ${block})`;
 }
 
@@ -179,7 +180,18 @@ function beganBy({ name, key: [column = ""] }: Pick<Table, "name" | "key">, bloc
 /** The chain's time at the block; for an old block, the time of the last block with events before it. */
 export function blockTimeAt(asOf: AsOf): SqlText {
   if (asOf === null) return sql`h.block_timestamp`;
-  return sql`(select b.timestamp from blocks b where b.number <= ${asOf.toString()} order by b.number desc limit 1)`;
+  return sql`(select b.timestamp from blocks b where b.number <= ${asOf.block.toString()} order by b.number desc limit 1)`;
+}
+
+/**
+ * The time at which deadlines, windows and keys are judged: that of the block, or the later one that was asked for, as
+ * long as the index has no later block. PostgreSQL computes it once, because nothing in it depends on a row.
+ */
+export function timeAt(asOf: AsOf): SqlText {
+  if (asOf === null || asOf.time === null) return blockTimeAt(asOf);
+  const next = sql`select n.timestamp - 1 from blocks n where n.number > ${asOf.block.toString()} order by n.number limit 1`;
+  const last = sql`coalesce((${next}), (select c.block_timestamp from checkpoint c))`;
+  return sql`greatest(${blockTimeAt(asOf)}, least(${asOf.time.toString()}::bigint, ${last}))`;
 }
 
 const PROVENANCE_FIELDS = {
@@ -239,7 +251,7 @@ function selectParts(shape: RecordShape, { asOf, provenance, requirements }: Rec
 function joinAt({ table, alias, on }: RecordShape["joins"][number], asOf: AsOf): SqlText {
   const joined = sql`${rawSql(table.name)} ${rawSql(alias)}`;
   if (asOf === null) return sql` left join ${joined} on ${rawSql(on)} and ${isValidAt(alias, asOf)}`;
-  const last = sql`select ${rawSql(alias)}.* from ${joined} where ${rawSql(on)} and ${rawSql(alias)}.valid_from <= ${asOf.toString()} order by ${rawSql(alias)}.valid_from desc limit 1`;
+  const last = sql`select ${rawSql(alias)}.* from ${joined} where ${rawSql(on)} and ${rawSql(alias)}.valid_from <= ${asOf.block.toString()} order by ${rawSql(alias)}.valid_from desc limit 1`;
   return sql` left join lateral (${last}) ${rawSql(alias)} on ${isValidAt(alias, asOf)}`;
 }
 
