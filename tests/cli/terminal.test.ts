@@ -130,6 +130,13 @@ describe("a record", () => {
     expect(piped).toMatch(/^token +0x[0-9a-f]{40}$/m);
   });
 
+  it("wraps the verdict about a transaction", async () => {
+    const [account, target] = [await stage.first(live("policies", "account")), `0x${"42".repeat(20)}`];
+    const { out } = await run(`preflight --account ${account.value} --target ${target}`, 60);
+    expect(out).toMatch(/^(Allowed|Not allowed): .*\n {2}0x4242/);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
   it("shows volumes with the symbol of their token", async () => {
     const { out } = await run("get analytics/commerce", 80);
     expect(out).toMatch(/^ {2}(USDC|WETH) .* [\d,.…]+ (USDC|WETH) /m);

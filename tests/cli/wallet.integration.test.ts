@@ -442,6 +442,7 @@ describe.concurrent("after a lost request or response,", () => {
       /\n[0-9 :-]{19} +paid +\$0\.01 +wallet +0xd8[0-9a-f]+…6045 +– +0x[0-9a-f]+…[0-9a-f]{4}( +–)?\n$/,
     );
     for (const line of listed.out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(listed.err).toMatch(/hidden: (purchase, )?id; see --wide or --json\n$/);
   });
 
   it("payments recover ends with 5 while an outcome stays unknown", async () => {

@@ -5,7 +5,7 @@ import { type OpenClient, openClient } from "../client-settings.ts";
 import type { ClientContext, RunClientCommand } from "../command.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatExactDollars, formatPaidUnits } from "../display/receipt.ts";
-import { formatHead, formatRow, layOutTable, type TableColumn } from "../display/table.ts";
+import { formatHead, formatRow, layOutTable, listHidden, type TableColumn } from "../display/table.ts";
 import { formatTime } from "../display/time.ts";
 import { exitOf } from "../exit-codes.ts";
 
@@ -114,6 +114,9 @@ async function printTable(
   const layout = layOutTable(columns, rows, options.wide === true ? null : display.columns);
   const lines = rows.map((row) => formatRow(layout, row));
   await print([formatHead(layout, display), ...lines, ""].join("\n"));
+  const hidden = listHidden(columns, layout);
+  if (hidden.length > 0)
+    display.note(display.style("dim", `hidden: ${hidden.join(", ")}; see --wide or --json`));
 }
 
 function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): string[] {

@@ -3,7 +3,7 @@ import type { Preflight } from "@sextant/client/sextant";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
 import type { RunClientCommand } from "../command.ts";
-import { toPlainJson, toPlainText } from "../display/plain-text.ts";
+import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 import { fetchOverHttp } from "../http-fetch.ts";
 import { openReader } from "../open-reader.ts";
@@ -21,7 +21,7 @@ export const preflightCommand: RunClientCommand = async (context) => {
   await print(
     options.json === true
       ? `${toPlainJson(result)}\n`
-      : `${[`${verdict}: ${toPlainText(action)}`, ...formatRecord(details, display)].join("\n")}\n`,
+      : `${[...hangText(`${verdict}: ${toPlainText(action)}`, display.columns), ...formatRecord(details, display)].join("\n")}\n`,
   );
   return allowed === true ? 0 : 1;
 };

@@ -94,6 +94,7 @@ it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, an
   const record = {
     ...{ payment_rail: 3, protocol_fee_bps: 30, slippage_bps: "50", kind: 1, subject_type: 0 },
     ...{ token: COIN, max_per_day: "0", max_per_payment: "1500000000000000000", bond: "2500000000000000000" },
+    ...{ from: "1767225600", to: "17", seen_at: "2026-01-01T00:00:00.000Z" },
     ...{ settled_volume: "1000000000000000000", other: { settled_volume: "12345", kind: "delegate" } },
     unknown: [{ token: OTHER, settled_volume: "12345" }],
   };
@@ -104,12 +105,13 @@ it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, an
     {
       ...{ payment_rail: "x402", protocol_fee_bps: "0.3 %", slippage_bps: "0.5 %" },
       ...{ kind: "Risk", subject_type: "merchant", token: "ETH", max_per_day: "no limit" },
+      ...{ from: "2026-01-01 00:00:00", to: "17", seen_at: "2026-01-01 00:00:00" },
       ...{ max_per_payment: "1.5 ETH", bond: "2.5 ETH", settled_volume: "1 ETH" },
       other: { settled_volume: "12345 units of ETH", kind: "delegate" },
       unknown: [{ token: OTHER, settled_volume: "12,345 units" }],
     },
   ]);
-  expect(await named("symbol and address").name([{ token: COIN, amount: "0" }])).toEqual([
-    { token: `ETH ${COIN}`, amount: "0 ETH" },
-  ]);
+  expect(
+    await named("symbol and address").name([{ token: COIN, amount: "0", rows: [{ token: COIN }] }]),
+  ).toEqual([{ token: `ETH ${COIN}`, amount: "0 ETH", rows: [{ token: "ETH" }] }]);
 });

@@ -5,6 +5,7 @@ import { describeNumber } from "../../explorer/protocol-numbers.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { toPlainText } from "./plain-text.ts";
+import { formatTime } from "./time.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 /** Keyed by address. */
@@ -101,7 +102,11 @@ type Naming = { readonly tokens: Tokens; readonly form: TokenForm | null };
 /** A nested record, such as the fill of an intent, has the tokens of the record around it. */
 function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return value;
-  if (Array.isArray(value)) return value.map((each) => nameAmounts(each, around, naming, depth + 1));
+  if (Array.isArray(value)) {
+    // A list of records is a table, whose cells have room for symbols only.
+    const inTable: Naming = { ...naming, form: naming.form === null ? null : "symbol" };
+    return value.map((each) => nameAmounts(each, around, inTable, depth + 1));
+  }
   const fields: Fields = { ...around, ...value };
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
@@ -128,7 +133,12 @@ function nameAmount(name: string, value: unknown, fields: Fields, { tokens, form
     return formatKnown(text, fields.token, tokens) ?? `${formatUnits(text, null).text} units`;
   const symbol = TOKEN.test(name) ? tokens.get(text)?.symbol : undefined;
   if (symbol !== undefined) return toPlainText(form === "symbol" ? symbol : `${symbol} ${text}`);
-  return describeNumber(name, text);
+  return isTime(name, text) ? formatTime(text) : describeNumber(name, text);
+}
+
+/** The ends of a range in seconds, and every time in ISO 8601. */
+function isTime(name: string, text: string): boolean {
+  return /^(?:from|to)$/.test(name) ? /^\d{10}$/.test(text) : /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text);
 }
 
 function formatKnown(units: string, token: unknown, tokens: Tokens): string | null {

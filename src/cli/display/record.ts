@@ -63,7 +63,10 @@ function formatNested(value: Fields | readonly unknown[], display: Display, dept
   if (!Array.isArray(value)) return formatRecord(value as Fields, display, depth);
   const names = findColumns(value);
   if (names !== null) {
-    const columns = names.map((title) => ({ title: toPlainText(title) }));
+    const columns = names.map((name) => ({
+      title: toPlainText(name),
+      ...(TIME_NAME.test(name) ? { isWhole: true as const } : {}),
+    }));
     const rows = value.map((each) => names.map((name) => formatField(name, each[name])));
     return formatRows(columns, rows, display, indent);
   }
