@@ -7,7 +7,7 @@ const START = [
   ["Contributor", "/start/contributor"],
 ] as const;
 const GROUPS = {
-  Start: [["What to read", "/"], ["Overview", "/overview"], ["The main calls", "/calls"], ...START],
+  Start: [["Sextant", "/"], ["Overview", "/overview"], ["The main calls", "/calls"], ...START],
   "Wallet data": [
     ["Portfolio service", "/portfolio"],
     ["Valuation", "/valuation"],
@@ -66,6 +66,11 @@ export function buildSiteConfig(version: string, base: string) {
     themeConfig: {
       search: { provider: "local" },
       outline: { level: [2, 3] },
+      notFound: {
+        title: "Page not found",
+        quote: "This version has no such page: search for it, or begin with the first one.",
+        linkText: "First page",
+      },
       nav: [
         { text: "Start", items: toItems(START) },
         { text: "Calls", link: "/calls" },

@@ -29,6 +29,11 @@ it("serves the files of its folder with their types, and nothing outside it", as
   expect(await read("/")).toEqual([200, "text/html; charset=utf-8", "entry"]);
   expect(await read("/1.0.0/page.js?x=1")).toEqual([200, "text/javascript; charset=utf-8", "code"]);
   for (const path of ["/../secret.html", "/%2e%2e/secret.html", "//secret.html", "/1.0.0", "/none.html"]) {
-    expect([path, (await read(path))[0]]).toEqual([path, 404]);
+    expect(await read(path)).toEqual([404, "text/plain", "There is no such page.\n"]);
+  }
+  writeFileSync(join(folder, "site/1.0.0/404.html"), "lost");
+  server.removeAllListeners("request").on("request", serveFolder(join(folder, "site")));
+  for (const path of ["/none.html", "/1.0.0/none", "/../secret.html"]) {
+    expect(await read(path)).toEqual([404, "text/html; charset=utf-8", "lost"]);
   }
 });

@@ -51,17 +51,24 @@ export function serveFolder(folder: string): RequestListener {
   const files = new Set(
     readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => extname(name)),
   );
+  // The generator writes one per version; it loads its files from there, whatever the path.
+  const notFoundPage = [...files].sort().findLast((name) => /^[^/]+\/404\.html$/.test(name));
   return (request, response) => {
     const [pathname = "/"] = (request.url ?? "/").split("?");
     const name = `${pathname}${pathname.endsWith("/") ? "index.html" : ""}`.slice(1);
-    const type = CONTENT_TYPES[extname(name)];
-    if (!files.has(name) || type === undefined) {
+    const isThere = files.has(name) && extname(name) in CONTENT_TYPES;
+    const shown = isThere ? name : notFoundPage;
+    if (shown === undefined) {
       response.writeHead(404, { "content-type": "text/plain" }).end("There is no such page.\n");
       return;
     }
-    readFile(join(folder, name)).then(
+    readFile(join(folder, shown)).then(
       (content) => {
-        response.writeHead(200, { "content-type": type, "x-content-type-options": "nosniff" });
+        const type = CONTENT_TYPES[extname(shown)];
+        response.writeHead(isThere ? 200 : 404, {
+          "content-type": type,
+          "x-content-type-options": "nosniff",
+        });
         response.end(request.method === "HEAD" ? undefined : content);
       },
       () => response.writeHead(500).end(),
