@@ -54,7 +54,7 @@ describe("a run in another folder", () => {
     const named = { ...home.environment, SEXTANT_API_URL: "https://api.example" };
     expect(() => openClient(named, { needs: ["portfolio"] })).toThrow("There is no local run");
     expect(() => openReader({ ...home.environment, SEXTANT_DATA: "/else" })).toThrow(
-      `/else has no run. For the one at ${API} set SEXTANT_DATA=${dataFolder}`,
+      `The run at ${API} has another folder: set SEXTANT_DATA=${dataFolder}`,
     );
     expect(() => chooseOperatorDatabase({ ...home.environment, SEXTANT_DATA: "/else" })).toThrow(
       `set SEXTANT_DATA=${dataFolder} for the run at ${API}`,

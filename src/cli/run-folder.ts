@@ -1,6 +1,6 @@
 // The data folder of the run that a command works with: the one that is set, that of this folder, or the user's only run.
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import { START_LOCAL } from "../lib/program.ts";
@@ -28,8 +28,7 @@ export function findRunFolder(environment: Environment, dataFolder: string): str
 /** `otherwise` continues the sentence, such as "or set SEXTANT_API_URL to an indexing API". */
 export function describeMissingRun(environment: Environment, otherwise: string): string {
   const start = `There is no local run: start one with ${START_LOCAL}, ${otherwise}.`;
-  const { SEXTANT_DATA } = environment;
-  const [run] = SEXTANT_DATA === undefined ? [] : listRegisteredRuns(findStateFolder(environment));
-  if (SEXTANT_DATA === undefined || run === undefined) return start;
-  return `${resolve(SEXTANT_DATA)} has no run. For the one at ${run.api} set SEXTANT_DATA=${run.dataFolder}`;
+  const [run] = environment.SEXTANT_DATA ? listRegisteredRuns(findStateFolder(environment)) : [];
+  if (run === undefined) return start;
+  return `${start} The run at ${run.api} has another folder: set SEXTANT_DATA=${run.dataFolder}`;
 }
