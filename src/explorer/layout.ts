@@ -32,7 +32,7 @@ export function renderExplorerPage(view: PageView, page: PageContext): Html {
   const changes = view.changes ?? { previous: head.previous_event_block, next: head.next_event_block };
   const body = html`${blockBar(page, changes)}
 <main id="main"${blockTime !== null && html` data-block-time="${blockTime.iso}"`}>
-<header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}</h1>${view.afterTitle}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
+<header class="title">${view.kicker !== undefined && html`<p class="kicker">${view.kicker}</p>`}<div class="title-line"><h1>${view.title}${view.name !== undefined && html` <span class="given">${view.name}</span>`}</h1>${view.afterTitle}</div>${view.lead !== undefined && html`<p class="lead">${view.lead}</p>`}</header>
 ${view.main}
 </main>
 ${footer(page)}`;
@@ -83,7 +83,7 @@ function formatTitle(title: string, deployment: string | null): string {
 
 function searchForm({ base, block, path, query }: DocumentParts["request"]): Html {
   const value = path === "/search" ? (query?.q ?? "") : "";
-  return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address, hash or name</label><input type="search" id="q" name="q" value="${value}" placeholder="Name, id, address or hash" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
+  return html`<form class="search" role="search" method="get" action="${pagePath({ base }, "/search")}"><label class="hidden" for="q">Search by id, address, hash or name</label><input type="search" id="q" name="q" value="${value}" placeholder="Name, id or 0x…" maxlength="200" autocomplete="off" spellcheck="false" autocapitalize="off" required>${block !== null && html`<input type="hidden" name="block" value="${block}">`}<button>Search</button></form>`;
 }
 
 /** The block slider: a form with a number without JavaScript, a slider alongside it with it. */

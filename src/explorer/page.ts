@@ -16,6 +16,8 @@ import { findMentions, readRecordNames } from "./record-names.ts";
 
 export type PageView = {
   readonly title: string;
+  /** The name of the record, third-party text: a part of the heading. */
+  readonly name?: Html | undefined;
   /** A short line above the title: where the page belongs. */
   readonly kicker?: Html | string;
   /** The content next to the title, such as a status. */

@@ -96,7 +96,8 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
       return {
         kicker,
         title: `${kicker} ${name.startsWith("0x") ? shorten(name) : `#${name}`}`,
-        afterTitle: html`${given !== null && html`<span class="given">${renderGivenName(given)}</span> `}${state(data, shown)}`,
+        name: given === null ? undefined : renderGivenName(given),
+        afterTitle: state(data, shown),
         lead: lead?.(data, shown),
         main: main(data, shown),
         changes: changes(data, shown),

@@ -84,7 +84,7 @@ describe.each([360, 1_280])("at %i pixels", (width) => {
     await page.goto(`${stage.url}/explorer/search?q=hARBOUR`);
     await page.locator('.results a[href="/explorer/agents/1"]').click();
     await page.waitForURL(`${stage.url}/explorer/agents/1`);
-    expect(await page.locator(".title-line bdi.foreign").innerText()).toBe(NAME);
+    expect(await page.locator("h1 bdi.foreign").innerText()).toBe(NAME);
   });
 
   it("shows the price of an intent and its inverse, its fill in percent, and how many there are", async () => {

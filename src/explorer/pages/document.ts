@@ -160,7 +160,7 @@ function render(data: DocumentData, page: PageContext): PageView {
   return {
     kicker: kinds.join(", "),
     title: shorten(data.hash),
-    ...(name === null ? {} : { afterTitle: html`<span class="given">${renderForeignText(name)}</span>` }),
+    ...(name === null ? {} : { name: renderForeignText(name) }),
     lead: "A text that is hosted here under its hash. A third party wrote it: it is shown as it is, and nothing in it is followed.",
     main: html`<p class="whole"><code data-copy="${data.hash}">${data.hash}</code></p>
 ${documents.map((each) => documentCard(each, data, page))}${schema !== null && schemaCard(schema, page)}
