@@ -103,12 +103,13 @@ async function rejectsPagesOfTheWeb({ api, portfolio, facilitator, chains }: Loc
 
 it("serves everything, takes a payment, and leaves no file and no process", async () => {
   const data = mkdtempSync(join(tmpdir(), "sextant-local-"));
+  const userState = { XDG_STATE_HOME: mkdtempSync(join(tmpdir(), "sextant-state-")) };
   const ports = { API_PORT: "0", PORTFOLIO_PORT: "0", FACILITATOR_PORT: "0" };
   const payee = localAccount(20).address;
   const run = startSextant(["local", "--no-traffic", "--seed", "3", "--payee", payee], {
     // As `npm start` does.
     checkout: CHECKOUT,
-    environment: { ...ports, SEXTANT_DATA: data },
+    environment: { ...ports, ...userState, SEXTANT_DATA: data },
   });
   const banner = await run.waitForOutput(/Press Ctrl-C to stop/);
   const localFile = join(data, "local.json");
@@ -136,6 +137,9 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   const listed = await runSextantInProcess(["payments", "list"], { SEXTANT_DATA: data });
   expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +wallet +0x/);
 
+  // Without SEXTANT_DATA, as in another folder.
+  expect(await runSextantInProcess(["get", "head"], userState)).toMatchObject({ code: 0, err: "" });
+
   await showsNoPublicExplorer(state);
   await rejectsPagesOfTheWeb(state);
   await runsTheExamples(state, payee);
@@ -144,6 +148,7 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect((await run.ended).code).toBe(0);
   expect(existsSync(localFile)).toBe(false);
   expect(readdirSync(data)).toEqual([]);
+  expect(readdirSync(join(userState.XDG_STATE_HOME, "sextant/runs"))).toEqual([]);
   await expect(fetch(`${state.api}/health`)).rejects.toThrow();
-  rmSync(data, { recursive: true });
+  for (const folder of [data, userState.XDG_STATE_HOME]) rmSync(folder, { recursive: true });
 }, 180_000);
