@@ -76,6 +76,8 @@ it("counts down to the deadline of an open intent only", () => {
   for (const status of ["FILLED", "CANCELLED"]) {
     expect(at(status)).not.toContain("<time ");
     expect(at(status)).toContain("2026-09-21 14:13:20 UTC");
+    const whole = deadlineOf({ status, deadline: "1790000000" } as never, "page");
+    expect(plain(whole)).toBe("2026-09-21 14:13:20 UTC");
   }
 });
 

@@ -49,11 +49,14 @@ function fillShare({ fill, amount_in_max }: ListedIntent): Html {
   return html`complete${share !== null && html`<span class="under" title="Of the most that the owner gives"><span class="number">${share}</span> taken</span>`}`;
 }
 
-/** The deadline counts as long as the intent is open, and tells when it expired. */
-export function deadlineOf({ status: state, deadline }: Pick<ListedIntent, "status" | "deadline">): Html {
+/** The deadline counts as long as the intent is open, and tells when it expired; later only its page has room for it. */
+export function deadlineOf(
+  { status: state, deadline }: Pick<ListedIntent, "status" | "deadline">,
+  place: "list" | "page" = "list",
+): Html {
   if (state === "OPEN" || state === "EXPIRED") return time(deadline);
   const text = formatSeconds(deadline)?.text ?? deadline;
-  return html`<span class="soft" title="No longer counts: ${text}">–</span>`;
+  return html`<span class="soft" title="No longer counts: ${text}">${place === "list" ? "–" : text}</span>`;
 }
 
 export const intentList: List<ListedIntent> = {
@@ -66,7 +69,7 @@ export const intentList: List<ListedIntent> = {
     ["Price", limitPrice, "number"],
     ["Fill", fillShare, "number"],
     ["Owner", "owner"],
-    ["Deadline", deadlineOf],
+    ["Deadline", (each) => deadlineOf(each)],
     ["Block", "block_number"],
   ],
   choices: { pair: listPairs },

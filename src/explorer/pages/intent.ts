@@ -171,7 +171,7 @@ const TERMS: readonly Item<Intent>[] = [
   ["Wants at least", (each, page) => amountOf(each.amount_out_min, each.output_token, page)],
   ["Price", limitPrice],
   ["Slippage", "slippage_bps"],
-  ["Deadline", deadlineOf],
+  ["Deadline", (each) => deadlineOf(each, "page")],
   ["Submitted", timeAndBlock],
   ["Transaction", "tx_hash"],
   ["Nonce", "nonce"],
