@@ -11,6 +11,7 @@ import {
   findBareTables,
   finishRowTables,
   type IndexProgress,
+  makeLogIndex,
   readRowTablesState,
   recordRowTables,
   updateRowIndexes,
@@ -125,6 +126,7 @@ export async function completeIndexes(
       );
     },
   };
+  await makeLogIndex(lock, update);
   await finishRowTables(lock, update);
   await updateRowIndexes(lock, update);
 }

@@ -15,6 +15,7 @@ import {
   findBareTables,
   finishRowTables,
   type IndexProgress,
+  makeLogIndex,
   readRowTablesState,
   recordRowTables,
   updateRowIndexes,
@@ -78,15 +79,26 @@ it("makes an index for each list of now, and one for each of the past", async ()
   expect(await update(notes)).toEqual([]);
 });
 
-it("makes the index of logs by transaction again after history was written without it", async () => {
+it("makes the index of logs by transaction if history was written without it, and keeps an earlier one", async () => {
+  const readMethods = async () => {
+    const { rows } = await opened.database.query<{ method: string }>(
+      `select amname as method from pg_class c join pg_am a on a.oid = c.relam
+        where relname = 'logs_by_tx_hash' and relnamespace = current_schema()::regnamespace`,
+    );
+    return rows.map(({ method }) => method);
+  };
+  const made: string[] = [];
+  const { signal } = new AbortController();
+  const options = {
+    statementTimeoutMs: 60_000,
+    signal,
+    onIndex: ({ name }: IndexProgress) => made.push(name),
+  };
+  await makeLogIndex(lock, options);
+  expect([made, await readMethods()]).toEqual([[], ["btree"]]);
   await lock.transaction(dropLogIndex);
-  expect(await update(notes)).toEqual(["logs_by_tx_hash"]);
-  expect(await update(notes)).toEqual([]);
-  const { rows } = await opened.database.query<{ method: string }>(
-    `select amname as method from pg_class c join pg_am a on a.oid = c.relam
-      where relname = 'logs_by_tx_hash' and relnamespace = current_schema()::regnamespace`,
-  );
-  expect(rows).toEqual([{ method: "hash" }]);
+  await makeLogIndex(lock, options);
+  expect([made, await readMethods()]).toEqual([["logs_by_tx_hash"], ["hash"]]);
 });
 
 it("replaces what has changed, and leaves rows and the indexes of operators alone", async () => {

@@ -86,8 +86,6 @@ const commentOf = ({ name, create }: TableIndex): string => create(name);
 
 /** For tables with a primary key. */
 export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
-  await dropLogIndex(session);
-  await createIndex(session, logIndex);
   for (const index of tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]))
     await createIndex(session, index);
 }
@@ -111,15 +109,30 @@ export async function addPrimaryKey(session: Session, table: Table): Promise<voi
   await session.query(addPrimaryKeySql(table));
 }
 
-/** Hashed, because transactions have no order: its entries are half as long. */
-const logIndex: TableIndex = {
-  name: "logs_by_tx_hash",
-  create: (name) => `create index ${name} on logs using hash (tx_hash)`,
-};
+const LOG_INDEX = "logs_by_tx_hash";
 
-/** Before the first logs are written; `updateRowIndexes` makes it once they are there. */
+/** Before the first logs are written; `makeLogIndex` makes it once they are there. */
 export async function dropLogIndex(session: Session): Promise<void> {
-  await session.query(`drop index if exists ${logIndex.name}`);
+  await session.query(`drop index if exists ${LOG_INDEX}`);
+}
+
+/**
+ * Makes the index of logs by transaction if there is none. Hashed, because transactions have no order: its entries are
+ * half as long as those of the ordered index that earlier versions made, which serves as well.
+ */
+export async function makeLogIndex(lock: Lock, update: Omit<IndexUpdate, "tables">): Promise<void> {
+  const { statementTimeoutMs, signal, onIndex } = update;
+  signal.throwIfAborted();
+  const found = await lock.transaction(async (session) => {
+    const { rows } = await session.query<{ index: string | null }>(
+      `select to_regclass('${LOG_INDEX}') as index`,
+    );
+    return rows[0]?.index ?? null;
+  });
+  if (found !== null) return;
+  onIndex({ name: LOG_INDEX, number: 1, count: 1 });
+  const make = (session: Session) => session.query(`create index ${LOG_INDEX} on logs using hash (tx_hash)`);
+  await lock.transaction(make, { statementTimeoutMs });
 }
 
 /** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
@@ -129,7 +142,7 @@ async function readMadeIndexes(session: QueryRunner, tables: readonly Table[]): 
       from pg_index x join pg_class i on i.oid = x.indexrelid join pg_class t on t.oid = x.indrelid
       where t.relnamespace = current_schema()::regnamespace and t.relname = any($1)
         and obj_description(i.oid, 'pg_class') ~ '^create (unique )?index '`,
-    values: [["logs", ...tables.map(({ name }) => name)]],
+    values: [tables.map(({ name }) => name)],
   });
   return new Map(rows.map(({ name, made_from }) => [name, made_from]));
 }
@@ -229,7 +242,7 @@ async function addPrimaryKeyIfFree(lock: Lock, table: Table, update: IndexUpdate
  */
 export async function updateRowIndexes(lock: Lock, update: IndexUpdate): Promise<void> {
   const { tables, statementTimeoutMs, signal } = update;
-  const declared = [logIndex, ...tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)])];
+  const declared = tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]);
   const made = await lock.transaction((session) => readMadeIndexes(session, tables));
   const changed = declared.filter((index) => made.get(index.name) !== commentOf(index));
   const kept = new Set(declared.filter((index) => !changed.includes(index)).map(({ name }) => name));
