@@ -165,13 +165,15 @@ describe("damage that goes further", () => {
   it("reports the row whose stored log is damaged", async () => {
     const row = await pickRow(database, findTable("merchants"));
     const place = `block_number = ${row.block_number} and log_index = ${row.log_index}`;
-    const { rows } = await database.query<{ data: Uint8Array }>(`select data from logs where ${place}`);
+    const { rows } = await database.query<{ data: string }>(
+      `select encode(data, 'hex') as data from logs where ${place}`,
+    );
     await database.query(`update logs set data = '\\x' where ${place}`);
     try {
       expect(await auditTable("merchants")).toEqual([`${row.merchant_id} log_index`]);
     } finally {
       await database.query({
-        text: `update logs set data = $1 where ${place}`,
+        text: `update logs set data = decode($1, 'hex') where ${place}`,
         values: [rows[0]?.data ?? null],
       });
     }

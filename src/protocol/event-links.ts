@@ -38,16 +38,16 @@ function solverOf(alias: string, operator: string): string {
 }
 
 const ID = "k.key::numeric";
-const MERCHANT = ["m.owner", "m.payout_address"] as const;
+const MERCHANT = ["hex_text(m.owner)", "hex_text(m.payout_address)"] as const;
 const merchantOf = (id: string) => rowOf("merchants", "m", "merchant_id", id);
 
 /** The columns that a quote and its receipt share; `t` is the row. Their columns never change. */
 const SALE = {
   merchant: ["t.merchant_id::text", ...MERCHANT],
   service: ["t.service_numeric_id::text"],
-  agent: ["t.agent"],
+  agent: ["hex_text(t.agent)"],
 } as const;
-const SALE_ACCOUNTS = ["t.agent", "t.facilitator", ...MERCHANT] as const;
+const SALE_ACCOUNTS = ["hex_text(t.agent)", "hex_text(t.facilitator)", ...MERCHANT] as const;
 
 const LINKS = {
   intent: {
@@ -58,30 +58,36 @@ const LINKS = {
       solverOf("s", "b.solver"),
     ],
     names: {
-      agent: ["i.owner"],
-      account: ["i.owner", "b.solver"],
-      solver: ["b.solver", "s.solver_id::text"],
-      input_token: ["i.input_token"],
-      output_token: ["i.output_token"],
+      agent: ["hex_text(i.owner)"],
+      account: ["hex_text(i.owner)", "hex_text(b.solver)"],
+      solver: ["hex_text(b.solver)", "s.solver_id::text"],
+      input_token: ["hex_text(i.input_token)"],
+      output_token: ["hex_text(i.output_token)"],
     },
   },
   agent: {
     joins: [rowOf("agents", "a", "agent_id", ID)],
-    names: { agent: ["a.owner"], account: ["a.owner"] },
+    names: { agent: ["hex_text(a.owner)"], account: ["hex_text(a.owner)"] },
   },
   solver: {
     joins: [rowOf("solvers", "s", "solver_id", ID)],
-    names: { solver: ["s.operator"], account: ["s.operator"] },
+    names: { solver: ["hex_text(s.operator)"], account: ["hex_text(s.operator)"] },
   },
-  operator: { joins: [solverOf("s", "k.key")], names: { solver: ["s.solver_id::text"] } },
-  attestor: { joins: [rowOf("attestors", "t", "attestor_id", ID)], names: { account: ["t.operator"] } },
+  operator: {
+    joins: [solverOf("s", "stored_hex(x.operator, k.key)")],
+    names: { solver: ["s.solver_id::text"] },
+  },
+  attestor: {
+    joins: [rowOf("attestors", "t", "attestor_id", ID)],
+    names: { account: ["hex_text(t.operator)"] },
+  },
   attestation: {
     joins: [rowOf("attestations", "t", "attestation_id", ID)],
-    names: { account: ["t.attester"] },
+    names: { account: ["hex_text(t.attester)"] },
   },
   facilitator: {
     joins: [rowOf("facilitators", "t", "facilitator_id", ID)],
-    names: { account: ["t.facilitator"] },
+    names: { account: ["hex_text(t.facilitator)"] },
   },
   merchant: { joins: [merchantOf(ID)], names: { merchant: MERCHANT, account: MERCHANT } },
   service: {
@@ -89,7 +95,10 @@ const LINKS = {
     names: { merchant: ["t.merchant_id::text", ...MERCHANT], account: MERCHANT },
   },
   quote: {
-    joins: [rowOf("quotes", "t", "quote_hash", "k.key"), merchantOf("t.merchant_id")],
+    joins: [
+      rowOf("quotes", "t", "quote_hash", "stored_hex(x.quote_hash, k.key)"),
+      merchantOf("t.merchant_id"),
+    ],
     names: { ...SALE, account: SALE_ACCOUNTS },
   },
   receipt: {
@@ -102,7 +111,7 @@ const LINKS = {
       rowOf("receipts", "t", "receipt_id", "d.receipt_id"),
       merchantOf("t.merchant_id"),
     ],
-    names: { ...SALE, account: ["d.opener", ...SALE_ACCOUNTS] },
+    names: { ...SALE, account: ["hex_text(d.opener)", ...SALE_ACCOUNTS] },
   },
 } as const satisfies Record<string, Link>;
 

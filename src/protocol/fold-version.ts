@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "5a5fb41471d5b700";
+export const FOLD_VERSION = "b96758e90bd7436c";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that
@@ -17,4 +17,5 @@ export const EQUIVALENT_FOLD_VERSIONS: readonly (number | string)[] = [
   "dd0c8e2fd10c4960",
   "b855229b4c6430aa",
   "6521f7cc928e5c95",
+  "5a5fb41471d5b700",
 ];

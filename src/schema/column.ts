@@ -10,6 +10,8 @@ export type Column<T> = {
   readonly nullable: boolean;
   /** Whether its text form never needs escaping: only letters, digits and signs. */
   readonly isEscapeFree: boolean;
+  /** Whether its values are 0x text in memory and in JSON: statements convert by hex_text and stored_hex. */
+  readonly isHex: boolean;
   /** Whether outsiders decide how long its text is, so that a list of such rows needs a byte limit. */
   readonly isUnbounded: boolean;
   /** PostgreSQL's text form; the writer of the row handles null. */
@@ -31,6 +33,7 @@ function hexColumn(json: JsonSchema, isUnbounded = false): Column<string> {
     sql,
     nullable: false,
     isEscapeFree: true,
+    isHex: true,
     isUnbounded,
     toSql: identity,
     fromSql: toText,
@@ -43,6 +46,7 @@ function integerColumn(sql: string): Column<bigint> {
     sql,
     nullable: false,
     isEscapeFree: true,
+    isHex: false,
     isUnbounded: false,
     toSql: String,
     fromSql: (value) => BigInt(toText(value)),
@@ -64,6 +68,7 @@ export const uint16: Column<number> = {
   sql: "integer",
   nullable: false,
   isEscapeFree: true,
+  isHex: false,
   isUnbounded: false,
   toSql: String,
   fromSql: Number,
@@ -80,6 +85,7 @@ export const unboundedText: Column<string> = {
   sql: 'text collate "C"',
   nullable: false,
   isEscapeFree: false,
+  isHex: false,
   isUnbounded: true,
   toSql: identity,
   fromSql: toText,
@@ -96,6 +102,7 @@ export const bool: Column<boolean> = {
   sql: "boolean",
   nullable: false,
   isEscapeFree: true,
+  isHex: false,
   isUnbounded: false,
   toSql: (value) => (value ? "t" : "f"),
   fromSql: (value) => value === true,

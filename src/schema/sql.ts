@@ -41,6 +41,14 @@ export function sql(
   return builder;
 }
 
+/**
+ * Equality of a hex column of a row table with 0x text, whether rows store text or bytes. PostgreSQL would take the text
+ * for other bytes if it were compared directly, and find nothing.
+ */
+export function equalsHex(column: string, value: SqlValue | SqlText): SqlText {
+  return sql`${rawSql(column)} = stored_hex(${rawSql(column)}, ${value})`;
+}
+
 /** Joins statements with a separator. */
 export function joinSql(parts: readonly SqlText[], separator: string): SqlText {
   const builder = new SqlBuilder("");

@@ -102,13 +102,13 @@ export class ReplicationFollower {
   /** Applies what was committed since the last call; one entry per transaction that changed a table. */
   async follow(): Promise<FollowedTransaction[]> {
     const { slot, publication } = this.#options;
-    const { rows } = await this.#database.query<{ data: Uint8Array }>({
-      text: `select data from pg_logical_slot_get_binary_changes($1, null, null, 'proto_version', '1', 'publication_names', $2)`,
+    const { rows } = await this.#database.query<{ data: string }>({
+      text: `select encode(data, 'hex') as data from pg_logical_slot_get_binary_changes($1, null, null, 'proto_version', '1', 'publication_names', $2)`,
       values: [slot, publication],
     });
     const transactions: Record<string, number>[] = [];
     for (const { data } of rows) {
-      const message = new MessageReader(data);
+      const message = new MessageReader(Buffer.from(data, "hex"));
       const tag = message.tag();
       if (tag === "B") transactions.push({});
       if (tag === "R") this.#relations.set(...message.relation());

@@ -152,11 +152,11 @@ describe("text", () => {
       });
       const exact = Buffer.from(hex, "hex");
       expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
-      const raw = await database.query<{ data: Uint8Array }>({
-        text: "select data from logs where block_number = $1",
+      const raw = await database.query<{ data: string }>({
+        text: "select encode(data, 'hex') as data from logs where block_number = $1",
         values: [head],
       });
-      expect(Buffer.from(raw.rows[0]?.data ?? []).includes(exact)).toBe(true);
+      expect(Buffer.from(raw.rows[0]?.data ?? "", "hex").includes(exact)).toBe(true);
     },
   );
 });

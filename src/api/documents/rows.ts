@@ -61,8 +61,8 @@ export async function readDocumentBytes(
   { kind }: Pick<DocumentKind, "kind">,
   hash: Hex,
 ): Promise<Buffer | null> {
-  const found = await rows.run<{ text: Buffer }>(sql`select text from documents where ${hasKey(kind, hash)}`);
-  return found[0]?.text ?? null;
+  const [found] = await rows.run<{ text: Hex }>(sql`select text from documents where ${hasKey(kind, hash)}`);
+  return found === undefined ? null : Buffer.from(found.text.slice(2), "hex");
 }
 
 function hasKey(kind: DocumentKind["kind"], hash: Hex): SqlText {

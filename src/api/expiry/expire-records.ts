@@ -151,7 +151,7 @@ async function expireReservations(
       await lockStoredTotal(session);
       const due = await session.query<{ intent_hash: string; owner: string }>(
         `update intent_reservations r set checked_at = now(),
-           referred_at = case when exists (select 1 from intents i where i.intent_hash = r.intent_hash and i.owner = r.owner and i.valid_to is null)
+           referred_at = case when exists (select 1 from intents i where i.intent_hash = stored_hex(i.intent_hash, r.intent_hash) and i.owner = stored_hex(i.owner, r.owner) and i.valid_to is null)
              then now() else r.referred_at end
          where (r.intent_hash, r.owner) in (select d.intent_hash, d.owner from intent_reservations d
            where d.checked_at < now() - ${CHECK_EVERY} order by d.checked_at limit ${BATCH})
@@ -243,7 +243,9 @@ async function findReferencesAfter(
   for (const { table, columns } of hashColumns) {
     const values = columns.map((column) => `(t.${column})`).join(", ");
     const { rows } = await session.query<{ hash: string }>({
-      text: `select distinct v.hash from ${table} t cross join lateral (values ${values}) v (hash) where v.hash = any($1::text[]) and t.valid_from > $2`,
+      text: `select distinct v.hash from ${table} t cross join lateral (values ${values}) v (hash)
+        join (select stored_hex((null::${table}).${columns[0]}, h) as hash from unnest($1::text[]) h) w on w.hash = v.hash
+        where t.valid_from > $2`,
       values: [hashes, block],
     });
     for (const { hash } of rows) referenced.add(hash);

@@ -15,7 +15,7 @@ import {
 import { type Read, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { mayUseReserve, metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
 
@@ -193,8 +193,8 @@ export const reservationRead: Read = {
     return {
       cost: "quick",
       sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
-        from intent_reservations r left join intents t on t.intent_hash = r.intent_hash and t.owner = r.owner and ${isValidAt("t", asOf)}
-          and (r.execution_data_hash is null or r.execution_data_hash = t.data_hash or t.data_hash = '0x' || repeat('0', 64))
+        from intent_reservations r left join intents t on t.intent_hash = stored_hex(t.intent_hash, r.intent_hash) and t.owner = stored_hex(t.owner, r.owner) and ${isValidAt("t", asOf)}
+          and (r.execution_data_hash is null or hex_text(t.data_hash) in (r.execution_data_hash, '0x' || repeat('0', 64)))
         where r.intent_hash = ${requireText(values, "intentHash")}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
       assemble: toFirstRecord,
     };
@@ -273,7 +273,7 @@ export function findIntentById(rows: StatementRunner, id: string): Promise<Index
 }
 
 function findIntentByHash(rows: StatementRunner, hash: Hex): Promise<IndexedIntent | null> {
-  return findFirst(rows, sql`intent_hash = ${hash}`);
+  return findFirst(rows, equalsHex("intent_hash", hash));
 }
 
 async function findFirst(rows: StatementRunner, condition: SqlText): Promise<IndexedIntent | null> {

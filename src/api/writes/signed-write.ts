@@ -3,7 +3,7 @@ import { type WriteDomain, type WriteMessage, writeTypedData } from "@sextant/cl
 import { hashTypedData } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { joinSql, rawSql, sql } from "../../schema/sql.ts";
+import { equalsHex, joinSql, rawSql, sql } from "../../schema/sql.ts";
 
 /** The action of a write, and its resource. */
 export type WriteSubject = Pick<WriteMessage, "action" | "resource">;
@@ -61,7 +61,7 @@ export function mayUseReserve(rows: StatementRunner, signer: Hex | null): () => 
 export async function isIndexedAccount(rows: StatementRunner, account: Hex): Promise<boolean> {
   const roles = ROLES.map(
     ([table, column]) =>
-      sql`exists (select from ${rawSql(table)} where ${rawSql(column)} = ${account} and valid_to is null)`,
+      sql`exists (select from ${rawSql(table)} where ${equalsHex(column, account)} and valid_to is null)`,
   );
   const [found] = await rows.run<{ is_indexed: boolean }>(
     sql`select ${joinSql(roles, " or ")} as is_indexed`,

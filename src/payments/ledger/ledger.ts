@@ -320,11 +320,13 @@ export class PaymentLedger {
   }
 
   async readStoredResponse(key: PaymentKey): Promise<StoredResponse | null> {
-    const [row] = await this.#store.run<{ status: number; headers: string; body: Buffer }>(
+    const [row] = await this.#store.run<{ status: number; headers: string; body: Hex }>(
       sql`select answer_status as status, answer_headers as headers, answer_body as body from payments
         where ${whereKey(key)} and answer_body is not null`,
     );
-    return row ? { ...row, headers: parseHeaders(row.headers) } : null;
+    if (!row) return null;
+    const { status, headers, body } = row;
+    return { status, headers: parseHeaders(headers), body: Buffer.from(body.slice(2), "hex") };
   }
 
   /** The sum of all settled payments. */

@@ -15,7 +15,7 @@ import {
   toFirstRecord,
 } from "../../schema/reads/read.ts";
 import { isValidAt, timeAt } from "../../schema/reads/record.ts";
-import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { equalsHex, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { policies, sessionKeys, spendWindows } from "../domains/policies.ts";
 import { evaluatePreflight, preflightSchema } from "./evaluate.ts";
@@ -108,13 +108,13 @@ function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTra
 function rulesStatement(transaction: PlannedTransaction, asOf: AsOf): SqlText {
   const { account, target, data, sessionKey } = transaction;
   const policy = (column: string, type: string, subject: string) =>
-    sql`(select p.${rawSql(column)} from ${rawSql(policies.name)} p where p.account = ${account} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${isValidAt("p", asOf)})`;
+    sql`(select p.${rawSql(column)} from ${rawSql(policies.name)} p where ${equalsHex("p.account", account)} and p.policy_type = ${type} and p.policy_subject = ${subject} and ${isValidAt("p", asOf)})`;
   const window = (column: string, token: string) =>
-    sql`(select w.${rawSql(column)} from ${rawSql(spendWindows.name)} w where w.account = ${account} and w.token = ${token} and ${isValidAt("w", asOf)})`;
+    sql`(select w.${rawSql(column)} from ${rawSql(spendWindows.name)} w where ${equalsHex("w.account", account)} and ${equalsHex("w.token", token)} and ${isValidAt("w", asOf)})`;
   const session = (column: string) =>
     sessionKey === null
       ? sql`null`
-      : sql`(select k.${rawSql(column)} from ${rawSql(sessionKeys.name)} k where k.account = ${account} and k.session_key = ${sessionKey} and ${isValidAt("k", asOf)})`;
+      : sql`(select k.${rawSql(column)} from ${rawSql(sessionKeys.name)} k where ${equalsHex("k.account", account)} and ${equalsHex("k.session_key", sessionKey)} and ${isValidAt("k", asOf)})`;
   const columns = {
     policy_module: sql`d.contracts ->> 'PolicyModule'`,
     time: timeAt(asOf),

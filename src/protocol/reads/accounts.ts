@@ -19,7 +19,7 @@ import {
   recordJsonSchema,
   timeAt,
 } from "../../schema/reads/record.ts";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
 import { intents } from "../domains/intents.ts";
 import {
@@ -40,7 +40,7 @@ const COUNT_MAX = 1_000;
  * block are the first ones of today, each with the block of its creation.
  */
 function countOwned({ name, key }: Table, owner: string, account: SqlValue, asOf: AsOf): SqlText {
-  const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and c.${rawSql(owner)} = ${account} order by c.${rawSql(key.join())} limit ${COUNT_MAX + 1}`;
+  const first = sql`select c.block_number from ${rawSql(name)} c where c.valid_to is null and ${equalsHex(`c.${owner}`, account)} order by c.${rawSql(key.join())} limit ${COUNT_MAX + 1}`;
   const existing = asOf === null ? sql`true` : sql`q.block_number <= ${asOf.block.toString()}`;
   return sql`select nullif(count(*), ${COUNT_MAX + 1}) from (${first}) q where ${existing}`;
 }
@@ -50,9 +50,9 @@ function countReplaced(table: Table, account: SqlValue, asOf: AsOf): SqlText {
   const name = rawSql(table.name);
   const limit = COUNT_MAX + 1;
   if (asOf === null)
-    return sql`select nullif(count(*), ${limit}) from (select from ${name} c where c.valid_to is null and c.account = ${account} limit ${limit}) q`;
+    return sql`select nullif(count(*), ${limit}) from (select from ${name} c where c.valid_to is null and ${equalsHex("c.account", account)} limit ${limit}) q`;
   const key = rawSql(table.key.slice(1).join(", "));
-  const versions = sql`select ${key}, valid_from from ${name} where account = ${account} order by ${key}, valid_from limit ${limit}`;
+  const versions = sql`select ${key}, valid_from from ${name} where ${equalsHex("account", account)} order by ${key}, valid_from limit ${limit}`;
   return sql`select case when count(*) < ${limit} then count(distinct (${key})) filter (where q.valid_from <= ${asOf.block.toString()}) end from (${versions}) q`;
 }
 
@@ -66,15 +66,15 @@ const COUNTS = {
 } as const;
 
 function accountStatement(account: SqlValue, asOf: AsOf): SqlText {
-  const policy = (column: string, type: string) =>
-    sql`(select t.${rawSql(column)} from ${rawSql(policies.name)} t where t.account = ${account} and t.policy_type = ${type} and t.policy_subject = '' and ${isValidAt("t", asOf)})`;
+  const policy = (value: string, type: string) =>
+    sql`(select ${rawSql(value)} from ${rawSql(policies.name)} t where ${equalsHex("t.account", account)} and t.policy_type = ${type} and t.policy_subject = '' and ${isValidAt("t", asOf)})`;
   const counts = Object.entries(COUNTS).map(
     ([name, [table, owner]]) =>
       sql`${rawSql(`'${name}'`)}, (${owner === null ? countReplaced(table, account, asOf) : countOwned(table, owner, account, asOf)})::text`,
   );
-  return sql`select ${account} as account, coalesce(${policy("frozen", "ACCOUNT_FROZEN")}, false) as frozen,
-      nullif(${policy("guardian", "GUARDIAN")}, ${ZERO_ADDRESS}) as guardian,
-      coalesce(${policy("enabled", "FUNCTION_ALLOWLIST_MODE")}, false) as function_allowlist_enabled,
+  return sql`select ${account} as account, coalesce(${policy("t.frozen", "ACCOUNT_FROZEN")}, false) as frozen,
+      ${policy(`nullif(t.guardian, stored_hex(t.guardian, '${ZERO_ADDRESS}'))`, "GUARDIAN")} as guardian,
+      coalesce(${policy("t.enabled", "FUNCTION_ALLOWLIST_MODE")}, false) as function_allowlist_enabled,
       json_build_object(${joinSql(counts, ", ")}) as counts`;
 }
 
@@ -212,7 +212,7 @@ const listSpendingWindows = defineList("/accounts/:address/windows", spendingWin
       description: "Account address.",
       // No other type is between the two, so that one walk of the key finds them in order.
       where: (value) =>
-        sql`t.account = ${value} and t.policy_type >= 'PAYMENT_POLICY' and t.policy_type <= 'SPEND_LIMIT'`,
+        sql`${equalsHex("t.account", value)} and t.policy_type >= 'PAYMENT_POLICY' and t.policy_type <= 'SPEND_LIMIT'`,
     },
   },
 });
@@ -239,7 +239,7 @@ const listSessionKeys = defineList("/accounts/:address/session-keys", sessionKey
     "Every key that the account has ever given access, with the end of its access and its state as of the block; an old block without events has the time of the last one before it with events.",
   ...ofAccount,
   key: "session_keys",
-  order: { direction: "asc", keys: [{ sql: "t.session_key", cast: "text" }] },
+  order: { direction: "asc", keys: [{ sql: "t.session_key", cast: "hex" }] },
 });
 
 // Each type of policy has its own keys, between policy_type and block_number.

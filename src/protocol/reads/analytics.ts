@@ -43,14 +43,14 @@ const RANKINGS = {
     table: "token_volumes",
     key: "token",
     by: "settled_volume",
-    keys: { token: "v.token", ...VOLUME },
+    keys: { token: "hex_text(v.token)", ...VOLUME },
   },
   top_merchants: {
     table: "merchant_records",
     key: "merchant_id",
     by: "settled_volume",
     join: { table: "merchants", on: "j.merchant_id = v.merchant_id" },
-    keys: { merchant_id: "v.merchant_id", owner: "j.owner", ...VOLUME },
+    keys: { merchant_id: "v.merchant_id", owner: "hex_text(j.owner)", ...VOLUME },
   },
   top_services: {
     table: "service_volumes",
@@ -68,7 +68,7 @@ const RANKINGS = {
     table: "facilitator_volumes",
     key: "facilitator",
     by: "settled_volume",
-    keys: { facilitator: "v.facilitator", ...VOLUME },
+    keys: { facilitator: "hex_text(v.facilitator)", ...VOLUME },
   },
   volume_by_payment_rail: {
     table: "rail_volumes",

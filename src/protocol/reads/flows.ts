@@ -4,7 +4,7 @@ import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json
 import { addressParameter } from "../../schema/parameter.ts";
 import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
-import { type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { equalsHex, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
 import { merchantFlows } from "../domains/commerce-totals.ts";
 import {
@@ -26,40 +26,40 @@ const merchantsOf = (token: SqlValue): Ranked => ({
   key: ["merchant_id"],
   by: "settled_volume",
   limit: ROWS_MAX,
-  where: sql`token = ${token}`,
+  where: equalsHex("token", token),
 });
 
 /** The largest links of the shown merchants `m`: each of them is among the largest of its merchant. */
 function selectLinks(table: string, party: string, token: SqlValue, asOf: AsOf): SqlText {
   const key = ["merchant_id", party];
   const links: Ranked = { table, key, by: "settled_volume", limit: ROWS_MAX };
-  const ofMerchant = { ...links, where: sql`token = ${token} and merchant_id = m.merchant_id` };
+  const ofMerchant = { ...links, where: sql`${equalsHex("token", token)} and merchant_id = m.merchant_id` };
   const each = sql`select l.* from m cross join lateral (${selectUnchanged(ofMerchant, asOf)}) l`;
   if (asOf === null) return sql`select * from (${each}) links ${orderRows(links)}`;
   const ofAll = {
     ...links,
     key: ["token", ...key],
-    where: sql`o.token = ${token} and o.merchant_id in (select m.merchant_id from m)`,
+    where: sql`${equalsHex("o.token", token)} and o.merchant_id in (select m.merchant_id from m)`,
   };
   return sql`select * from (${each} union all ${selectChanged(ofAll, asOf)}) links ${orderRows(links)}`;
 }
 
 function statement(token: SqlValue, asOf: AsOf): SqlText {
-  const pack = (keys: readonly string[], rows: SqlText) =>
+  const pack = (rows: SqlText, party?: string) =>
     packRows(
-      [...keys, ...VOLUME].map((column) => `v.${column}`),
+      ["v.merchant_id", ...(party ? [`hex_text(v.${party})`] : []), ...VOLUME.map((column) => `v.${column}`)],
       sql`from (${rows}) v`,
-      ["settled_volume", ...keys].map((column) => `v.${column} desc`).join(", "),
+      `v.settled_volume desc, v.merchant_id desc${party ? `, v.${party} desc` : ""}`,
     );
   const total = packRows(
     VOLUME.map((column) => `v.${column}`),
-    sql`from token_volumes v where v.token = ${token} and ${isValidAt("v", asOf)}`,
+    sql`from token_volumes v where ${equalsHex("v.token", token)} and ${isValidAt("v", asOf)}`,
     "v.token",
   );
   return sql`with m as materialized (${selectLargest(merchantsOf(token), asOf)})
-    select ${total} as total, ${pack(["merchant_id"], sql`select * from m`)} as merchants,
-      ${pack(["merchant_id", "agent"], selectLinks("payer_flows", "agent", token, asOf))} as payers,
-      ${pack(["merchant_id", "facilitator"], selectLinks("facilitator_flows", "facilitator", token, asOf))} as facilitators`;
+    select ${total} as total, ${pack(sql`select * from m`)} as merchants,
+      ${pack(selectLinks("payer_flows", "agent", token, asOf), "agent")} as payers,
+      ${pack(selectLinks("facilitator_flows", "facilitator", token, asOf), "facilitator")} as facilitators`;
 }
 
 type Volume = readonly [receipts: bigint, settledVolume: bigint, protocolFees: bigint];

@@ -19,7 +19,7 @@ import {
   isValidAt,
   timeAt,
 } from "../../schema/reads/record.ts";
-import { type SqlText, sql } from "../../schema/sql.ts";
+import { equalsHex, type SqlText, sql } from "../../schema/sql.ts";
 import { bids, fillProofs, fills, intents } from "../domains/intents.ts";
 
 const FILL = closedObject({
@@ -31,9 +31,9 @@ const FILL = closedObject({
 });
 
 const FILL_SQL =
-  "'solver', f.solver, 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', f.tx_hash, 'block_number', f.block_number::text";
+  "'solver', hex_text(f.solver), 'amount_in', f.amount_in::text, 'amount_out', f.amount_out::text, 'tx_hash', hex_text(f.tx_hash), 'block_number', f.block_number::text";
 const PROOF_SQL =
-  "'result_hash', fp.result_hash, 'trace_hash', fp.trace_hash, 'attestation_id', fp.attestation_id::text";
+  "'result_hash', hex_text(fp.result_hash), 'trace_hash', hex_text(fp.trace_hash), 'attestation_id', fp.attestation_id::text";
 
 function fillField<S extends JsonSchema>(properties: string, json: S): Field<TypeOf<S> | null> {
   return computedField(
@@ -65,7 +65,7 @@ const requirements = {
     fill: fillField(`${FILL_SQL}, ${PROOF_SQL}`, FILL_WITH_PROOF),
     requirements: computedField(
       `json_build_object(${Object.keys(REQUIREMENTS)
-        .map((name) => `'${name}', t.${name}`)
+        .map((name) => `'${name}', hex_text(t.${name})`)
         .join(", ")})`,
       { ...closedObject(REQUIREMENTS), ...WITH_REQUIREMENTS },
     ),
@@ -112,7 +112,7 @@ const METADATA = closedObject({
 
 // Metadata that the owner wrote, or reserved by the intent's hash before it was indexed.
 const metadata = computedField(
-  "metadata_of_intent(t.intent_id, t.intent_hash, t.owner, t.data_hash)",
+  "metadata_of_intent(t.intent_id, hex_text(t.intent_hash), hex_text(t.owner), hex_text(t.data_hash))",
   nullable(METADATA),
 );
 
@@ -179,12 +179,12 @@ function expired(alias: SqlText, asOf: AsOf): SqlText {
 const CHOSEN_OFFCHAIN = sql`(select min(c.bid_id) from offchain_bids c where c.intent_id = i.intent_id and c.status = 'SELECTED')`;
 
 function chainBids(asOf: AsOf): SqlText {
-  return sql`select b.intent_id || '-' || b.chain_bid_id as bid_id, b.chain_bid_id, b.intent_id, b.solver, b.amount_in, b.amount_out, b.fee, b.valid_until,
-      jsonb_build_object('execution_hash', b.execution_hash) as execution_plan,
+  return sql`select b.intent_id || '-' || b.chain_bid_id as bid_id, b.chain_bid_id, b.intent_id, hex_text(b.solver) as solver, b.amount_in, b.amount_out, b.fee, b.valid_until,
+      jsonb_build_object('execution_hash', hex_text(b.execution_hash)) as execution_plan,
       case when b.chain_bid_id = i.selected_bid_id then 'SELECTED'
         when i.selected_bid_id is not null or ${CHOSEN_OFFCHAIN} is not null then 'REJECTED'
         when ${expired(sql`b`, asOf)} then 'EXPIRED' else 'OPEN' end as status,
-      to_timestamp(k.timestamp) as created_at, 0 as origin, b.chain_bid_id as place, b.block_number, b.tx_hash, b.log_index
+      to_timestamp(k.timestamp) as created_at, 0 as origin, b.chain_bid_id as place, b.block_number, hex_text(b.tx_hash) as tx_hash, b.log_index
     from bids b join intents i on i.intent_id = b.intent_id and ${isValidAt("i", asOf)} join blocks k on k.number = b.block_number
     where ${isValidAt("b", asOf)}`;
 }
@@ -224,7 +224,7 @@ const BEST_FIRST = [
   "(extract(epoch from t.created_at) * 1000000)::bigint",
   "t.origin",
   "t.place",
-].map((expression) => ({ sql: expression, cast: "numeric" }));
+].map((expression) => ({ sql: expression, cast: "numeric" as const }));
 
 const listBids: Read = {
   ...withOwner(
@@ -280,7 +280,7 @@ export const intentReads = [
         description: "Filter by input token and output token, with a dash between them.",
         where: (value) => {
           const [input = "", output = ""] = String(value).split("-");
-          return sql`t.input_token = ${input} and t.output_token = ${output}`;
+          return sql`${equalsHex("t.input_token", input)} and ${equalsHex("t.output_token", output)}`;
         },
       },
       solver: equalsFilter(

@@ -89,7 +89,7 @@ function checkRange(from: bigint, to: bigint, seconds: bigint): void {
 
 /** The given token, or those with the most receipts, of the merchant or else of all: units of tokens do not compare. */
 function selectTokens(token: SqlValue | undefined, subject: Subject | null, asOf: AsOf): SqlText {
-  if (token !== undefined) return sql`select ${token}::text as token`;
+  if (token !== undefined) return sql`select stored_hex((null::token_volumes).token, ${token}) as token`;
   const ranked = { by: "receipts", key: ["token"], limit: TOKENS_MAX };
   if (subject?.dimension !== "merchant") return selectLargest({ ...ranked, table: "token_volumes" }, asOf);
   return selectLargest(
@@ -114,7 +114,7 @@ function statement({ asOf, values }: ReadInput, interval: Interval): SqlText {
   const series = sql`select v.start, ${rawSql(sums)} from volume_series v where v.hours = ${rawSql(String(INTERVALS[interval].hours))} and ${narrowed}
     and v.token = t.token and v.start >= range.first and v.start <= range.last and ${isValidAt("v", asOf)} group by v.start`;
   const packed = packRows(
-    ["s.start", "t.token", ...VOLUME.map((column) => `s.${column}`)],
+    ["s.start", "hex_text(t.token)", ...VOLUME.map((column) => `s.${column}`)],
     sql`from (${selectTokens(values.token, subject, asOf)}) t cross join lateral (${series}) s`,
     "s.start, t.token",
   );

@@ -17,6 +17,7 @@ import {
 import type { AsOf, Read, ReadCost, ReadInput, ReadPlan, ResultRow, ResultRows } from "./read.ts";
 import {
   describeColumns,
+  equalsColumn,
   isValidAt,
   type PageSelection,
   type RecordShape,
@@ -36,7 +37,7 @@ export function withOwner(
     plan(input) {
       const { sql: rows, cost, assemble, assembleWithin } = read.plan(input);
       const value = input.values[parameter] ?? null;
-      const found = sql`select 1 from ${rawSql(table.name)} o where o.${rawSql(column)} = ${value} and ${isValidAt("o", input.asOf)}`;
+      const found = sql`select 1 from ${rawSql(table.name)} o where ${equalsColumn(table, `o.${column}`, value)} and ${isValidAt("o", input.asOf)}`;
       return {
         cost,
         // At least one row if the owner exists, to distinguish an empty list from a missing owner.
@@ -64,7 +65,7 @@ type ListFilter = {
   readonly column?: string;
   /** Whether this value alone may exclude most of what an index finds; absent if no value does. */
   readonly isSlow?: (value: SqlValue) => boolean;
-  readonly where: (value: SqlValue, asOf: AsOf, page: ListRequest) => SqlText;
+  readonly where: (value: SqlValue, asOf: AsOf, page: ListRequest, shape: RecordShape) => SqlText;
 };
 
 /** The requested page, for a filter that finds its first rows by itself. */
@@ -82,7 +83,9 @@ export function equalsFilter(
   description: string,
   required = false,
 ): ListFilter {
-  return { kind, description, required, column, where: (value) => sql`t.${rawSql(column)} = ${value}` };
+  const where: ListFilter["where"] = (value, _asOf, _page, shape) =>
+    equalsColumn(shape, `t.${column}`, value);
+  return { kind, description, required, column, where };
 }
 
 // Skipping this many rows takes about a millisecond, which no other read notices.
@@ -106,7 +109,10 @@ type ListOptions = OperationTexts & {
 
 export function defineList(path: string, shape: RecordShape, options: ListOptions): Read {
   const { key, order, filters, pathFilters = {} } = options;
-  const keys = order.keys.map(({ sql: expression }) => sql`${rawSql(`(${expression})::text`)}`);
+  const keys = order.keys.map(
+    ({ sql: expression, cast }) =>
+      sql`${rawSql(cast === "hex" ? `hex_text(${expression})` : `(${expression})::text`)}`,
+  );
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   const selectPage = createPageSelector(shape, { ordering, keys });
   return {
@@ -147,7 +153,7 @@ function planList(
   const request = { rowCount: limit + 1 + Number(offset), after: cursor };
   const conditions = Object.entries({ ...pathFilters, ...filters }).flatMap(([name, filter]) => {
     const value = input.values[name];
-    return value === undefined ? [] : [filter.where(value, input.asOf, request)];
+    return value === undefined ? [] : [filter.where(value, input.asOf, request, shape)];
   });
   const atBlock = input.isDated && input.asOf !== null ? formatAtBlock(input.asOf) : null;
   const page = { limit, offset, key, order, extraFields: extraFields?.(input.values) ?? {}, mapRow, atBlock };

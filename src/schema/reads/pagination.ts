@@ -10,7 +10,7 @@ import { PAGE_BYTES_MAX } from "./record.ts";
 /** The expressions a list is sorted by; together they are unique. All ascend or all descend. */
 export type SortOrder = {
   readonly direction: "asc" | "desc";
-  readonly keys: readonly { readonly sql: string; readonly cast: string }[];
+  readonly keys: readonly { readonly sql: string; readonly cast: "numeric" | "text" | "hex" }[];
 };
 
 const LIMIT_DEFAULT = 50;
@@ -65,17 +65,20 @@ export function afterCursor(order: SortOrder, cursor: readonly string[]): SqlTex
   if (cursor.length !== order.keys.length) throw badCursor();
   const keys = order.keys.map(({ sql: expression }) => expression).join(", ");
   const values = joinSql(
-    order.keys.map(({ cast }, index) => sql`${checkCastable(cursor[index] ?? "", cast)}::${rawSql(cast)}`),
+    order.keys.map(({ sql: expression, cast }, index) => {
+      const value = cursor[index] ?? "";
+      if (!CASTABLE[cast].test(value)) throw badCursor();
+      return cast === "hex"
+        ? sql`stored_hex(${rawSql(expression)}, ${value})`
+        : sql`${value}::${rawSql(cast)}`;
+    }),
     ", ",
   );
   return sql`(${rawSql(keys)}) ${rawSql(order.direction === "asc" ? ">" : "<")} (${values})`;
 }
 
 // Rejects what the cast in PostgreSQL would reject: a forged cursor is the client's error, not an internal one.
-function checkCastable(value: string, cast: string): string {
-  if (cast === "text" ? value.includes("\0") : !/^-?[0-9]{1,78}$/.test(value)) throw badCursor();
-  return value;
-}
+const CASTABLE = { numeric: /^-?[0-9]{1,78}$/, text: /^[^\0]*$/, hex: /^0x([0-9a-f]{2})*$/ } as const;
 
 type PageOptions = {
   readonly limit: number;

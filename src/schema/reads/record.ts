@@ -9,7 +9,7 @@ import {
   textsOf,
   uintParameter,
 } from "../parameter.ts";
-import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
+import { compileSql, equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Columns, Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, type ResultRow, toFirstRecord } from "./read.ts";
 
@@ -37,6 +37,8 @@ export type RecordShape<Row = ResultRow, Extension = ResultRow> = {
   readonly fields: FieldsOf<Row>;
   /** Fields of include=requirements, in addition to those above or instead of them, and the rows they need. */
   readonly requirements?: RecordExtension<Extension>;
+  /** The columns of the main rows, if they come from a single table of the index. */
+  readonly columns: Columns;
   /** The columns of each index of the main rows; empty if they come from more than one table. */
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
@@ -82,6 +84,7 @@ export function defineRecord<Row, Extension>(declared: {
     joins,
     fields,
     ...(requirements && { requirements }),
+    columns: table.columns,
     indexes: table.indexes,
     hasProvenance: true,
   };
@@ -98,7 +101,7 @@ export function defineDerivedRecord<Row>(declared: {
 }): RecordShape<Row> {
   const { name, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [], bounds: [], sets: [] });
-  return { name, source, joins: [], fields, indexes: [], hasProvenance: false };
+  return { name, source, joins: [], fields, columns: {}, indexes: [], hasProvenance: false };
 }
 
 /** Columns of a table, unchanged, under their own names. */
@@ -146,6 +149,12 @@ export function computedField<const S extends JsonSchema>(
 ): Field<TypeOf<S>> {
   const select = typeof expression === "string" ? () => sql`${rawSql(expression)}` : expression;
   return { sql: select, json: schemaOf(json), ...(bytes !== undefined && { bytes }) };
+}
+
+/** The condition that a column has a value, in the form of its type. */
+export function equalsColumn({ columns }: { columns: Columns }, qualified: string, value: SqlValue): SqlText {
+  const name = qualified.slice(qualified.indexOf(".") + 1);
+  return columns[name]?.isHex ? equalsHex(qualified, value) : sql`${rawSql(qualified)} = ${value}`;
 }
 
 /** The condition that a version of a row is valid at the block. */
@@ -352,7 +361,7 @@ export function defineRecordRead(
   const { kind = uintParameter(), column, notFoundMessage } = options;
   const parameter = /:(\w+)/.exec(path)?.[1] ?? "";
   const select = (input: RecordInput, value: SqlValue) =>
-    selectRecords(shape, input, [sql`t.${rawSql(column)} = ${value}`]);
+    selectRecords(shape, input, [equalsColumn(shape, `t.${column}`, value)]);
   // Statements at the latest block, compiled once.
   const compiled = new Map<string, ReturnType<typeof compileSql>>();
   const selectLatest = (input: RecordInput): ReturnType<typeof compileSql> => {

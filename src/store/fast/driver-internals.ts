@@ -53,6 +53,8 @@ const EXACT: ReadonlyMap<number, (value: string) => unknown> = new Map([
   [types.builtins.TEXT, parseAsText],
   [types.builtins.INT8, parseAsText],
   [types.builtins.NUMERIC, parseAsText],
+  // Hex as responses have it. Every session sets bytea_output.
+  [types.builtins.BYTEA, (value) => `0x${value.slice(2)}`],
   [types.builtins.DATE, parseAsText],
   [types.builtins.TIMESTAMP, parseAsText],
   [DATE_ARRAY, parseTextArray],

@@ -143,13 +143,21 @@ function selectHash(): SqlText {
 
 /** The version of each key that was valid in the last block before: no two are, so that it is the last that began. */
 function selectRows(table: Table, place: number): SqlText {
-  const key = table.key.map((name) => ({ name, type: arrayType(requireColumn(table, name)) }));
+  const key = table.key.map((name) => {
+    const column = requireColumn(table, name);
+    const listed = `k.key_${name}`;
+    return {
+      name,
+      type: column.isHex ? "text[]" : arrayType(column),
+      listed: column.isHex ? `stored_hex(x.${name}, ${listed})` : listed,
+    };
+  });
   const lists = joinSql(
     key.map(({ type }) => sql`${null}::${rawSql(type)}`),
     ", ",
   );
   const names = key.map(({ name }) => `key_${name}`).join(", ");
-  const match = key.map(({ name }) => `x.${name} = k.key_${name}`).join(" and ");
+  const match = key.map(({ name, listed }) => `x.${name} = ${listed}`).join(" and ");
   const wanted = sql`unnest(${lists}, ${null}::bigint[]) with ordinality k(${rawSql(names)}, before_block, position)`;
   const version = rawSql(
     `select x.* from ${table.name} x where ${match} and x.valid_from < k.before_block order by x.valid_from desc limit 1`,
@@ -169,8 +177,8 @@ function selectRows(table: Table, place: number): SqlText {
 const textsOf = ({ columns }: Table) => Object.keys(columns).filter((name) => columns[name]?.isUnbounded);
 
 // Numbers as text, because JSON would round them.
-const selectCell = (name: string, { sql: type }: Column<unknown>) =>
-  type === "boolean" ? `m.${name}` : `m.${name}::text`;
+const selectCell = (name: string, { sql: type, isHex }: Column<unknown>) =>
+  type === "boolean" ? `m.${name}` : isHex ? `hex_text(m.${name})` : `m.${name}::text`;
 
 function decodeCells(table: Table, cells: readonly unknown[]): Row {
   const row: Record<string, unknown> = {};

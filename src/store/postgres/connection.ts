@@ -77,6 +77,7 @@ export function createSetupSql(
     `SET search_path TO "${schema}"`,
     "SET client_encoding TO 'UTF8'",
     "SET timezone TO 'UTC'",
+    "SET bytea_output TO hex",
     "SET client_min_messages TO warning",
     ...Object.entries(PLANNING).map(([setting, value]) => `SET ${setting} TO ${value}`),
     ...(keepsCommitSetting ? [] : [COMMIT_ON_STANDBY]),

@@ -86,7 +86,7 @@ describe("statements", () => {
       expect(rows[0]).toEqual({
         word: (2n ** 256n - 1n).toString(),
         texts: ["a,b", 'c"\\', null, ""],
-        bytes: Buffer.from("00ff", "hex"),
+        bytes: "0x00ff",
         flag: false,
         nothing: null,
       });

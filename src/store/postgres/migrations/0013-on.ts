@@ -141,4 +141,22 @@ export const laterMigrations: readonly Migration[] = [
       alter table documents add column name text;
     `,
   },
+  // Hex in row tables, which is text now and bytes in the next version: reads work with either.
+  {
+    version: 22,
+    name: "hex of either form",
+    // Not strict, so that PostgreSQL puts the expressions in place of the calls, and finds rows by an index.
+    sql: `
+      -- Hex of a row as 0x text.
+      create function hex_text(stored text) returns text language sql immutable parallel safe as $$ select stored $$;
+      create function hex_text(stored bytea) returns text language sql immutable parallel safe
+        as $$ select '0x' || encode(stored, 'hex') $$;
+
+      -- 0x text in the form of a column, whose value does not matter.
+      create function stored_hex(like_column text, hex text) returns text language sql immutable parallel safe
+        as $$ select hex $$;
+      create function stored_hex(like_column bytea, hex text) returns bytea language sql immutable parallel safe
+        as $$ select decode(substr(hex, 3), 'hex') $$;
+    `,
+  },
 ];
