@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAddDetails } from "../../src/protocol/details/read-details.ts";
 import { rowDeclaration, tables } from "../../src/protocol/domains.ts";
 import { foldLogs } from "../../src/protocol/fold.ts";
+import { analyticsReads } from "../../src/protocol/reads/analytics.ts";
+import { compileSql } from "../../src/schema/sql.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../src/store/index/row-tables.ts";
 import { type IndexStore, openIndexStore } from "../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../src/store/postgres/advisory-lock.ts";
@@ -159,4 +161,25 @@ describe("text", () => {
       expect(Buffer.from(raw.rows[0]?.data ?? "", "hex").includes(exact)).toBe(true);
     },
   );
+
+  it("a service whose name has separators shifts no figure of the analytics", async () => {
+    const serviceId = "a,999;b,\\";
+    await write((story, block) => {
+      const hashes = { metadataHash: MEMORY_ZERO_HASH, capabilityHash: MEMORY_ZERO_HASH };
+      const args = { serviceNumericId: 1n, merchantId: 7n, serviceId, metadataURI: "", ...hashes };
+      story.append("CommerceRegistry", "ServiceRegistered", args, { block });
+    });
+    const read = analyticsReads.find(({ path }) => path === "/analytics/commerce");
+    const plan = read?.plan({ values: {}, asOf: null, provenance: false, requirements: false });
+    if (!plan) throw new Error("there is no such read");
+    const { text, values } = compileSql(plan.sql)();
+    const { rows } = await database.query<Record<string, unknown>>({ text, values: [...values] });
+    const columns = Object.keys(rows[0] ?? {});
+    const found = { columns, rows: rows.map((row) => Object.values(row)) };
+    const body = plan.assemble(found) as Record<string, unknown> | null;
+    const settled_volume = String(UINT256_MAX * 30n);
+    expect(body?.top_services).toEqual([
+      expect.objectContaining({ service_id: serviceId, merchant_id: "7", settled_volume }),
+    ]);
+  });
 });

@@ -13,7 +13,7 @@ import { listValueColumns } from "../../schema/table.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
 import { flows } from "./flows.ts";
-import { packRows, selectLargest, unpackRows } from "./packed-rows.ts";
+import { packRows, packText, selectLargest, unpackRows, unpackText } from "./packed-rows.ts";
 import { volumes as volumesOverTime } from "./volumes.ts";
 
 // Bounds the response.
@@ -59,7 +59,7 @@ const RANKINGS = {
     join: { table: "services", on: "j.service_numeric_id = v.service_numeric_id" },
     keys: {
       service_numeric_id: "v.service_numeric_id",
-      service_id: "j.service_id",
+      service_id: packText("j.service_id"),
       merchant_id: "j.merchant_id",
       ...VOLUME,
     },
@@ -84,7 +84,11 @@ const RANKINGS = {
   },
 } satisfies Readonly<Record<string, Ranking>>;
 
-const INTEGERS = ["payment_rail", "kind"];
+const DECODERS: Readonly<Record<string, (cell: string) => string | number>> = {
+  payment_rail: Number,
+  kind: Number,
+  service_id: unpackText,
+};
 
 function ranked(ranking: Ranking, asOf: AsOf): SqlText {
   const { table, key, by, join, keys } = ranking;
@@ -95,18 +99,16 @@ function ranked(ranking: Ranking, asOf: AsOf): SqlText {
   return packRows(Object.values(keys), from, `v.${by} desc, v.${key} desc`);
 }
 
-type ShownColumn = { readonly key: string; readonly isInteger: boolean };
-
 const LISTS = Object.entries(RANKINGS).map(([name, { keys }]) => ({
   name,
-  shown: Object.keys(keys).map((key): ShownColumn => ({ key, isInteger: INTEGERS.includes(key) })),
+  shown: Object.keys(keys),
 }));
 
-function elementOf(cells: readonly (string | null)[], shown: readonly ShownColumn[]): ResultRow {
+function elementOf(cells: readonly (string | null)[], shown: readonly string[]): ResultRow {
   const element: Record<string, string | number | null> = {};
-  for (const [index, { key, isInteger }] of shown.entries()) {
+  for (const [index, key] of shown.entries()) {
     const cell = cells[index] ?? null;
-    element[key] = cell !== null && isInteger ? Number(cell) : cell;
+    element[key] = cell === null ? null : (DECODERS[key]?.(cell) ?? cell);
   }
   return element;
 }
@@ -133,7 +135,7 @@ type Element<R extends Ranking> = {
 };
 
 function rankingSchema<R extends Ranking>({ keys }: R): Schema<readonly Element<R>[]> {
-  const json = (key: string) => ({ type: INTEGERS.includes(key) ? "integer" : "string" });
+  const json = (key: string) => ({ type: DECODERS[key] === Number ? "integer" : "string" });
   const properties = Object.fromEntries(Object.keys(keys).map((key) => [key, json(key)]));
   return schemaOf({ type: "array", maxItems: ROWS_MAX, items: closedObject(properties) });
 }

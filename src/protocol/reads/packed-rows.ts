@@ -3,8 +3,8 @@
 import type { AsOf, AtBlock } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 
-// Every cell is a number, an address or a hash, so neither separator is ever part of one. Building JSON in the database
-// took twice as long.
+// Every cell is a number, an address or a hash, or text that `packText` has encoded, so neither separator is ever part of
+// one. Building JSON in the database took twice as long.
 const CELL_END = ",";
 const ROW_END = ";";
 
@@ -19,6 +19,18 @@ export function packRows(expressions: readonly string[], from: SqlText, order: s
 export function unpackRows(packed: unknown): (string | null)[][] {
   if (typeof packed !== "string") return [];
   return packed.split(ROW_END).map((row) => row.split(CELL_END).map((cell) => (cell === "" ? null : cell)));
+}
+
+// Distinguishes empty text from none.
+const TEXT_BEGIN = "=";
+
+/** A cell of text that others chose, which may have our separators. */
+export function packText(expression: string): string {
+  return `'${TEXT_BEGIN}' || encode(convert_to(${expression}, 'UTF8'), 'hex')`;
+}
+
+export function unpackText(cell: string): string {
+  return Buffer.from(cell.slice(TEXT_BEGIN.length), "hex").toString("utf8");
 }
 
 export type Ranked = {
