@@ -87,8 +87,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a missing await before the commit of a transaction",
     file: "src/store/index/store.ts",
-    find: "await changeRows(rows);\n  await session",
-    replace: "void changeRows(rows);\n  await session",
+    find: "await changeRows(rows);\n  const changed",
+    replace: "void changeRows(rows);\n  const changed",
     caughtBy: "tests/indexer/identical-tables.test.ts",
   },
   {
