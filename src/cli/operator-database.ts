@@ -21,12 +21,7 @@ const settings = { ...databaseSettings, network: indexerSettings.network };
 /** Throws if there is no database: the command would create an empty one, which looks like that of the operator. */
 export function chooseOperatorDatabase(environment: Environment): OperatorDatabase {
   const run = findRun(environment);
-  // The database of a local run is in a folder of its own, below the one in which the run was found.
-  const joined = {
-    ...run?.operator,
-    ...environment,
-    ...(run && { SEXTANT_DATA: run.operator.SEXTANT_DATA }),
-  };
+  const joined = joinRun(environment, run);
   const config = readConfig(joined, settings);
   const place = describePlace(config);
   if (run !== null) return { environment: joined, note: `Using the run at ${run.api}, ${place}.` };
@@ -39,6 +34,20 @@ export function chooseOperatorDatabase(environment: Environment): OperatorDataba
   return { environment: joined, note: `Using ${place}, for the deployment ${config.network}.` };
 }
 
+/** Settings that are given come before those of the run. */
+export function joinRun(environment: Environment, run: RunState | null): Environment {
+  const dataFolder = run?.operator.SEXTANT_DATA;
+  // The database of a local run is in a folder of its own, below the one in which the run was found.
+  return { ...run?.operator, ...environment, ...(dataFolder && { SEXTANT_DATA: dataFolder }) };
+}
+
+/** Whether the operator names a deployment, or a database that the run does not use: the command takes that one. */
+export function hasOtherSettings(environment: Environment, dataFolder: string): boolean {
+  const { NETWORK, DEPLOYMENTS, DATABASE_URL } = environment;
+  if (NETWORK !== undefined || DEPLOYMENTS !== undefined) return true;
+  return DATABASE_URL !== undefined && readRun(dataFolder)?.hasDatabaseUrl !== true;
+}
+
 /** An operator's command never chooses a run elsewhere by itself: it may replace rows. */
 function nameFolders(environment: Environment): string {
   const runs = listRegisteredRuns(findStateFolder(environment));
@@ -46,13 +55,10 @@ function nameFolders(environment: Environment): string {
   return `set ${runs.map(({ api, dataFolder }) => `SEXTANT_DATA=${dataFolder} for the run at ${api}`).join(", ")}`;
 }
 
-/** Null if the operator names a deployment, or a database that the run does not use: the command takes that one. */
 function findRun(environment: Environment): RunState | null {
-  const { NETWORK, DEPLOYMENTS, DATABASE_URL } = environment;
-  if (NETWORK !== undefined || DEPLOYMENTS !== undefined) return null;
-  const run = readRun(readConfig(environment, settings).dataFolder);
-  if (run === null || run.hasDatabaseUrl === (DATABASE_URL !== undefined)) return run;
-  if (!run.hasDatabaseUrl) return null;
+  const { dataFolder } = readConfig(environment, settings);
+  const run = hasOtherSettings(environment, dataFolder) ? null : readRun(dataFolder);
+  if (run?.hasDatabaseUrl !== true || environment.DATABASE_URL !== undefined) return run;
   throw new Fault(
     "CONFIG_INVALID",
     `The run at ${run.api} uses the database in its DATABASE_URL: set DATABASE_URL to the same one.`,

@@ -1,5 +1,5 @@
 // `sextant doctor` against a local chain, a node that rejects a method at a time, a real database and closed ports.
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -53,7 +53,7 @@ const PORTS = {
 };
 
 async function diagnose(environment: Readonly<Record<string, string>>) {
-  const settings = { SEXTANT_DATA: "/nowhere", ...PORTS, ...environment };
+  const settings = { ...(environment.HOME ? {} : { SEXTANT_DATA: "/nowhere" }), ...PORTS, ...environment };
   const { code, out, err } = await runSextantInProcess(["doctor", "--json"], settings);
   expect(err).toBe("");
   const findings = out
@@ -133,6 +133,60 @@ it("checks the services, chains and folder of a run instead of the default ports
   writeFileSync(join(folder, "local.json"), JSON.stringify({ ...run, hasDatabaseUrl: true }));
   const other = await diagnose({ SEXTANT_DATA: folder });
   expect(other.about("database", "limited")[0]?.text).toContain("set DATABASE_URL to the same one");
+});
+
+/** A home with the entries of runs in other folders. */
+async function createHome(names: readonly string[]): Promise<string> {
+  const home = await createTestFolder();
+  mkdirSync(join(home, ".local/state/sextant/runs"), { recursive: true });
+  for (const name of names) {
+    const run = { pid: process.pid, api: "http://127.0.0.1:9", operator: { NETWORK: "base-sepolia" } };
+    const dataFolder = join(home, name);
+    mkdirSync(dataFolder);
+    writeFileSync(join(dataFolder, "local.json"), JSON.stringify(run), { mode: 0o600 });
+    const entry = JSON.stringify({ ...run, dataFolder });
+    writeFileSync(join(home, `.local/state/sextant/runs/${name}.json`), entry, { mode: 0o600 });
+  }
+  return home;
+}
+
+it.each([
+  ["a deployment", { NETWORK: "base-sepolia" }],
+  ["further deployments", { DEPLOYMENTS: "base-sepolia" }],
+  ["a database", { DATABASE_URL: "postgres://me@127.0.0.1:1/db" }],
+  ["a node", { RPC_URL: "http://127.0.0.1:9" }],
+  ["the node of a chain", { RPC_URL_8453: "http://127.0.0.1:9" }],
+])("checks no run in another folder if the operator names %s", async (_, named) => {
+  const HOME = await createHome(["one"]);
+  expect((await diagnose({ HOME })).about("services of the run", "failed")).toHaveLength(1);
+  const { about } = await diagnose({ HOME, ...named });
+  expect(about("services of the run", "failed")).toEqual([]);
+  expect(about("ports", "ok")).toHaveLength(5);
+});
+
+it("checks the settings if several runs are in other folders, and names those", async () => {
+  const HOME = await createHome(["one", "two"]);
+  const { code, about } = await diagnose({ HOME });
+  expect(code).toBe(0);
+  expect(about("runs", "limited").map(({ text }) => text)).toEqual([
+    expect.stringMatching(/^Several runs are there\. Set one: SEXTANT_DATA=\S+one \S+ SEXTANT_DATA=\S+two/),
+  ]);
+  expect(about("ports", "ok")).toHaveLength(5);
+});
+
+it("checks the folder that is set if its run names no other one", async () => {
+  const folder = join(await createHome(["one"]), "one");
+  const { about } = await diagnose({ SEXTANT_DATA: folder });
+  expect(about("database", "ok")[0]?.text).toContain(`embedded, in ${folder}:`);
+});
+
+it.each([
+  ["a deployment", { NETWORK: "base-sepolia" }],
+  ["a database that it does not use", { DATABASE_URL: "postgres://me@127.0.0.1:1/db" }],
+])("checks no run of this folder if the operator names %s", async (_, named) => {
+  const folder = join(await createHome(["one"]), "one");
+  const { about } = await diagnose({ SEXTANT_DATA: folder, ...named });
+  expect(about("services of the run", "failed")).toEqual([]);
 });
 
 it("checks a database, and says which one cannot be reached without its password", async () => {

@@ -15,21 +15,17 @@ import { checkDatabase } from "../doctor/check-database.ts";
 import { checkNode } from "../doctor/check-node.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "../doctor/finding.ts";
 import { chooseDeployments } from "../installation.ts";
+import { hasOtherSettings, joinRun } from "../operator-database.ts";
 import { findRunFolder } from "../run-folder.ts";
 
 const PORTS = ["apiPort", "portfolioPort", "indexerPort", "facilitatorPort", "webhooksPort"] as const;
 const INDENT = 24;
 
+type Show = (found: readonly Finding[]) => Promise<void>;
+
 export const doctorCommand: RunClientCommand = async ({ environment: given, options, display, print }) => {
-  const run = findRun(given);
-  // A run tells its operator's commands where its nodes and its database are.
-  const environment = {
-    ...run?.operator,
-    ...given,
-    ...(run && { SEXTANT_DATA: run.operator.SEXTANT_DATA }),
-  };
   const findings: Finding[] = [];
-  const show = async (found: readonly Finding[]) => {
+  const show: Show = async (found) => {
     for (const finding of found) {
       const isNew = findings.at(-1)?.subject !== finding.subject;
       await print(
@@ -38,6 +34,9 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
       findings.push(finding);
     }
   };
+  const run = await findRun(given, show);
+  // A run tells its operator's commands where its nodes and its database are.
+  const environment = joinRun(given, run);
   const config = readConfig(environment, allSettings);
   const text = "every variable that is set has a valid value";
   await show([{ subject: "settings", check: "values", state: "ok", text }]);
@@ -102,16 +101,27 @@ function describeUnnamed(dataFolder: string, run: RunState | null): Finding[] {
   ];
 }
 
-function findRun(environment: Environment): RunState | null {
+/** Null if the operator's settings are not those of the run: they are checked. Several runs are a finding. */
+async function findRun(environment: Environment, show: Show): Promise<RunState | null> {
   const { dataFolder } = readConfig(environment, { dataFolder: allSettings.dataFolder });
-  return readRun(findRunFolder(environment, dataFolder));
+  if (hasOtherSettings(environment, dataFolder)) return null;
+  const own = readRun(dataFolder);
+  if (own !== null || Object.keys(environment).some((name) => name.startsWith("RPC_URL"))) return own;
+  try {
+    return readRun(findRunFolder(environment, dataFolder));
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const text = error.message.replace(/\s+/g, " ");
+    await show([{ subject: "runs", check: "choice", state: "limited", text }]);
+    return null;
+  }
 }
 
 /** Each node once; a deployment without nodes, or whose file is wrong, is a finding. */
 async function listNodes(
   environment: Environment,
   { run, logRangeMax }: { readonly run: RunState | null; readonly logRangeMax: number },
-  show: (found: readonly Finding[]) => Promise<void>,
+  show: Show,
 ): Promise<Iterable<Parameters<typeof checkNode>[0]>> {
   const nodes = new Map<string, Parameters<typeof checkNode>[0]>();
   const add = (chainId: number, urls: Parameters<typeof splitRpcUrls>[0]) => {
