@@ -52,15 +52,17 @@ export function readClientConfig(environment: Environment, perPayment: string | 
   const local = readLocalRun(runFile(dataFolder, "local"));
   const api = config.apiUrl ?? readRun(dataFolder)?.api ?? local?.api ?? null;
   const portfolio = config.portfolioUrl ?? local?.portfolio ?? null;
-  // The money of a local run is for its own service only.
-  const localPayments = local !== null && isSameOrigin(portfolio, local.portfolio) ? local : null;
+  // The money and the payee of a local run are for its own service and chain only.
+  const isLocalChain = (config.guardNetwork ?? LOCAL_NETWORK) === LOCAL_NETWORK;
+  const isLocal = local !== null && isLocalChain && isSameOrigin(portfolio, local.portfolio);
+  const localPayments = isLocal ? local : null;
   return {
     urls: { api, portfolio },
     guard: readGuard(config, localPayments, perPayment),
     payerKey: readPayerKey(config, localPayments),
     journalFile: config.journalFile,
     dataFolder,
-    isLocal: localPayments !== null,
+    isLocal,
   };
 }
 

@@ -61,6 +61,16 @@ describe("a local run", () => {
     expect(same.payer).toBe(privateKeyToAccount(KEY).address);
   });
 
+  it("gives no payee, token or key for payments on another chain", async () => {
+    writeLocal();
+    const { payer, guard } = await open({ SEXTANT_GUARD_NETWORK: "eip155:8453" });
+    expect(payer).toBeNull();
+    expect(guard).toMatchObject({ network: "eip155:8453" });
+    expect([guard.payees, guard.asset]).toEqual([undefined, undefined]);
+    const same = await open({ SEXTANT_GUARD_NETWORK: "eip155:31337" });
+    expect(same.guard.payees).toEqual([PAYEE]);
+  });
+
   it.each([
     ["names the chain of real money", { ...LOCAL, payment: { ...LOCAL.payment, network: "eip155:8453" } }],
     ["is not JSON", "{"],
