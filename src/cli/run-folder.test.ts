@@ -1,7 +1,7 @@
 // Commands in other folders find the run of this user, or name the folder to set.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../tests/support/quiet-log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { listRegisteredRuns, registerRun } from "../local/registered-runs.ts";
@@ -29,12 +29,27 @@ async function addRun({ home, environment }: Home, name: string, pid = process.p
   const payment = { network: "eip155:31337", asset: `0x${"aa".repeat(20)}`, payTo: `0x${"bb".repeat(20)}` };
   const accounts = [{ name: "payer", privateKey: KEY }];
   const state = { pid, api: API, portfolio: "http://127.0.0.1:3002", payment, accounts };
-  writeFileSync(join(dataFolder, "local.json"), JSON.stringify(state));
+  writeFileSync(join(dataFolder, "local.json"), JSON.stringify(state), { mode: 0o600 });
   const runs = join(findStateFolder(environment), "runs");
   mkdirSync(runs, { recursive: true });
-  writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api: API, dataFolder }));
+  writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api: API, dataFolder }), { mode: 0o600 });
   return dataFolder;
 }
+
+/** A folder with the file of a local run, and the entry that its process writes. */
+async function registerOwnRun(home: Home): Promise<{ readonly dataFolder: string; readonly entry: string }> {
+  const dataFolder = await addRun(home, "one");
+  const runs = join(findStateFolder(home.environment), "runs");
+  rmSync(join(runs, "one.json"));
+  await registerRun(findStateFolder(home.environment), { api: API, dataFolder }, silentLog);
+  return { dataFolder, entry: join(runs, `${process.pid}.json`) };
+}
+
+function change(file: string, changes: object): void {
+  writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...changes }));
+}
+
+afterEach(() => void vi.restoreAllMocks());
 
 describe("a run in another folder", () => {
   it("serves reads and pays, with its own journal", async () => {
@@ -69,6 +84,59 @@ describe("a run in another folder", () => {
     expect(() => openReader(home.environment)).toThrow("There is no local run: start one with npm start");
   });
 
+  it.runIf(process.platform === "linux")("is not found if a later process has its id", async () => {
+    const home = await createHome();
+    const { dataFolder, entry } = await registerOwnRun(home);
+    expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
+    change(entry, { processStart: "another boot 1" });
+    expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
+  });
+
+  it("is not found if its folder has a run with another API", async () => {
+    const home = await createHome();
+    const { dataFolder } = await registerOwnRun(home);
+    change(join(dataFolder, "local.json"), { api: "http://127.0.0.1:4001" });
+    expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
+  });
+
+  it.runIf(process.getuid !== undefined)("is not found if others may write its files", async () => {
+    const home = await createHome();
+    const { dataFolder, entry } = await registerOwnRun(home);
+    for (const file of [entry, join(dataFolder, "local.json")]) {
+      for (const mode of [0o620, 0o602]) {
+        chmodSync(file, mode);
+        expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
+      }
+      chmodSync(file, 0o600);
+      expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
+    }
+  });
+
+  it.runIf(process.getuid !== undefined)("is not found if its files belong to another user", async () => {
+    const home = await createHome();
+    await registerOwnRun(home);
+    vi.spyOn(process as { getuid(): number }, "getuid").mockReturnValue(4_000_000);
+    expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
+  });
+
+  it("is found, once, if `serve` and a local run share its folder", async () => {
+    const home = await createHome();
+    const { dataFolder, entry } = await registerOwnRun(home);
+    writeFileSync(join(dataFolder, "serve.json"), readFileSync(join(dataFolder, "local.json")), {
+      mode: 0o600,
+    });
+    // Its parent lives as long as the test.
+    change(join(dataFolder, "local.json"), { pid: process.ppid });
+    expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
+    writeFileSync(
+      join(dirname(entry), "local.json"),
+      JSON.stringify({ pid: process.ppid, api: API, dataFolder }),
+      { mode: 0o600 },
+    );
+    expect(listRegisteredRuns(findStateFolder(home.environment))).toHaveLength(2);
+    expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
+  });
+
   it("must be chosen if there are two", async () => {
     const home = await createHome();
     const folders = [await addRun(home, "one"), await addRun(home, "two")];
@@ -95,6 +163,7 @@ describe("the entry of a run", () => {
     expect(readdirSync(join(folder, "runs")).sort()).toEqual([file, "own.json"].sort());
     expect(JSON.parse(readFileSync(join(folder, "runs", file), "utf8"))).toEqual({
       ...{ pid: process.pid, api: API, dataFolder },
+      processStart: process.platform === "linux" ? expect.stringMatching(/^[0-9a-f-]{36} \d+$/) : null,
     });
     expect(listRegisteredRuns(folder)).toHaveLength(2);
     await unregister();

@@ -18,7 +18,7 @@ export function findStateFolder(environment: Environment): string {
 export function findRunFolder(environment: Environment, dataFolder: string): string {
   if (environment.SEXTANT_DATA !== undefined || readRun(dataFolder) !== null) return dataFolder;
   const runs = listRegisteredRuns(findStateFolder(environment));
-  if (runs.length > 1) {
+  if (new Set(runs.map((run) => run.dataFolder)).size > 1) {
     const choices = runs.map((run) => `\n  SEXTANT_DATA=${run.dataFolder}   ${run.api}`);
     throw new Fault("CONFIG_INVALID", `Several runs are there. Set one:${choices.join("")}`);
   }

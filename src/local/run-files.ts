@@ -22,6 +22,7 @@ export type RunState = {
 
 /** The local run first: it is there for as long as a developer tries things out. */
 const FILES = { local: "local.json", serve: "serve.json" } as const;
+export const RUN_KINDS = Object.keys(FILES) as readonly (keyof typeof FILES)[];
 const RESTART = {
   local: `a local run writes; run ${START_LOCAL}`,
   serve: "`serve` writes; start it",
@@ -33,12 +34,15 @@ export function runFile(dataFolder: string, kind: keyof typeof FILES): string {
 
 /** The run that uses this data folder; null if none does. A file whose process is gone does not count. */
 export function readRun(dataFolder: string): RunState | null {
-  for (const kind of Object.keys(FILES) as (keyof typeof FILES)[]) {
-    const file = runFile(dataFolder, kind);
-    const state = parseState(file, RESTART[kind]);
-    if (state !== null && (state.pid === undefined || isAlive(state.pid))) return state;
+  return listRuns(dataFolder).next().value ?? null;
+}
+
+/** A local run and `serve` may share a data folder. */
+export function* listRuns(dataFolder: string): Generator<RunState, undefined> {
+  for (const kind of RUN_KINDS) {
+    const state = parseState(runFile(dataFolder, kind), RESTART[kind]);
+    if (state !== null && (state.pid === undefined || isAlive(state.pid))) yield state;
   }
-  return null;
 }
 
 function parseState(file: string, restart: string): RunState | null {
