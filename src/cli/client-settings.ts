@@ -85,7 +85,10 @@ function defaultJournal(
 ): string | null {
   if (isLocal) return join(dataFolder, LOCAL_JOURNAL);
   if (payer === null) return null;
-  return join(findStateFolder(environment), `payments-${payer.address.toLowerCase()}.jsonl`);
+  const folder = findStateFolder(environment);
+  // Limits that are counted in memory would start at zero with each command.
+  if (folder === null) throw new Fault("CONFIG_INVALID", "This user has no home: set SEXTANT_JOURNAL.");
+  return join(folder, `payments-${payer.address.toLowerCase()}.jsonl`);
 }
 
 type PaidAction = (

@@ -1,7 +1,9 @@
 // Commands in other folders find the run of this user, or name the folder to set.
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import os from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { silentLog } from "../../tests/support/quiet-log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { listRegisteredRuns, registerRun } from "../local/registered-runs.ts";
@@ -30,7 +32,7 @@ async function addRun({ home, environment }: Home, name: string, pid = process.p
   const accounts = [{ name: "payer", privateKey: KEY }];
   const state = { pid, api: API, portfolio: "http://127.0.0.1:3002", payment, accounts };
   writeFileSync(join(dataFolder, "local.json"), JSON.stringify(state), { mode: 0o600 });
-  const runs = join(findStateFolder(environment), "runs");
+  const runs = join(findStateFolder(environment) ?? "", "runs");
   mkdirSync(runs, { recursive: true });
   writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api: API, dataFolder }), { mode: 0o600 });
   return dataFolder;
@@ -39,7 +41,7 @@ async function addRun({ home, environment }: Home, name: string, pid = process.p
 /** A folder with the file of a local run, and the entry that its process writes. */
 async function registerOwnRun(home: Home): Promise<{ readonly dataFolder: string; readonly entry: string }> {
   const dataFolder = await addRun(home, "one");
-  const runs = join(findStateFolder(home.environment), "runs");
+  const runs = join(findStateFolder(home.environment) ?? "", "runs");
   rmSync(join(runs, "one.json"));
   await registerRun(findStateFolder(home.environment), { api: API, dataFolder }, silentLog);
   return { dataFolder, entry: join(runs, `${process.pid}.json`) };
@@ -49,7 +51,10 @@ function change(file: string, changes: object): void {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), ...changes }));
 }
 
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 
 describe("a run in another folder", () => {
   it("serves reads and pays, with its own journal", async () => {
@@ -79,7 +84,7 @@ describe("a run in another folder", () => {
   it("is not found once its process has ended", async () => {
     const home = await createHome();
     await addRun(home, "one", NO_PID);
-    writeFileSync(join(findStateFolder(home.environment), "runs/broken.json"), "{");
+    writeFileSync(join(findStateFolder(home.environment) ?? "", "runs/broken.json"), "{");
     expect(findRunFolder(home.environment, "/nowhere")).toBe("/nowhere");
     expect(() => openReader(home.environment)).toThrow("There is no local run: start one with npm start");
   });
@@ -155,7 +160,7 @@ describe("a run in another folder", () => {
 describe("the entry of a run", () => {
   it("names no key, replaces those of ended runs, and goes with its run", async () => {
     const home = await createHome();
-    const folder = findStateFolder(home.environment);
+    const folder = findStateFolder(home.environment) ?? "";
     await addRun(home, "ended", NO_PID);
     const dataFolder = await addRun(home, "own");
     const unregister = await registerRun(folder, { api: API, dataFolder }, silentLog);
@@ -175,5 +180,28 @@ describe("the entry of a run", () => {
     writeFileSync(join(home, "file"), "");
     const run = { api: API, dataFolder: home };
     await expect(registerRun(join(home, "file"), run, silentLog)).resolves.toBeDefined();
+  });
+});
+
+describe("a user without a home folder", () => {
+  beforeEach(() => {
+    vi.spyOn(os, "homedir").mockImplementation(() => {
+      throw new Error("ENOENT: uv_os_homedir");
+    });
+    syncBuiltinESMExports();
+  });
+
+  it("has no state folder, and no journal that limits could count", () => {
+    expect(findStateFolder({})).toBeNull();
+    expect(findStateFolder({ XDG_STATE_HOME: "/state" })).toBe("/state/sextant");
+    expect(findRunFolder({}, "/nowhere")).toBe("/nowhere");
+    const named = { SEXTANT_API_URL: API, SEXTANT_PAYER_KEY: KEY };
+    expect(() => openClient(named, { needs: ["api"] })).toThrow("set SEXTANT_JOURNAL");
+  });
+
+  it("has no registered runs, and its runs go on", async () => {
+    const unregister = await registerRun(null, { api: API, dataFolder: "/nowhere" }, silentLog);
+    await unregister();
+    expect(listRegisteredRuns(null)).toEqual([]);
   });
 });

@@ -7,11 +7,16 @@ import { START_LOCAL } from "../lib/program.ts";
 import { listRegisteredRuns } from "../local/registered-runs.ts";
 import { readRun } from "../local/run-files.ts";
 
-/** The folder in which programs of a user keep what must survive, by the convention of the system. */
-export function findStateFolder(environment: Environment): string {
+/** The folder in which programs of a user keep what must survive, by the convention of the system. Null without a home. */
+export function findStateFolder(environment: Environment): string | null {
   const { XDG_STATE_HOME, LOCALAPPDATA, HOME } = environment;
   if (process.platform === "win32" && LOCALAPPDATA) return join(LOCALAPPDATA, "sextant");
-  return join(XDG_STATE_HOME || join(HOME || homedir(), ".local", "state"), "sextant");
+  try {
+    return join(XDG_STATE_HOME || join(HOME || homedir(), ".local", "state"), "sextant");
+  } catch {
+    // The system has no entry of this user, as in a container with a user of its own.
+    return null;
+  }
 }
 
 /** Returns the configured folder if no run is found. */

@@ -17,12 +17,13 @@ type RegisteredRun = {
 // The group and all others.
 const WRITABLE_MASK = 0o022;
 
-/** Returns what removes the entry. A state folder that cannot be written must not end the run. */
+/** Returns what removes the entry. A state folder that is missing or cannot be written must not end the run. */
 export async function registerRun(
-  stateFolder: string,
+  stateFolder: string | null,
   { api, dataFolder }: Pick<RegisteredRun, "api" | "dataFolder">,
   log: Log,
 ): Promise<() => Promise<void>> {
+  if (stateFolder === null) return async () => undefined;
   const { pid } = process;
   const folder = join(stateFolder, "runs");
   const file = join(folder, `${pid}.json`);
@@ -43,7 +44,8 @@ export async function registerRun(
 }
 
 /** Leaves out runs that have ended. */
-export function listRegisteredRuns(stateFolder: string): readonly RegisteredRun[] {
+export function listRegisteredRuns(stateFolder: string | null): readonly RegisteredRun[] {
+  if (stateFolder === null) return [];
   return readEntries(stateFolder).flatMap(({ run }) => (run === null ? [] : [run]));
 }
 

@@ -37,8 +37,8 @@ type LocalRunOptions = {
   readonly traffic: boolean;
   /** Folder in which the database stays after the run. */
   readonly keepFolder: string | undefined;
-  /** Folder of the user in which runs are listed. */
-  readonly stateFolder: string;
+  /** Folder of the user in which runs are listed, if there is one. */
+  readonly stateFolder: string | null;
   /** Payees of the facilitator, alongside the portfolio service. */
   readonly payees: readonly Hex[];
   readonly log: Log;
