@@ -1,6 +1,7 @@
 // The names of records that sentences and receipts mention, read with the page that shows them.
 import type { Html } from "../lib/html.ts";
 import { html } from "../lib/html.ts";
+import { PinLostFault } from "../schema/reads/read-together.ts";
 import type { ApiReader } from "./api-reader.ts";
 import { type RecordKind, recordLink } from "./components.ts";
 import type { PageContext, RecordNames } from "./context.ts";
@@ -15,6 +16,8 @@ const RECORDS_MAX = 8;
 const DEPTH_MAX = 6;
 // A sentence has no room for more.
 const NAME_LENGTH_MAX = 32;
+// Numbers of 256 bits, and addresses.
+const ID = /^(\d{1,78}|0x[0-9a-fA-F]{40})$/;
 
 const keyOf = (kind: unknown, id: unknown) => `${kind} ${id}`;
 
@@ -24,7 +27,7 @@ type Mentions = ReadonlyMap<RecordKind, ReadonlySet<string>>;
 export function findMentions(loaded: unknown): Mentions {
   const found = new Map<RecordKind, Set<string>>();
   const add = (kind: unknown, id: unknown) => {
-    if (!KINDS.has(kind) || typeof id !== "string") return;
+    if (!KINDS.has(kind) || typeof id !== "string" || !ID.test(id)) return;
     const ids = found.get(kind as RecordKind) ?? new Set();
     if (ids.size < RECORDS_MAX) found.set(kind as RecordKind, ids.add(id));
   };
@@ -35,18 +38,28 @@ export function findMentions(loaded: unknown): Mentions {
       add("merchant", value.merchant_id);
       if ("service_numeric_id" in value) add("service", value.service_numeric_id);
     }
-    for (const each of Object.values(value)) visit(each, depth + 1);
+    for (const [key, each] of Object.entries(value)) {
+      // Anyone may publish a schema, whose keys are then not ours.
+      if (key !== "json_schema") visit(each, depth + 1);
+    }
   };
   visit(loaded, 0);
   return found;
 }
 
-/**
- * Reads the mentioned records in one statement, and their documents in another. A page that has made all its requests
- * shows ids alone.
- */
+/** A page shows ids alone if its names cannot be read, or if it has made all its requests. */
 export async function readRecordNames(api: ApiReader, mentions: Mentions): Promise<RecordNames> {
   if (api.requestsLeft < 1) return new Map();
+  try {
+    return await readNames(api, mentions);
+  } catch (error) {
+    if (error instanceof PinLostFault) throw error;
+    return new Map();
+  }
+}
+
+/** Reads the mentioned records in one statement, and their documents in another. */
+async function readNames(api: ApiReader, mentions: Mentions): Promise<RecordNames> {
   const reads = [...mentions].flatMap(([kind, ids]) =>
     padKeys(ids, RECORDS_MAX).map(async (id) => {
       const found = await api.findRecord<NamedRecord>(kind, id);

@@ -1,5 +1,8 @@
 // Pages of transactions, events, documents, trust and integrity show what the API has, and say what is unknown.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { ApiReader } from "../../src/explorer/api-reader.ts";
+import { Fault } from "../../src/lib/fault.ts";
+import { PinLostFault } from "../../src/schema/reads/read-together.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type ExplorerStage, openExplorerStage } from "./explorer-stage.ts";
 import { parsePage } from "./well-formed.ts";
@@ -152,6 +155,14 @@ describe("a schema", () => {
     expect(await open("/explorer/schemas")).toContain("own ");
   });
 
+  it("leaves the list of schemas readable if one of them looks like a mention of a record", async () => {
+    for (const [index, id] of ["x", "9".repeat(78), "1"].entries()) {
+      const json_schema = { type: "object", record: "agent", id };
+      await publish({ name: `mention ${index}`, json_schema });
+    }
+    expect(await open("/explorer/schemas")).toContain("mention 2");
+  });
+
   it("the page of an unpublished schema says that it is not published", async () => {
     expect(await open(`/explorer/schemas/0x${"ef".repeat(32)}`)).toContain("No schema is published");
   });
@@ -206,6 +217,20 @@ describe("a document", () => {
   it("says that it is not hosted", async () => {
     const text = await open(`/explorer/documents/0x${"12".repeat(32)}`, 404);
     expect(text).toContain("No document is hosted here under this hash.");
+  });
+});
+
+describe("the names of mentioned records", () => {
+  it("never fail the page that mentions them, except that a reorg makes it read again", async () => {
+    const findRecord = vi.spyOn(ApiReader.prototype, "findRecord");
+    onTestFinished(() => findRecord.mockRestore());
+    findRecord.mockRejectedValue(new Fault("TIMED_OUT", "The names took too long."));
+    expect(textOf(await open(`/explorer/events?block=${stage.head - 1}`))).toContain("registered by");
+    const before = findRecord.mock.calls.length;
+    expect(before).toBeGreaterThan(0);
+    findRecord.mockRejectedValue(new PinLostFault());
+    await open(`/explorer/events?block=${stage.head - 2}`, 503);
+    expect(findRecord.mock.calls.length).toBeGreaterThan(2 * before);
   });
 });
 
