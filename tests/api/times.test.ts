@@ -337,6 +337,17 @@ describe("what depends on time", () => {
 });
 
 describe("the pages of a list as of an age", () => {
+  it("a record ignores a cursor, as any parameter that it does not know", async () => {
+    const path = `/intents/${(await stage.rows("select max(intent_id)::text as id from intents"))[0]?.id}`;
+    const plain = await stage.get(path);
+    for (const cursor of ["x.5", `x.${blocks[0]?.number}`]) {
+      const { status, text } = await stage.get(`${path}?cursor=${cursor}`);
+      expect([status, text]).toEqual([200, plain.text]);
+      const dated = await stage.get(`/head?at=${formatMoment(middle.seconds)}&cursor=${cursor}`);
+      expect(dated.headers.get("x-block-number")).toBe(String(middle.number));
+    }
+  });
+
   it("continue at the block of the first page when the age leads to a later one", async () => {
     const now = vi.spyOn(Date, "now");
     onTestFinished(() => now.mockRestore());

@@ -56,7 +56,7 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
     request: RouteRequest,
     query: ReadonlyMap<string, string>,
   ): Promise<SerializedResponse> => {
-    const found = await withRequestTimeout(server.app, findBlockOf(options, request, query));
+    const found = await withRequestTimeout(server.app, findBlockOf(options, read, request, query));
     const atBlock = new Map(query).set("block", formatAtBlock(found));
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
     const seconds = found.seconds ?? found.time;
@@ -103,13 +103,14 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
 /** The block that `at` leads to; an age leads to later ones on later pages, so that a cursor names its own. */
 async function findBlockOf(
   { run, waiters }: ReadRouteOptions,
+  read: Read,
   request: RouteRequest,
   query: ReadonlyMap<string, string>,
 ): Promise<AtBlock & Partial<FoundBlock>> {
   if (query.has("block")) {
     throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
   }
-  const continued = readCursorBlock(query.get("cursor") ?? "");
+  const continued = readContinuedBlock(read, query);
   if (continued !== null) {
     parseMoment(query.get("at") ?? "", "at", Date.now());
     return parseAtBlock(continued, "cursor");
@@ -210,21 +211,26 @@ export function readInput(
   query: ReadonlyMap<string, string>,
 ): ReadInput {
   const values = readParameters(read.parameters, request, query);
-  const asOf = isKnown(read, "block") ? readAsOf(query) : null;
+  const asOf = isKnown(read, "block") ? readAsOf(read, query) : null;
   const included = readIncluded(read, query);
   return {
     values,
     asOf,
-    isDated: asOf !== null && (query.has("at") || readCursorBlock(query.get("cursor") ?? "") !== null),
+    isDated: asOf !== null && (query.has("at") || readContinuedBlock(read, query) !== null),
     provenance: included.includes("provenance"),
     requirements: included.includes("requirements"),
   };
 }
 
+/** The block that the cursor continues at; null without one, and for a read that has no pages. */
+function readContinuedBlock(read: Read, query: ReadonlyMap<string, string>): string | null {
+  return isKnown(read, "cursor") ? readCursorBlock(query.get("cursor") ?? "") : null;
+}
+
 /** The block of the request, or the one that its cursor continues at. */
-function readAsOf(query: ReadonlyMap<string, string>): AsOf {
+function readAsOf(read: Read, query: ReadonlyMap<string, string>): AsOf {
   const given = query.get("block");
-  const continued = readCursorBlock(query.get("cursor") ?? "");
+  const continued = readContinuedBlock(read, query);
   if (given === undefined) return continued === null ? null : parseAtBlock(continued, "cursor");
   const asOf = parseAtBlock(given, "block");
   if (continued !== null && continued !== formatAtBlock(asOf)) {
