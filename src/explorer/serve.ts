@@ -7,7 +7,7 @@ import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
 import { isMoment } from "../lib/moment.ts";
 import { formatAtBlock, parseAtBlock } from "../schema/reads/at-block.ts";
-import { findBlockAt } from "../schema/reads/block-at.ts";
+import { clampTime, findBlockAt } from "../schema/reads/block-at.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { type ApiCall, type ApiRecord, fillPath, findRoute, formatUrl } from "./api-call.ts";
@@ -134,7 +134,7 @@ async function respond(
   const { request, reply, serving } = exchange;
   let read: PageRequest | null = null;
   try {
-    const asked = readRequest(request, keys, serving.base);
+    const asked = await readRequest(request, keys, serving);
     read = asked;
     const at = readQuery(request.url).get("at");
     if (at) return reply.sendSerialized(await redirectToBlock(exchange, route, at));
@@ -183,7 +183,11 @@ async function redirectToBlock(
 // A time with a fraction and an offset has 35 characters.
 const ASKED_LENGTH_MAX = 40;
 
-function readRequest(request: FastifyRequest, keys: readonly string[], base: string): PageRequest {
+async function readRequest(
+  request: FastifyRequest,
+  keys: readonly string[],
+  { api, base }: Serving,
+): Promise<PageRequest> {
   const all = readQuery(request.url);
   const query = keys.flatMap((key) => {
     const value = all.get(key);
@@ -192,10 +196,14 @@ function readRequest(request: FastifyRequest, keys: readonly string[], base: str
   });
   const block = all.get("block") || undefined;
   const asked = all.get("asked") ?? "";
+  // The page and its links name the time that counts, whatever time the URL has.
+  const atBlock =
+    block === undefined ? null : clampTime(api.run, parseAtBlock(block, "block"), request.client);
+  const shown = atBlock === null ? null : await withRequestTimeout(api.app, atBlock);
   return {
     params: request.params as Readonly<Record<string, string>>,
     query: Object.fromEntries(query),
-    block: block === undefined ? null : formatAtBlock(parseAtBlock(block, "block")),
+    block: shown === null ? null : formatAtBlock(shown),
     asked: block !== undefined && isMoment(asked) && asked.length <= ASKED_LENGTH_MAX ? asked : null,
     base,
   };

@@ -330,6 +330,18 @@ describe("what depends on time", () => {
       const shown = await stage.body(`/intents/${intent_id}?block=${head}@${far}`);
       expect(shown.status).toBe(stateOf({ status, deadline: deadline ?? "" }, newest));
     }
+    for (const [block, judged] of [
+      [`${number}@${far}`, next - 1],
+      [`${number}@7`, blocks.find((block) => block.number === number)?.seconds ?? 0],
+      [`${head}@${far}`, newest],
+    ] as const) {
+      const page = await (await fetch(`${stage.url}/explorer/intents?block=${block}`)).text();
+      expect(page, block).toContain(`data-block-time="${formatMoment(judged).slice(0, 19)}`);
+      const cursor = `${Buffer.from('["9"]').toString("base64url")}.${block.replace("@", ".")}`;
+      const continued = await stage.get(`/intents?at=1m&cursor=${cursor}`);
+      expect([continued.status, continued.headers.get("x-block-time")]).toEqual([200, formatMoment(judged)]);
+    }
+    expect((await fetch(`${stage.url}/explorer/intents?block=${head + 1}@${far}`)).status).toBe(400);
     for (const wrong of ["7@", "7@x", "7@8@9", "@7", "7@9999999999999999"]) {
       expect((await stage.get(`/intents/${id}?block=${wrong}`)).status, wrong).toBe(400);
     }

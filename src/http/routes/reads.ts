@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
 import { formatAtBlock, parseAtBlock } from "../../schema/reads/at-block.ts";
-import { type FoundBlock, findBlockAt } from "../../schema/reads/block-at.ts";
+import { clampTime, findBlockAt } from "../../schema/reads/block-at.ts";
 import { readCursorBlock } from "../../schema/reads/pagination.ts";
 import {
   type AsOf,
@@ -59,8 +59,7 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
     const found = await withRequestTimeout(server.app, findBlockOf(options, read, request, query));
     const atBlock = new Map(query).set("block", formatAtBlock(found));
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
-    const seconds = found.seconds ?? found.time;
-    const time = seconds === null ? [] : ["x-block-time", formatMoment(Number(seconds))];
+    const time = found.seconds === null ? [] : ["x-block-time", formatMoment(found.seconds)];
     return { ...response, headers: [...response.headers, "x-block-number", String(found.block), ...time] };
   };
   const respondAtBlock = (
@@ -106,14 +105,16 @@ async function findBlockOf(
   read: Read,
   request: RouteRequest,
   query: ReadonlyMap<string, string>,
-): Promise<AtBlock & Partial<FoundBlock>> {
+): Promise<AtBlock & { readonly seconds: number | null }> {
   if (query.has("block")) {
     throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the block.");
   }
   const continued = readContinuedBlock(read, query);
   if (continued !== null) {
     parseMoment(query.get("at") ?? "", "at", Date.now());
-    return parseAtBlock(continued, "cursor");
+    const atBlock = parseAtBlock(continued, "cursor");
+    const { time } = await clampTime(run, atBlock, request.client);
+    return { ...atBlock, seconds: time === null ? null : Number(time) };
   }
   // A time after the index is found once the block that the request waits for is there.
   const atLeast = readMinBlock(request.headers, query);

@@ -3,6 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
 import { type SqlText, sql } from "../sql.ts";
 import { type AtBlock, type RunRead, toFirstRecord } from "./read.ts";
+import { timeAt } from "./record.ts";
 
 type TimedHead = {
   readonly block_number: string | null;
@@ -37,7 +38,7 @@ function findStatement(seconds: string): SqlText {
     ) as block_number) found`;
 }
 
-export type FoundBlock = AtBlock & {
+type FoundBlock = AtBlock & {
   /** The time itself. */
   readonly seconds: number;
 };
@@ -75,5 +76,21 @@ export async function findBlockAt(
         ? "has no event yet"
         : `begins with block ${found.first_number} of ${formatMoment(Number(found.first_timestamp))}`;
     throw new Fault("INPUT_INVALID", `${formatMoment(seconds)} is too early: the index ${first}.`);
+  });
+}
+
+/** The block with the time that `timeAt` judges at: links and cursors may name any time. */
+export async function clampTime(run: RunRead, asOf: AtBlock, client: string): Promise<AtBlock> {
+  const { block, time } = asOf;
+  if (time === null) return asOf;
+  const statement = {
+    sql: sql`select ${timeAt(asOf)} as time`,
+    cost: "quick",
+    client,
+    atLeast: block,
+  } as const;
+  return run(statement, (_head, rows) => {
+    const judged = toFirstRecord<{ readonly time: string | null }>(rows)?.time ?? null;
+    return { block, time: judged === null ? null : BigInt(judged) };
   });
 }
