@@ -5,7 +5,7 @@ import type { ResponseCache } from "../http/response-cache.ts";
 import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
 import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
-import { isMoment } from "../lib/moment.ts";
+import { parseMoment } from "../lib/moment.ts";
 import { formatAtBlock, parseAtBlock } from "../schema/reads/at-block.ts";
 import { clampTime, findBlockAt } from "../schema/reads/block-at.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
@@ -180,9 +180,6 @@ async function redirectToBlock(
   return serializeResponse({ route, status: 303, body: Buffer.alloc(0), headers });
 }
 
-// A time with a fraction and an offset has 35 characters.
-const ASKED_LENGTH_MAX = 40;
-
 async function readRequest(
   request: FastifyRequest,
   keys: readonly string[],
@@ -204,9 +201,19 @@ async function readRequest(
     params: request.params as Readonly<Record<string, string>>,
     query: Object.fromEntries(query),
     block: shown === null ? null : formatAtBlock(shown),
-    asked: block !== undefined && isMoment(asked) && asked.length <= ASKED_LENGTH_MAX ? asked : null,
+    asked: block !== undefined && isPastMoment(asked) ? asked : null,
     base,
   };
+}
+
+/** Whether a text can lead to a block: any other would only fill the cache. */
+function isPastMoment(text: string): boolean {
+  try {
+    parseMoment(text, "asked", Date.now());
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // Reorgs come minutes apart at most: a second attempt meets the chain that has replaced the first one.

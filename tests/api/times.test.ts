@@ -40,6 +40,7 @@ describe("a read as of a time", () => {
         const { status, headers, body } = await stage.get(`/head?at=${formatMoment(seconds)}`);
         expect([status, headers.get("x-block-number")]).toEqual([200, String(number)]);
         expect(body).toMatchObject({ block_number: String(number), block_timestamp: String(at) });
+        expect(headers.get("access-control-expose-headers")).toContain("X-Block-Time");
       }),
       { numRuns: 60 },
     );
@@ -119,6 +120,11 @@ describe("a time in place of a block", () => {
       400,
       expect.stringContaining("at is in the future"),
     ]);
+    // Each text that is kept is a page of its own in the cache.
+    for (const text of ["2026-nonsense", "2026-02-30", "2999-01-01"]) {
+      const kept = await open(`/explorer/intents?block=${middle.number}&asked=${text}`);
+      expect([kept.status, await kept.text()]).toEqual([200, expect.not.stringContaining(text)]);
+    }
     // A form sends every field, also the empty ones.
     expect((await open("/explorer/intents?at=")).status).toBe(200);
   });
