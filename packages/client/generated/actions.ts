@@ -153,7 +153,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): Promise<Account>;
 
   /**
-   * What an account has spent of its limits. Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block, and for an old block without events that of the last one before it with events. (GET /accounts/{address}/windows)
+   * What an account has spent of its limits. Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block it is judged at the time of that block. (GET /accounts/{address}/windows)
    *
    * @example
    * ```ts
@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x89763e8613cb281bd233dd3aa3fb94c1871b0b156a2092d85e8bef09c4e0632a" });
+   * const record = await sextant.getQuote({ quoteHash: "0xc5489f22bf36711e90a2ea314746afb63a81730fd1608c6448bd6d06a4470bf9" });
    * ```
    */
   getQuote(parameters: {
@@ -550,7 +550,7 @@ export interface IndexedActions {
   }, options?: ReadOptions): List<Dispute>;
 
   /**
-   * Commerce analytics. Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Volumes add the smallest units of all tokens, except those of `volume_by_token`: for amounts of one token read that, or `/analytics/volumes`. Available from the finalized block on. (GET /analytics/commerce)
+   * Commerce analytics. Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Volumes add units of all tokens; `volume_by_token` and `/analytics/volumes` do not. Available from the finalized block on. (GET /analytics/commerce)
    *
    * @example
    * ```ts
@@ -986,7 +986,7 @@ export interface OtherActions {
   }, options?: RequestOptions): Promise<IntentMetadataReservation>;
 
   /**
-   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response. (POST /webhooks)
+   * Register a webhook for events of what the owner has; signed by the owner. Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about records of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response. (POST /webhooks)
    *
    * @example
    * ```ts
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_u3OCdb1qcRDxdB79FOKCDw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_hc0BveWYEcrEk8XDvTWwrw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_u3OCdb1qcRDxdB79FOKCDw" });
+   * const record = await sextant.getWebhook({ id: "wh_hc0BveWYEcrEk8XDvTWwrw" });
    * ```
    */
   getWebhook(parameters: {

@@ -73,7 +73,7 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     operationId: "registerWebhook",
     summary: "Register a webhook for events of what the owner has; signed by the owner",
     description:
-      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about the agents, intents, merchants, services, quotes, receipts, disputes, solvers, attestors and attestations of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response.",
+      "Delivers events by the Standard Webhooks specification, in order, with undo after a reorg: those in which the owner takes part, and those about records of the owner, or of the policy accounts that are named. In signed mode the owner must be in the index, and the receiver must return the challenge of a message that is sent to it before the response.",
     parameters: [],
     body: REGISTRATION,
     status: 201,

@@ -36,7 +36,7 @@ const JSON_TYPE = "application/json";
 const blockParameter = queryParameter(
   "block",
   atBlockKind,
-  "Read as of this block; default: the latest indexed block. `327@1794477600` judges deadlines and limits at that Unix time, before the next block with an event.",
+  "Read as of this block; default: the latest. `327@1794477600` judges deadlines and limits at that Unix time, before the next event.",
 );
 
 const atParameter = queryParameter(

@@ -202,7 +202,7 @@ const listSpendingWindows = defineList("/accounts/:address/windows", spendingWin
   operationId: "listSpendingWindows",
   summary: "What an account has spent of its limits",
   description:
-    "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block the time is that of the block, and for an old block without events that of the last one before it with events.",
+    "Every spend limit and payment policy of the account, with what is spent in its current window and when that ends. A window begins with the first spend and lasts 86,400 seconds; at an earlier block it is judged at the time of that block.",
   ...ofAccount,
   key: "windows",
   order: BY_POLICY,

@@ -155,7 +155,7 @@ const commerce: Read = {
   operationId: "getCommerceAnalytics",
   summary: "Commerce analytics",
   description:
-    "Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Volumes add the smallest units of all tokens, except those of `volume_by_token`: for amounts of one token read that, or `/analytics/volumes`. Available from the finalized block on.",
+    "Totals of commerce, and the largest tokens, merchants, services, facilitators and payment rails by settled volume. Volumes add units of all tokens; `volume_by_token` and `/analytics/volumes` do not. Available from the finalized block on.",
   tag: "Commerce",
   parameters: [],
   provenance: false,
