@@ -94,6 +94,8 @@ it("makes the index of logs by transaction if history was written without it, an
     signal,
     onIndex: ({ name }: IndexProgress) => made.push(name),
   };
+  await lock.transaction(dropLogIndex);
+  await opened.database.query("create index logs_by_tx_hash on logs (tx_hash)");
   await makeLogIndex(lock, options);
   expect([made, await readMethods()]).toEqual([[], ["btree"]]);
   await lock.transaction(dropLogIndex);

@@ -86,6 +86,8 @@ const commentOf = ({ name, create }: TableIndex): string => create(name);
 
 /** For tables with a primary key. */
 export async function createRowIndexes(session: Session, tables: readonly Table[]): Promise<void> {
+  await dropLogIndex(session);
+  await session.query(CREATE_LOG_INDEX);
   for (const index of tables.flatMap((table) => [...writeIndexes(table), ...readIndexes(table)]))
     await createIndex(session, index);
 }
@@ -110,6 +112,7 @@ export async function addPrimaryKey(session: Session, table: Table): Promise<voi
 }
 
 const LOG_INDEX = "logs_by_tx_hash";
+const CREATE_LOG_INDEX = `create index ${LOG_INDEX} on logs using hash (tx_hash)`;
 
 /** Before the first logs are written; `makeLogIndex` makes it once they are there. */
 export async function dropLogIndex(session: Session): Promise<void> {
@@ -131,8 +134,7 @@ export async function makeLogIndex(lock: Lock, update: Omit<IndexUpdate, "tables
   });
   if (found !== null) return;
   onIndex({ name: LOG_INDEX, number: 1, count: 1 });
-  const make = (session: Session) => session.query(`create index ${LOG_INDEX} on logs using hash (tx_hash)`);
-  await lock.transaction(make, { statementTimeoutMs });
+  await lock.transaction((session) => session.query(CREATE_LOG_INDEX), { statementTimeoutMs });
 }
 
 /** Our indexes of the tables by name, with the statements that made them; those of operators have no such comment. */
