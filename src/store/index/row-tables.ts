@@ -120,8 +120,8 @@ export async function dropLogIndex(session: Session): Promise<void> {
 }
 
 /**
- * Makes the index of logs by transaction if there is none. Hashed, because transactions have no order: its entries are
- * half as long as those of the ordered index that earlier versions made, which serves as well.
+ * Makes the index of logs by transaction unless one exists. Hashed, because transactions have no order; the ordered
+ * index that earlier versions made serves as well.
  */
 export async function makeLogIndex(lock: Lock, update: Omit<IndexUpdate, "tables">): Promise<void> {
   const { statementTimeoutMs, signal, onIndex } = update;
