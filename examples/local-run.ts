@@ -1,7 +1,7 @@
 // Connects the examples with `npm start`: a client of its services, its contracts, and its accounts as wallets of viem.
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { createSextant } from "@sextant/client/sextant";
+import { createSextant, type SentencePart } from "@sextant/client/sextant";
 import {
   type Address,
   createWalletClient,
@@ -46,6 +46,14 @@ export function openLocalRun() {
     nativeCurrency: { name: "Ether", symbol: "ETH", decimals: 18 },
     rpcUrls: { default: { http: [find(run.chains, "local").rpcUrl] } },
   });
+  /** With decimals and symbol; in the smallest units if the run does not know the token. */
+  const formatAmount = (units: bigint | string, token: string): string => {
+    const known = tokens[token.toLowerCase()];
+    if (known === undefined) return `${units} units of ${token}`;
+    const [whole = "", fraction] = formatUnits(BigInt(units), known.decimals).split(".");
+    const grouped = BigInt(whole).toLocaleString("en");
+    return `${fraction === undefined ? grouped : `${grouped}.${fraction}`} ${known.symbol}`;
+  };
   return {
     /** Address of the indexing API, which serves the explorer too. */
     api: run.api,
@@ -62,12 +70,14 @@ export function openLocalRun() {
       if (address === undefined) throw new Error(`${FILE} names no ${symbol}`);
       return address as Address;
     },
-    /** With decimals and symbol; in the smallest units if the run does not know the token. */
-    formatAmount: (units: bigint | string, token: string): string => {
-      const known = tokens[token.toLowerCase()];
-      if (known === undefined) return `${units} units of ${token}`;
-      return `${formatUnits(BigInt(units), known.decimals)} ${known.symbol}`;
-    },
+    formatAmount,
+    /** Amounts with decimals and symbol, the rest as the API says it. */
+    formatSentence: (parts: readonly SentencePart[]): string =>
+      parts
+        .map((part) =>
+          part.kind === "amount" && part.token !== null ? formatAmount(part.amount, part.token) : part.text,
+        )
+        .join(""),
     /** Signs and sends transactions, and reads the chain. */
     wallet: (name: string) =>
       createWalletClient({

@@ -3,7 +3,7 @@ import { policyAccountAbi, policyAccountBytecode } from "@sextant/contracts/gene
 import { encodeFunctionData, erc20Abi, type Hex, parseUnits } from "viem";
 import { blockOf, openLocalRun } from "./local-run.ts";
 
-const { api, sextant, token, contract, wallet, formatAmount } = openLocalRun();
+const { api, sextant, token, contract, wallet, formatAmount, formatSentence } = openLocalRun();
 const agent = wallet("agent");
 const merchant = wallet("merchant").account.address;
 const usdc = (amount: bigint | string) => formatAmount(amount, token);
@@ -30,11 +30,13 @@ async function openAccount(): Promise<Hex> {
 /** Pays from the account if its rules allow it. Returns the calls that would allow it if they do not. */
 async function pay(amount: bigint) {
   const call = { target: token, data: transfer(merchant, amount) };
-  const { allowed, reasons, required_policy_updates } = await sextant.preflight(
-    { account, ...call },
+  // Reasons in parts name the token of each amount.
+  const { allowed, reason_parts, required_policy_updates } = await sextant.preflight(
+    { account, ...call, include: "parts" },
     { minBlock },
   );
-  console.log(`pay ${usdc(amount)}: ${allowed ? "allowed" : `not allowed. ${reasons.join(" ")}`}`);
+  const reasons = reason_parts?.map(formatSentence).join(" ");
+  console.log(`pay ${usdc(amount)}: ${allowed ? "allowed" : `not allowed. ${reasons}`}`);
   if (!allowed) return required_policy_updates;
   // Through the account, never with the key alone: a transfer that the key sends itself meets no rule and is not counted.
   const args = [call.target, 0n, call.data] as const;

@@ -11,5 +11,6 @@ const sextant = createSextant({
   journal: openFileJournal("./payments.jsonl"),
 });
 const bought = await sextant.getPortfolio({ address: "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955" });
-console.log(`worth $${bought.data.summary.totalValueUsd}, paid in ${bought.receipt?.transaction}`);
+const worth = bought.data.summary.totalValueUsd?.replace(/\B(?=(\d{3})+\.)/g, ",");
+console.log(`worth $${worth}, paid in ${bought.receipt?.transaction}`);
 console.log(`next: open ${portfolio}/exposure?address=${bought.data.address}`);

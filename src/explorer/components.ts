@@ -16,6 +16,7 @@ import {
   shareOf,
   shorten,
   splitWords,
+  UNNAMED_UNITS,
 } from "./format.ts";
 import { formatBasisPoints } from "./protocol-numbers.ts";
 
@@ -232,7 +233,8 @@ export function amount(page: PageContext, units: unknown, of: unknown, isLinked 
   if (known)
     return html`<span class="amount" title="${units} units">${shownNumber(formatUnits(units, known.decimals))} ${isLinked ? token(page, of) : html`<span class="symbol">${known.symbol}</span>`}</span>`;
   const reason = of === null ? "no token is named for it" : "the decimals of this token are not known";
-  return html`<span class="amount" title="In the smallest unit: ${reason}">${shownNumber(formatUnits(units, null))} <span class="symbol">units</span></span>`;
+  const noun = of === null && isLinked ? UNNAMED_UNITS : "units";
+  return html`<span class="amount" title="In the smallest unit: ${reason}">${shownNumber(formatUnits(units, null))} <span class="symbol">${noun}</span></span>`;
 }
 
 type AmountOf = { readonly units: string; readonly token: string };

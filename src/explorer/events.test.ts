@@ -54,7 +54,7 @@ it("a sentence has amounts of known tokens as people read them", () => {
   expect(textOf(say`${amountPart(2n * 10n ** 18n, ZERO_ADDRESS)} in, ${amountPart(7n, OTHER)} out`)).toBe(
     "2 POL in, 7 units out",
   );
-  expect(textOf(say`${amountPart(7n, null)} out`)).toBe("7 units out");
+  expect(textOf(say`${amountPart(7n, null)} out`)).toBe("7 units (no token named) out");
   expect(textOf(say`until ${timePart(1_800_000_000)}`)).toBe("until 2027-01-15 08:00:00 UTC");
 });
 

@@ -37,6 +37,9 @@ export function formatUnits(units: string, decimals: number | null): ShownNumber
   return formatNumber(formatAmount(BigInt(units), decimals));
 }
 
+/** Follows an amount that the contract records without a token. */
+export const UNNAMED_UNITS = "units (no token named)";
+
 type UnitsOfToken = { readonly units: bigint; readonly decimals: number };
 
 // Beyond these, a price says no more to people.

@@ -8,10 +8,12 @@ export const AMOUNT_TOKENS: Readonly<Record<string, string>> = {
   surplus_out: "output_token",
   amount_in_max: "input_token",
   amount_out_min: "output_token",
+  attempted: "token",
   gross_amount: "token",
   max_per_day: "token",
   max_per_payment: "token",
   protocol_fee_amount: "token",
   remaining: "token",
   spent: "token",
+  suggested_value: "token",
 };

@@ -1,4 +1,5 @@
 // `sextant list`, `get` and their errors at a terminal: what fits, what a person reads first, and what is left out.
+import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operationsFor } from "../../src/cli/api-operations.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
@@ -135,6 +136,24 @@ describe("a record", () => {
     const { out } = await run(`preflight --account ${account.value} --target ${target}`, 60);
     expect(out).toMatch(/^(Allowed|Not allowed): .*\n {2}0x4242/);
     for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+  });
+
+  it("names amounts of a verdict by their token at a terminal", async () => {
+    const limit = await stage.first(
+      `select account, token from policies where valid_to is null and policy_type = 'SPEND_LIMIT' and max_per_day > 0 and token in (select input_token from intents) limit 1`,
+    );
+    const transfer = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: "transfer",
+      args: [`0x${"42".repeat(20)}`, 10n ** 60n],
+    });
+    const line = `preflight --account ${limit.account} --target ${limit.token} --data ${transfer}`;
+    const { out } = await run(line, 80);
+    expect(out.replace(/\s+/g, " ")).toMatch(
+      /Spending [\d,…]+ (USDC|WETH) exceeds the daily limit of [\d,.…]+ (USDC|WETH): [\d,.…]+ (USDC|WETH) is spent/,
+    );
+    expect(out).toMatch(/^ {2}(USDC|WETH) .* [\d,.…]+ (USDC|WETH) +false$/m);
+    expect((await run(line, null)).out).toContain(`Spending ${10n ** 60n} of ${limit.token}`);
   });
 
   it("shows volumes with the symbol of their token", async () => {

@@ -68,6 +68,10 @@ describe("watch", () => {
       { kind: "amount", text: "2000000000000000000", amount: "2000000000000000000", token },
       { kind: "text", text: " of " },
       { kind: "token", text: token },
+      { kind: "text", text: ", fee " },
+      { kind: "amount", text: "6369749", amount: "6369749", token: null },
+      { kind: "text", text: " to merchant " },
+      { kind: "record", text: `#4365${"1".repeat(69)}7667`, record: "merchant", id: "1" },
     ];
     const event = {
       ...{ id: "1", type: "A", contract: "B", address: "0x1", args: {}, tx_hash: "0x2", log_index: 1 },
@@ -86,9 +90,11 @@ describe("watch", () => {
     const { lines, end } = watch({}, server.url, 60);
     await waitFor(() => expect(lines().length).toBeGreaterThan(1));
     const shown = lines().map((line) => line.replace(/\p{Cc}\[\d*[mK]/gu, "").replace(/^.*\r/, ""));
-    expect(shown.slice(0, 2)).toEqual([
+    expect(shown.slice(0, 4)).toEqual([
       "2026-01-01 00:00:02  5  Quote 0xcccc…cccc of account",
-      "                        0xab12…ab12 for 2 ETH of ETH",
+      "                        0xab12…ab12 for 2 ETH of ETH, fee",
+      "                        6,369,749 units (no token named) to",
+      "                        merchant #436,511,111…111,117,667",
     ]);
     await end();
   });

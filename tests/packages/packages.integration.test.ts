@@ -220,7 +220,7 @@ async function buySnapshots(app: string, state: LocalState): Promise<ReadonlySet
     const { code, out, err } = await startProgram("quickstart.ts", { cwd: app, environment, execPath }).ended;
     expect([code, err]).toEqual([0, ""]);
     const [, hash, next = ""] =
-      /^worth \$[1-9][\d.]*, paid in (0x[0-9a-f]{64})\nnext: open (\S+)\n$/.exec(out) ?? [];
+      /^worth \$\d{1,3}(?:,\d{3})+\.\d+, paid in (0x[0-9a-f]{64})\nnext: open (\S+)\n$/.exec(out) ?? [];
     hashes.add(hash);
     expect((await fetch(next, { headers: { accept: "text/html" } })).headers.get("content-type")).toMatch(
       /^text\/html/,

@@ -1,27 +1,14 @@
 // `sextant watch --type IntentSubmitted`: prints events as they happen, and continues from where it stopped.
 
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import type {
-  SentencePart,
-  SextantError,
-  WatchFilter,
-  WatchItem,
-  WatchOptions,
-} from "@sextant/client/sextant";
+import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
-import {
-  fitText,
-  hangText,
-  SHORT_HEX,
-  shortenText,
-  toPlainJson,
-  toPlainText,
-  widthOf,
-} from "../display/plain-text.ts";
+import { fitText, hangText, toPlainJson, toPlainText, widthOf } from "../display/plain-text.ts";
+import { formatSentence } from "../display/sentence.ts";
 import { formatTime } from "../display/time.ts";
 import { openReader } from "../open-reader.ts";
 
@@ -100,29 +87,10 @@ async function formatLine(item: WatchItem, display: Display, amounts: TokenAmoun
   const { block_number, block_timestamp, description } = item.event;
   const { parts = [{ kind: "text", text: description }] } = item.event;
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
-  const shown = await Promise.all(parts.map((part) => formatPart(part, display, amounts)));
-  const sentence = shown.join("");
+  const sentence = await formatSentence(parts, display, amounts);
   const column = widthOf(where) + 2;
   const lines = fitText(sentence, display.columns, column);
   return `${display.style("dim", where)}  ${lines.join(`\n${" ".repeat(column)}`)}\n`;
-}
-
-const LONG_HEX = /0x[0-9a-f]{16,}/g;
-
-/** A terminal gets tokens by symbol and the ends of addresses and hashes; --json has all of them. */
-async function formatPart(part: SentencePart, display: Display, amounts: TokenAmounts): Promise<string> {
-  const { kind } = part;
-  const text = toPlainText(part.text);
-  const short =
-    display.columns === null ? text : text.replace(LONG_HEX, (hex) => shortenText(hex, SHORT_HEX));
-  if (kind === "record") return display.style("bold", short);
-  if (kind === "amount") {
-    return display.style("bold", (await amounts.format(part.amount, part.token)) ?? text);
-  }
-  if (kind === "time") return formatTime(text);
-  if (kind !== "address" && kind !== "token" && kind !== "hash") return text;
-  const symbol = kind === "token" && display.columns !== null ? await amounts.symbol(part.text) : null;
-  return display.style("dim", symbol ?? short);
 }
 
 type CursorFile = {

@@ -1,7 +1,7 @@
 // The live feed: events as they happen, over one connection that exists only while the page is seen.
 import type { Sentence, SentencePart } from "../../schema/sentence.ts";
 import { visibleText } from "../foreign-text.ts";
-import { formatNumber, formatSeconds, formatUnits, shorten, splitWords } from "../format.ts";
+import { formatNumber, formatSeconds, formatUnits, shorten, splitWords, UNNAMED_UNITS } from "../format.ts";
 import { addCopyButtons, showTimes } from "./elements.ts";
 
 const SHOWN_MAX = 30;
@@ -102,7 +102,8 @@ function amount({ text, amount: units, token: of }: SentencePart & { readonly ki
     made.append(`${shown} `, isFew ? "wei" : token(of ?? ""));
   } else {
     const isNamed = of !== null && text !== units;
-    made.append(`${formatUnits(units, null).text} units`, ...(isNamed ? [" of ", address(of)] : []));
+    const noun = of === null ? UNNAMED_UNITS : "units";
+    made.append(`${formatUnits(units, null).text} ${noun}`, ...(isNamed ? [" of ", address(of)] : []));
   }
   return made;
 }
