@@ -3,14 +3,16 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { startLoopbackServer } from "../../tests/support/http/loopback-server.ts";
+import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { silentLog } from "../../tests/support/quiet-log.ts";
 import { createTestFolder } from "../../tests/support/test-folder.ts";
 import { listRegisteredRuns, registerRun } from "../local/registered-runs.ts";
 import { openClient } from "./client-settings.ts";
 import { openReader } from "./open-reader.ts";
 import { chooseOperatorDatabase } from "./operator-database.ts";
-import { findRunFolder, findStateFolder } from "./run-folder.ts";
+import { assertNoRun, findRunFolder, findStateFolder } from "./run-folder.ts";
 
 const API = "http://127.0.0.1:3001";
 // Above what Linux gives to any process.
@@ -25,16 +27,21 @@ async function createHome(): Promise<Home> {
 }
 
 /** A folder with the file of a local run, and its entry. */
-async function addRun({ home, environment }: Home, name: string, pid = process.pid): Promise<string> {
+async function addRun(
+  { home, environment }: Home,
+  name: string,
+  pid = process.pid,
+  api = API,
+): Promise<string> {
   const dataFolder = join(home, name, ".sextant");
   mkdirSync(dataFolder, { recursive: true });
   const payment = { network: "eip155:31337", asset: `0x${"aa".repeat(20)}`, payTo: `0x${"bb".repeat(20)}` };
   const accounts = [{ name: "payer", privateKey: KEY }];
-  const state = { pid, api: API, portfolio: "http://127.0.0.1:3002", payment, accounts };
+  const state = { pid, api, portfolio: "http://127.0.0.1:3002", payment, accounts };
   writeFileSync(join(dataFolder, "local.json"), JSON.stringify(state), { mode: 0o600 });
   const runs = join(findStateFolder(environment) ?? "", "runs");
   mkdirSync(runs, { recursive: true });
-  writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api: API, dataFolder }), { mode: 0o600 });
+  writeFileSync(join(runs, `${name}.json`), JSON.stringify({ pid, api, dataFolder }), { mode: 0o600 });
   return dataFolder;
 }
 
@@ -154,6 +161,31 @@ describe("a run in another folder", () => {
     })();
     for (const folder of folders) expect(error).toContain(`\n  SEXTANT_DATA=${folder}   ${API}`);
     expect(findRunFolder(home.environment, folders[0] ?? "")).toBe(folders[0]);
+  });
+});
+
+describe("a new run", () => {
+  it("names a run that has its port, with its folder and what to do", async () => {
+    const server = await startLoopbackServer((_, response) => response.end());
+    onTestFinished(() => server.stop());
+    const home = await createHome();
+    const dataFolder = await addRun(home, "one", process.pid, server.url);
+    const environment = { ...home.environment, API_PORT: new URL(server.url).port, SEXTANT_DATA: home.home };
+    const { code, err } = await runSextantInProcess(["local"], environment, home.home);
+    expect(code).not.toBe(0);
+    expect(err).toContain(`Sextant is running already at ${server.url}, with the folder ${dataFolder}. Use`);
+    expect(err).toContain("set API_PORT, PORTFOLIO_PORT and FACILITATOR_PORT to free ports");
+  });
+
+  it("ignores the entry of a run whose port is free, and runs on other ports", async () => {
+    const server = await startLoopbackServer((_, response) => response.end());
+    const home = await createHome();
+    await addRun(home, "one", process.pid, server.url);
+    const apiPort = Number(new URL(server.url).port);
+    const config = { apiPort: apiPort + 1, dataFolder: home.home };
+    await expect(assertNoRun(home.environment, config)).resolves.toBeUndefined();
+    await server.stop();
+    await expect(assertNoRun(home.environment, { ...config, apiPort })).resolves.toBeUndefined();
   });
 });
 

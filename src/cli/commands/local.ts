@@ -3,12 +3,14 @@ import { readConfig } from "../../config/read-config.ts";
 import { allSettings } from "../../config/settings.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { parseAddress } from "../../lib/hex.ts";
-import { runLocal } from "../../local/run.ts";
 import { type RunCommand, readRepeatedOption, readStringOption } from "../command.ts";
-import { findStateFolder } from "../run-folder.ts";
+import { assertNoRun, findStateFolder } from "../run-folder.ts";
 
 export const localCommand: RunCommand = async ({ environment, options, log, stop, print, progress }) => {
   const config = readConfig(environment, allSettings);
+  await assertNoRun(environment, config);
+  // Loaded here: all services take seconds, and a run that is there already can be named at once.
+  const { runLocal } = await import("../../local/run.ts");
   await runLocal(config, {
     seed: Number(parseUint(options.seed ?? "1", "--seed", 2n ** 32n - 1n)),
     traffic: options["no-traffic"] !== true,
