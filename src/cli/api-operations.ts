@@ -31,8 +31,9 @@ export function findOperation(id: string): ApiOperation {
 
 /** Operations that a command takes by path. */
 export function operationsFor(command: "get" | "list"): readonly ApiOperation[] {
-  return API_OPERATIONS.filter(({ kind, parameters }) => {
-    if (command === "list") return kind === "list";
+  return API_OPERATIONS.filter(({ id, kind, parameters }) => {
+    // Events are pages of one record, whose cursors go both ways: people list them all the same.
+    if (command === "list") return kind === "list" || id === "readEvents";
     const hasBody = parameters.some((each) => each.in === "body");
     return (kind === "read" && !hasBody) || kind === "document";
   });

@@ -137,6 +137,7 @@ export const COMMANDS: readonly Command[] = [
       examples: [
         "list intents --status open",
         "list intents/15/bids --limit 5",
+        "list events --limit 10",
         "list merchants --active true --all --json | head -3",
       ],
       extend: byPath("list"),

@@ -141,6 +141,13 @@ describe("an invalid start", () => {
       /^sextant: Unknown option '--netwrok'; did you mean --network\? .*\n$/,
     ],
     [
+      "an option that has nothing in common with another one",
+      ["list", "intents", "--colour", "x"],
+      {},
+      64,
+      /^sextant: Unknown option '--colour'; run `node bin\/sextant\.mjs list --help` .*\n$/,
+    ],
+    [
       "a misspelt path",
       ["list", "intnets"],
       {},

@@ -6,7 +6,9 @@ const CHANGES_MAX = 3;
 /** Null if no name is near. */
 export function nearestName(typed: string, names: Iterable<string>): string | null {
   let best: { readonly name: string; readonly changes: number } | null = null;
-  const changesMax = Math.min(CHANGES_MAX, Math.ceil(typed.length / 3));
+  // The dashes of an option are always right, and must not allow for more changes.
+  const { length } = typed.replace(/^-+/, "");
+  const changesMax = Math.min(CHANGES_MAX, Math.ceil(length / 3));
   for (const name of names) {
     const changes = countChanges(typed, name);
     if (changes <= changesMax && (best === null || changes < best.changes)) best = { name, changes };

@@ -241,3 +241,45 @@ it("ends quietly on Ctrl-C", async () => {
   const { code, out, err } = await ended;
   expect([code, err, out.split("\n")]).toEqual([0, "", [expect.stringContaining("Intent #"), ""]]);
 });
+
+describe("list events", () => {
+  const list = (line: string, columns: number | null) => {
+    const environment = { SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere", TERM: "dumb" };
+    return runSextantInProcess(["list", "events", ...line.split(" ")], environment, undefined, columns);
+  };
+
+  it("shows the newest events first, as sentences within the width of a terminal", async () => {
+    await index.extend([3, 3], 8);
+    const { code, out, err } = await list("--limit 4", 60);
+    expect([code, err]).toEqual([0, "4 shown, and there are more: --limit N or --all\n"]);
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(60);
+    expect(out.match(/^2026-01-01 00:00:0\d {2}\d {2}/gm)).toEqual([
+      ...Array.from({ length: 3 }, () => "2026-01-01 00:00:02  2  "),
+      "2026-01-01 00:00:01  1  ",
+    ]);
+    expect(out).not.toContain("cursor");
+  });
+
+  it("takes filters, follows pages to the end, and prints each event as a line of JSON", async () => {
+    await index.extend(
+      Array.from({ length: 30 }, () => 4),
+      8,
+    );
+    const ids = (text: string) =>
+      text
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line).id);
+    const all = await list("--all --json", null);
+    expect(ids(all.out)).toEqual(
+      index
+        .events(30)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    const cancelled = await list("--all --json --type IntentCancelled --order asc", null);
+    const expected = index.events(30).filter(({ type }) => type === "IntentCancelled");
+    expect(ids(cancelled.out)).toEqual(expected.map(({ id }) => id));
+    expect((await list("--type AgentRevoked", 80)).err).toBe("No event matches.\n");
+  });
+});

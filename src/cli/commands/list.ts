@@ -1,10 +1,12 @@
 // `sextant list intents --status open`: shows a list of the indexing API, page by page as it is read.
+import type { Sextant } from "@sextant/client/sextant";
 import { matchPath, type OperationCall, readArguments, widenList } from "../api-operations.ts";
-import { openList } from "../api-reads.ts";
-import { type RunClientCommand, readIntegerOption } from "../command.ts";
+import { openList, runRead } from "../api-reads.ts";
+import { type ClientContext, type RunClientCommand, readIntegerOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { RecordTable } from "../display/record-table.ts";
+import { formatEvent } from "../display/sentence.ts";
 import { openReader } from "../open-reader.ts";
 import { ReadBlock } from "../read-block.ts";
 
@@ -24,6 +26,7 @@ export const listCommand: RunClientCommand = async (context) => {
     ...readArguments(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
   };
+  if (found.operation.id === "readEvents") return listEvents(context, { ...found, parameters }, max);
   const block = new ReadBlock(context);
   const sextant = openReader(environment, block);
   const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
@@ -51,12 +54,48 @@ export const listCommand: RunClientCommand = async (context) => {
   }
   const notes = [
     ...(shown === 0 ? ["No record matches."] : []),
-    ...(hasMore && shown >= max ? [`${shown} shown, and there are more: --limit N or --all`] : []),
+    ...(hasMore && shown >= max ? [describeMore(shown)] : []),
     ...(table?.hidden ? [table.hidden] : []),
   ];
   for (const note of notes) display.note(display.style("dim", note));
   return 0;
 };
+
+type EventPage = Awaited<ReturnType<Sextant["readEvents"]>>;
+
+/** The newest events first, each as a sentence. */
+async function listEvents(
+  { environment, options, filters, display, print, stop }: ClientContext,
+  { operation, parameters }: OperationCall,
+  max: number,
+): Promise<number> {
+  const isJson = options.json === true;
+  const sextant = openReader(environment);
+  const amounts = new TokenAmounts(sextant, stop);
+  let asked: OperationCall["parameters"] = {
+    order: "desc",
+    ...parameters,
+    ...(isJson ? {} : { include: "parts" }),
+  };
+  let shown = 0;
+  let page: EventPage;
+  do {
+    const done = display.progress(`Reading events: ${shown} so far`);
+    const call = { operation, parameters: asked };
+    page = (await runRead(sextant, call, { filters, signal: stop }).finally(done)) as EventPage;
+    const taken = page.events.slice(0, max - shown);
+    for (const event of taken) {
+      await print(isJson ? `${toPlainJson(event)}\n` : await formatEvent(event, display, amounts));
+    }
+    shown += taken.length;
+    asked = { ...asked, from: page.progress.cursor };
+  } while (page.has_more && shown < max && !stop.aborted);
+  if (shown === 0) display.note(display.style("dim", "No event matches."));
+  if (page.has_more) display.note(display.style("dim", describeMore(shown)));
+  return 0;
+}
+
+const describeMore = (shown: number) => `${shown} shown, and there are more: --limit N or --all`;
 
 function formatLines(records: readonly ListedRecord[]): string {
   return records.map((record) => `${toPlainJson(record)}\n`).join("");

@@ -7,9 +7,8 @@ import { findOperation, readArguments } from "../api-operations.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
-import { fitText, hangText, toPlainJson, toPlainText, widthOf } from "../display/plain-text.ts";
-import { formatSentence } from "../display/sentence.ts";
-import { formatTime } from "../display/time.ts";
+import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
+import { formatEvent } from "../display/sentence.ts";
 import { openReader } from "../open-reader.ts";
 
 export const watchCommand: RunClientCommand = async (context) => {
@@ -84,13 +83,7 @@ async function formatLine(item: WatchItem, display: Display, amounts: TokenAmoun
     const text = `undo: a reorg removed every event after block ${toPlainText(block_number)}`;
     return `${hangText(display.style("red", text), display.columns).join("\n")}\n`;
   }
-  const { block_number, block_timestamp, description } = item.event;
-  const { parts = [{ kind: "text", text: description }] } = item.event;
-  const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
-  const sentence = await formatSentence(parts, display, amounts);
-  const column = widthOf(where) + 2;
-  const lines = fitText(sentence, display.columns, column);
-  return `${display.style("dim", where)}  ${lines.join(`\n${" ".repeat(column)}`)}\n`;
+  return formatEvent(item.event, display, amounts);
 }
 
 type CursorFile = {

@@ -1,15 +1,16 @@
 // Sentences of the API for people: tokens by symbol, amounts with decimals, and the ends of long ids at a terminal.
-import type { SentencePart } from "@sextant/client/sextant";
+import type { SentencePart, WatchedEvent } from "@sextant/client/sextant";
 import { formatNumber, formatUnits, UNNAMED_UNITS } from "../../explorer/format.ts";
 import type { TokenAmounts } from "./amounts.ts";
 import type { Display } from "./display.ts";
-import { SHORT_HEX, shortenText, toPlainText } from "./plain-text.ts";
+import { fitText, SHORT_HEX, shortenText, toPlainText, widthOf } from "./plain-text.ts";
 import { formatTime } from "./time.ts";
 
 const LONG_HEX = /0x[0-9a-f]{16,}/g;
 // Shorter numbers stay whole in the explorer too.
 const LONG_NUMBER = /\d{25,}/g;
 
+type ShownEvent = Pick<WatchedEvent["event"], "block_number" | "block_timestamp" | "description" | "parts">;
 type Form = Pick<Display, "columns" | "style">;
 
 export async function formatSentence(
@@ -18,6 +19,19 @@ export async function formatSentence(
   amounts: TokenAmounts,
 ): Promise<string> {
   return (await Promise.all(parts.map((part) => formatPart(part, display, amounts)))).join("");
+}
+
+/** Time, block and sentence of an event; further lines begin below the sentence. */
+export async function formatEvent(
+  { block_number, block_timestamp, description, parts }: ShownEvent,
+  display: Form,
+  amounts: TokenAmounts,
+): Promise<string> {
+  const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
+  const sentence = await formatSentence(parts ?? [{ kind: "text", text: description }], display, amounts);
+  const column = widthOf(where) + 2;
+  const lines = fitText(sentence, display.columns, column);
+  return `${display.style("dim", where)}  ${lines.join(`\n${" ".repeat(column)}`)}\n`;
 }
 
 /** Files and programs get whole addresses, hashes and ids. */
