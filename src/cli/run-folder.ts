@@ -8,7 +8,7 @@ import { START_LOCAL } from "../lib/program.ts";
 import { listRegisteredRuns } from "../local/registered-runs.ts";
 import { readRun } from "../local/run-files.ts";
 
-// On this machine a port answers at once.
+// A port of this machine accepts at once.
 const CONNECT_MS_MAX = 1_000;
 
 /** The folder in which programs of a user keep what must survive, by the convention of the system. Null without a home. */
@@ -62,9 +62,9 @@ export async function assertNoRun(
 function isListening({ hostname, port }: URL): Promise<boolean> {
   return new Promise((settle) => {
     const socket = connect({ host: hostname.replace(/^\[|\]$/g, ""), port: Number(port) });
-    const end = (answer: boolean) => {
+    const end = (isOpen: boolean) => {
       socket.destroy();
-      settle(answer);
+      settle(isOpen);
     };
     socket.setTimeout(CONNECT_MS_MAX, () => end(false));
     socket.once("connect", () => end(true)).once("error", () => end(false));

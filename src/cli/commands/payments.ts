@@ -17,6 +17,7 @@ const PAYMENT_COLUMNS: readonly TableColumn[] = [
   { title: "amount", align: "right", isWhole: true },
   { title: "bought" },
   { title: "wallet" },
+  { title: "as of" },
   { title: "chains" },
   { title: "transaction" },
   { title: "purchase" },
@@ -63,7 +64,14 @@ async function showPayments({ sextant }: OpenClient, context: ClientContext): Pr
     context.display.note("No payment was made yet.");
     return 0;
   }
-  await printTable(PAYMENT_COLUMNS, payments.map(toRow), context);
+  const rows = payments.map(toRow);
+  const isWhole = context.display.columns === null || context.options.wide === true;
+  const isShown = (_: unknown, index: number) => isWhole || rows.some((row) => row[index] !== "–");
+  await printTable(
+    PAYMENT_COLUMNS.filter(isShown),
+    rows.map((row) => row.filter(isShown)),
+    context,
+  );
   return 0;
 }
 
@@ -128,11 +136,19 @@ function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): 
     formatPaidUnits(amount),
     BOUGHT[pathname] ?? pathname,
     searchParams.get("address") ?? "–",
+    describeBlocks(searchParams),
     searchParams.get("chains") ?? "–",
     transaction ?? "–",
     purchase ?? "–",
     id,
   ];
+}
+
+/** The block of each chain, or both sides of a difference; a dash for the newest blocks. */
+function describeBlocks(asked: URLSearchParams): string {
+  const from = asked.get("from");
+  if (from !== null) return `${from} to ${asked.get("to") ?? "now"}`;
+  return asked.get("block") ?? asked.get("at") ?? "–";
 }
 
 function describeOutcome({ payment, result, error }: Recovered): string {

@@ -15,6 +15,7 @@ import type {
   PriceQuote,
 } from "@sextant/client/sextant";
 import { usdAmount } from "../../config/setting-kinds.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import { isMoment } from "../../lib/moment.ts";
@@ -23,7 +24,7 @@ import { findOperation, readArguments } from "../api-operations.ts";
 import { findPaidAction, type OpenClient, openClient } from "../client-settings.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
 import type { Display } from "../display/display.ts";
-import { formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
+import { formatAsked, formatDiff, formatExposure, formatSnapshot } from "../display/paid-data.ts";
 import {
   formatDiffOverview,
   formatExposureOverview,
@@ -43,7 +44,7 @@ type Sold = {
   readonly noun: string;
   /** The tables of its full form; throws a TypeError for another form. */
   format(data: unknown, display: Display): readonly string[];
-  /** The tables of its summary, for a terminal. */
+  /** The tables of its summary. */
   formatOverview(data: unknown, display: Display): readonly string[];
 };
 
@@ -115,9 +116,12 @@ async function buy(
     display.report(formatReceipt(receipt));
   } else {
     const lines = hangText(formatReceipt(receipt), display.columns);
-    const isOverview = filters.detail === "summary" && display.columns !== null;
-    const format = isOverview ? sold.formatOverview : sold.format;
-    await print([...formatPaid(format, data, display), "", ...lines, ""].join("\n"));
+    const format = filters.detail === "summary" ? sold.formatOverview : sold.format;
+    const shown = [
+      ...formatAsked(filters.at, systemClock.nowMs(), display),
+      ...formatPaid(format, data, display),
+    ];
+    await print([...shown, "", ...lines, ""].join("\n"));
   }
   return 0;
 }

@@ -1,5 +1,6 @@
 // Snapshots, exposures and differences for people: sums first, then tables, then what to know.
 import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
+import { parseMoment } from "../../lib/moment.ts";
 import type { Display } from "./display.ts";
 import { fitText, shortenText, toPlainText, widthOf } from "./plain-text.ts";
 import { formatDollars, formatTokenAmount, formatUnitPrice } from "./receipt.ts";
@@ -97,15 +98,24 @@ const ACTIVITY: readonly TableField<Element<PortfolioSnapshot["recentActivity"]>
   textField("transaction", ({ hash }) => hash ?? "?"),
 ];
 
+/** The time that --at named: the blocks of a chain that stood still may be older. */
+export function formatAsked(at: string | undefined, nowMs: number, display: Display): readonly string[] {
+  if (at === undefined) return [];
+  // Only an age needs the clock. The service has accepted a date, and that of this machine may be behind.
+  const isAge = /^\d+[mhdw]$/.test(at);
+  const time = isAge && formatTime(String(parseMoment(at, "--at", nowMs)));
+  return formatFacts({ "Asked for": time ? `${time} UTC, ${at} ago` : toPlainText(at) }, display);
+}
+
 export function formatSnapshot(snapshot: PortfolioSnapshot, display: Display): readonly string[] {
-  const { address, timestamp, provider, summary } = snapshot;
+  const { address, provider, summary } = snapshot;
   const worth = display.style("bold", formatDollars(summary.totalValueUsd));
   // Accounts with a debt, and those whose debt is unknown.
   const loans = snapshot.health.filter(({ debtUsd, loanToValue }) => debtUsd !== "0" && loanToValue !== "0");
   const facts = {
     Wallet: formatValue(address),
     Worth: `${worth}   stablecoins ${formatDollars(summary.stablecoinValueUsd)}`,
-    Taken: `${formatTime(timestamp)} UTC by ${formatValue(provider)}`,
+    Taken: `${formatSide(snapshot)} by ${formatValue(provider)}`,
   };
   return [
     ...formatFacts(facts, display),
@@ -280,7 +290,7 @@ export function formatSide({
   timestamp,
   blocks,
 }: Pick<PortfolioDiff["from"], "timestamp" | "blocks">): string {
-  const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(",");
+  const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(", ");
   const time = `${formatTime(timestamp)} UTC`;
   return places === "" ? time : toPlainText(`${time} at ${places}`);
 }

@@ -92,7 +92,7 @@ const PARTS: readonly TableField<PortfolioDiffOverview["total"]>[] = [
 ];
 
 export function formatDiffOverview(overview: PortfolioDiffOverview, display: Display): readonly string[] {
-  const { from, to, total, changedTokenCount, changedPositionCount, unknownCount } = overview;
+  const { from, to, total, changedTokenCount, changedPositionCount, unknownCount, warningCount } = overview;
   const unknown = unknownCount === 0 ? "" : `, ${unknownCount} of unknown value`;
   const changed = `${count(changedTokenCount, "token")}, ${count(changedPositionCount, "position")}${unknown}`;
   const facts = {
@@ -100,12 +100,12 @@ export function formatDiffOverview(overview: PortfolioDiffOverview, display: Dis
     From: `${formatSide(from)}   ${formatDollars(total.beforeUsd)}`,
     To: `${formatSide(to)}   ${formatDollars(total.afterUsd)}`,
     Changed: formatValue(changed),
+    ...(warningCount > 0 && { Warnings: `${warningCount}; read them without --detail summary` }),
   };
   return [
     ...formatFacts(facts, display),
     ...formatSection("Change", PARTS, [total], display),
     ...formatSection("Largest changes", CHANGES, overview.largestChanges, display),
-    ...formatSomeWarnings({ ...overview, warnings: [] }, display),
   ];
 }
 

@@ -9,7 +9,7 @@ import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client
 import { expect, it } from "vitest";
 import { exampleDiff, exampleExposure, exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { createDisplay } from "./display.ts";
-import { formatDiff, formatExposure, formatSnapshot } from "./paid-data.ts";
+import { formatAsked, formatDiff, formatExposure, formatSnapshot } from "./paid-data.ts";
 import {
   formatDiffOverview,
   formatExposureOverview,
@@ -117,11 +117,25 @@ Taken       2026-01-01 00:00:00 UTC by rpc`);
     "At risk     at least $900.00   1 permission, 1 unlimited, 0 of unknown spenders",
   );
   const diff = formatDiffOverview(diffOverview, terminal).join("\n");
-  expect(diff).toContain("Changed     2 tokens, 0 positions, 1 of unknown value");
+  expect(diff).toContain(
+    "Changed     2 tokens, 0 positions, 1 of unknown value\nWarnings    2; read them without --detail summary\n",
+  );
+  expect(diff).not.toContain("What to know");
   expect(diff).toMatch(/^ {2}native coin +base +−\$750\.00 +−\$750\.00 +\$0\.00$/m);
   expect(formatQuote(price, terminal)[0]).toBe("Price       $0.012");
   expect(formatQuote({ ...price, problem: "It costs too much." }, terminal).join("\n")).toMatch(
     /^Problem +It costs too much\.$/m,
+  );
+});
+
+it("shows the time that --at asked for, and the blocks to which it led", () => {
+  const nowMs = Date.parse("2026-11-18T15:00:00Z");
+  expect(formatAsked("1h", nowMs, terminal)).toEqual(["Asked for   2026-11-18 14:00:00 UTC, 1h ago"]);
+  expect(formatAsked("2026-11-19", nowMs, terminal)).toEqual(["Asked for   2026-11-19"]);
+  expect(formatAsked(undefined, nowMs, terminal)).toEqual([]);
+  const blocks = [{ chain: "base", number: 34, hash: "0x" }];
+  expect(formatSnapshot({ ...exampleSnapshot, blocks } as PortfolioSnapshot, terminal)[2]).toBe(
+    "Taken       2026-01-01 00:00:00 UTC at base:34 by rpc",
   );
 });
 
