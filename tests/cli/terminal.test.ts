@@ -110,6 +110,15 @@ describe("a list", () => {
     expect(out).toMatch(/^\d+ +\d+ +0x[0-9a-f]{4}…[0-9a-f]{4} /m);
   });
 
+  it("shows the name that the metadata has, and whole metadata in a pipe", async () => {
+    const shown = (await run("list agents --limit 100", 80)).out;
+    expect(shown).toMatch(/^id .* name /);
+    expect(shown).toMatch(/ agent-\d+ “Ünïcode” 🧭/);
+    expect(shown).not.toContain("data:appl");
+    const piped = (await run("list agents --limit 100", null)).out;
+    expect(piped).toMatch(/^agent_id .* metadata_uri .*\n(.*\n)*.* data:application\/json,\{"name":"agent-/);
+  });
+
   it("leaves out what the filters say already", async () => {
     const { owner } = await stage.first("select owner from intents limit 1");
     const { out, err } = await run(`list intents --owner ${owner}`, 80);

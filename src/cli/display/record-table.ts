@@ -1,10 +1,11 @@
 // A list of records for people: the columns that say most first, short addresses, and what a terminal leaves out.
+import { readMetadataName } from "../../explorer/metadata-name.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiOperation } from "../api-operation.ts";
 import type { Display } from "./display.ts";
 import { SHORT_HEX, shortenText } from "./plain-text.ts";
-import { formatField, TIME_NAME } from "./record.ts";
+import { formatField, formatValue, TIME_NAME } from "./record.ts";
 import {
   formatHead,
   formatRow,
@@ -26,6 +27,11 @@ const BACKGROUND =
   /^(?:fee|nonce|intent_type|chain_bid_id|protocol_fee_\w+|slippage_bps|avg_\w+|\w+_fills|size_bytes)$/;
 const ABOUT = /^(?:subject|schema_hash)$/;
 const WRITTEN = /^(?:block_number|created_at|updated_at)$/;
+
+const METADATA = "metadata_uri";
+// Hashes at the end of a row say less than the rest of a name.
+const NAME_WIDTH_MAX = 24;
+const URI = /^[a-z][a-z0-9+.-]*:/i;
 
 type Shown = {
   readonly names: readonly string[];
@@ -111,8 +117,8 @@ export class RecordTable {
     const chosen = ranked.filter((each) => !isBlank(each));
     const names = chosen.map(({ name }) => name);
     const columns = chosen.map(({ name, rank }) => ({
-      title: toTitle(name, names),
-      ...(rank <= 3 || TIME_NAME.test(name) ? { isWhole: true as const } : {}),
+      title: name === METADATA && rank < 7 ? "name" : toTitle(name, names),
+      ...(rank <= 3 || TIME_NAME.test(name) || name === METADATA ? { isWhole: true as const } : {}),
     }));
     const layOut = (isShort: boolean, width: number | null) =>
       layOutTable(
@@ -140,7 +146,7 @@ export class RecordTable {
     if (TIME_NAME.test(name)) return 3;
     // An amount with a symbol needs no token next to it, and one in raw units does.
     if (/(?:^|_)token$/.test(name)) return filled.some(isLongHex) ? 3 : 7;
-    if (/_uri$|^description$/.test(name)) return 7;
+    if (/_uri$|^description$/.test(name)) return filled.every((cell) => URI.test(cell)) ? 7 : 4;
     if (ABOUT.test(name) || filled.every((cell) => ADDRESS.test(cell))) return 5;
     return filled.every(isLongHex) ? 9 : 4;
   }
@@ -152,6 +158,10 @@ export class RecordTable {
     if (this.#available === null) return cell;
     // Seconds say nothing in a list, and make a column wider.
     if (TIME_NAME.test(name)) return cell.replace(/^(\d{4}-\d{2}-\d{2} \d{2}:\d{2}):\d{2}$/, "$1");
+    // The name says more than the beginning of the JSON that has it.
+    if (name === METADATA) {
+      return shortenText(formatValue(readMetadataName(record[name]) ?? record[name]), NAME_WIDTH_MAX);
+    }
     // The contracts have the address zero for none.
     if (cell === ZERO_ADDRESS) return "none";
     return isShort && LONG_HEX.test(cell) ? shortenText(cell, SHORT_HEX) : cell;
