@@ -50,6 +50,21 @@ describe("the report of an audit", () => {
     );
   });
 
+  it("fits a terminal of 80 columns, with notes and hashes below each other", () => {
+    const hashes = { ...difference(`0x${"12".repeat(32)}`), expected: `0x${"34".repeat(32)}` };
+    const notes = [
+      "the newest rows are compared with getAgent, the others with the stored events",
+      "a sample",
+    ];
+    const text = formatAuditReport(report([{ ...agents(1, [hashes]), notes }]), 80);
+    for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+    expect(text).toContain(`\nHash ${block.hash}\n`);
+    expect(text).toMatch(/\nagents {2}1,234 {12}1 {2}the newest .*\n {28}\S/);
+    expect(text).toContain(
+      `1 difference:\n\nagents 1: metadata_uri\nin the index  ${hashes.found}\nshould be     ${hashes.expected}\n`,
+    );
+  });
+
   it("shows the first twenty of many", () => {
     const many = Array.from({ length: 15 }, () => difference("ipfs://b"));
     const text = formatAuditReport(report([agents(1_500, many), agents(15, many)]));

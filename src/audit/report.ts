@@ -18,14 +18,19 @@ export function countDifferences(report: AuditReport): number {
   return report.results.reduce((sum, { differences }) => sum + differences, 0);
 }
 
-export function formatAuditReport(report: AuditReport): string {
+/** In lines of at most so many columns; null for a file or a program, which get whole rows. */
+export function formatAuditReport(report: AuditReport, columns: number | null = null): string {
   const { network, block, indexed, results } = report;
   const total = countDifferences(report);
-  const head = `Audit of ${network} at block ${block.number} (${block.hash}); indexed up to ${indexed}.`;
-  return [head, "", ...overview(results), "", ...details(results, total), ""].join("\n");
+  const head =
+    columns === null
+      ? [`Audit of ${network} at block ${block.number} (${block.hash}); indexed up to ${indexed}.`]
+      : [`Audit of ${network} at block ${block.number}; indexed up to ${indexed}.`, `Hash ${block.hash}`];
+  const lines = [...head, "", ...overview(results, columns), "", ...details(results, total, columns), ""];
+  return lines.join("\n");
 }
 
-function overview(results: readonly TableAuditResult[]): string[] {
+function overview(results: readonly TableAuditResult[], columns: number | null): string[] {
   const compared = results.reduce((sum, each) => sum + each.compared, 0);
   const differences = results.reduce((sum, each) => sum + each.differences, 0);
   return aligned(
@@ -40,10 +45,11 @@ function overview(results: readonly TableAuditResult[]): string[] {
       ["all", compared.toLocaleString("en"), differences.toLocaleString("en"), ""],
     ],
     [1, 2],
+    columns,
   );
 }
 
-function details(results: readonly TableAuditResult[], total: number): string[] {
+function details(results: readonly TableAuditResult[], total: number, columns: number | null): string[] {
   if (total === 0) return ["No difference."];
   const lines = results.flatMap(({ table, firstDifferences }) =>
     firstDifferences.map(({ key, column, found, expected, source }) => [
@@ -60,12 +66,22 @@ function details(results: readonly TableAuditResult[], total: number): string[] 
     total === 1
       ? "1 difference:"
       : `${total.toLocaleString("en")} differences${shown.length < total ? `, of which the first ${shown.length}` : ""}:`;
-  return [
-    heading,
+  if (columns === null) return [heading, "", ...aligned([...FIELDS], shown, [])];
+  // Both values may be hashes, which no terminal has next to each other.
+  const blocks = shown.map(([table, key, column, ...values]) => [
     "",
-    ...aligned(["table", "key", "column", "in the index", "should be", "according to"], shown, []),
-  ];
+    ...wrapWords(`${table} ${key}: ${column}`, columns),
+    ...aligned(
+      ["", ""],
+      values.map((value, index) => [`${FIELDS[index + 3]}`, value]),
+      [],
+      columns,
+    ).slice(1),
+  ]);
+  return [heading, ...blocks.flat()];
 }
+
+const FIELDS = ["table", "key", "column", "in the index", "should be", "according to"] as const;
 
 /** Text from the chain may contain terminal control characters. */
 function cell(text: string): string {
@@ -73,21 +89,34 @@ function cell(text: string): string {
   return harmless.length > CELL_LENGTH_MAX ? `${harmless.slice(0, CELL_LENGTH_MAX - 1)}…` : harmless;
 }
 
+/** The last column goes on below itself if it does not fit; its long words stay whole. */
 function aligned(
   head: readonly string[],
   rows: readonly (readonly string[])[],
   rightAligned: readonly number[],
+  available: number | null = null,
 ): string[] {
   const widths = head.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );
-  return [head, ...rows].map((row) =>
-    row
-      .map((text, column) => {
-        const width = widths[column] ?? 0;
-        return rightAligned.includes(column) ? text.padStart(width) : text.padEnd(width);
-      })
-      .join("  ")
-      .trimEnd(),
-  );
+  const start = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
+  return [head, ...rows].flatMap((row) => {
+    const cells = row.slice(0, -1).map((text, column) => {
+      const width = widths[column] ?? 0;
+      return rightAligned.includes(column) ? text.padStart(width) : text.padEnd(width);
+    });
+    const last = row.at(-1) ?? "";
+    const [first = "", ...others] = available === null ? [last] : wrapWords(last, available - start);
+    return [[...cells, first].join("  ").trimEnd(), ...others.map((line) => " ".repeat(start) + line)];
+  });
+}
+
+function wrapWords(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(" ")) {
+    const joined = lines.length === 0 ? word : `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && joined.length <= width) lines[lines.length - 1] = joined;
+    else lines.push(word);
+  }
+  return lines;
 }

@@ -30,6 +30,8 @@ export type CommandContext = {
   readonly log: Log;
   /** Writes to standard output: the result of the command, as opposed to its log. */
   readonly print: (text: string) => void;
+  /** The width of the terminal that the result goes to; null or absent if it goes to a file or a program. */
+  readonly columns?: number | null;
   /** Aborted on SIGTERM or SIGINT: finish what is in flight, then return. */
   readonly stop: AbortSignal;
   /** Shows how far long work is; absent if standard error is not a terminal, so that the log says it. */
@@ -42,7 +44,7 @@ export type CommandContext = {
 export type RunCommand = (context: CommandContext) => Promise<number>;
 
 /** The additional parts of commands that use the services rather than run them. They write no log. */
-export type ClientContext = Omit<CommandContext, "print" | "log" | "progress"> & {
+export type ClientContext = Omit<CommandContext, "print" | "log" | "progress" | "columns"> & {
   /** The operands: arguments without an option's name. */
   readonly operands: readonly string[];
   /** Filters and parameters of the API. An option of the command itself is never one of them. */

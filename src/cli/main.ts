@@ -109,10 +109,13 @@ async function run(host: Host, { print, closed }: Output): Promise<number> {
     isTerminal && environment.TERM !== "dumb" ? new ProgressLine(stderr, systemClock) : undefined;
   const above = <T>(write: () => T): T => (progress ? progress.writeAbove(write) : write());
   const terminal = isTerminal && ((text: string) => void above(() => stderr.write(text)));
-  const log = createLog({ name: command.name, level: config.logLevel, terminal });
+  // At a terminal a short command shows its result; a level that is set shows the log as well.
+  const isShort = isTerminal && command.isOperator === true && !environment.SEXTANT_LOG_LEVEL;
+  const level = isShort ? "warn" : config.logLevel;
+  const log = createLog({ name: command.name, level, terminal });
   try {
     const shown = { ...context, print: (text: string) => above(() => print(text)) };
-    return await (await command.load())({ ...shown, log, progress });
+    return await (await command.load())({ ...shown, columns: display.columns, log, progress });
   } finally {
     progress?.show("");
   }

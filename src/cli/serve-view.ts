@@ -72,9 +72,7 @@ export function formatServeBanner({ urls, states, dataFolder }: Banner): string 
     `    ${PROGRAM} list intents --url ${api}`,
     `    ${PROGRAM} watch --url ${api}`,
     "",
-    ...(portfolio
-      ? []
-      : ["  To sell wallet snapshots as well, set RPC_URL_8453 and PAY_TO: see docs/portfolio.md"]),
+    ...(portfolio ? [] : ["  To sell wallet snapshots too, set RPC_URL_8453 and PAY_TO: docs/portfolio.md"]),
     "  Press Ctrl-C to stop; the next start resumes from here.",
     "",
     "",
@@ -100,7 +98,7 @@ function formatDeployments(api: string, states: readonly ShownDeployment[]): rea
   const nameWidth = Math.max(17, width(lines.map(({ name }) => name)));
   const urlWidth = width(lines.map(({ url }) => url));
   return [
-    `  Sextant serves ${states.length} deployments, the first one at the root: ${api}/deployments`,
+    `  Sextant serves ${states.length} deployments: ${api}/deployments`,
     "",
     ...lines.map(({ name, url, rest }) => `  ${name.padEnd(nameWidth)}  ${url.padEnd(urlWidth)}  ${rest}`),
     "",

@@ -202,6 +202,7 @@ it("the banner of `serve` has the URL and the block of each deployment", async (
   const banner = formatServeBanner({ urls: new Map([["api", "http://api.test"]]), states, dataFolder: null });
   expect(banner).toMatch(/^ {2}one +http:\/\/api\.test\/docs +chain 1, block 5$/m);
   expect(banner).toMatch(/^ {2}second-one +http:\/\/api\.test\/d\/second-one\/docs +chain 2, block 5$/m);
+  for (const line of banner.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   expect(createServeStatus()(states)).toMatch(/one waiting for a node · second-one waiting for a node/);
 });
 
@@ -223,6 +224,24 @@ describe("a terminal", () => {
     expect(await ended).toMatchObject({ code: 0 });
     expect(written.err).toMatch(/^\[\d\d:\d\d:\d\d\] INFO: cli: (?:Indexer|Indexing API) is listening$/m);
     expect(written.err).not.toContain('{"level"');
+  });
+
+  it("shows results of short commands within 80 columns, and their log only with a level", async () => {
+    const run = (command: string, given: Readonly<Record<string, string>> = {}) =>
+      startSextantInProcess(command.split(" "), { ...environment, TERM: "dumb", ...given }, undefined, 80)
+        .ended;
+    const folder = join(await createTestFolder(), "exported-files-of-a-long-name");
+    const deployments = await run("deployments");
+    expect(deployments.out).toMatch(
+      /^one\n {2}chain 1, block 5, .* schema sextant\nsecond-one\n {2}chain 2, /,
+    );
+    for (const { code, out, err } of [deployments, await run(`export --parquet ${folder}`)]) {
+      expect([code, err]).toEqual([0, expect.not.stringContaining("INFO")]);
+      const words = out.split("\n").map((line) => line.trim());
+      for (const line of words) expect(line.includes(" ") ? line.length : 0).toBeLessThanOrEqual(80);
+    }
+    const logged = await run(`export --parquet ${folder}-2`, { SEXTANT_LOG_LEVEL: "info" });
+    expect(logged.err).toContain("INFO");
   });
 });
 

@@ -12,7 +12,7 @@ import type { Database } from "../../store/postgres/database.ts";
 import { type RunCommand, readIntegerOption } from "../command.ts";
 import { assertNodes, chooseDeployment } from "../installation.ts";
 
-export const auditCommand: RunCommand = async ({ environment, options, log, stop, print }) => {
+export const auditCommand: RunCommand = async ({ environment, options, log, stop, print, columns }) => {
   const block = readIntegerOption(options, "block", 0);
   const sample = readIntegerOption(options, "sample", 1);
   const chosen = await chooseDeployment({ environment, options });
@@ -29,7 +29,7 @@ export const auditCommand: RunCommand = async ({ environment, options, log, stop
     const { database, close } = await openConfiguredDatabase(config, log, "audit");
     try {
       const report = await runAudit({ database, deployment, rpc, block, sample, log, stop });
-      print(formatAuditReport(report));
+      print(formatAuditReport(report, columns ?? null));
       await recordReport(database, report, log);
       return countDifferences(report) === 0 ? 0 : 1;
     } finally {

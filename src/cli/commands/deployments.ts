@@ -15,6 +15,7 @@ import {
   useSchema,
 } from "../../store/postgres/drop-schema.ts";
 import { type CommandContext, type RunCommand, readStringOption } from "../command.ts";
+import { fitText, hangLines, toPlainText } from "../display/plain-text.ts";
 import { chooseDeployments, type InstalledDeployment, toSchema } from "../installation.ts";
 
 type DatabaseConfig = Config<typeof databaseSettings>;
@@ -35,7 +36,7 @@ export const deploymentsCommand: RunCommand = async (context) => {
 };
 
 async function list(
-  { print }: CommandContext,
+  { print, columns }: CommandContext,
   config: DatabaseConfig,
   installed: readonly InstalledDeployment[],
   database: Database,
@@ -44,13 +45,13 @@ async function list(
   const stored = new Set([config.databaseSchema, ...siblings.map(({ name }) => name)]);
   for (const { name, databaseSchema: schema, deployment } of installed) {
     const state = stored.has(schema) ? await describeState(database, schema) : NOTHING_INDEXED;
-    print(formatLine(name, { schema, chain: `chain ${deployment.chainId}`, state }));
+    print(formatLine({ name, schema, chain: `chain ${deployment.chainId}`, state }, columns));
     stored.delete(schema);
   }
   for (const { name: schema, isOwn } of siblings.filter((each) => stored.has(each.name))) {
     const state = isOwn ? await describeState(database, schema) : "not read: another database user owns it";
     const name = schema.slice(config.databaseSchema.length + 1).replaceAll("_", "-");
-    print(formatLine(name, { schema, chain: "not configured", state }));
+    print(formatLine({ name, schema, chain: "not configured", state }, columns));
   }
   return 0;
 }
@@ -77,10 +78,14 @@ function formatPosition({ checkpoint, lag }: IndexPosition): string {
   return `block ${checkpoint.block.number}, ${lag ? `${lag.blocks} behind` : "no indexer"}`;
 }
 
-type Line = { readonly schema: string; readonly chain: string; readonly state: string };
+type Line = Readonly<Record<"name" | "schema" | "chain" | "state", string>>;
 
-function formatLine(name: string, { schema, chain, state }: Line): string {
-  return `${[name.padEnd(20), `schema ${schema.padEnd(28)}`, chain.padEnd(16), state].join("  ")}\n`;
+function formatLine({ name, schema, chain, state }: Line, columns: CommandContext["columns"]): string {
+  if (!columns) {
+    return `${[name.padEnd(20), `schema ${schema.padEnd(28)}`, chain.padEnd(16), state].join("  ")}\n`;
+  }
+  const lines = fitText(toPlainText(`${chain}, ${state}, schema ${schema}`), columns, 2);
+  return [name, ...lines.map((line) => `  ${line}`), ""].join("\n");
 }
 
 async function drop(
@@ -119,7 +124,7 @@ async function drop(
 }
 
 async function dropLocked(
-  { print, options }: CommandContext,
+  { print, options, columns }: CommandContext,
   lock: Lock,
   { name, schema }: { readonly name: string; readonly schema: string },
 ): Promise<number> {
@@ -133,9 +138,8 @@ async function dropLocked(
       `The schema ${schema} has ${payments.toLocaleString("en")} records of payments: it is the default one of another installation, whose DATABASE_SCHEMA it is. Nothing was deleted.`,
     );
   }
-  print(
-    `The schema ${schema} has ${events.toLocaleString("en")} events, which an indexer can read again from the chain, and ${written.toLocaleString("en")} records that clients have written (documents, metadata, schemas, webhooks), which are nowhere else.\n`,
-  );
+  const contents = `The schema ${schema} has ${events.toLocaleString("en")} events, which an indexer can read again from the chain, and ${written.toLocaleString("en")} records that clients have written (documents, metadata, schemas, webhooks), which are nowhere else.\n`;
+  print(hangLines(contents, columns));
   if (options.yes !== true) {
     print("Nothing was deleted. Add --yes to delete all of it.\n");
     return 1;

@@ -210,7 +210,8 @@ it("names the variable of a port that is in use, in lines that fit the terminal"
   const { out } = await runSextantInProcess(["doctor"], environment, process.cwd(), 80);
   expect(out.replace(/\s+/g, " ")).toContain(`limited API_PORT ${port} on 127.0.0.1: listen EADDRINUSE`);
   expect(out.replace(/\s+/g, " ")).toContain("set API_PORT to a free port");
-  expect(out).toMatch(/^ {2}ok {7}INDEXER_PORT/m);
+  expect(out).toMatch(/^ {2}ok {7}INDEXER_PORT {6}\d/m);
+  expect(out).toMatch(/^ {2}ok {7}FACILITATOR_PORT {2}\d/m);
   expect(out).toMatch(/\n\n\d+ ok, \d+ limited, \d+ failed\.\n$/);
   for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });

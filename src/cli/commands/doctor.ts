@@ -19,7 +19,8 @@ import { hasOtherSettings, joinRun } from "../operator-database.ts";
 import { findRunFolder } from "../run-folder.ts";
 
 const PORTS = ["apiPort", "portfolioPort", "indexerPort", "facilitatorPort", "webhooksPort"] as const;
-const INDENT = 24;
+// Room for the longest name, FACILITATOR_PORT.
+const INDENT = 29;
 
 type Show = (found: readonly Finding[]) => Promise<void>;
 
@@ -171,5 +172,5 @@ function formatFinding({ subject, check, state, text }: Finding, isNew: boolean,
   const head = isNew ? `${display.style("bold", toPlainText(subject))}\n` : "";
   const mark = display.style(style, state) + " ".repeat("limited".length - state.length);
   const [first = "", ...rest] = lines.map((line, index) => (index === 0 ? line : " ".repeat(INDENT) + line));
-  return `${head}${[`  ${mark}  ${check.padEnd(INDENT - 12)} ${first}`, ...rest].join("\n")}\n`;
+  return `${head}${[`  ${mark}  ${check.padEnd(INDENT - 13)}  ${first}`, ...rest].join("\n")}\n`;
 }

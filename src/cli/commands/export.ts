@@ -13,6 +13,7 @@ import { openConfiguredDatabase } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { ensurePublication } from "../../store/postgres/publication.ts";
 import { type CommandContext, type RunCommand, readIntegerOption, readStringOption } from "../command.ts";
+import { hangLines } from "../display/plain-text.ts";
 import { INTERRUPTED, OutputError } from "../exit-codes.ts";
 import { chooseDeployment } from "../installation.ts";
 
@@ -73,7 +74,7 @@ async function exportParquet(
   database: Database,
   folder: string,
   chosen: { readonly to: number | null; readonly step: number | null; readonly wholeRanges: boolean },
-  { log, stop, print, progress }: CommandContext,
+  { log, stop, print, progress, columns }: CommandContext,
 ): Promise<number> {
   const common = { database, declaration: rowDeclaration, folder, log, clock: systemClock, signal: stop };
   const onProgress = (done: number, total: number) =>
@@ -81,10 +82,10 @@ async function exportParquet(
   const { manifest, added } = await runExport({ ...common, ...chosen, onProgress });
   progress?.show("");
   const rows = added.reduce((sum, file) => sum + file.rows, 0);
-  print(
+  const result =
     `Added ${count(added.length)} files with ${count(rows)} rows to ${folder}, which now has blocks ${manifest.from} to ${manifest.to - 1}.\n` +
-      `To query them, change to that folder and run: duckdb -init ${VIEWS_NAME}\n`,
-  );
+    `To query them, change to that folder and run: duckdb -init ${VIEWS_NAME}\n`;
+  print(hangLines(result, columns));
   return 0;
 }
 
@@ -93,10 +94,11 @@ function isFileError(error: unknown): error is Error {
   return error instanceof Error && !(error instanceof Fault) && "syscall" in error && "errno" in error;
 }
 
-async function verify(folder: string, { stop, print }: CommandContext): Promise<number> {
+async function verify(folder: string, { stop, print, columns }: CommandContext): Promise<number> {
   const { files, bytes, differences } = await verifyExport(folder, stop);
   if (differences.length === 0) {
-    print(`All ${count(files)} files of ${join(folder)} are as exported: ${count(bytes)} bytes.\n`);
+    const result = `All ${count(files)} files of ${join(folder)} are as exported: ${count(bytes)} bytes.\n`;
+    print(hangLines(result, columns));
     return 0;
   }
   print(differences.map((difference) => `${difference}\n`).join(""));

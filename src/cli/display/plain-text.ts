@@ -87,6 +87,14 @@ export function hangText(text: string, columns: number | null, indent = 2): stri
   return [first, ...wrapText(others.join(" "), columns - indent).map((line) => " ".repeat(indent) + line)];
 }
 
+/** Each line of a text so; null for no terminal. */
+export function hangLines(text: string, columns: number | null | undefined): string {
+  return text
+    .split("\n")
+    .flatMap((line) => hangText(line, columns ?? null))
+    .join("\n");
+}
+
 /** One line, or as many as a terminal of that width needs if the text follows an indent; null for no terminal. */
 export function fitText(text: string, columns: number | null, indent: number): string[] {
   return columns === null || widthOf(text) + indent <= columns ? [text] : wrapText(text, columns - indent);
