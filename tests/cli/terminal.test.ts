@@ -127,6 +127,19 @@ describe("a list", () => {
   });
 });
 
+it("adds the amounts of a submitted intent to its event at a terminal", async () => {
+  const line = "list events --type IntentSubmitted --limit 3";
+  const { out } = await run(line, 80);
+  expect(
+    out
+      .replace(/\s+/g, " ")
+      .match(
+        /Intent #\d+ submitted by 0x\w{4}…\w{4}: up to [\d,.…]+ (USDC|WETH) for at least [\d,.…]+ (USDC|WETH)/g,
+      ),
+  ).toHaveLength(3);
+  expect((await run(line, null)).out).not.toContain("up to");
+});
+
 describe("a record", () => {
   it("names rails, fees in percent and tokens at a terminal, and keeps the values of the API in a pipe", async () => {
     const { receipt_id: id } = await stage.first("select receipt_id from receipts order by 1 limit 1");
