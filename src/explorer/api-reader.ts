@@ -9,7 +9,7 @@ import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
 import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import { type RecordKind, recordRoute } from "./components.ts";
-import type { Head } from "./context.ts";
+import { type Head, shownNumber } from "./context.ts";
 import { type CsvSource, type List, type ListData, type RecordPage, recordsKey } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };
@@ -77,6 +77,11 @@ export class ApiReader {
   /** Throws if a reorg has replaced what was read. Call it once everything is read. */
   async verify(): Promise<void> {
     if (this.#isUnverified) await this.#readTogether([]);
+  }
+
+  /** The number of the block to show; null is the latest. */
+  get shownBlock(): string | null {
+    return shownNumber(this.#visit);
   }
 
   /** How many requests the page has left. */

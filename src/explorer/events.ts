@@ -52,10 +52,12 @@ export type EventPage = {
 
 export type EventsData = {
   readonly call: ApiCall;
-  /** In order, those after the shown block too. */
+  /** In order: the first and the newest up to the shown block, and some after it. */
   readonly events: readonly ListedEvent[];
-  /** Whether there are more than a page shows. */
-  readonly isCut: boolean;
+  /** The block before which some may be missing, up to the first ones; null if every one up to the shown block is read. */
+  readonly unreadBefore: string | null;
+  /** Whether some after the shown block may be missing. */
+  readonly isOpenEnded: boolean;
 };
 
 export type NewestEvents = {
@@ -96,8 +98,8 @@ export function getEvents(api: ApiReader, query: EventsQuery): Promise<ApiResult
 const PAGE_EVENTS = "1000";
 
 /**
- * The events that match, from a block on. Rare ones need several requests, since each looks through a limited number of
- * logs: as many are made as the page has left, but for those that it still needs.
+ * The events that match, from a block on. Each request looks through a limited number of logs: one reads the first
+ * events, and those that the page has left, but for those that it still needs, read backwards from the shown block.
  */
 export async function readEvents(
   api: ApiReader,
@@ -106,14 +108,40 @@ export async function readEvents(
   reserved = 0,
 ): Promise<EventsData> {
   const query = { ...filter, limit: PAGE_EVENTS };
-  const first = await getEvents(api, { ...query, from: fromBlock });
-  const events = [...first.body.events];
-  let last = first.body;
-  while (last.has_more && api.requestsLeft > reserved) {
-    last = (await getEvents(api, { ...query, from: last.progress.cursor })).body;
-    events.push(...last.events);
-  }
-  return { call: first.call, events, isCut: last.has_more };
+  const { call, body: first } = await getEvents(api, { ...query, from: fromBlock });
+  const { shownBlock: shown } = api;
+  const readUpTo = BigInt(first.progress.block_number);
+  const isOpenEnded = first.has_more && shown !== null;
+  if (!first.has_more || (shown !== null && readUpTo >= BigInt(shown)))
+    return { call, events: first.events, unreadBefore: null, isOpenEnded };
+  const newest: ListedEvent[] = [];
+  let position = shown;
+  let unreadBefore: string | null;
+  do {
+    const { body } = await getEvents(api, { ...query, from: position, order: "desc" });
+    newest.unshift(...body.events.toReversed());
+    position = body.progress.cursor;
+    const isWhole = !body.has_more || BigInt(body.progress.block_number) <= readUpTo + 1n;
+    unreadBefore = isWhole ? null : body.progress.block_number;
+  } while (unreadBefore !== null && api.requestsLeft > reserved);
+  const known = new Set(first.events.map(({ id }) => id));
+  const events = [...first.events, ...newest.filter(({ id }) => !known.has(id))];
+  return { call, events, unreadBefore, isOpenEnded };
+}
+
+/** The events of a record whose state they explain, so that none is missing, however few logs were looked through. */
+export function asExplained(data: EventsData, isExplained: boolean): EventsData {
+  return isExplained ? { ...data, unreadBefore: null } : data;
+}
+
+/** The newest events up to the shown block, none of them missing; in order. */
+export function newestEvents(
+  { events, unreadBefore }: EventsData,
+  page: Pick<PageContext, "head">,
+): readonly ListedEvent[] {
+  return eventsUpTo(events, page).filter(
+    ({ block_number }) => unreadBefore === null || BigInt(block_number) >= BigInt(unreadBefore),
+  );
 }
 
 /** The newest events up to the shown block, newest first. */

@@ -22,6 +22,7 @@ import {
   eventsUpTo,
   eventTable,
   type ListedEvent,
+  newestEvents,
 } from "./events.ts";
 import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
 import { shorten, splitWords } from "./format.ts";
@@ -135,37 +136,46 @@ export function recordCard<T>(
   return card(title, html`${recordFacts(items, record, page, published)}${more}${sourceLinks(page, call)}`);
 }
 
-/** The changes around the shown block; unknown if not all events are read. */
+/** The changes around the shown block; unknown if an event that is not read may be one. */
 export function changesWithin(data: EventsData, page: PageContext): Changes | undefined {
-  return data.isCut ? undefined : changesOf(data.events, page);
+  const { events, unreadBefore, isOpenEnded } = data;
+  const from = BigInt(unreadBefore ?? 0);
+  const known = changesOf(
+    events.filter(({ block_number }) => BigInt(block_number) >= from),
+    page,
+  );
+  const isUnknown =
+    (known.previous === null && unreadBefore !== null) || (known.next === null && isOpenEnded);
+  return isUnknown ? undefined : known;
 }
 
-/** The block at which reading stopped before the last one: there may be more events, or none. */
-export function unreadNotice({ isCut }: EventsData): Html | null {
-  return isCut
-    ? notice(
+/** Says before which block events may be missing. */
+export function unreadNotice({ unreadBefore }: EventsData): Html | null {
+  return unreadBefore === null
+    ? null
+    : notice(
         "info",
-        "Not looked through to the end: later events may be missing here; the API has all of them.",
-      )
-    : null;
+        html`Events before block ${number(unreadBefore)} may be missing here; the API has all of them.`,
+      );
 }
 
 const EVENTS_SHOWN = 8;
 
 /** The history of a record up to the shown block, newest first. */
 export function historyCard(data: EventsData, page: PageContext): Html {
-  const events = eventsUpTo(data.events, page);
+  const events = newestEvents(data, page);
   const shown = events.slice(-EVENTS_SHOWN).toReversed();
+  const isWhole = data.unreadBefore === null;
   const more =
-    !data.isCut && events.length > shown.length
+    events.length > shown.length
       ? notice(
           "info",
-          `These are the newest ${shown.length} of ${events.length} events; the API has all of them.`,
+          `These are the newest ${shown.length}${isWhole ? ` of ${events.length} events` : ""}; the API has all of them.`,
         )
       : unreadNotice(data);
   const rows =
     shown.length === 0
-      ? !data.isCut && html`<p class="empty">No event at this block.</p>`
+      ? isWhole && html`<p class="empty">No event at this block.</p>`
       : eventTable(shown, page);
   return card("History", html`${more}${rows}${eventSource(page, data.call)}`);
 }

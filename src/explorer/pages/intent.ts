@@ -279,9 +279,13 @@ export const intentPage = defineRecordPage({
   loadById: async (api: ApiReader, id: string, request: PageRequest) => ({
     bids: await api.list(bidList, { params: { id }, query: { ...listQuery(request), limit: "100" } }),
   }),
-  load: async (api: ApiReader, { intent_id, block_number }: Intent) => ({
-    events: await readEvents(api, block_number, { intent: intent_id }),
-  }),
+  load: async (api: ApiReader, { intent_id, block_number }: Intent) => {
+    const events = await readEvents(api, block_number, { intent: intent_id });
+    const end = events.events.find(({ type }) => type === "IntentFilled" || type === "IntentCancelled");
+    // Nothing comes after its end: if that is among the first events, none is missing.
+    const isWhole = end !== undefined && BigInt(end.block_number) < BigInt(events.unreadBefore ?? 0);
+    return { events: isWhole ? { ...events, unreadBefore: null, isOpenEnded: false } : events };
+  },
   state: ({ record }) => status(record.status),
   lead: ({ record }, page) =>
     html`Swaps at most ${amount(page, record.amount_in_max, record.input_token)} for at least ${amount(page, record.amount_out_min, record.output_token)}.`,

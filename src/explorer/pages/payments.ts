@@ -18,9 +18,9 @@ import {
   time,
 } from "../components.ts";
 import type { PageContext } from "../context.ts";
-import { type EventsData, type ListedEvent, readEvents } from "../events.ts";
+import { asExplained, type EventsData, eventsUpTo, type ListedEvent, readEvents } from "../events.ts";
 import { type Item, recordFacts, writtenAt } from "../fields.ts";
-import { listCard, withoutColumns } from "../list.ts";
+import { listCard, type RecordPage, withoutColumns } from "../list.ts";
 import { disputeList, facilitatorList, receiptList } from "../lists.ts";
 import { exampleFrom } from "../page.ts";
 import { columns, defineRecordPage, lifeCard, lifeSteps, readAll, recordCard } from "../record-page.ts";
@@ -54,10 +54,9 @@ async function readPaymentEvents(api: ApiReader, payment: Payment): Promise<Even
     merchant: quote.merchant_id,
     service: quote.service_numeric_id,
   };
-  const [data, earlier] = await Promise.all([
-    readEvents(api, first, filter, 1),
-    readEarlierCommitments(api, quote),
-  ]);
+  // One request is for an earlier commitment.
+  const data = await readEvents(api, first, filter, 1);
+  const earlier = await readEarlierCommitments(api, quote);
   const unread = earlier.filter(({ block_number }) => BigInt(block_number) < BigInt(first));
   return { ...data, events: selectEvents([...unread, ...data.events], payment) };
 }
@@ -108,11 +107,32 @@ function selectEvents(
   });
 }
 
+/** Whether the events are all that made the receipt and its disputes what they are. */
+function explainsReceipt(
+  events: readonly ListedEvent[],
+  { fulfillment_hash }: Receipt,
+  disputes: RecordPage<Pick<Dispute, "dispute_id" | "status">>,
+): boolean {
+  const delivered = events.findLast(({ type }) => type === "FulfillmentRecorded")?.args.fulfillmentHash;
+  const has = (wanted: string, id: string) =>
+    events.some(({ type, args }) => type === wanted && args.disputeId === id);
+  return (
+    (isZeroHash(delivered) ? null : delivered) === fulfillment_hash &&
+    disputes.next === null &&
+    disputes.records.every(
+      ({ dispute_id: id, status: state }) =>
+        has("DisputeOpened", id) && (state === "OPEN" || has("DisputeResolved", id)),
+    )
+  );
+}
+
+const isZeroHash = (value: unknown) => value === undefined || /^0x0*$/.test(String(value));
+
 const REJECTED = "2";
 
 function toStep({ type, args }: ListedEvent, page: PageContext) {
   const dispute = () => recordLink(page, "dispute", String(args.disputeId));
-  const isWithdrawn = /^0x0*$/.test(String(args.fulfillmentHash));
+  const isWithdrawn = isZeroHash(args.fulfillmentHash);
   switch (type) {
     case "QuoteCommitted":
       return { title: "Quoted" };
@@ -256,8 +276,10 @@ export const receiptPage = defineRecordPage({
   id: "receipt_id",
   documents: ["result_hash", "resource_hash", "fulfillment_hash"],
   findExample: exampleFrom("/disputes?limit=1", "receipt_id"),
-  load: async (api: ApiReader, { receipt_id, quote_hash, facilitator, block_number }: Receipt) => {
-    const { quote, disputes, facilitatorId } = await readAll({
+  load: async (api: ApiReader, record: Receipt) => {
+    const { receipt_id, quote_hash, facilitator, block_number } = record;
+    const { quote, disputes, facilitatorId, head } = await readAll({
+      head: api.head(),
       quote: api.get<Quote>("/quotes/:quoteHash", {
         params: { quoteHash: quote_hash },
         query: { include: "provenance" },
@@ -266,7 +288,9 @@ export const receiptPage = defineRecordPage({
       facilitatorId: findFacilitatorId(api, facilitator),
     });
     const payment = { quote: quote.body, receiptId: receipt_id, receiptBlocks: [block_number] };
-    return { disputes, facilitatorId, events: await readPaymentEvents(api, payment) };
+    const events = await readPaymentEvents(api, payment);
+    const isExplained = explainsReceipt(eventsUpTo(events.events, { head }), record, disputes);
+    return { disputes, facilitatorId, events: asExplained(events, isExplained) };
   },
   state: ({ record, disputes }) => {
     const isOpen = disputes.records.some((each) => each.status === "OPEN");
@@ -322,7 +346,7 @@ export const disputePage = defineRecordPage({
   id: "dispute_id",
   documents: ["reason_hash", "resolution_hash"],
   findExample: exampleFrom("/disputes?limit=1", "dispute_id"),
-  load: async (api: ApiReader, { dispute_id, receipt_id, block_number }: Dispute) => {
+  load: async (api: ApiReader, { dispute_id, receipt_id, block_number, status }: Dispute) => {
     const receipt = await api.get<DisputedReceipt>("/receipts/:id", { params: { id: receipt_id } });
     const data = await readEvents(api, block_number, {
       type: "DisputeOpened,DisputeResolved",
@@ -330,7 +354,8 @@ export const disputePage = defineRecordPage({
       service: receipt.body.service_numeric_id,
     });
     const events = data.events.filter(({ args }) => args.disputeId === dispute_id);
-    return { receipt, events: { ...data, events } };
+    const isExplained = status === "OPEN" || events.some(({ type }) => type === "DisputeResolved");
+    return { receipt, events: asExplained({ ...data, events }, isExplained) };
   },
   state: ({ record }) => status(record.status),
   lead: ({ record, receipt }, page) =>

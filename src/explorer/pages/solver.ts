@@ -7,16 +7,16 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import { amount, card, notice, number, recordLink, totals, withNoun } from "../components.ts";
-import { type PageContext, type PageRequest, shownNumber } from "../context.ts";
-import { type EventsData, eventsUpTo, type ListedEvent, readEvents, readNewestEvents } from "../events.ts";
+import { amount, card, number, recordLink, totals, unknown, withNoun } from "../components.ts";
+import type { PageContext } from "../context.ts";
+import { type EventsData, type ListedEvent, newestEvents, readEvents } from "../events.ts";
 import { activeStatus, type Item, registeredIn } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
 import { deadlineOf, percent, seconds } from "../lists.ts";
 import { padKeys } from "../pad-keys.ts";
 import { findFirst } from "../page.ts";
-import { changesWithin, columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
+import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver>;
@@ -57,28 +57,19 @@ async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Pro
   return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => bid_id)));
 }
 
-/** The newest events, in the order of the chain. */
-async function readRecent(api: ApiReader, solver: string, block: string | null): Promise<EventsData> {
-  const { call, events, next } = await readNewestEvents(api, { solver, from: block, limit: "1000" });
-  return { call, events: events.toReversed(), isCut: next !== null };
-}
-
-/** Reads the newest events too if the solver has more than a page reads. */
-async function load(api: ApiReader, { solver_id, block_number }: Solver, request: PageRequest) {
+async function load(api: ApiReader, { solver_id, block_number }: Solver) {
   // Two requests are for the last blocks and the intents.
   const events = await readEvents(api, block_number, { solver: solver_id }, 2);
-  const head = await api.head();
-  const recent = events.isCut ? await readRecent(api, solver_id, shownNumber(request)) : null;
-  const shown = eventsUpTo((recent ?? events).events, { head });
-  const ids = new Set([...newestFills(shown), ...newestBids(shown)].map(idOf));
+  const newest = newestEvents(events, { head: await api.head() });
+  const ids = new Set([...newestFills(newest), ...newestBids(newest)].map(idOf));
   const [selected, found] = await Promise.all([
-    findSelected(api, shown),
+    findSelected(api, newest),
     Promise.all(padKeys(ids, 2 * ROWS_SHOWN).map((id) => api.findRecord<Intent>("intent", id))),
   ]);
   const intents: Intents = new Map(
     found.flatMap((each) => (each === null ? [] : [[each.body.intent_id, each.body]])),
   );
-  return { events, recent, intents, selected };
+  return { events, intents, selected };
 }
 
 function performance(solver: Solver, page: PageContext): Html {
@@ -102,21 +93,23 @@ function performance(solver: Solver, page: PageContext): Html {
   ]);
 }
 
-/** The bond after each change, the newest first. */
+/** The bond after each change, the newest first. The change itself is unknown if the bond before it is. */
 function bondChanges(events: readonly ListedEvent[]) {
   const changes = events.filter(({ type }) => type === "SolverRegistered" || type === "SolverBondChanged");
   const bonds = changes.map(({ args }) => BigInt(String(args.bond)));
   return changes
     .map((event, index) => {
       const bond = bonds[index] ?? 0n;
-      return { ...event, bond, added: bond - (bonds[index - 1] ?? 0n) };
+      const before = event.type === "SolverRegistered" ? 0n : (bonds[index - 1] ?? null);
+      return { ...event, bond, added: before === null ? null : bond - before };
     })
     .toReversed();
 }
 
-function bondHistory(events: readonly ListedEvent[], page: PageContext): Html {
-  const changes = bondChanges(events);
-  if (changes.length === 0) return html`<p class="empty">No change of the bond is known at this block.</p>`;
+function bondHistory(data: EventsData, page: PageContext): Html {
+  const changes = bondChanges(newestEvents(data, page));
+  if (changes.length === 0)
+    return html`<p class="empty">No change of the bond ${data.unreadBefore === null ? "is known at this block" : html`since block ${number(data.unreadBefore)}`}.</p>`;
   const most = changes.reduce((largest, { bond }) => (bond > largest ? bond : largest), 0n);
   const chart =
     changes.length > 1 &&
@@ -128,7 +121,7 @@ function bondHistory(events: readonly ListedEvent[], page: PageContext): Html {
     [
       ["Block", "block_number"],
       ["Time", "block_timestamp"],
-      ["Change", ({ added }) => signed(added, ZERO_ADDRESS, page), "number"],
+      ["Change", ({ added }) => (added === null ? unknown() : signed(added, ZERO_ADDRESS, page)), "number"],
       ["Bond after it", ({ bond }) => amount(page, bond.toString(), ZERO_ADDRESS), "number"],
     ],
     changes,
@@ -237,23 +230,11 @@ export const solverPage = defineRecordPage({
   state: ({ record }) => activeStatus(record.active),
   lead: () => "Competes for intents with bids, and fills those whose owner selects it.",
   main: (data, page) => {
-    const { record, events, recent, intents } = data;
-    const source = recent ?? events;
-    const newest = eventsUpTo(source.events, page);
-    const cut =
-      recent !== null &&
-      notice(
-        "info",
-        html`The events of this solver are not looked through to the end. Fills and bids are the newest, the bond is that of the first events; the API has all of them.`,
-      );
-    return html`${performance(record, page)}${cut}${unreadNotice(source)}
-${columns(recordCard("Record", RECORD, data, page), card("Bond", bondHistory(eventsUpTo(events.events, page), page)))}
-${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, source.call)}`)}
-${card("Newest bids", html`${bidTable(newest, data, page)}${sourceLinks(page, source.call)}`)}`;
-  },
-  // Before the last blocks there are others: among them the first has a previous change that is not read.
-  changes: ({ events, recent }, page) => {
-    const known = changesWithin(recent ?? events, page);
-    return recent !== null && known?.previous === null ? undefined : known;
+    const { record, events, intents } = data;
+    const newest = newestEvents(events, page);
+    return html`${performance(record, page)}${unreadNotice(events)}
+${columns(recordCard("Record", RECORD, data, page), card("Bond", bondHistory(events, page)))}
+${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, events.call)}`)}
+${card("Newest bids", html`${bidTable(newest, data, page)}${sourceLinks(page, events.call)}`)}`;
   },
 });

@@ -20,7 +20,7 @@ import {
   totals,
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
-import { type ListedEvent, readEvents } from "../events.ts";
+import { asExplained, type ListedEvent, readEvents } from "../events.ts";
 import { activeStatus, type Item, registeredIn, timeAndBlock } from "../fields.ts";
 import { renderForeignText, visibleText } from "../foreign-text.ts";
 import { shareOf, shorten } from "../format.ts";
@@ -54,7 +54,8 @@ export const attestationPage = defineRecordPage({
   include: "provenance",
   id: "attestation_id",
   findExample: exampleFrom("/attestations?limit=1", "attestation_id"),
-  load: async (api: ApiReader, { attestation_id, attester, block_number, schema_hash }: Attestation) => {
+  load: async (api: ApiReader, record: Attestation) => {
+    const { attestation_id, attester, block_number, schema_hash } = record;
     const type = "AttestationSubmitted,AttestationRevoked";
     const { events, ...others } = await readAll({
       schema: api.findRecord<AttestationSchema>("schema", schema_hash),
@@ -62,7 +63,8 @@ export const attestationPage = defineRecordPage({
       events: readEvents(api, block_number, { account: attester, type }),
     });
     const own = events.events.filter(({ args }) => args.id === attestation_id);
-    return { ...others, events: { ...events, events: own } };
+    const isExplained = !record.revoked || own.some((each) => each.type === "AttestationRevoked");
+    return { ...others, events: asExplained({ ...events, events: own }, isExplained) };
   },
   state: ({ record }) => attestationState(record.revoked),
   lead: ({ schema }) =>
