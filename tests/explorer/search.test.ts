@@ -54,6 +54,8 @@ describe("by id", () => {
   it("finds agents and blocks", async () => {
     expectFound(await search("agent 1"), "Agent", "/agents", "1");
     expect(await search("block 5")).toBe("/explorer/blocks/5");
+    expect(await search(String(stage.head))).toBe(`/explorer/blocks/${stage.head}`);
+    expect(await search("1")).toContain('Block <code title="1">');
     expect(await search(`block ${stage.head + 1}`)).toContain("Nothing has this id");
     expect(await search("block 999999999999999999999999")).toContain("Nothing has this id");
   });
@@ -194,10 +196,23 @@ describe("by name", () => {
     expect(shown.map(([, given]) => given)).toEqual(["Quay-2", "quay-23", "x-quay-2"]);
   });
 
-  it("looks through a hundred of a kind at a time, says so, and leads on until all were looked through", async () => {
+  it("finds the tokens and contracts of the deployment", async () => {
+    for (const [text, kind, label] of [
+      ["usdc", "Token", "USDC"],
+      ["IntentBook", "Contract", "IntentBook"],
+    ] as const) {
+      const listed = await search(text);
+      expect(listed).toMatch(
+        new RegExp(`<li>${kind} <a [^>]*href="/explorer/accounts/0x[0-9a-f]{40}"><span[^>]*>${label}<`),
+      );
+      expect(listed).not.toContain("No name that was looked through");
+    }
+  });
+
+  it("looks through five hundred of a kind for a name, says so, and leads on until all were looked through", async () => {
     await stage.database.query({
       text: `insert into agents select (jsonb_populate_record(a, jsonb_build_object('agent_id', 1000 + n, 'metadata_uri', $1::text))).*
-        from (select a from agents a where valid_to is null limit 1) one(a), generate_series(1, 230) n`,
+        from (select a from agents a where valid_to is null limit 1) one(a), generate_series(1, 730) n`,
       values: [dataUri("One of many")],
     });
     await stage.database.query({
@@ -208,14 +223,23 @@ describe("by name", () => {
     for (let requests = 1; ; requests += 1) {
       const text = await (await stage.get(path)).text();
       if (text.includes("Oldest of them")) {
-        expect(requests).toBe(3);
+        expect(requests).toBe(2);
         expect(text).toContain('href="/explorer/agents/1"');
         break;
       }
-      expect(text).toContain("There are more names: looked through those of 100 agents");
+      expect(text).toContain("There are more names: looked through those of 500 agents");
       const [, next = ""] = /rel="next" href="([^"]+)"/.exec(text) ?? [];
       path = next.replaceAll("&amp;", "&");
     }
+    // Among the newest hundred a name that is exactly the text is enough; others follow it.
+    await stage.database.query({
+      text: "update agents set metadata_uri = $1 where agent_id = 1400",
+      values: [dataUri("Many")],
+    });
+    const exact = await search("many");
+    expect(/<bdi class="foreign">[^<]*<\/bdi><\/li>/.exec(exact)?.[0]).toBe(
+      '<bdi class="foreign">Many</bdi></li>',
+    );
     const many = await search("one of many");
     expect(many.match(/One of many/g)).toHaveLength(100);
     expect(many).toContain("Search the next ones");

@@ -3,7 +3,7 @@ import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { card, notice, type RecordKind, recordPath } from "../components.ts";
+import { addressLink, card, notice, type RecordKind, recordPath } from "../components.ts";
 import { type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
 import { renderForeignText } from "../foreign-text.ts";
 import { shorten, splitWords } from "../format.ts";
@@ -87,9 +87,11 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
   const isWanted = ({ kind }: { readonly kind: RecordKind }) => isKind(kind);
   const hex = text.toLowerCase();
   if (UINT.test(text)) {
-    const records = await findRecords(api, BY_ID.filter(isKind), text);
-    const block = wanted === "block" ? await findBlock(api, text) : [];
-    return { text, kind: "id", records: [...block, ...records] };
+    const [records, block] = await Promise.all([
+      findRecords(api, BY_ID.filter(isKind), text),
+      isKind("block") ? findBlock(api, text) : [],
+    ]);
+    return { text, kind: "id", records: [...records, ...block] };
   }
   if (/^0x[0-9a-f]{40}$/.test(hex)) {
     const roles = await findByRole(api, BY_ADDRESS.filter(isWanted), hex);
@@ -110,8 +112,10 @@ async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
 
 // Shorter texts are in most names.
 const NAME_LENGTH_MIN = 2;
-// As many as the API has in a page: it has no index of names, so that a search looks through one page of each list.
-const NAMED_RECORDS = "100";
+// As many as the API has in a page. It has no index of names, so that a search looks through pages of each list.
+const NAMED_RECORDS = 100;
+// Pages of each list that are looked through as one statement if no name in the first page is exactly the text.
+const FURTHER_PAGES = 4;
 // More than that calls for a longer part of the name.
 const FOUND_NAMES_MAX = 100;
 
@@ -144,24 +148,65 @@ function readPosition(from: string | undefined): readonly (string | null)[] {
   return cursors;
 }
 
-/** Records among one page of each list whose name contains the text. */
-async function findByName(api: ApiReader, text: string, from: string | undefined): Promise<NameSearch> {
-  const wanted = foldCase(text);
-  const position = readPosition(from);
-  const lists = await Promise.all(
-    NAMED.map(async ([route, kind, id, nameField], index) => {
+type NamedRecords = {
+  readonly list: (typeof NAMED)[number];
+  readonly records: readonly ApiRecord[];
+  readonly next: string | null;
+};
+
+/** So many pages of each list from a position on, as one statement. */
+function readNamed(api: ApiReader, position: readonly (string | null)[], pages: number) {
+  return Promise.all(
+    NAMED.map(async (list, index): Promise<NamedRecords> => {
       const cursor = position[index];
-      if (cursor === "") return { kind, id, nameField, records: [], next: null };
-      const page = await api.records<ApiRecord>({ route }, { query: { limit: NAMED_RECORDS, cursor } });
-      return { ...page, kind, id, nameField };
+      if (cursor === "") return { list, records: [], next: null };
+      const read = await Promise.all(
+        Array.from({ length: pages }, (_, at) => {
+          const offset = at === 0 ? null : String(at * NAMED_RECORDS);
+          const query = { limit: String(NAMED_RECORDS), cursor, offset };
+          return api.records<ApiRecord>({ route: list[0] }, { query });
+        }),
+      );
+      // A page of large records ends early, and the next by number would leave some out.
+      const last = read.findIndex(({ records }) => records.length < NAMED_RECORDS);
+      const kept = last === -1 ? read : read.slice(0, last + 1);
+      return { list, records: kept.flatMap(({ records }) => records), next: kept.at(-1)?.next ?? null };
     }),
   );
+}
+
+/** Records among the first pages of each list whose name contains the text. */
+async function findByName(api: ApiReader, text: string, from: string | undefined): Promise<NameSearch> {
+  const wanted = foldCase(text);
+  const first = await readNamed(api, readPosition(from), 1);
+  const found = await matchNames(api, first, wanted);
+  const isDone = first.every(({ next }) => next === null) || found.some((each) => rankOf(each, wanted) === 0);
+  const further = isDone ? null : await readNamed(api, positionAfter(first), FURTHER_PAGES);
+  const records = further === null ? found : [...found, ...(await matchNames(api, further, wanted))];
+  const ends = further ?? first;
+  return {
+    records: records.toSorted((a, b) => rankOf(a, wanted) - rankOf(b, wanted)),
+    searched: first.map(({ list: [, kind], records: { length } }, index) => ({
+      kind,
+      count: length + (further?.[index]?.records.length ?? 0),
+    })),
+    next: ends.some(({ next }) => next !== null) ? positionAfter(ends).join(".") : null,
+  };
+}
+
+const positionAfter = (lists: readonly NamedRecords[]) => lists.map(({ next }) => next ?? "");
+
+async function matchNames(
+  api: ApiReader,
+  lists: readonly NamedRecords[],
+  wanted: string,
+): Promise<readonly FoundRecord[]> {
   const documents = await readDocumentNames(
     api,
     lists.flatMap(({ records }) => records),
   );
-  const records = lists.flatMap(({ kind, id, nameField, records: listed }) =>
-    listed.flatMap((record): FoundRecord[] => {
+  return lists.flatMap(({ list: [, kind, id, nameField], records }) =>
+    records.flatMap((record): FoundRecord[] => {
       const field = nameField && record[nameField];
       const names = [
         findName(record, documents),
@@ -171,11 +216,6 @@ async function findByName(api: ApiReader, text: string, from: string | undefined
       return name ? [{ kind, id: String(record[id]), name }] : [];
     }),
   );
-  return {
-    records: records.toSorted((a, b) => rankOf(a, wanted) - rankOf(b, wanted)),
-    searched: lists.map(({ kind, records: { length } }) => ({ kind, count: length })),
-    next: lists.some(({ next }) => next !== null) ? lists.map(({ next }) => next ?? "").join(".") : null,
-  };
 }
 
 /** The whole name before one that begins with the text, and that before any other. */
@@ -237,6 +277,19 @@ function resultItem({ kind, id, as, name }: FoundRecord, { text }: Found, page: 
     : html`<li><a href="${path}">${label}</a>${role}</li>`;
 }
 
+/** Tokens and contracts of the deployment whose name contains the text, each with its account. */
+function deployedItems({ text, names }: Found, page: PageContext): readonly Html[] {
+  if (names === undefined) return [];
+  const { tokens, contracts } = page.site.chain;
+  const named = [
+    ...Object.entries(tokens).map(([address, { symbol }]) => ["Token", symbol, address] as const),
+    ...Object.entries(contracts).map(([name, address]) => ["Contract", name, address] as const),
+  ];
+  return named
+    .filter(([, name]) => foldCase(name).includes(foldCase(text)))
+    .map(([label, , address]) => html`<li>${label} ${addressLink(page, address)}</li>`);
+}
+
 const HINTS: Readonly<Record<Found["kind"], string>> = {
   id: "Nothing has this id at this block.",
   address: "No record of this kind belongs to the address at this block.",
@@ -266,6 +319,7 @@ export const searchPage = definePage({
     const { text, kind, records } = found;
     const [only, ...others] = records;
     // Anyone may take any name: a person chooses among names, and sees that they are third-party text.
+    const deployed = page.query.from === undefined ? deployedItems(found, page) : [];
     const isOnly = only !== undefined && others.length === 0 && found.names === undefined;
     const path = isOnly ? recordPath(page, only.kind, only.id) : null;
     return {
@@ -273,11 +327,11 @@ export const searchPage = definePage({
       lead: text === "" ? "By id, address, hash or name." : html`For ${renderForeignText(text, 100)}`,
       ...(path === null ? {} : { redirect: path }),
       main: html`${
-        records.length === 0
+        records.length + deployed.length === 0
           ? notice("info", HINTS[kind])
           : card(
               "Found",
-              html`<ul class="results">${records.slice(0, FOUND_NAMES_MAX).map((each) => resultItem(each, found, page))}</ul>${records.length > FOUND_NAMES_MAX && html`<p class="soft note">The first ${FOUND_NAMES_MAX} of ${records.length}. Search for more of the name.</p>`}`,
+              html`<ul class="results">${deployed}${records.slice(0, FOUND_NAMES_MAX).map((each) => resultItem(each, found, page))}</ul>${records.length > FOUND_NAMES_MAX && html`<p class="soft note">The first ${FOUND_NAMES_MAX} of ${records.length}. Search for more of the name.</p>`}`,
             )
       }${nameNote(found, page)}`,
     };
