@@ -5,6 +5,7 @@ import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { readInput } from "../http/routes/reads.ts";
 import { Fault } from "../lib/fault.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
+import { findBlockAt } from "../schema/reads/block-at.ts";
 import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
 import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
 import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
@@ -82,6 +83,14 @@ export class ApiReader {
   /** The number of the block to show; null is the latest. */
   get shownBlock(): string | null {
     return shownNumber(this.#visit);
+  }
+
+  /** The block at a time, as a visitor writes it under this name. */
+  async findBlockAt(text: string, name: string): Promise<string> {
+    this.countRequest();
+    const { client } = this.#visit;
+    const { block } = await findBlockAt(this.#api.run, { text, name, client, nowMs: Date.now() });
+    return block.toString();
   }
 
   /** How many requests the page has left. */

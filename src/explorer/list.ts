@@ -6,7 +6,7 @@ import { type ApiCall, type ApiRecord, fillPath, findRoute, sourceLinks } from "
 import { card, notice } from "./components.ts";
 import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
 import { type Item, itemKind, itemValue } from "./fields.ts";
-import { formatNumber, splitWords } from "./format.ts";
+import { formatNumber, formatSeconds, splitWords } from "./format.ts";
 
 /** Records of the API that are also a file. */
 export type CsvSource = {
@@ -202,9 +202,14 @@ ${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, tra
 
 /** A form with every filter of the list's route. Without JavaScript too: it is a plain GET. */
 export function filterForm(list: FilteredList, page: PageContext): Html {
-  const parameters = filtersOf(findRoute(page.site.routes, list.route)).filter(
+  const { routes } = page.site;
+  const own = filtersOf(findRoute(routes, list.route)).filter(
     ({ name }) => list.filters?.includes(name) ?? true,
   );
+  // The route of events takes no time; on its page a time leads to a block, as on the pages of other lists.
+  const isTimed = list.filters?.includes("at") === true;
+  const time = filtersOf(findRoute(routes, "/intents")).filter(({ name }) => isTimed && name === "at");
+  const parameters = [...own, ...time];
   const fields = parameters.map((each) => filterField(each, list, page));
   // The field of the time says which block is shown, and without its text the form leads to the latest.
   const isByTime = page.asked !== null && parameters.some(({ name }) => name === "at");
@@ -234,9 +239,9 @@ function filterField(
   const invalid = problem !== null && html` aria-invalid="true" aria-describedby="${id}-problem"`;
   const input =
     options.length === 0
-      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(json)}"${invalid} autocomplete="off" spellcheck="false" autocapitalize="off">`
+      ? html`<input id="${id}" name="${name}" value="${value}" title="${description}" placeholder="${hints[name] ?? placeholderOf(json, page)}"${invalid} autocomplete="off" spellcheck="false" autocapitalize="off">`
       : html`<select id="${id}" name="${name}" title="${description}"${invalid}><option value="">${required ? "Choose" : "Any"}</option>${options.map(([option, label]) => html`<option value="${option}"${option === value && html` selected`}>${label}</option>`)}</select>`;
-  return html`<div class="field"><label for="${id}">${splitWords(name)}</label>${input}${name === "at" && ledTo(page)}${problem !== null && html`<p class="problem" id="${id}-problem">${problem}</p>`}</div>`;
+  return html`<div class="field"><label for="${id}">${splitWords(name.replace("_numeric", ""))}</label>${input}${name === "at" && ledTo(page)}${problem !== null && html`<p class="problem" id="${id}-problem">${problem}</p>`}</div>`;
 }
 
 /** The chosen value stays one of the options, although the page did not offer it. */
@@ -245,8 +250,10 @@ function withChosen(choices: readonly Choice[], value: string): readonly Choice[
   return isOffered ? choices : [...choices, [value, value]];
 }
 
-function placeholderOf(json: JsonSchema): string {
-  if (json["x-time"] === true) return "7d or 2026-11-10";
+/** The time of the shown block is one that the index has, however young it is. */
+function placeholderOf(json: JsonSchema, { head }: PageContext): string {
+  const day = formatSeconds(head.block_timestamp ?? "")?.iso.slice(0, 16);
+  if (json["x-time"] === true) return day === undefined ? "5m" : `5m or ${day}Z`;
   const pattern = typeof json.pattern === "string" ? json.pattern : "";
   if (pattern.includes("{40}")) return "0x… address";
   return pattern.includes("{64}") ? "0x… hash" : "Number";

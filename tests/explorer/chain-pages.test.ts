@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ApiReader } from "../../src/explorer/api-reader.ts";
 import { Fault } from "../../src/lib/fault.ts";
+import { formatMoment } from "../../src/lib/moment.ts";
 import { PinLostFault } from "../../src/schema/reads/read-together.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type ExplorerStage, openExplorerStage } from "./explorer-stage.ts";
@@ -276,6 +277,20 @@ describe("the list of events", () => {
     );
     expect(await open("/explorer/events?type=Strange", 400)).toContain("type must be names of events");
     expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
+  });
+
+  it("begins a list of events with a time, and shows the time that led to its block", async () => {
+    const { events = [] } = await read("/events?limit=1000");
+    const { block_timestamp } = events[Math.floor(events.length / 2)] ?? {};
+    const time = formatMoment(Number(block_timestamp));
+    const [first = 0] = blocksOf(await open(`/explorer/events?from=${time}`));
+    const found = events.find(({ block_number }) => Number(block_number) === first);
+    expect(found?.block_timestamp).toBe(block_timestamp);
+    expect(await open("/explorer/events?from=2026-13-01", 400)).toContain("from must be a time such as");
+    const { headers } = await stage.get(`/explorer/events?at=${time}`);
+    const shown = await open(headers.get("location") ?? "");
+    expect(shown).toContain(`name="at" value="${time}"`);
+    expect(Math.max(...blocksOf(shown))).toBeLessThanOrEqual(Number(first));
   });
 
   it("the list of events stops at the block that is shown", async () => {

@@ -1,5 +1,6 @@
 // Events of the protocol: the newest first, or in the order of the chain from a given position on; and those of a block.
 import { type Html, html } from "../../lib/html.ts";
+import { isMoment } from "../../lib/moment.ts";
 import { EVENT_TYPES } from "../../protocol/event-filter.ts";
 import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
@@ -46,7 +47,8 @@ async function load(api: ApiReader, request: PageRequest): Promise<FoundEvents> 
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]));
   const isNewestFirst = query.order === "desc" || (query.order ?? query.from) === undefined;
   const order = isNewestFirst ? "desc" : undefined;
-  const from = query.from ?? (isNewestFirst ? shownNumber(request) : "genesis");
+  const given = query.from ?? (isNewestFirst ? shownNumber(request) : "genesis");
+  const from = given !== null && isMoment(given) ? await api.findBlockAt(given, "from") : given;
   const read = (position: string | null, limit: number) =>
     getEvents(api, { ...filter, from: position, order, limit: String(limit) });
   const first = await read(from, SHOWN_EVENTS_MAX);
@@ -63,11 +65,11 @@ async function load(api: ApiReader, request: PageRequest): Promise<FoundEvents> 
 
 const eventFilters: FilteredList = {
   route: "/events",
-  filters: [...FILTERS, "from"],
+  filters: [...FILTERS, "from", "at"],
   hints: {
     ...Object.fromEntries(SUBJECTS.map((name) => [name, "Id"])),
     account: "0x… address",
-    from: "genesis, head or block",
+    from: "genesis, head, block or 5m",
   },
   choices: { type: () => EVENT_TYPES.map((type) => [type, splitWords(type)] as const) },
   // A cursor that leads backwards is not a filter, and cannot be used with the order of the chain.

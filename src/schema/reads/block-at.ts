@@ -45,6 +45,8 @@ type FoundBlock = AtBlock & {
 
 type BlockAtOptions = {
   readonly text: string;
+  /** The parameter that has the text, for errors. */
+  readonly name?: string;
   readonly client: string;
   readonly nowMs: number;
   /** A server that has not reached this block would call a later time unknown. */
@@ -54,9 +56,9 @@ type BlockAtOptions = {
 /** Rejects with INPUT_INVALID for a text that is not a time, the future, and a time that the index does not have. */
 export async function findBlockAt(
   run: RunRead,
-  { text, client, nowMs, atLeast = null }: BlockAtOptions,
+  { text, name = "at", client, nowMs, atLeast = null }: BlockAtOptions,
 ): Promise<FoundBlock> {
-  const seconds = parseMoment(text, "at", nowMs);
+  const seconds = parseMoment(text, name, nowMs);
   const statement = { sql: findStatement(String(seconds)), cost: "quick", client, atLeast } as const;
   return run(statement, (head, rows) => {
     const found = toFirstRecord<TimedHead>(rows);
