@@ -21,7 +21,7 @@ import {
 import { type Changes, linkTo, type PageContext } from "./context.ts";
 import type { Item } from "./fields.ts";
 import { renderForeignText } from "./foreign-text.ts";
-import { splitWords } from "./format.ts";
+import { formatSeconds, splitWords } from "./format.ts";
 import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
 import { namedLink } from "./record-names.ts";
 
@@ -187,7 +187,8 @@ function showPart(page: PageContext, part: SentencePart): Html | string {
     case "hash":
       return hash(page, part.text);
     case "time":
-      return time(part.text);
+      // Not as a distance from now, which does not fit into every sentence: "until in 7 days".
+      return formatSeconds(part.text)?.text ?? time(part.text);
     case "record":
       return part.text === part.id
         ? hash(page, part.id, part.record)

@@ -140,4 +140,5 @@ it("identifiers are shortened, names become words", () => {
   expect(shorten("0x1234")).toBe("0x1234");
   expect(splitWords("IntentFilled")).toBe("Intent filled");
   expect(splitWords("SWAP_EXACT_IN")).toBe("Swap exact in");
+  expect(splitWords("EIP712DomainChanged")).toBe("EIP712 domain changed");
 });

@@ -137,12 +137,12 @@ export function shorten(hex: string): string {
   return hex.length > 14 ? `${hex.slice(0, 8)}…${hex.slice(-6)}` : hex;
 }
 
-/** `SWAP_EXACT_IN` as `Swap exact in`, `IntentFilled` as `Intent filled`. */
+/** `SWAP_EXACT_IN` as `Swap exact in`, `IntentFilled` as `Intent filled`; the name of a standard, `EIP712`, stays. */
 export function splitWords(name: string): string {
   const words = name
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll("_", " ")
-    .toLowerCase();
+    .replace(/(?!\bEIP\d)\b\w+/g, (word) => word.toLowerCase());
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -4,12 +4,12 @@ import type { dispute, facilitator, merchant, receipt, service, signal } from ".
 import type { intent } from "../protocol/reads/intents.ts";
 import type { agent, attestation, attestor, solver } from "../protocol/reads/registries.ts";
 import type { RecordOf } from "../schema/reads/record.ts";
-import { badge, number, price, recordLink, status, time, unknown } from "./components.ts";
+import { badge, number, price, type RecordKind, recordLink, status, time, unknown } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
 import { formatDuration, formatPercent, formatSeconds } from "./format.ts";
 import type { List } from "./list.ts";
-import { addNames, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
+import { addNames, findName, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 import { kindName, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./protocol-numbers.ts";
 import { namedLink } from "./record-names.ts";
@@ -191,16 +191,25 @@ export const attestorsPage = defineListPage(attestorList, {
 const TEXT_LENGTH_MAX = 48;
 
 const shortText = (value: string) => (value === "" ? unknown() : renderForeignText(value, TEXT_LENGTH_MAX));
-/** Metadata by the name that is in it, or by its URI. */
-const shortUri = ({ metadata_uri, given_name }: WithName<{ readonly metadata_uri: string }>) =>
-  given_name
-    ? renderGivenName(given_name, TEXT_LENGTH_MAX)
-    : shortText(readMetadataName(metadata_uri) ?? metadata_uri);
+type Described = WithName<{ readonly metadata_uri: string }>;
+
+const givenName = ({ given_name, ...record }: Described): Html | null => {
+  const given = given_name ?? findName(record, new Map());
+  return given && renderGivenName(given, TEXT_LENGTH_MAX);
+};
+
+/** A record by its number and its name. */
+const withName = (kind: RecordKind, id: string, record: Described, page: PageContext) =>
+  html`${recordLink(page, kind, id)} ${givenName(record)}`;
+
+/** Metadata by its URI, unless that is all of the metadata. */
+const shortUri = ({ metadata_uri: uri }: Described) =>
+  uri.startsWith("data:") ? html`<span class="soft">on the chain</span>` : shortText(uri);
 
 const merchantList: List<WithName<RecordOf<typeof merchant>>> = {
   route: "/merchants",
   columns: [
-    ["Merchant", "merchant_id"],
+    ["Merchant", (each, page) => withName("merchant", each.merchant_id, each, page)],
     ["State", "active"],
     ["Owner", "owner"],
     ["Paid out to", "payout_address"],
@@ -229,7 +238,7 @@ export const serviceList: List<WithName<RecordOf<typeof service>>> = {
     ["State", "active"],
     ["Merchant", "merchant_id"],
     ["Capability", "capability_hash"],
-    ["Metadata", shortUri],
+    ["Metadata", (each) => givenName(each) ?? shortUri(each)],
     ["Block", "block_number"],
   ],
   empty: "There is no such service at this block.",
@@ -246,7 +255,7 @@ export const servicesPage = defineListPage(serviceList, {
 export const facilitatorList: List<WithName<RecordOf<typeof facilitator>>> = {
   route: "/facilitators",
   columns: [
-    ["Facilitator", "facilitator_id"],
+    ["Facilitator", (each, page) => withName("facilitator", each.facilitator_id, each, page)],
     ["State", "active"],
     ["Address", "facilitator"],
     ["Metadata", shortUri],
@@ -272,7 +281,7 @@ export const receiptList: List<RecordOf<typeof receipt>> = {
     ["Merchant", (each, page) => namedLink(page, "merchant", each.merchant_id)],
     ["Service", (each, page) => namedLink(page, "service", each.service_numeric_id)],
     ["Paid by", "payment_rail"],
-    ["Delivery", (each) => (each.fulfillment_hash === null ? badge("none yet") : badge("fulfilled", "good"))],
+    ["Delivery", (each) => (each.fulfillment_hash === null ? badge("None yet") : badge("Fulfilled", "good"))],
     ["Block", "block_number"],
   ],
   empty: "There is no such receipt at this block.",

@@ -67,7 +67,7 @@ describe.each([360, 1_280])("at %i pixels", (width) => {
     const sentence = page.locator("span.sentence").first();
     const record = sentence.locator('a[href^="/explorer/intents/"]');
     expect(await sentence.innerText()).toContain(`on intent ${await record.innerText()}`);
-    expect(await sentence.innerText()).toMatch(/fee [\d,]+ units$/);
+    expect(await sentence.innerText()).toMatch(/fee [\d,]+ units \(no token named\)$/);
     // A phone shows no heads of columns, so that the link above the table turns the order there.
     const turn = width < 700 ? page.getByRole("link", { name: "Oldest first" }) : page.locator("th a");
     await turn.click();

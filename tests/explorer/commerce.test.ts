@@ -299,6 +299,19 @@ describe("trust signals", () => {
 });
 
 describe("filters of commerce pages", () => {
+  it("lists of merchants and facilitators have the name next to the number", async () => {
+    const uri = `data:application/json,${encodeURIComponent('{"name":"Pier"}')}`;
+    for (const kind of ["merchant", "facilitator"]) {
+      await stage.database.query({
+        text: `update ${kind}s set metadata_uri = $1 where valid_to is null and ${kind}_id = 1`,
+        values: [uri],
+      });
+      const row = cardOf(await open(`/${kind}s`), "by-number");
+      expect(row).toMatch(/>#1<\/a> <bdi class="foreign">Pier<\/bdi><\/div>/);
+      expect(row).toContain('<span class="soft">on the chain</span>');
+    }
+  });
+
   it("filters of receipts and disputes choose the rows of the API", async () => {
     const [receipt] = await listOf("/receipts?limit=1", "receipts");
     const queries = ["token", "service_numeric_id", "merchant_id", "agent", "quote_hash"].map(

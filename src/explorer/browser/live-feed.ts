@@ -122,7 +122,7 @@ function toNode(part: SentencePart): Node | string {
     case "hash":
       return identifier(part.text);
     case "time":
-      return time(part.text);
+      return formatSeconds(part.text)?.text ?? part.text;
     case "record":
       return link(part.record, part.id, part.text === part.id ? identifier(part.id) : part.text);
     case "amount":
