@@ -235,7 +235,9 @@ function filterField(
   const options = Array.isArray(json.enum)
     ? json.enum.map((each): Choice => [String(each), splitWords(words[name]?.[Number(each)] ?? String(each))])
     : withChosen(choices[name]?.(page) ?? [], value);
-  const problem = page.problem?.filter === name ? page.problem.text : null;
+  // The sentence of the API names the values, and a form their labels.
+  const sentence = options.length === 0 ? page.problem?.text : "There is no such choice: choose another.";
+  const problem = page.problem?.filter === name ? (sentence ?? null) : null;
   const invalid = problem !== null && html` aria-invalid="true" aria-describedby="${id}-problem"`;
   const input =
     options.length === 0

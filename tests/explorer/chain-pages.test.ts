@@ -275,7 +275,7 @@ describe("the list of events", () => {
     expect(oldest).toMatch(
       /aria-sort="ascending"><a href="\/explorer\/events\?type=IntentFilled"[^>]*>Block/,
     );
-    expect(await open("/explorer/events?type=Strange", 400)).toContain("type must be names of events");
+    expect(await open("/explorer/events?type=Strange", 400)).toContain("There is no such choice");
     expect(await open("/explorer/events?from=%3Cscript%3E", 400)).toContain("from must be a cursor");
   });
 

@@ -221,7 +221,7 @@ describe("an error", () => {
   });
 
   it.each([
-    ["/explorer/intents?status=strange", "status must be one of"],
+    ["/explorer/intents?status=strange", "There is no such choice"],
     ["/explorer/agents?owner=1", "owner must be"],
     ["/explorer/events?solver=x", "solver must be"],
     ["/explorer/intents?cursor=strange", "cursor must be the next_cursor"],
