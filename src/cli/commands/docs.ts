@@ -46,26 +46,41 @@ export const docsCommand: RunCommand = async ({ options, print, stop, onListenin
   return 0;
 };
 
-/** Serves the files that are there at the start and no other path, so that no request leads out of the folder. */
+/**
+ * Serves the files that are there at the start and no other path, so that no request leads out of the folder. The pages
+ * draw themselves by their address, so one outside a version is redirected to the newest.
+ */
 export function serveFolder(folder: string): RequestListener {
   const files = new Set(
-    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => extname(name)),
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+      (name) => extname(name) in CONTENT_TYPES,
+    ),
   );
-  // The generator writes one per version; it loads its files from there, whatever the path.
-  const notFoundPage = [...files].sort().findLast((name) => /^[^/]+\/404\.html$/.test(name));
+  // The generator writes one per version.
+  const versions = [...files].flatMap((name) => /^([^/]+)\/404\.html$/.exec(name)?.[1] ?? []);
+  const newest = versions.sort((a, b) => a.localeCompare(b, "en", { numeric: true })).at(-1);
   return (request, response) => {
-    const [pathname = "/"] = (request.url ?? "/").split("?");
-    const name = `${pathname}${pathname.endsWith("/") ? "index.html" : ""}`.slice(1);
-    const isThere = files.has(name) && extname(name) in CONTENT_TYPES;
-    const shown = isThere ? name : notFoundPage;
-    if (shown === undefined) {
+    const [pathname = "/", query] = (request.url ?? "/").split("?");
+    const name = pathname.slice(1);
+    const shown = [`${name}${name === "" || name.endsWith("/") ? "index.html" : ""}`, `${name}.html`].find(
+      (each) => files.has(each),
+    );
+    const version = versions.find((each) => name === each || name.startsWith(`${each}/`));
+    const isFolder = files.has(`${name}/index.html`);
+    if (shown === undefined && newest !== undefined && (isFolder || version === undefined)) {
+      const target = isFolder ? `${pathname}/` : `/${newest}${pathname}`;
+      response.writeHead(302, { location: query === undefined ? target : `${target}?${query}` }).end();
+      return;
+    }
+    const page = shown ?? (version && `${version}/404.html`);
+    if (page === undefined) {
       response.writeHead(404, { "content-type": "text/plain" }).end("There is no such page.\n");
       return;
     }
-    readFile(join(folder, shown)).then(
+    readFile(join(folder, page)).then(
       (content) => {
-        const type = CONTENT_TYPES[extname(shown)];
-        response.writeHead(isThere ? 200 : 404, {
+        const type = CONTENT_TYPES[extname(page)];
+        response.writeHead(shown === undefined ? 404 : 200, {
           "content-type": type,
           "x-content-type-options": "nosniff",
         });
