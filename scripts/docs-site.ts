@@ -9,7 +9,7 @@ const { base = "/" } = parseArgs({ options: { base: { type: "string" } } }).valu
 if (!/^\/(.*\/)?$/.test(base))
   throw new Error(`--base is a path that begins and ends with a slash, not ${base}`);
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const pages = buildSite(version, base, FOLDER);
+const pages = buildSite({ version, base, isInstalled: false }, FOLDER);
 process.stdout.write(
   `${pages} pages of version ${version} in ${FOLDER}. Read them with node bin/sextant.mjs docs, or copy the folder to any web server.\n`,
 );

@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { siteFiles } from "../../src/http/icon.ts";
 import { openRepository } from "../../tests/architecture/repository.ts";
-import { hasCurrentPackages, installPackages } from "../testing/install-packages.ts";
+import { installPackages } from "../testing/install-packages.ts";
 import { buildSiteConfig } from "./site-config.ts";
 import { buildSitePages } from "./site-pages.ts";
 
@@ -14,15 +14,19 @@ const TOOL = "scripts/docs-site";
 const PAGES = `${TOOL}/pages`;
 const BUILT = `${TOOL}/site`;
 
-/** Whether a build would install nothing. */
-export function isSiteToolInstalled(): boolean {
-  return hasCurrentPackages(TOOL);
-}
+type Site = {
+  readonly version: string;
+  /** The path of the site on its server, which begins and ends with a slash. */
+  readonly base: string;
+  /** Whether its readers have the package, and not a clone. */
+  readonly isInstalled: boolean;
+};
 
 /** Writes the version's folder and a page that leads to it. Returns the number of pages. */
-export function buildSite(version: string, base: string, folder: string): number {
+export function buildSite(site: Site, folder: string): number {
   installPackages(TOOL, SITE_TOOLS);
-  const pages = writePages(version, `${base}${version}/`);
+  const { version, base } = site;
+  const pages = writePages(site);
   const args = ["node_modules/vitepress/bin/vitepress.js", "build", "pages"];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: TOOL, encoding: "utf8" });
   if (status !== 0) throw new Error(`VitePress could not build the pages: ${stderr}`);
@@ -40,20 +44,20 @@ export function buildSite(version: string, base: string, folder: string): number
   return pages;
 }
 
-function writePages(version: string, base: string): number {
+function writePages({ version, base, isInstalled }: Site): number {
   rmSync(PAGES, { recursive: true, force: true });
   const write = (path: string, text: string | Buffer) => {
     mkdirSync(dirname(join(PAGES, path)), { recursive: true });
     writeFileSync(join(PAGES, path), text);
   };
-  const pages = buildSitePages(openRepository("."));
+  const pages = buildSitePages(openRepository("."), { isInstalled });
   for (const { path, text } of pages) write(path, text);
   cpSync("docs/images", join(PAGES, "images"), { recursive: true });
   cpSync("docs/images", join(PAGES, "docs/images"), { recursive: true });
   const icon = siteFiles.find(({ path }) => path.endsWith(".svg"))?.render().content;
   if (icon !== undefined) write("public/icon.svg", icon);
   cpSync(`${TOOL}/node_modules/@mermaid-js/tiny/dist/mermaid.tiny.js`, join(PAGES, "public/mermaid.js"));
-  const config = JSON.stringify(buildSiteConfig(version, base), null, 2);
+  const config = JSON.stringify(buildSiteConfig(version, `${base}${version}/`), null, 2);
   write(".vitepress/config.js", `export default ${config};\n`);
   write(".vitepress/theme/index.js", 'export { theme as default } from "../../../theme.js";\n');
   return pages.length;

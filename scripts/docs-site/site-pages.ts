@@ -23,15 +23,27 @@ type SitePage = {
   readonly text: string;
 };
 
-/** Every document, and each file that one of them links to, directly or not. */
-export function buildSitePages(repository: Repository): readonly SitePage[] {
+/** Pages about the clone, whose commands run only there. */
+const OF_CLONE = /^(?!docs\/)|^docs\/(adr\/|architecture\.md|start\/contributor\.md)/;
+/** Commands of the clone, as users of the package write them. */
+const INSTALLED_COMMANDS: readonly (readonly [RegExp, string])[] = [
+  [/(npm ci && )?npm start( --(?= ))?/g, "sextant local"],
+  [/node bin\/sextant\.mjs/g, "sextant"],
+];
+
+/** Every document, and each file that one of them links to, directly or not; for readers of the package or of the clone. */
+export function buildSitePages(
+  repository: Repository,
+  { isInstalled }: { readonly isInstalled: boolean },
+): readonly SitePage[] {
   const first = repository.files.filter((file) => /^docs\/.*\.md$/.test(file));
   const queue = [...Object.keys(ROOT_PAGES), ...first].filter((file) => repository.has(file));
   const pages = new Map<string, SitePage>();
   for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
     if (pages.has(file)) continue;
     const isDocument = file.endsWith(".md");
-    const text = repository.text(file);
+    const commands = isInstalled && !OF_CLONE.test(file) ? INSTALLED_COMMANDS : [];
+    const text = commands.reduce((made, [from, to]) => made.replace(from, to), repository.text(file));
     pages.set(file, {
       path: pathOnSite(file),
       text: isDocument

@@ -5,14 +5,14 @@ import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Metafile } from "esbuild";
 import { buildForBrowser, builtFile } from "../../src/http/pages/build-for-browser.ts";
-import { buildSite, isSiteToolInstalled } from "../docs-site/build-site.ts";
+import { buildSite } from "../docs-site/build-site.ts";
 import { bundlePrograms } from "./bundle.ts";
 import { CHECKOUT, emptyFolder, finishPackage, readManifest } from "./package-folder.ts";
 
 /** The name to publish under; docs/adr/0019-command-and-package-names.md says why it is not `sextant`. */
 const PACKAGE_NAME = "@sextant-index/sextant";
 const DATA_FOLDERS = ["chain-data", "deployments", "token-lists"];
-/** A package without it has no `sextant docs`. */
+/** `sextant docs` serves it. */
 const SITE = "docs/.site";
 const LICENSES = "THIRD-PARTY-LICENSES.txt";
 /** Data, sheets and modules of browsers, which modules find by their own URL. */
@@ -27,23 +27,21 @@ const PINNED_BELOW = ["light-my-request"];
 /** The library of web sockets tries these, and does without. */
 const TRIED = ["bufferutil", "utf-8-validate"];
 
-/** Contains the site of the documents if its tools are installed: installing them is not for each build. */
-export async function buildServerPackage(folder: string): Promise<{ readonly hasSite: boolean }> {
+/** Installs the tools of the documents' site first, if they are not there. */
+export async function buildServerPackage(folder: string): Promise<void> {
   emptyFolder(folder);
   const metafile = await bundlePrograms({
     entries: { main: join(CHECKOUT, "src/cli/main.ts") },
     folder: join(folder, "dist"),
     sourceUrl: (path) => `new URL(${JSON.stringify(`../${relative(CHECKOUT, path)}`)}, import.meta.url).href`,
   });
-  const hasSite = isSiteToolInstalled();
-  if (hasSite) buildSite(String(readManifest("").version), "/", join(folder, SITE));
+  buildSite({ version: String(readManifest("").version), base: "/", isInstalled: true }, join(folder, SITE));
   for (const name of DATA_FOLDERS) cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
   for (const file of listFilesOfModules(metafile)) addFile(folder, file);
   mkdirSync(join(folder, "bin"));
   copyFileSync(join(CHECKOUT, "bin/sextant.mjs"), join(folder, "bin/sextant.mjs"));
   writeFileSync(join(folder, LICENSES), collectLicenses(metafile));
   finishPackage(folder, "scripts/server-package/README.md", renderManifest(metafile));
-  return { hasSite };
 }
 
 /** Paths in the checkout, of the files that modules of the bundle name. */

@@ -11,7 +11,7 @@ export function installPackages(folder: string, what: string): void {
   if (status !== 0) throw new Error(`the packages of ${folder} could not be installed`);
 }
 
-export function hasCurrentPackages(folder: string): boolean {
+function hasCurrentPackages(folder: string): boolean {
   // npm writes this file into node_modules at the end of an install.
   const installed = `${folder}/node_modules/.package-lock.json`;
   return (

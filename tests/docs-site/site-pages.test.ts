@@ -5,7 +5,7 @@ import { buildSiteConfig } from "../../scripts/docs-site/site-config.ts";
 import { buildSitePages } from "../../scripts/docs-site/site-pages.ts";
 import { openRepository, repositoryFrom } from "../architecture/repository.ts";
 
-const own = buildSitePages(openRepository("."));
+const own = buildSitePages(openRepository("."), { isInstalled: false });
 const paths = new Set(own.map(({ path }) => path));
 
 it("links every page of this repository only to pages of the site", () => {
@@ -44,6 +44,7 @@ it("keeps anchors, shows linked sources, and leaves code as it is", () => {
         '# It\'s "own" name\n\n```sh\n# no heading [l](x.md)\n```\n\n```mermaid\na --> b[<i>]\n```\n',
       "examples/x.ts": "const x = 1;\n",
     }),
+    { isInstalled: false },
   );
   const text = (path: string) => pages.find((page) => page.path === path)?.text;
   expect(text("overview.md")).toBe(
@@ -54,4 +55,33 @@ it("keeps anchors, shows linked sources, and leaves code as it is", () => {
     `# It's "own" name {#its-own-name}\n\n\`\`\`sh\n# no heading [l](x.md)\n\`\`\`\n\n${diagram}\n`,
   );
   expect(text("source/examples/x.ts.md")).toContain("```ts\nconst x = 1;\n");
+});
+
+it("writes commands in the package as users of the package start them, and in pages about the clone as it does", () => {
+  const commands =
+    "# Run\n\nAfter `npm start`:\n\n```sh\nnpm ci && npm start\nnpm start -- --data x\nnode bin/sextant.mjs wallet\n```\n";
+  const repository = repositoryFrom({
+    "README.md": commands,
+    "docs/a.md": commands,
+    "docs/adr/0001-a.md": commands,
+  });
+  const text = (path: string, isInstalled: boolean) =>
+    buildSitePages(repository, { isInstalled })
+      .find((page) => page.path === path)
+      ?.text.split("\n")
+      .slice(2);
+  expect(text("a.md", true)).toEqual([
+    ...[
+      "After `sextant local`:",
+      "",
+      "```sh",
+      "sextant local",
+      "sextant local --data x",
+      "sextant wallet",
+      "```",
+      "",
+    ],
+  ]);
+  for (const path of ["overview.md", "adr/0001-a.md"]) expect(text(path, true)).toEqual(text(path, false));
+  expect(text("a.md", false)).toContain("npm ci && npm start");
 });

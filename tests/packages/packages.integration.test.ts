@@ -43,7 +43,7 @@ const TSCONFIG = {
 it("has nothing in its packages that publint or attw reject, runs them on Node 20, 22 and 24, and serves the documents", async () => {
   const folder = await createTestFolder();
   const server = join(folder, "built-server");
-  expect(await buildServerPackage(server)).toEqual({ hasSite: true });
+  await buildServerPackage(server);
   const client = join(folder, "built-client");
   buildClientPackage(client);
   const tarballs = [server, client].map((built) => pack(built, folder));
@@ -152,15 +152,18 @@ async function checkDocuments(checkout: string, cwd: string): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(CHECKOUT, "package.json"), "utf8"));
   const folder = join(checkout, "docs/.site", version);
   const built = new Set(readdirSync(folder, { recursive: true, encoding: "utf8" }));
-  const pages = buildSitePages(openRepository(CHECKOUT)).map(({ path }) => path.replace(/\.md$/, ".html"));
+  const pages = buildSitePages(openRepository(CHECKOUT), { isInstalled: true }).map(({ path }) =>
+    path.replace(/\.md$/, ".html"),
+  );
   expect(pages.filter((page) => !built.has(page))).toEqual([]);
   const command = startSextant(["docs", "--port", "0"], { checkout, cwd });
   const [, url = ""] = /at (http:\S+)\n/.exec(await command.waitForOutput(/Press Ctrl-C to stop/)) ?? [];
   const index = [...built].find((name) => /localSearchIndex.*\.js$/.test(name));
-  for (const path of ["", `${version}/`, `${version}/client.html`, `${version}/${index}`]) {
+  for (const path of ["", `${version}/`, "client", `${version}/client.html`, `${version}/${index}`]) {
     const response = await fetch(`${url}${path}`);
     expect([path, response.status]).toEqual([path, 200]);
-    if (path.endsWith("client.html")) expect(await response.text()).toContain("Content-Security-Policy");
+    if (path.includes("client"))
+      expect(await response.text()).toMatch(/Content-Security-Policy.*>sextant local</s);
   }
   command.child.kill("SIGINT");
   expect((await command.ended).code).toBe(0);
