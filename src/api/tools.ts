@@ -26,6 +26,7 @@ const DECLARATIONS: readonly ToolDeclaration[] = [
     title: "Get an agent",
     purpose: "Owner, metadata and public key of an agent.",
     routes: "GET /agents/:agentId",
+    aliases: { id: "agentId" },
   },
   {
     name: "find_intents",

@@ -168,6 +168,6 @@ function findValueProblem({ name, kind }: Parameter, value: unknown): string | n
 // The caller's own text, which only has to be recognized.
 const NAME_LENGTH_MAX = 40;
 
-function quoteName(name: string): string {
+export function quoteName(name: string): string {
   return noteInvisible(name.slice(0, NAME_LENGTH_MAX));
 }

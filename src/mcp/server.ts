@@ -30,7 +30,7 @@ export type McpServerOptions = {
 export type ToolCalls = {
   call(name: string, args: ToolArguments, context: ServerContext): Promise<CallToolResult>;
   /** The details of a tool. */
-  describe(name: unknown): Promise<CallToolResult>;
+  describe(args: ToolArguments): Promise<CallToolResult>;
 };
 
 /** The extension by which client and server agree on the result type for terms; see https://x402.org. */
@@ -70,7 +70,7 @@ async function call(
   { name, arguments: args = {} }: CallToolRequest["params"],
   context: ServerContext,
 ): Promise<CallToolResult> {
-  return name === DESCRIBE_TOOL.name ? calls.describe(args.name) : calls.call(name, args, context);
+  return name === DESCRIBE_TOOL.name ? calls.describe(args) : calls.call(name, args, context);
 }
 
 /** A model reads results; an error of the protocol may end its turn. */

@@ -7,6 +7,7 @@ import {
 import { describeWrongChecksum } from "../lib/checksum.ts";
 import { noteInvisible, noteInvisibleWithin } from "../lib/foreign-text.ts";
 import { isJsonObject } from "../lib/json.ts";
+import { isGiven, quoteName } from "./arguments.ts";
 import { PAYMENT_EXTENSION, suggestNames, type ToolCalls } from "./server.ts";
 import type { ServiceRequest, Tool } from "./tool.ts";
 import type { ToolArguments } from "./tool-declaration.ts";
@@ -45,14 +46,21 @@ export function createToolCalls(tools: readonly Tool[], send: SendRequest): Tool
       if (tool === undefined) throw new TypeError(`The tool ${name} is listed and cannot be called.`);
       return callTool(send, tool, args, context);
     },
-    describe: async (name) => describeTool(byName, name),
+    describe: async (args) => describeTool(byName, args),
   };
 }
 
-function describeTool(tools: ReadonlyMap<string, Tool>, name: unknown): CallToolResult {
-  const tool = typeof name === "string" ? tools.get(name) : undefined;
+function describeTool(tools: ReadonlyMap<string, Tool>, args: ToolArguments): CallToolResult {
+  const { name, ...others } = args;
+  const names = [...tools.keys()];
+  const [wrong] = Object.keys(others);
+  if (wrong !== undefined) return rejectArguments(`The tool takes only name; not "${quoteName(wrong)}".`);
+  if (!isGiven(name)) {
+    return rejectArguments(`name is required: The tool to describe, one of ${names.join(", ")}.`);
+  }
+  const tool = tools.get(String(name));
   if (tool === undefined) {
-    return rejectArguments(`There is no tool of that name: ${suggestNames(String(name), [...tools.keys()])}`);
+    return rejectArguments(`There is no tool of that name: ${suggestNames(String(name), names)}`);
   }
   return { content: [{ type: "text", text: tool.details }] };
 }
@@ -79,15 +87,15 @@ async function callTool(
   const response = await send(request, options);
   const failure = buildErrorResult(response, binding);
   if (failure !== null) return failure;
-  const noteOn = (made: ServiceResponse) => noteResult(made, request.parameters, tool.foreignText);
-  const notes = noteOn(response);
+  const body = tool.isText ? response.body : noteInvisibleWithin(parseJson(response.body));
+  const asked = { parameters: request.parameters, foreignText: tool.foreignText };
+  const notes = noteResult(response, body, asked);
   // With a comma in place of one of the braces.
   const bytesMax = RESULT_BYTES_MAX - Buffer.byteLength(JSON.stringify(notes));
   if (tool.isText) {
     const position = typeof cursor === "string" && /^\d{1,9}$/.test(cursor) ? cursor : null;
     return buildResult(cutText(noteInvisible(response.body), position, bytesMax), response, notes);
   }
-  const body = noteInvisibleWithin(parseJson(response.body));
   const fitting = countFitting(body, bytesMax);
   if (fitting === null) return buildShortResult(body, response, { bytesMax, wasCut: false, notes });
   // Asked again with a smaller page, so that its cursor continues exactly after it; the records may have grown since.
@@ -97,7 +105,11 @@ async function callTool(
     if (failed !== null) return failed;
     const page = noteInvisibleWithin(parseJson(shorter.body));
     if (limit === 1 || countFitting(page, bytesMax) === null) {
-      return buildShortResult(page, shorter, { bytesMax, wasCut: true, notes: noteOn(shorter) });
+      return buildShortResult(page, shorter, {
+        bytesMax,
+        wasCut: true,
+        notes: noteResult(shorter, page, asked),
+      });
     }
   }
   return TOO_LARGE;

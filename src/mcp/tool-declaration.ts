@@ -10,6 +10,8 @@ export type ToolDeclaration = {
   readonly hints?: Readonly<Record<string, string>>;
   /** Such as `GET /intents/:id`. With several, the argument `kind` selects one by its key. */
   readonly routes: string | Readonly<Record<string, string>>;
+  /** Other names of arguments, with those that the route has. */
+  readonly aliases?: Readonly<Record<string, string>>;
   /** Sent unless the caller gives another value. */
   readonly defaults?: Readonly<Record<string, string>>;
   /** Whether the response is a text to be cut by characters, such as a published document. */

@@ -2,7 +2,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anyCharacter } from "../../tests/support/any-character.ts";
-import { buildErrorResult, buildResult, countFitting, cutText, shortenToFit } from "./tool-result.ts";
+import {
+  buildErrorResult,
+  buildResult,
+  countFitting,
+  cutText,
+  noteResult,
+  shortenToFit,
+} from "./tool-result.ts";
 
 const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 const page = (records: readonly unknown[], cursor = "abc") => ({
@@ -198,5 +205,51 @@ describe("terms of a payment", () => {
     const meta = { _meta: { "x402/payment-response": settled } };
     expect(buildErrorResult(response, "extension")).toMatchObject(meta);
     expect(buildResult({ data: 1, truncated: false, cursor: null }, response, {})).toMatchObject(meta);
+  });
+});
+
+describe("the blocks of a wallet's chains", () => {
+  const response = { status: 200, headers: {}, body: "" };
+  const [base, ethereum] = [
+    { chain: "base", number: 5, hash: "0x1" },
+    { chain: "ethereum", number: 7 },
+  ];
+  it.each([
+    ["a snapshot", { chains: ["base", "ethereum"], blocks: [base, ethereum] }],
+    [
+      "the later side of a difference",
+      { from: { blocks: [{ chain: "base", number: 1 }] }, to: { blocks: [base, ethereum] } },
+    ],
+    [
+      "an exposure",
+      {
+        summary: {
+          chains: [
+            { chain: "base", blockNumber: 5 },
+            { chain: "ethereum", blockNumber: 7 },
+            { chain: "bnb", blockNumber: null },
+          ],
+        },
+      },
+    ],
+    [
+      "an overview",
+      {
+        chains: [
+          { chain: "base", blockNumber: 5 },
+          { chain: "ethereum", blockNumber: 7 },
+        ],
+      },
+    ],
+  ])("are noted next to the data of %s, as the argument block takes them", (_what, body) => {
+    expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({
+      block: "base:5,ethereum:7",
+    });
+  });
+
+  it("are not noted where a response does not say them", () => {
+    for (const body of [null, {}, { chains: ["base"] }, { blocks: [] }, { chains: [{ chain: "base" }] }]) {
+      expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({});
+    }
   });
 });

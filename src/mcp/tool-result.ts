@@ -23,7 +23,7 @@ const PAYMENT_RESPONSE_META = "x402/payment-response";
 
 /** Fields of a result besides its data. */
 export type ResultNotes = {
-  /** The block that was read, and the time at which deadlines were judged if one was asked for. */
+  /** The block that was read, or that of each chain, and the time at which deadlines were judged if one was asked for. */
   readonly block?: string;
   readonly time?: string;
   /** The fields that hold texts of others. */
@@ -32,17 +32,39 @@ export type ResultNotes = {
 
 export function noteResult(
   { headers }: ServiceResponse,
-  { block: asked }: { readonly block?: string },
-  foreignText: readonly string[],
+  body: unknown,
+  asked: { readonly parameters: { readonly block?: string }; readonly foreignText: readonly string[] },
 ): ResultNotes {
+  const { parameters, foreignText } = asked;
   const { "x-indexed-block": indexed, "x-block-number": found, "x-block-time": time } = headers;
-  const block = indexed === undefined ? undefined : (found ?? asked ?? indexed);
+  const block = indexed === undefined ? formatChainBlocks(body) : (found ?? parameters.block ?? indexed);
   return {
     ...(block !== undefined && { block }),
     ...(time !== undefined && { time }),
     ...(foreignText.length > 0 && { foreignText }),
   };
 }
+
+/** The block of each chain of a wallet, as the argument `block` takes them; of a difference, those of its end. */
+function formatChainBlocks(body: unknown): string | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { blocks, chains, to, summary } = body;
+  const lists = [blocks, isJsonObject(to) && to.blocks, isJsonObject(summary) && summary.chains, chains];
+  const found = lists.filter(Array.isArray).map((list) =>
+    list.flatMap((each) => {
+      const text = isJsonObject(each) ? `${each.chain}:${each.number ?? each.blockNumber}` : "";
+      return CHAIN_BLOCK.test(text) ? [text] : [];
+    }),
+  );
+  return found
+    .find(({ length }) => length > 0)
+    ?.slice(0, CHAINS_MAX)
+    .join(",");
+}
+
+const CHAIN_BLOCK = /^[\w-]{1,32}:\d{1,16}$/;
+// The most that a request may name.
+const CHAINS_MAX = 10;
 
 export function buildResult(
   shortened: Shortened,

@@ -42,7 +42,16 @@ const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
 
 /** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
 export function createTool(declaration: ToolDeclaration, routes: readonly ToolRoute[]): Tool {
-  const { name, title, purpose, isText = false, defaults = {}, hints = {}, price } = declaration;
+  const {
+    name,
+    title,
+    purpose,
+    isText = false,
+    aliases = {},
+    defaults = {},
+    hints = {},
+    price,
+  } = declaration;
   const selectable = listRoutes(declaration, routes);
   const described = [...new Set(selectable.map(({ route }) => route.description))].join(" ");
   const inputSchema = buildInputSchema(selectable, { isText, defaults });
@@ -66,9 +75,24 @@ export function createTool(declaration: ToolDeclaration, routes: readonly ToolRo
     isReadOnly: selectable.every(
       ({ route }) => route.method === "GET" || COMPUTING.has(`${route.method} ${route.path}`),
     ),
-    findProblem: (args) => findArgumentProblem(selectable, args, isText),
-    toRequest: (args) => buildRequest(selectRoute(selectable, args), { ...defaults, ...args }),
+    findProblem: (args) => findArgumentProblem(selectable, renameArguments(args, aliases), isText),
+    toRequest: (args) =>
+      buildRequest(selectRoute(selectable, args), { ...defaults, ...renameArguments(args, aliases) }),
   };
+}
+
+/** An alias of an argument that is given itself stays as it is: the tool then says that it does not take both. */
+function renameArguments(
+  args: ToolArguments,
+  aliases: NonNullable<ToolDeclaration["aliases"]>,
+): ToolArguments {
+  const renamed: Record<string, unknown> = { ...args };
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (!isGiven(args[alias]) || isGiven(args[name])) continue;
+    renamed[name] = args[alias];
+    delete renamed[alias];
+  }
+  return renamed;
 }
 
 function listRoutes(

@@ -57,7 +57,10 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     const paid = await pay();
     expect(paid.isError ?? false).toBe(false);
     expect(paid._meta).toMatchObject({ "x402/payment-response": { success: true } });
-    expect(paid.structuredContent).toMatchObject({ data: { address: payer.address.toLowerCase() } });
+    expect(paid.structuredContent).toMatchObject({
+      data: { address: payer.address.toLowerCase() },
+      block: expect.stringMatching(/^base:[1-9]\d*$/),
+    });
     expect((await pay()).structuredContent).toEqual(paid.structuredContent);
     expect(before - (await balanceOf(payer.address))).toBe(10_000n);
   });

@@ -54,9 +54,11 @@ it("tells a call why the journal cannot be opened, and opens it for the next cal
   const calls = new DeferredCalls(readClientConfig(environment), environment);
   // Loads modules only: an agent that calls no tool needs no journal.
   await calls.preload();
-  await expect(calls.describe("get_intent")).rejects.toThrow("The journal cannot be read or written");
+  await expect(calls.describe({ name: "get_intent" })).rejects.toThrow(
+    "The journal cannot be read or written",
+  );
   await rm(journal, { recursive: true });
-  const { content } = await calls.describe("get_intent");
+  const { content } = await calls.describe({ name: "get_intent" });
   expect(content).toMatchObject([{ text: expect.stringContaining("id: integer, required. Intent id.") }]);
   await calls.close();
 });

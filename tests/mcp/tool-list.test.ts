@@ -88,6 +88,11 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     ],
     ["describe_tool", { name: "snapshot" }, "There is no tool of that name: did you mean wallet_snapshot?"],
     ["describe_tool", { name: "prices" }, "use one of find_agents, get_agent, "],
+    ["describe_tool", { tool: "find_intents" }, 'The tool takes only name; not "tool".'],
+    ["describe_tool", {}, "name is required: The tool to describe, one of find_agents, get_agent, "],
+    ["get_agent", { id: 1, agentId: 1 }, 'The tool takes only agentId, block, at, min_block; not "id".'],
+    ["get_agent", { agent: 1 }, 'The tool takes only agentId, block, at, min_block; not "agent".'],
+    ["get_agent", { id: "one" }, "agentId must be "],
   ])("learns from %s with %j what is allowed, before a request is sent", async (name, args, problem) => {
     sent.length = 0;
     const result = await client.call(name, args);
@@ -117,6 +122,14 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     const given = { status: null, owner: "", limit: "5", block: 7 };
     expect((await client.call("find_intents", given)).isError ?? false).toBe(false);
     expect(sent.map(({ url }) => url)).toEqual(["/intents?limit=5&block=7"]);
+  });
+
+  it("may call the number of an agent id, as the numbers of all other records", async () => {
+    sent.length = 0;
+    for (const given of [{ id: 7 }, { agentId: "7" }, { id: 7, agentId: null }]) {
+      expect((await client.call("get_agent", given)).isError ?? false).toBe(false);
+    }
+    expect(sent.map(({ url }) => url)).toEqual(["/agents/7", "/agents/7", "/agents/7"]);
   });
 
   it("finds a prompt for each of the three usual jobs", async () => {

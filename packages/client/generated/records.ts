@@ -236,6 +236,8 @@ export type CatalogMetadata = {
 export type ChainAtRisk = {
   /** The chain's slug. */
   chain: string;
+  /** Null for a chain that could not be read. */
+  blockNumber: number | null;
   permissionCount: number;
   /** The most that all of them can take together: of each token that is not spam the smaller of its balance and the sum of its ERC-20 allowances; of each account in a protocol no more than it is worth; all tokens and positions of a chain if anything but an owner has full control. NFTs that are not positions are not part of it. */
   valueAtRiskUsd: string | null;
@@ -1322,6 +1324,8 @@ export type PortfolioHoldings = {
   /** Time of the snapshot. */
   timestamp: string;
   chains: string[];
+  /** The block that each chain was read at, in the order of the request. */
+  blocks: ReadBlock[];
   summary: PortfolioSummary;
   /** Largest value first, tokens without a value last. */
   tokens: HeldToken[];
@@ -1335,6 +1339,8 @@ export type PortfolioOverview = {
   address: string;
   /** Time of the snapshot. */
   timestamp: string;
+  /** The block that each chain was read at, in the order of the request. */
+  blocks: ReadBlock[];
   /** The sum of valueUsd over the positions and the tokens that are not spam. "0" for an empty wallet. Null when it is unknown: no holding has a price, a debt cannot be valued together with everything in the same market, or a lending protocol that may know a debt could not be read; summary.warnings says which. */
   totalValueUsd: string | null;
   /** The value of the dollar stablecoins held, identified by address: in the wallet and in positions. Debt is not subtracted. "0" when none is held, null when none of them has a price. */
@@ -1650,6 +1656,12 @@ export type QuotesRow = {
   block_number: string;
   tx_hash: string;
   log_index: number;
+};
+
+export type ReadBlock = {
+  /** The chain's slug. */
+  chain: string;
+  number: number;
 };
 
 export type Receipt = {

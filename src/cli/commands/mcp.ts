@@ -11,6 +11,7 @@ import { START_LOCAL } from "../../lib/program.ts";
 import { waitForAbort } from "../../lib/shutdown.ts";
 import { addPrice } from "../../mcp/listed-tool.ts";
 import { createServerFactory, type McpServerOptions, type ToolCalls } from "../../mcp/server.ts";
+import type { ToolArguments } from "../../mcp/tool-declaration.ts";
 import { PORTFOLIO_INSTRUCTIONS, PORTFOLIO_PROMPTS } from "../../portfolio/http/tool-guide.ts";
 import { type ClientConfig, readClientConfig } from "../client-config.ts";
 import type { RunCommand } from "../command.ts";
@@ -55,8 +56,8 @@ export class DeferredCalls implements OpenToolCalls {
     return (await this.#load()).call(...given);
   }
 
-  async describe(name: unknown) {
-    return (await this.#load()).describe(name);
+  async describe(args: ToolArguments) {
+    return (await this.#load()).describe(args);
   }
 
   async close(): Promise<void> {

@@ -77,6 +77,7 @@ const taken = { address, timestamp: exampleSnapshot.timestamp, provider: "rpc" }
 const overview: PortfolioOverview = {
   ...{ ...taken, totalValueUsd: "7750.25", stablecoinValueUsd: "2750.25", unlistedValueUsd: "12" },
   ...{ tokenCount: 3, pricedTokenCount: 2, unpricedTokenCount: 1, positionCount: 1 },
+  blocks: [{ chain: "base", number: 38_000_000 }],
   chains: [{ chain: "base", totalValueUsd: "7750.25" }],
   topHoldings: [{ chain: "base", symbol: "WETH", name: "Wrapped Ether", valueUsd: "5000" }],
   ...{ warnings: ["One of four."], warningCount: 4 },
@@ -84,7 +85,7 @@ const overview: PortfolioOverview = {
 const riskOverview: ExposureOverview = {
   ...{ ...taken, permissionCount: 1, unlimitedCount: 1, unknownSpenderCount: 0, partial: true },
   ...{ valueAtRiskUsd: "900", warnings: [], warningCount: 0 },
-  chains: [{ chain: "base", permissionCount: 1, valueAtRiskUsd: "900", partial: true }],
+  chains: [{ chain: "base", blockNumber: 1, permissionCount: 1, valueAtRiskUsd: "900", partial: true }],
   permissions: [
     {
       ...{ chain: "base", kind: "erc20-allowance", contract: address, symbol: "WETH", spender: address },

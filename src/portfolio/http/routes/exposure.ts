@@ -23,7 +23,7 @@ const COUNTS = [
   "valueAtRiskUsd",
   "partial",
 ] as const;
-const CHAIN_FIELDS = ["chain", "permissionCount", "valueAtRiskUsd", "partial"] as const;
+const CHAIN_FIELDS = ["chain", "blockNumber", "permissionCount", "valueAtRiskUsd", "partial"] as const;
 const PERMISSION_FIELDS = [
   "chain",
   "kind",

@@ -27,11 +27,18 @@ const WARNINGS_MAX = 5;
 const { properties } = portfolioSnapshotSchema;
 const { tokens, positions, omitted, summary } = properties;
 const { chains, topHoldings } = summary.properties;
+const BLOCK_FIELDS = ["chain", "number"] as const;
+const blocks = listOf(
+  titledRecord("ReadBlock", pickFields(properties.blocks.items.properties, BLOCK_FIELDS)),
+  { description: properties.blocks.description },
+);
 
 export const portfolioHoldingsSchema = titledRecord(
   "PortfolioHoldings",
   {
-    ...pickFields(properties, ["address", "timestamp", "chains", "summary"]),
+    ...pickFields(properties, ["address", "timestamp", "chains"]),
+    blocks,
+    summary,
     tokens: {
       type: "array",
       description: tokens.description,
@@ -47,6 +54,7 @@ export const portfolioOverviewSchema = titledRecord(
   "PortfolioOverview",
   {
     ...pickFields(properties, ["address", "timestamp"]),
+    blocks,
     ...pickFields(summary.properties, ["totalValueUsd", "stablecoinValueUsd", "unlistedValueUsd"]),
     ...pickFields(summary.properties, ["tokenCount", "pricedTokenCount", "unpricedTokenCount"]),
     positionCount: count,
@@ -79,7 +87,9 @@ type PortfolioOverview = TypeOf<typeof portfolioOverviewSchema>;
 function listHoldings(snapshot: PortfolioSnapshot): PortfolioHoldings {
   const { address, timestamp, chains, summary, tokens, positions, provider, omitted } = snapshot;
   return {
-    ...{ address, timestamp, chains, summary },
+    ...{ address, timestamp, chains },
+    blocks: snapshot.blocks.map((block) => pickFields(block, BLOCK_FIELDS)),
+    summary,
     tokens: tokens.map((token) => pickFields(token, TOKEN_FIELDS)),
     positions: positions.map((position) => pickFields(position, POSITION_FIELDS)),
     provider,
@@ -99,7 +109,9 @@ function summarizeSnapshot(snapshot: PortfolioSnapshot): PortfolioOverview {
   const topHoldings: PortfolioOverview["topHoldings"][number][] = [];
   const warnings: string[] = [];
   const overview = {
-    ...{ address, timestamp, totalValueUsd, stablecoinValueUsd, unlistedValueUsd },
+    ...{ address, timestamp },
+    blocks: snapshot.blocks.map((block) => pickFields(block, BLOCK_FIELDS)),
+    ...{ totalValueUsd, stablecoinValueUsd, unlistedValueUsd },
     ...{ tokenCount, pricedTokenCount, unpricedTokenCount },
     positionCount: positions.length + (omitted?.positions ?? 0),
     chains: summary.chains.map(({ chain, totalValueUsd }) => ({ chain, totalValueUsd })),
