@@ -30,7 +30,13 @@ ${main}
 /** The field for a wallet; `id` is also the key of the query. A name is redirected to its address, also without script. */
 export function renderAddressField(): Html {
   return html`<label for="address">Wallet address or name</label>
-<input type="text" id="address" name="address" required maxlength="255" pattern="\\s*(0x[a-fA-F0-9]{40}|[^\\s.]+(\\.[^\\s.]+)+)\\s*" title="0x followed by 40 hex digits, or a name such as vitalik.eth" placeholder="0x… or name.eth" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
+<input type="text" id="address" name="address" required maxlength="255" pattern="\\s*(0x[a-fA-F0-9]{40}|[^\\s.]+(\\.[^\\s.]+)+)\\s*" title="0x followed by 40 hex digits, or a name such as vitalik.eth" placeholder="0x… or name.eth" aria-describedby="address-problem" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
+${renderProblem("address")}`;
+}
+
+/** The script of a pay page says there what is wrong with a field. */
+export function renderProblem(field: string): Html {
+  return html`<p class="problem" id="${field}-problem"></p>`;
 }
 
 /**

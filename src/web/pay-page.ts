@@ -2,7 +2,7 @@
 import type { HtmlPage } from "../http/pages/document.ts";
 import { type Html, html, inlineJson } from "../lib/html.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
-import { renderAddressField, renderPage } from "./page.ts";
+import { renderAddressField, renderPage, renderProblem } from "./page.ts";
 import { findPayPage, listPayPages, type PayPageField } from "./pay-pages.ts";
 
 export type PayPageChain = {
@@ -74,15 +74,16 @@ ${inlineJson("offer", offer)}`;
 }
 
 function renderChains(chains: readonly PayPageChain[], selected: readonly string[]): Html {
-  return html`<fieldset><legend>Chains</legend><div class="chains">
+  return html`<fieldset aria-describedby="chains-problem"><legend>Chains</legend><div class="chains">
 ${chains.map((chain) => renderChainBox(chain, selected))}
-</div></fieldset>`;
+</div>${renderProblem("chains")}</fieldset>`;
 }
 
 function renderField({ name, label, required, hint }: PayPageField): Html {
   return html`<label for="${name}">${label}</label>
 <p class="soft hint" id="${name}-hint">${hint}</p>
-<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="7d or 2026-11-10" aria-describedby="${name}-hint" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">`;
+<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="7d or 2026-11-10" aria-describedby="${name}-hint ${name}-problem" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
+${renderProblem(name)}`;
 }
 
 function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[]): Html {

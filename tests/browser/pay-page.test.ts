@@ -14,6 +14,7 @@ import {
   type TestPortfolioWebOptions,
 } from "../support/http/test-portfolio-web.ts";
 import { addWallet, openBrowser, openPage, PAYER, type WalletOptions } from "./browser.ts";
+import { findBarriers, findLayoutDefects } from "./page-checks.ts";
 import { BIDI_TEXT, HOSTILE_TEXT, richSnapshot } from "./rich-snapshot.ts";
 
 const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
@@ -250,6 +251,46 @@ describe("a visitor with a wallet", () => {
     expect(await page.inputValue("#address")).toBe(WALLET);
     const chosen = "[...document.querySelectorAll('input:checked')].map(({ value }) => value)";
     expect(await page.evaluate(chosen)).toEqual(["ethereum", "polygon"]);
+  });
+
+  it.each([
+    [
+      "address=bogus",
+      "address",
+      "Write 0x followed by 40 hex digits, or a name such as vitalik.eth.",
+      WALLET,
+    ],
+    ["address=0xD8dA6BF26964aF9D7eEd9e03E53415D37aA96045", "address", "wrong checksum", WALLET],
+    [`address=${WALLET}&at=yesterday`, "at", "Write an age such as 7d, a date such as ", "1d"],
+    [`address=${WALLET}&chains=solana`, "chains", "Choose at least one chain.", null],
+  ])(
+    "sees at once what is wrong with the link ?%s, and no price until it is corrected",
+    async (query, name, problem, right) => {
+      const { page, url, errors } = await visit();
+      await page.goto(`${url}/portfolio?${query}`);
+      const [message, button] = [page.locator(`#${name}-problem`), page.locator("#pay")];
+      expect(await message.isVisible()).toBe(true);
+      expect(await message.textContent()).toContain(problem);
+      expect(await button.textContent()).toBe("Correct the form first");
+      expect(await findBarriers(page)).toEqual([]);
+      for (const width of [360, 1280]) {
+        await page.setViewportSize({ width, height: 900 });
+        expect(await findLayoutDefects(page)).toEqual([]);
+      }
+      if (right === null) await page.getByLabel("Base").check();
+      else await page.fill(`#${name}`, right);
+      expect([await message.isVisible(), await button.textContent()]).toEqual([false, "Pay $0.01"]);
+      expect(errors).toEqual([]);
+    },
+  );
+
+  it("reads what is wrong with a field when it is left, not while it is written", async () => {
+    const { page } = await visit();
+    await page.focus("#address");
+    await page.keyboard.type("0x12");
+    expect(await page.locator("#address-problem").isVisible()).toBe(false);
+    await page.keyboard.press("Tab");
+    expect(await page.locator("#address-problem").isVisible()).toBe(true);
   });
 
   it("pays for the block and the options of the link, and sees the block in the form", async () => {

@@ -185,25 +185,37 @@ function createTools(body: PaidBody) {
   return tools;
 }
 
-/** The label says whether the request is paid for already. */
+/** The label says whether the request is paid for already, and offers nothing that the form would not send. */
 function labelButton(url: string) {
-  button.textContent = isPaymentPending(url) ? "Retry, already paid" : `Pay $${offer.priceUsd}`;
+  const isWrong = form.querySelector("[aria-invalid=true]") !== null;
+  const offered = isWrong ? "Correct the form first" : `Pay $${offer.priceUsd}`;
+  button.textContent = isPaymentPending(url) ? "Retry, already paid" : offered;
 }
 
 /**
  * Without a chain the service would choose for the visitor; with a mistyped address it would be paid for nothing.
+ * The field that is being written shows no new problem until the visitor leaves it.
  */
-function validateForm() {
+function validateForm(written: EventTarget | null = null) {
   const address = findById("address") as HTMLInputElement;
-  address.setCustomValidity(findChecksumProblem(address.value));
+  const isMalformed = address.validity.patternMismatch;
+  setProblem(address, isMalformed ? `Write ${address.title}.` : findChecksumProblem(address.value), written);
   const boxes = [...form.querySelectorAll("input[type=checkbox]")] as HTMLInputElement[];
   const isChosen = boxes.some(({ checked }) => checked);
-  boxes[0]?.setCustomValidity(isChosen ? "" : "Choose at least one chain.");
+  if (boxes[0]) setProblem(boxes[0], isChosen ? "" : "Choose at least one chain.");
   const chosen = boxes.filter(({ checked }) => checked).length;
   for (const name of WHEN_FIELDS) {
     const input = document.getElementById(name) as HTMLInputElement | null;
-    input?.setCustomValidity(findWhenProblem(input.value, chosen));
+    if (input) setProblem(input, findWhenProblem(input.value, chosen), written);
   }
+  labelButton(readFormUrl());
+}
+
+function setProblem(input: HTMLInputElement, problem: string, written: EventTarget | null = null) {
+  const isShown = problem !== "" && (input !== written || input.ariaInvalid === "true");
+  input.setCustomValidity(problem);
+  input.ariaInvalid = String(isShown);
+  findById(`${input.name}-problem`).textContent = isShown ? problem : "";
 }
 
 /** For what a link asks for and the form does not show. */
@@ -233,16 +245,13 @@ export function startPayPage<Body extends PaidBody>(view: ResultView<Body>) {
     event.preventDefault();
     if (!isRunning) void run(view);
   });
-  form.addEventListener("input", () => {
-    validateForm();
-    labelButton(readFormUrl());
-  });
+  form.addEventListener("input", ({ target }) => validateForm(target));
+  form.addEventListener("change", () => validateForm());
   // Paper cannot be unfolded; spam stays folded there as well.
   window.addEventListener("beforeprint", () => {
     for (const folded of result.querySelectorAll("details.more:not(.spam)")) folded.setAttribute("open", "");
   });
   fillForm();
-  labelButton(readFormUrl());
   const stored = readStoredResult<Body>(readFormUrl());
   if (isPaymentPending(readFormUrl())) void run(view);
   else if (stored) {
