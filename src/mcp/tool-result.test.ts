@@ -241,13 +241,13 @@ describe("the blocks of a wallet's chains", () => {
         ],
       },
     ],
-  ])("are noted next to the data of %s, as the argument block takes them", (_what, body) => {
+  ])("stand next to the data of %s, as the argument block takes them", (_what, body) => {
     expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({
       block: "base:5,ethereum:7",
     });
   });
 
-  it("are not noted where a response does not say them", () => {
+  it("stand nowhere if a response does not have them", () => {
     for (const body of [null, {}, { chains: ["base"] }, { blocks: [] }, { chains: [{ chain: "base" }] }]) {
       expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({});
     }
