@@ -19,7 +19,7 @@ const PAGING = new Set(["limit", "cursor"]);
 
 const BLOCK_OPTIONS = {
   block: { type: "string", valueName: "N", description: "as of this block" },
-  at: { type: "string", valueName: "TIME", description: "as of this time, such as 7d or 2026-11-10T12:00Z" },
+  at: { type: "string", valueName: "TIME", description: "as of this time: 7d ago, or YYYY-MM-DDThh:mmZ" },
   "min-block": { type: "string", valueName: "N", description: "wait until this block is indexed" },
 } as const satisfies OptionTable;
 

@@ -1,7 +1,7 @@
 // Runs an operation of the API through the client: its parameters, as of a block, or after one.
 import type { List, Sextant } from "@sextant/client/sextant";
 import { Fault } from "../lib/fault.ts";
-import { isMoment } from "../lib/moment.ts";
+import { exampleDay, isMoment } from "../lib/moment.ts";
 import type { OperationCall } from "./api-operations.ts";
 import type { ApiOptions } from "./command.ts";
 
@@ -48,7 +48,7 @@ function readTime({ at, block }: ApiOptions): string | null {
   if (!isMoment(at)) {
     throw new Fault(
       "USAGE_INVALID",
-      `--at must be a time such as 7d, 2026-11-10 or 2026-11-10T12:00Z, not "${at}".`,
+      `--at must be a time such as 7d, ${exampleDay()} or ${exampleDay()}T12:00Z, not "${at}".`,
     );
   }
   return at;

@@ -1,4 +1,5 @@
 // Lists of the API as tables: columns, filters, pages by cursor, and where the rows came from.
+
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";

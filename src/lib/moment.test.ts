@@ -33,7 +33,9 @@ describe("a point in time", () => {
     "",
     "base:1",
   ])("rejects %j with an error that says what to write", (text) => {
-    expect(() => parseMoment(text, "at", NOW)).toThrow(/^at must be a time such as 7d/);
+    expect(() => parseMoment(text, "at", NOW)).toThrow(
+      /^at must be a time such as 7d .*, 2026-11-17 \(its first second in UTC\) or 2026-11-17T12:00Z\.$/,
+    );
   });
 
   it.each(["2026-11-19", "2026-11-18T09:00:01Z"])("rejects %s, which is in the future", (text) => {

@@ -10,7 +10,8 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 // RFC 3339 allows a space for the T, and lower case.
 const TIME = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
-const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: 86_400, w: 604_800 };
+const DAY_SECONDS = 86_400;
+const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3_600, d: DAY_SECONDS, w: 604_800 };
 
 export function isMoment(text: string): boolean {
   return MOMENT.test(text);
@@ -24,13 +25,18 @@ export function parseMoment(text: string, name: string, nowMs: number): number {
   if (seconds === null) {
     throw new Fault(
       "INPUT_INVALID",
-      `${name} must be a time such as 7d (also m, h and w), 2026-11-10 (its first second in UTC) or 2026-11-10T12:00Z.`,
+      `${name} must be a time such as 7d (also m, h and w), ${exampleDay(nowMs)} (its first second in UTC) or ${exampleDay(nowMs)}T12:00Z.`,
     );
   }
   if (seconds * 1_000 > nowMs) {
     throw new Fault("INPUT_INVALID", `${name} is in the future: it is ${formatMoment(nowMs / 1_000)} now.`);
   }
   return seconds;
+}
+
+/** Yesterday: a chain that runs on this machine has no earlier date that is sure to work. */
+export function exampleDay(nowMs = Date.now()): string {
+  return formatMoment(nowMs / 1_000 - DAY_SECONDS).slice(0, 10);
 }
 
 function parseDate(text: string): number | null {

@@ -5,7 +5,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { isMoment, MOMENT_PATTERN } from "../lib/moment.ts";
 import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
-import { TIMES, timeJson } from "../schema/time-parameter.ts";
+import { describeTimes, TIMES, timeJson } from "../schema/time-parameter.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
 export type PortfolioRequest = SnapshotQuery & {
@@ -133,13 +133,10 @@ const atField = {
     json: timeJson,
     toolJson: { type: "string", pattern: MOMENT_PATTERN },
     parse: (text: string, name: string): never => {
-      throw new Fault(
-        "INPUT_INVALID",
-        `${name} must be a time: ${TIMES.replaceAll("`", "")}, not "${text}".`,
-      );
+      throw new Fault("INPUT_INVALID", `${name} must be a time: ${describeTimes()}, not "${text}".`);
     },
   },
-  example: "2026-11-10",
+  example: "7d",
   description: `A time in place of \`block\`: ${TIMES}. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid.`,
 };
 
@@ -152,7 +149,7 @@ export function datedBlocksKind(served: readonly string[]): ParameterKind<readon
     parse: (text, name) => {
       if (text.includes(":") || isMoment(text)) return parse(text, name);
       const blocks = `blocks such as ${served[0]}:123`;
-      throw new Fault("INPUT_INVALID", `${name} must be ${blocks}, or a time: ${TIMES.replaceAll("`", "")}.`);
+      throw new Fault("INPUT_INVALID", `${name} must be ${blocks}, or a time: ${describeTimes()}.`);
     },
   };
 }

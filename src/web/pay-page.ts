@@ -1,6 +1,7 @@
 // Renders the page that browsers get instead of JSON: it explains the offer, takes a payment, and shows the result.
 import type { HtmlPage } from "../http/pages/document.ts";
 import { type Html, html, inlineJson } from "../lib/html.ts";
+import { exampleDay } from "../lib/moment.ts";
 import type { Offering, PaidRoute } from "./offering.ts";
 import { renderAddressField, renderPage, renderProblem } from "./page.ts";
 import { findPayPage, listPayPages, type PayPageField } from "./pay-pages.ts";
@@ -81,8 +82,8 @@ ${chains.map((chain) => renderChainBox(chain, selected))}
 
 function renderField({ name, label, required, hint }: PayPageField): Html {
   return html`<label for="${name}">${label}</label>
-<p class="soft hint" id="${name}-hint">${hint}</p>
-<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="7d or 2026-11-10" aria-describedby="${name}-hint ${name}-problem" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
+<p class="soft hint" id="${name}-hint">${hint.replaceAll("{day}", exampleDay())}</p>
+<input type="text" id="${name}" name="${name}"${required && html` required`} placeholder="7d or ${exampleDay()}" aria-describedby="${name}-hint ${name}-problem" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
 ${renderProblem(name)}`;
 }
 

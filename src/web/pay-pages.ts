@@ -6,6 +6,7 @@ export type PayPageField = {
   readonly name: string;
   readonly label: string;
   readonly required: boolean;
+  /** `{day}` in it stands for a day that can be tried. */
   readonly hint: string;
 };
 
@@ -27,7 +28,7 @@ export type PayPage = {
 };
 
 const WHEN_HINT =
-  "An age (7d, 12h), a date in UTC (2026-11-10 or 2026-11-10T12:00Z), or a block: its number if one chain is chosen, otherwise chain:number for each.";
+  "An age (7d, 12h), a date in UTC ({day} or {day}T12:00Z), or a block: its number if one chain is chosen, otherwise chain:number for each.";
 const WHEN_FIELD = { name: "at", label: "When; now if empty", required: false, hint: WHEN_HINT };
 
 export const PAY_PAGES: readonly PayPage[] = [

@@ -1,5 +1,6 @@
 // `sextant exposure` and `sextant diff`: tables of what was bought, prices without buying, and wallets by name.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exampleDay } from "../../src/lib/moment.ts";
 import { diffRoute } from "../../src/portfolio/http/routes/diff.ts";
 import { exposureRoute } from "../../src/portfolio/http/routes/exposure.ts";
 import { exampleExposure, exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
@@ -114,7 +115,7 @@ it("says what a side of a difference may be, and asks no service", async () => {
   const from = await payer.run(["diff", WALLET, "--from", "0xdead"], { environment });
   expect([from.code, from.err]).toEqual([
     65,
-    'sextant: --from must be a time such as 7d, 2026-11-10 or 2026-11-10T12:00Z, a block of each chain, such as base:30000000,ethereum:22000000, or the snapshotId of a snapshot (64 hex digits without 0x), not "0xdead".\n',
+    `sextant: --from must be a time such as 7d, ${exampleDay()} or ${exampleDay()}T12:00Z, a block of each chain, such as base:30000000,ethereum:22000000, or the snapshotId of a snapshot (64 hex digits without 0x), not "0xdead".\n`,
   ]);
   const to = await payer.run(["diff", WALLET, ...FROM, "--to", "latest"], { environment });
   expect([to.code, to.err]).toEqual([

@@ -1093,7 +1093,7 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-    /** A time in place of `block`: `7d` ago (also `m`, `h` and `w`), `2026-11-10` (its first second in UTC) or `2026-11-10T12:00Z`. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid. */
+    /** A time in place of `block`: `7d` ago (also `m`, `h` and `w`), `YYYY-MM-DD` (its first second in UTC) or `YYYY-MM-DDThh:mmZ`. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid. */
     at?: Date | string;
     /** Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed. */
     spam?: "include" | "exclude";
@@ -1120,7 +1120,7 @@ export interface OtherActions {
     address: string;
     /** Chains to include, separated by commas; without it, those that `from` names, or the default ones if it is a time. */
     chains?: string;
-    /** The block of each chain at which the difference starts: `chain:number`, separated by commas. Or a time, which is redirected (307) to the last final blocks at or before it: `7d` ago (also `m`, `h` and `w`), `2026-11-10` (its first second in UTC) or `2026-11-10T12:00Z`. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has. */
+    /** The block of each chain at which the difference starts: `chain:number`, separated by commas. Or a time, which is redirected (307) to the last final blocks at or before it: `7d` ago (also `m`, `h` and `w`), `YYYY-MM-DD` (its first second in UTC) or `YYYY-MM-DDThh:mmZ`. Or the `snapshotId` of a snapshot of this wallet, whose chains it then has. */
     from: Date | string;
     /** The blocks or the time at which it ends, in the same form; without it, the newest blocks. */
     to?: Date | string;
@@ -1147,7 +1147,7 @@ export interface OtherActions {
     chains?: string;
     /** The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named. */
     block?: string;
-    /** A time in place of `block`: `7d` ago (also `m`, `h` and `w`), `2026-11-10` (its first second in UTC) or `2026-11-10T12:00Z`. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid. */
+    /** A time in place of `block`: `7d` ago (also `m`, `h` and `w`), `YYYY-MM-DD` (its first second in UTC) or `YYYY-MM-DDThh:mmZ`. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid. */
     at?: Date | string;
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";

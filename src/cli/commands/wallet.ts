@@ -18,7 +18,7 @@ import { usdAmount } from "../../config/setting-kinds.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject } from "../../lib/json.ts";
-import { isMoment } from "../../lib/moment.ts";
+import { exampleDay, isMoment } from "../../lib/moment.ts";
 import { PROGRAM } from "../../lib/program.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { findPaidAction, type OpenClient, openClient } from "../client-settings.ts";
@@ -173,14 +173,14 @@ function readPaidParameters(
   assertSide("from", filters.from);
   assertSide("to", filters.to);
   if (filters.at !== undefined && !isMoment(filters.at)) {
-    throw new Fault("INPUT_INVALID", `--at must be ${TIME}, not "${toPlainText(filters.at)}".`);
+    throw new Fault("INPUT_INVALID", `--at must be ${describeTime()}, not "${toPlainText(filters.at)}".`);
   }
   // Lower case: calls that are written differently are the same purchase.
   return readArguments(findOperation(operation), { ...filters, address: wallet });
 }
 
 const BLOCKS = /^[a-z0-9-]+:\d+(?:,[a-z0-9-]+:\d+)*$/;
-const TIME = "a time such as 7d, 2026-11-10 or 2026-11-10T12:00Z";
+const describeTime = () => `a time such as 7d, ${exampleDay()} or ${exampleDay()}T12:00Z`;
 const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
 
 /** Says what a side of a difference may be, before the service is asked. */
@@ -190,7 +190,7 @@ function assertSide(name: "from" | "to", given: string | undefined): void {
   const other = name === "from" ? ", or the snapshotId of a snapshot (64 hex digits without 0x)" : "";
   throw new Fault(
     "INPUT_INVALID",
-    `--${name} must be ${TIME}, a block of each chain, such as base:30000000,ethereum:22000000${other}, not "${toPlainText(given)}".`,
+    `--${name} must be ${describeTime()}, a block of each chain, such as base:30000000,ethereum:22000000${other}, not "${toPlainText(given)}".`,
   );
 }
 

@@ -20,7 +20,7 @@ export const PORTFOLIO_PROMPTS: readonly Prompt[] = [
     description: "What a wallet gained or lost since a time, by trades and by prices.",
     arguments: {
       address: WALLET,
-      since: "Such as 7d, 2026-11-10, blocks such as base:38000000, or a snapshotId.",
+      since: "Such as 7d, a date, blocks such as base:38000000, or a snapshotId.",
     },
     text: 'What changed in the wallet {address} since {since}? Call wallet_changes once with from "{since}" and detail "summary". Say the total change, how much of it is by quantity and how much by price, and the largest changes. A change that is null is unknown, not zero.',
   },

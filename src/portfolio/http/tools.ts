@@ -68,7 +68,7 @@ const HINTS = {
   address: "0x… or a name such as vitalik.eth",
   chains: "such as base,ethereum",
   block: "as of then: chain:number,…",
-  at: "as of then: 7d ago, 2026-11-10 or 2026-11-10T12:00Z",
+  at: "as of then: 7d ago, YYYY-MM-DD or YYYY-MM-DDThh:mmZ",
   partial: "allow a result without a chain that fails",
   fields: "only these, such as tokens.chain,…",
 };

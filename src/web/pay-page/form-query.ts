@@ -1,5 +1,5 @@
 // The query of a pay page's form: fields that say when take an age, a date or blocks.
-import { isMoment } from "../../lib/moment.ts";
+import { exampleDay, isMoment } from "../../lib/moment.ts";
 
 /** The fields that say when; `at` is sent as `block` if it has blocks. */
 export const WHEN_FIELDS: readonly string[] = ["at", "from", "to"];
@@ -29,7 +29,7 @@ export function findWhenProblem(text: string, chosenChains: number): string {
   if (NUMBER.test(when) && chosenChains !== 1)
     return "A block number belongs to one chain: choose one chain, or write base:38000000 for each of them.";
   const isKnown = [NUMBER, BLOCKS, SNAPSHOT_ID].some((form) => form.test(when)) || isMoment(when);
-  return when === "" || isKnown ? "" : "Write an age such as 7d, a date such as 2026-11-10, or a block.";
+  return when === "" || isKnown ? "" : `Write an age such as 7d, a date such as ${exampleDay()}, or a block.`;
 }
 
 /** In a difference, the blocks or the snapshot name the chains, unless a time has to know them. */

@@ -103,7 +103,7 @@ export const diffRoute: PaidRouteDeclaration = {
     name: "wallet_changes",
     title: "Compare a wallet at two blocks",
     purpose: "What a wallet gained or lost between two blocks, by trades and by prices.",
-    hints: { from: "7d, 2026-11-10, chain:number,… or a snapshotId", to: "likewise; default: now" },
+    hints: { from: "7d, YYYY-MM-DD, chain:number,… or a snapshotId", to: "likewise; default: now" },
   },
 };
 
