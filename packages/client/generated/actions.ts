@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xc5489f22bf36711e90a2ea314746afb63a81730fd1608c6448bd6d06a4470bf9" });
+   * const record = await sextant.getQuote({ quoteHash: "0xeff9ad7b184f78cf3a402262ea9fa6b39d8165574a13b6c9cfa66941fd34ed0c" });
    * ```
    */
   getQuote(parameters: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_hc0BveWYEcrEk8XDvTWwrw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_dWksLgH20UE9Qy4o8UWUFQ" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_hc0BveWYEcrEk8XDvTWwrw" });
+   * const record = await sextant.getWebhook({ id: "wh_dWksLgH20UE9Qy4o8UWUFQ" });
    * ```
    */
   getWebhook(parameters: {
