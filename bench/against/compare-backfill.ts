@@ -14,6 +14,7 @@ import { withServer } from "../harness/with-children.ts";
 import { historyChain } from "../history/history.ts";
 import { compareRuns, type Figure, type TurnRun } from "./comparison.ts";
 import { type IndexingCosts, indexHistory } from "./index-history.ts";
+import { prepareProgram } from "./program-of-version.ts";
 import { createRunDatabase } from "./run-database.ts";
 import { TURNS, type Versions } from "./versions.ts";
 
@@ -77,13 +78,17 @@ export function compareBackfills(
     await mkdir(folder);
     const deploymentFile = join(folder, "deployment.json");
     await writeFile(deploymentFile, JSON.stringify(historyChain(seed).deployment));
+    const programs = {
+      before: await prepareProgram(versions.before),
+      now: await prepareProgram(versions.now),
+    };
     const runs: TurnRun<BackfillRun>[] = [];
     for (const [turn, name] of TURNS.entries()) {
       logProgress(`turn ${turn + 1} of ${TURNS.length}: ${name}`);
       const database = await createRunDatabase(server.connection, `turn_${turn + 1}`);
       const history = { nodeUrl: node.url, head: node.head, deploymentFile, folder };
       try {
-        const costs = await indexHistory(versions[name], history, database);
+        const costs = await indexHistory(programs[name], history, database);
         runs.push({ version: name, run: { ...costs, expected: node.events } });
       } finally {
         await database.drop();

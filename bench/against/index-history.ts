@@ -1,12 +1,11 @@
 // Indexes a history with the `sextant indexer` of one version, as its users start it, and takes its costs.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readPeakBytes, readTreeCpuMs } from "../harness/process-costs.ts";
 import { createProgressLog } from "../harness/progress.ts";
+import type { ProgramOfVersion } from "./program-of-version.ts";
 import type { RunDatabase } from "./run-database.ts";
-import type { Version } from "./versions.ts";
 
 type HistoryToIndex = {
   readonly nodeUrl: string;
@@ -41,7 +40,7 @@ const OUTPUT_SHOWN = 2_000;
 const UNDEFINED = ["42P01", "3F000"];
 
 export async function indexHistory(
-  version: Version,
+  version: ProgramOfVersion,
   history: HistoryToIndex,
   database: RunDatabase,
 ): Promise<IndexingCosts> {
@@ -82,11 +81,11 @@ type Indexer = {
 };
 
 function startIndexer(
-  { folder }: Version,
+  { folder, program }: ProgramOfVersion,
   { nodeUrl, deploymentFile, folder: cwd }: HistoryToIndex,
   databaseUrl: string,
 ): Indexer {
-  const child = spawn(process.execPath, [join(folder, "bin/sextant.mjs"), "indexer"], {
+  const child = spawn(process.execPath, [...program, "indexer"], {
     cwd,
     env: {
       ...{ PATH: process.env.PATH ?? "", HOME: cwd },
