@@ -12,6 +12,7 @@ import { measureNodeThroughput, type NodeThroughput } from "./backfill/node-spee
 import type { ReadReport, ReadTask } from "./backfill/read-child.ts";
 import { runBackfill, startReplayNodeChild } from "./backfill/run-backfill.ts";
 import { type BenchServer, openBenchDatabase } from "./harness/bench-database.ts";
+import type { RelayReady, RelayTask } from "./harness/delay-child.ts";
 import {
   aimAtLeast,
   aimBelowMemoryMax,
@@ -39,6 +40,8 @@ const COPY_SCHEMA = "sextant_copy";
 const EVENTS = 200_000;
 // The best of each counts: what else the machine does between two measurements only ever makes them slower.
 const ROUNDS = { quick: 1, usual: 3, full: 3 };
+// A node of a vendor on another continent.
+const DISTANT_NODE_MS = 80;
 // The positions at which time per event is measured; the stretch before each of them is timed.
 const FLAT_AT = [50_000, 200_000, 1_000_000];
 const FLAT_STRETCH = 50_000;
@@ -57,6 +60,7 @@ async function measure(options: BenchOptions, server: BenchServer, start: StartC
   const served = await drain(node, seed);
   const task = { url: node.url, seed, head: node.head };
   const place = { connection: server.connection, schema: SCHEMA };
+  const distant = await openDistantNode(start, node.url);
   const rounds: Round[] = [];
   for (let round = 1; round <= count; round += 1) {
     logProgress(`round ${round} of ${count}`);
@@ -71,7 +75,9 @@ async function measure(options: BenchOptions, server: BenchServer, start: StartC
     const copyTask: CopyTask = { ...place, schema: COPY_SCHEMA, dumped, batches: filled.batches };
     const copied = await run<CopyReport>(start, "copying", "copy", copyTask);
     await dropSchemas(server, [SCHEMA, COPY_SCHEMA]);
-    rounds.push({ read, filled, copied });
+    const afar = await runBackfill(start, { ...task, url: distant, ...place, events: node.events });
+    await dropSchemas(server, [SCHEMA]);
+    rounds.push({ read, filled, copied, afar });
   }
   await stop();
   const { measurements, headlines } = summary(rounds);
@@ -83,7 +89,22 @@ async function measure(options: BenchOptions, server: BenchServer, start: StartC
   return { measurements: [...measurements, alone], headlines };
 }
 
-type Round = { readonly read: ReadReport; readonly filled: BackfillReport; readonly copied: CopyReport };
+/** The URL of the same node behind a relay that holds everything back. */
+async function openDistantNode(start: StartChild, url: string): Promise<string> {
+  const address = new URL(url);
+  const relayTask: RelayTask = { port: Number(address.port), roundTripMs: DISTANT_NODE_MS };
+  const { port } = await start("relay", "harness/delay-child.ts", relayTask).next<RelayReady>();
+  address.port = String(port);
+  return address.href;
+}
+
+type Round = {
+  readonly read: ReadReport;
+  readonly filled: BackfillReport;
+  readonly copied: CopyReport;
+  /** From the distant node. */
+  readonly afar: BackfillReport;
+};
 
 async function run<T>(start: StartChild, name: string, file: "read" | "copy", task: object): Promise<T> {
   const child = start(name, `backfill/${file}-child.ts`, task);
@@ -115,7 +136,7 @@ function summary(rounds: readonly Round[]): BenchReport {
   const read = fastest(rounds.map((round) => round.read));
   const copied = fastest(rounds.map((round) => round.copied));
   const best: BestRound = {
-    ...{ read, filled, copied },
+    ...{ read, filled, copied, afar: fastest(rounds.map((round) => round.afar)) },
     rounds: rounds.length,
     rssBytesMax: Math.max(...rounds.map((round) => round.filled.rssBytesMax)),
     rate: formatPerSecond(filled.events, filled.ms),
@@ -125,8 +146,9 @@ function summary(rounds: readonly Round[]): BenchReport {
   return { measurements: measurementsOf(best), headlines: headlinesOf(best) };
 }
 
-function headlinesOf({ rate, reading, copying, rssBytesMax }: BestRound): Headline[] {
+function headlinesOf({ rate, reading, copying, rssBytesMax, afar }: BestRound): Headline[] {
   const lower = Math.min(reading, copying);
+  const afarRate = formatPerSecond(afar.events, afar.ms);
   return [
     {
       what: "events/s",
@@ -142,6 +164,13 @@ function headlinesOf({ rate, reading, copying, rssBytesMax }: BestRound): Headli
       ceiling: `${formatGrouped(reading)} read and decoded alone`,
       ratio: formatPercent(rate, reading),
       aim: null,
+    },
+    {
+      what: `events/s, node ${DISTANT_NODE_MS} ms away`,
+      value: formatGrouped(afarRate),
+      ceiling: `${formatGrouped(rate)} from a local one`,
+      ratio: formatPercent(afarRate, rate),
+      aim: aimAtLeast(afarRate, rate, 80),
     },
     {
       what: "peak memory",

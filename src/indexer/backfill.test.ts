@@ -1,4 +1,4 @@
-// The size of a backfill's batches, which decides its memory: bounded in events, except for a range that has more.
+// The size of a backfill's batches, which decides its memory, and how far it reads ahead of a distant node.
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { runsOf } from "../../tests/support/test-depth.ts";
@@ -119,4 +119,34 @@ it("writes what it has when the node makes it wait", async () => {
   });
   await run(context, 2);
   expect(sizes).toEqual([10, 20]);
+});
+
+it("reads the details of three ranges at once, in order, so that a distant node does not slow it down", async () => {
+  const folded: number[] = [];
+  const context = contextOf(each([1, 2, 3, 4, 5, 6, 7]), ({ logs }) => folded.push(logs.length));
+  const waiting: (() => void)[] = [];
+  const addDetails: IndexingContext["addDetails"] = async (logs) => {
+    // Holds back until three wait, or the last ones do.
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      if (waiting.length === 3 || logs.length === 7) for (const go of waiting.splice(0).reverse()) go();
+    });
+    return logs.map((log) => ({ log, details: null }) as never);
+  };
+  await run({ ...context, addDetails }, 7);
+  expect(folded.reduce((sum, count) => sum + count, 0)).toBe(28);
+});
+
+it("stops reading ahead when a write fails", async () => {
+  const signals: AbortSignal[] = [];
+  const context = contextOf(each(Array<number>(9).fill(EVENTS_MAX)), () => {
+    throw new Error("the disk is full");
+  });
+  const addDetails: IndexingContext["addDetails"] = (logs, signal) => {
+    if (signal) signals.push(signal);
+    return context.addDetails(logs, signal);
+  };
+  await expect(run({ ...context, addDetails }, 9)).rejects.toThrow("the disk is full");
+  expect(signals.length).toBeLessThan(9);
+  expect(signals.every(({ aborted }) => aborted)).toBe(true);
 });

@@ -36,6 +36,9 @@ const LOGS_PER_WRITE_MAX = 6_000;
 // A slow node must not leave the database idle, and a process that dies loses no more than this.
 const COLLECT_MS_MAX = 1_000;
 
+// While one is folded, others wait for a node that may be a tenth of a second away.
+const PARTS_AHEAD = 3;
+
 /** A folded batch with what will be reported of it. */
 type ReadyBatch = { readonly prepared: PreparedBatch; readonly summary: Omit<WrittenBatch, "ms"> };
 
@@ -72,8 +75,10 @@ export async function* backfill(
 class BackfillPipeline {
   readonly #context: IndexingContext;
   readonly #signal: AbortSignal;
+  readonly #closing = new AbortController();
   readonly #ranges: AsyncIterator<LogBatch>;
-  #upcoming: Promise<ReadPart | null>;
+  /** In order; the first is the next to be folded. */
+  readonly #upcoming: Promise<ReadPart | null>[] = [];
   #writing: WriteInFlight | null = null;
 
   constructor(
@@ -82,14 +87,14 @@ class BackfillPipeline {
     signal: AbortSignal,
   ) {
     this.#context = context;
-    this.#signal = signal;
-    this.#ranges = context.chain.streamHistory(from, to, signal)[Symbol.asyncIterator]();
-    this.#upcoming = this.#readNext();
+    this.#signal = AbortSignal.any([signal, this.#closing.signal]);
+    this.#ranges = context.chain.streamHistory(from, to, this.#signal)[Symbol.asyncIterator]();
+    this.#readAhead();
   }
 
   /** Folds what is read into a batch, upon the one that may still be in flight; null at the end of the range. */
   async foldNext(): Promise<ReadyBatch | null> {
-    let read = await this.#upcoming;
+    let read = await this.#next();
     if (read === null) return null;
     const { prepared: previous = null, done = null } = this.#writing ?? {};
     const waited = Promise.allSettled([done, sleep(COLLECT_MS_MAX, null, { ref: false })]).then(resolveNull);
@@ -97,12 +102,13 @@ class BackfillPipeline {
     let [logs, blocks] = [0, 0];
     for (;;) {
       const { part, tip } = read;
-      this.#upcoming = this.#readNext();
+      this.#upcoming.shift();
+      this.#readAhead();
       await batch.add(part, (rows) => foldLogs(part.logs, rows));
       logs += part.logs.length;
       blocks += read.blocks;
       // A read that fails is reported by the next batch: this one can be written.
-      const next = await Promise.race([waited, this.#upcoming.catch(resolveNull)]);
+      const next = await Promise.race([waited, this.#next().catch(resolveNull)]);
       if (next === null || logs + next.part.logs.length > LOGS_PER_WRITE_MAX) {
         const prepared = await batch.finish({ tip, finalized: tip.number });
         return { prepared, summary: { tip, logs, blocks } };
@@ -125,16 +131,24 @@ class BackfillPipeline {
   async close(): Promise<void> {
     // Wait for the batch in flight: a restart must find it committed or absent.
     await this.#writing?.done.catch(() => undefined);
+    this.#closing.abort();
     await this.#ranges.return?.();
   }
 
-  #readNext(): Promise<ReadPart | null> {
-    const next = this.#ranges
-      .next()
-      .then((found) => (found.done ? null : readPart(this.#context, found.value, this.#signal)));
-    // Awaited later; avoid an unhandled rejection.
-    next.catch(() => undefined);
-    return next;
+  /** Null after the last part. */
+  #next(): Promise<ReadPart | null> {
+    return this.#upcoming[0] ?? Promise.resolve(null);
+  }
+
+  #readAhead(): void {
+    while (this.#upcoming.length < PARTS_AHEAD) {
+      const next = this.#ranges
+        .next()
+        .then((found) => (found.done ? null : readPart(this.#context, found.value, this.#signal)));
+      // Awaited later; avoid an unhandled rejection.
+      next.catch(() => undefined);
+      this.#upcoming.push(next);
+    }
   }
 }
 
