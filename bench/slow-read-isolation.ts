@@ -29,11 +29,13 @@ async function fill(database: Database): Promise<void> {
   await database.transaction(
     async (session) => {
       await createRowTables(session, tables);
+      const bytes = (number: string, length: number) =>
+        `decode(lpad(to_hex(${number}), ${2 * length}, '0'), 'hex')`;
       const block = `1 + i::bigint * ${BLOCKS - 1} / ${rows}`;
       await session.query(
         `insert into attestations (attestation_id, attester, schema_hash, subject, data_hash, timestamp, revoked, block_number, tx_hash, log_index, valid_from)
-         select i, '0x' || lpad(to_hex(i % 1000), 40, '0'), '0x' || lpad(to_hex(i % 10), 64, '0'), '0x' || lpad(to_hex(i), 64, '0'),
-           '0x' || lpad(to_hex(i), 64, '0'), i, false, ${block}, '0x' || lpad(to_hex(i), 64, '0'), 0, ${block} from generate_series(1, ${rows}) i`,
+         select i, ${bytes("i % 1000", 20)}, ${bytes("i % 10", 32)}, ${bytes("i", 32)},
+           ${bytes("i", 32)}, i, false, ${block}, ${bytes("i", 32)}, 0, ${block} from generate_series(1, ${rows}) i`,
       );
       await createRowIndexes(session, tables);
       await session.query(

@@ -61,7 +61,7 @@ async function makeTable(
   const cells = names.map((name) => {
     const cell = every[name];
     if (cell === undefined) throw new Error(`${table.name}.${name} has no value`);
-    return cell;
+    return table.columns[name]?.isHex ? `decode(substr(${cell}, 3), 'hex')` : cell;
   });
   logProgress(`${count} rows of ${table.name}`);
   await session.query(
@@ -83,7 +83,7 @@ async function makeChain(session: Session, { bids, blocks }: TableSizes): Promis
     `'${String(topic).slice(2)}'`,
     word("b.intent_id::bigint"),
     word("b.chain_bid_id::bigint"),
-    "lpad(substr(b.solver, 3), 64, '0')",
+    "lpad(encode(b.solver, 'hex'), 64, '0')",
   ];
   const data = ["amount_in", "amount_out", "fee", "valid_until"].map((name) => word(`b.${name}::bigint`));
   await session.query(
@@ -93,8 +93,8 @@ async function makeChain(session: Session, { bids, blocks }: TableSizes): Promis
   await session.query(
     `insert into logs (block_number, log_index, tx_index, tx_hash, address, topics, data)
      select b.block_number, row_number() over (partition by b.block_number order by b.intent_id, b.chain_bid_id) - 1, 0,
-       decode(substr(b.tx_hash, 3), 'hex'), decode('${CONTRACTS.IntentBook?.slice(2)}', 'hex'),
-       ${words(topics)}, ${words([...data, "substr(b.execution_hash, 3)"])}
+       b.tx_hash, decode('${CONTRACTS.IntentBook?.slice(2)}', 'hex'),
+       ${words(topics)}, ${words([...data, "encode(b.execution_hash, 'hex')"])}
      from bids b`,
   );
   await session.query({

@@ -35,10 +35,11 @@ const TYPES_BY_SQL: readonly (readonly [prefix: string, type: ValueType])[] = [
 ];
 
 /** The form of the values of a declared column. */
-export function valueTypeOf({ sql, isEscapeFree }: Column<unknown>): ValueType {
+export function valueTypeOf({ sql, isHex }: Column<unknown>): ValueType {
+  if (isHex) return "hex";
   const type = TYPES_BY_SQL.find(([prefix]) => sql.startsWith(prefix))?.[1];
   if (type === undefined) throw new Error(`an export has no type for ${sql}`);
-  return type === "text" && isEscapeFree ? "hex" : type;
+  return type;
 }
 
 /** Converts the driver's result to a value of a row. */

@@ -8,7 +8,7 @@ export type Column<T> = {
   /** The PostgreSQL type. */
   readonly sql: string;
   readonly nullable: boolean;
-  /** Whether its text form never needs escaping: only letters, digits and signs. */
+  /** Whether its text form never needs escaping: only letters, digits and signs. Not so for hex, see escapeHex. */
   readonly isEscapeFree: boolean;
   /** Whether its values are 0x text in memory and in JSON: statements convert by hex_text and stored_hex. */
   readonly isHex: boolean;
@@ -27,15 +27,15 @@ export type ValueOf<C> = C extends Column<infer T> ? T : never;
 const toText = (value: NonNullable<unknown>): string => String(value);
 const identity = (value: string): string => value;
 
+/** Bytes take half the space of hex, in rows and in indexes, and have the same order. */
 function hexColumn(json: JsonSchema, isUnbounded = false): Column<string> {
-  const sql = 'text collate "C"';
   return {
-    sql,
+    sql: "bytea",
     nullable: false,
-    isEscapeFree: true,
+    isEscapeFree: false,
     isHex: true,
     isUnbounded,
-    toSql: identity,
+    toSql: (value) => `\\${value.slice(1)}`,
     fromSql: toText,
     json: schemaOf(json),
   };
@@ -108,6 +108,11 @@ export const bool: Column<boolean> = {
   fromSql: (value) => value === true,
   json: schemaOf({ type: "boolean" }),
 };
+
+/** The length in bytes of a value in a response, known without reading it; `expression` is the column. */
+export function lengthSql({ isHex }: Column<unknown>, expression: string): string {
+  return isHex ? `2 + 2 * octet_length(${expression})` : `octet_length(${expression})`;
+}
 
 /** Whether the values are 32 bytes, so that one may be the hash of something stored elsewhere. */
 export function isHashColumn({ json }: Column<unknown>): boolean {

@@ -51,7 +51,7 @@ describe("an account", () => {
         const found = await stage.body(`/accounts/0x${account.slice(2).toUpperCase()}?block=${block}`);
         expectShape(found, ACCOUNT_SHAPE);
         const policies = await stage.rows(
-          `select policy_type, frozen, guardian, enabled from policies p where account = '${account}' and ${at("p", block)}`,
+          `select policy_type, frozen, guardian, enabled from policies p where hex_text(account) = '${account}' and ${at("p", block)}`,
         );
         const of = (type: string) => policies.find(({ policy_type }) => policy_type === type);
         const guardian = of("GUARDIAN")?.guardian ?? null;
@@ -64,7 +64,7 @@ describe("an account", () => {
         const counts: Record<string, string> = {};
         for (const [name, [table, column]] of Object.entries(COUNTED)) {
           const { count = "" } = await stage.first(
-            `select count(*) from ${table} r where ${column} = '${account}' and ${at("r", block)}`,
+            `select count(*) from ${table} r where hex_text(${column}) = '${account}' and ${at("r", block)}`,
           );
           counts[name] = count;
           if (count !== "0") seen.counted.add(name);
@@ -104,11 +104,16 @@ describe("an account", () => {
     const insert = (table: string, columns: string, values: string, count: number) =>
       stage.database.query(
         `insert into ${table} (account, ${columns}, block_number, tx_hash, log_index, valid_from)
-         select '0x${"cd".repeat(19)}' || lpad(to_hex(${count} - 1000), 2, '0'), ${values}, 1, '0x', 0, 1 from generate_series(1, ${count}) i`,
+         select decode('${"cd".repeat(19)}' || lpad(to_hex(${count} - 1000), 2, '0'), 'hex'), ${values}, 1, '\\x', 0, 1 from generate_series(1, ${count}) i`,
       );
     for (const count of [1_000, 1_001]) {
       await insert("policies", "policy_type, policy_subject", "'TARGET_ALLOWLIST', i::text", count);
-      await insert("session_keys", "session_key, expires_at, active", "i::text, 1, true", count);
+      await insert(
+        "session_keys",
+        "session_key, expires_at, active",
+        "decode(lpad(i::text, 40, '0'), 'hex'), 1, true",
+        count,
+      );
     }
     const { block_number: head = "" } = await stage.first("select block_number from checkpoint");
     for (const query of ["", `?block=${head}`]) {
@@ -118,7 +123,7 @@ describe("an account", () => {
       expect(await countsOf("01")).toMatchObject({ policies: null, session_keys: null });
     }
     for (const table of ["policies", "session_keys"])
-      await stage.database.query(`delete from ${table} where account like '0x${"cd".repeat(19)}%'`);
+      await stage.database.query(`delete from ${table} where hex_text(account) like '0x${"cd".repeat(19)}%'`);
   });
 
   it.each(["", "/windows", "/session-keys"])(
@@ -145,7 +150,7 @@ describe("spending windows", () => {
            from policies p
            left join spend_windows s on p.policy_type = 'SPEND_LIMIT' and s.account = p.account and s.token = p.token and ${at("s", block)}
            left join payment_windows w on p.policy_type = 'PAYMENT_POLICY' and (w.account, w.merchant, w.token, w.facilitator) = (p.account, p.merchant, p.token, p.facilitator) and ${at("w", block)}
-           where p.account = '${account}' and p.policy_type in ('SPEND_LIMIT', 'PAYMENT_POLICY') and ${at("p", block)}
+           where hex_text(p.account) = '${account}' and p.policy_type in ('SPEND_LIMIT', 'PAYMENT_POLICY') and ${at("p", block)}
            order by p.policy_type, p.policy_subject`,
         );
         for (const each of records) expectShape(each, WINDOW_SHAPE);
@@ -229,7 +234,7 @@ describe("session keys", () => {
           "session_keys",
         );
         const rows = await stage.rows(
-          `select session_key, expires_at, active, block_number from session_keys k where account = '${account}' and ${at("k", block)} order by session_key`,
+          `select session_key, expires_at, active, block_number from session_keys k where hex_text(account) = '${account}' and ${at("k", block)} order by session_key`,
         );
         for (const each of records) expectShape(each, SESSION_KEY_SHAPE);
         expect(records.map(({ state: _state, ...rest }) => rest)).toEqual(rows);
@@ -244,7 +249,7 @@ describe("session keys", () => {
     const owner = `0x${"ef".repeat(20)}`;
     await stage.database.query(
       `insert into session_keys (account, session_key, expires_at, active, block_number, tx_hash, log_index, valid_from)
-       select '${owner}', '0x' || lpad(i::text, 40, '0'), block_timestamp - i, true, 1, '0x', 0, 1 from checkpoint, generate_series(0, 1) i`,
+       select '\\x${owner.slice(2)}', decode(lpad(i::text, 40, '0'), 'hex'), block_timestamp - i, true, 1, '\\x', 0, 1 from checkpoint, generate_series(0, 1) i`,
     );
     const { records } = await stage.page(`/accounts/${owner}/session-keys`, "session_keys");
     expect(records.map(({ state }) => state)).toEqual(["ACTIVE", "EXPIRED"]);

@@ -19,24 +19,29 @@ const PAGING = ["limit", "offset", "cursor"];
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 
 const hex = (digits: number, number: string) => `'0x' || lpad(to_hex(${number}), ${digits}, '0')`;
+const isText = (sql: string) => sql === "bytea" || sql.startsWith("text");
 const digitsOf = (column: string) => (/hash|schema|subject/.test(column) ? 64 : 40);
 
 /** Columns that an index begins with partition the rows: no row has the value 1 in two of them. */
 function sampleOf(table: Table, column: string): string {
   const { sql, nullable } = table.columns[column] ?? { sql: "", nullable: true };
-  if (table.key.includes(column)) return sql.startsWith("text") ? hex(40, "i") : "i";
+  if (table.key.includes(column)) return isText(sql) ? hex(40, "i") : "i";
   const listedBy = [...new Set(table.indexes.map(([first]) => first))];
   const position = listedBy.indexOf(column);
   if (position < 0 && nullable) return "null";
   const isOne = position < 0 ? "true" : `i % ${listedBy.length} = ${position}`;
   if (sql === "boolean") return isOne;
   const number = `case when ${isOne} then 1 else 2 end`;
-  return sql.startsWith("text") ? hex(digitsOf(column), number) : number;
+  return isText(sql) ? hex(digitsOf(column), number) : number;
 }
 
 async function fill(session: Session, table: Table): Promise<void> {
   const columns = Object.keys(table.columns);
-  const values = columns.map((column) => sampleOf(table, column)).join(", ");
+  const values = Object.entries(table.columns)
+    .map(([column, { isHex }]) =>
+      isHex ? `decode(substr(${sampleOf(table, column)}, 3), 'hex')` : sampleOf(table, column),
+    )
+    .join(", ");
   const count = table.key.some((column) => ["scope", "payment_rail"].includes(column)) ? 4 : ROWS;
   await session.query(
     `insert into ${table.name} (${columns.join(", ")}, valid_from, valid_to) select ${values}, 1, null from generate_series(1, ${count}) i`,

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { VERSIONED_TABLES } from "../../src/api/events/event-rows.ts";
 import { writeReads } from "../../src/api/write-service.ts";
-import { tables } from "../../src/protocol/domains.ts";
 import { EventLinks, selectLinks } from "../../src/protocol/event-links.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Parameter } from "../../src/schema/parameter.ts";
@@ -19,12 +18,6 @@ const TEXTS = ["1", ADDRESS, HASH, `${ADDRESS}-${ADDRESS}`, "true", "day"];
 let index: EmptyIndex;
 beforeAll(async () => {
   index = await openEmptyIndex();
-  for (const { name, columns } of tables) {
-    const changes = Object.entries(columns)
-      .filter(([, { isHex }]) => isHex)
-      .map(([each]) => `alter ${each} type bytea using decode(substr(${each}, 3), 'hex')`);
-    if (changes.length > 0) await index.database.query(`alter table ${name} ${changes.join(", ")}`);
-  }
 });
 afterAll(() => index.drop());
 

@@ -35,7 +35,7 @@ async function moveTo(block: number, { fork = 0, announced = true } = {}): Promi
     });
     await session.query(
       "insert into agents (agent_id, owner, metadata_uri, pubkey, capabilities_hash, revoked, block_number, tx_hash, log_index, valid_from)" +
-        ` select ${block}, '${ADDRESS}', '', '${HASH}', '${HASH}', false, ${block}, '${HASH}', 0, ${block} where not exists (select from agents where agent_id = ${block})`,
+        ` select ${block}, '\\x${ADDRESS.slice(2)}', '', '\\x${HASH.slice(2)}', '\\x${HASH.slice(2)}', false, ${block}, '\\x${HASH.slice(2)}', 0, ${block} where not exists (select from agents where agent_id = ${block})`,
     );
     if (announced) await session.query(buildChangeNotification(index.database.schema));
   });

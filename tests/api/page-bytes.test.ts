@@ -79,7 +79,7 @@ async function publishSchemas(lengths: readonly number[]): Promise<void> {
 async function registerServices(letter: string, lengths: readonly number[]): Promise<void> {
   await emptyIndex.database.query({
     text: `insert into services (service_numeric_id, merchant_id, service_id, metadata_uri, metadata_hash, capability_hash, active, block_number, tx_hash, log_index, valid_from)
-      select n, 1, 's', repeat($1, length), '0x', '0x', true, 1, '0x', n, 1
+      select n, 1, 's', repeat($1, length), '\\x', '\\x', true, 1, '\\x', n, 1
       from unnest($2::integer[]) with ordinality as given (length, n)`,
     values: [letter, `{${lengths.join(",")}}`],
   });

@@ -109,8 +109,8 @@ describe("intents", () => {
 
 describe("intents of a pair or a solver", () => {
   it.each([
-    ["pair", "input_token || '-' || output_token"],
-    ["solver", "selected_solver"],
+    ["pair", "hex_text(input_token) || '-' || hex_text(output_token)"],
+    ["solver", "hex_text(selected_solver)"],
   ])("filters intents by %s, newest first, in any letter case", async (name, expression) => {
     const { value } = await stage.first(
       `select ${expression} as value from intents where valid_to is null and selected_solver is not null limit 1`,
@@ -222,7 +222,7 @@ describe("policies", () => {
       expect(records).toHaveLength(Number(count));
       for (const each of records) expectShape(each, POLICY_SHAPES[String(each.policy_type)] ?? {});
       const subjects = await stage.rows(
-        `${current("policies", "policy_type")} and account = '${account}' order by policy_type, policy_subject`,
+        `${current("policies", "policy_type")} and hex_text(account) = '${account}' order by policy_type, policy_subject`,
       );
       expect(records.map((each) => each.policy_type)).toEqual(subjects.map((row) => row.policy_type));
       for (const each of records) kinds.add(each.policy_type);
@@ -246,7 +246,7 @@ describe("numbers", () => {
     for (const each of solvers) {
       const counted = await stage.first(
         `select count(*) as fills, sum(latency_blocks) as latency, sum(surplus_out) as surplus
-         from fills where valid_to is null and solver = '${each.operator}'`,
+         from fills where valid_to is null and hex_text(solver) = '${each.operator}'`,
       );
       expect([each.fills, each.successful_fills, each.failed_fills]).toEqual([
         counted.fills,
@@ -258,14 +258,14 @@ describe("numbers", () => {
       const bid = await stage.first(
         `select count(*) as bids, count(*) filter (where i.selected_bid_id = b.chain_bid_id) as selected
          from bids b join intents i using (intent_id)
-         where b.valid_to is null and i.valid_to is null and b.solver = '${each.operator}'`,
+         where b.valid_to is null and i.valid_to is null and hex_text(b.solver) = '${each.operator}'`,
       );
       expect([each.bids, each.selected_bids]).toEqual([bid.bids, bid.selected]);
       expect(each.win_rate).toBe(average(bid.selected, bid.bids));
       const timed = await stage.first(
         `select sum(f.timestamp - s.timestamp) as seconds from fills join intents i using (intent_id)
          join blocks f on f.number = fills.block_number join blocks s on s.number = i.block_number
-         where fills.valid_to is null and i.valid_to is null and solver = '${each.operator}'`,
+         where fills.valid_to is null and i.valid_to is null and hex_text(solver) = '${each.operator}'`,
       );
       expect(each.avg_latency_seconds).toBe(average(timed.seconds, counted.fills));
     }
@@ -274,7 +274,7 @@ describe("numbers", () => {
     expect(solvers.filter((each) => each.fills !== "0").length).toBeGreaterThan(0);
     for (const each of await stage.pages("/attestors", "attestors", 50)) {
       const counted = await stage.first(
-        `${current("attestations", "count(*) as all, count(*) filter (where revoked) as revoked")} and attester = '${each.operator}'`,
+        `${current("attestations", "count(*) as all, count(*) filter (where revoked) as revoked")} and hex_text(attester) = '${each.operator}'`,
       );
       expect([each.attestations, each.revoked_attestations]).toEqual([counted.all, counted.revoked]);
     }
@@ -358,7 +358,7 @@ describe("numbers", () => {
         "1, 2, 3",
         "join services s on s.service_numeric_id = r.service_numeric_id and s.valid_to is null",
       ),
-      facilitator_volume: `select * from (${grouped("facilitator", "1")}) f where facilitator !~ '^0x0+$'`,
+      facilitator_volume: `select * from (${grouped("facilitator", "1")}) f where hex_text(facilitator) !~ '^0x0+$'`,
       volume_by_payment_rail: grouped("payment_rail", "1"),
       trust_signals_by_kind: `${current("trust_signals", "kind, count(*) as signals")} group by 1 order by 2 desc, 1 desc`,
     };
@@ -431,16 +431,16 @@ describe("numbers", () => {
          group by 1, 2 order by 1, 2`,
       );
     const some = await stage.first(
-      `${current("receipts")} and facilitator !~ '^0x0+$' order by receipt_id desc limit 1`,
+      `${current("receipts")} and hex_text(facilitator) !~ '^0x0+$' order by receipt_id desc limit 1`,
     );
-    const through = `r.facilitator = '${some.facilitator}'`;
+    const through = `hex_text(r.facilitator) = '${some.facilitator}'`;
     const filters: Readonly<Record<string, string>> = {
       "": "true",
-      [`&token=${some.token}`]: `r.token = '${some.token}'`,
+      [`&token=${some.token}`]: `hex_text(r.token) = '${some.token}'`,
       [`&merchant_id=${some.merchant_id}`]: `r.merchant_id = ${some.merchant_id}`,
       [`&payment_rail=${some.payment_rail}`]: `r.payment_rail = ${some.payment_rail}`,
       [`&facilitator=${some.facilitator}`]: through,
-      [`&facilitator=${some.facilitator}&token=${some.token}`]: `${through} and r.token = '${some.token}'`,
+      [`&facilitator=${some.facilitator}&token=${some.token}`]: `${through} and hex_text(r.token) = '${some.token}'`,
       [`&token=${UNKNOWN_ADDRESS}`]: "false",
     };
     for (const [interval, seconds, count] of [
@@ -478,10 +478,10 @@ describe("numbers", () => {
     for (const each of worthless) {
       await stage.database.query(
         `insert into merchant_flows (token, merchant_id, receipts, settled_volume, protocol_fees, valid_from)
-         values ('${each}', ${merchant_id}, 1, 1e60, 0, 0)`,
+         values ('\\x${each.slice(2)}', ${merchant_id}, 1, 1e60, 0, 0)`,
       );
       await stage.database.query(
-        `insert into token_volumes (token, receipts, settled_volume, protocol_fees, valid_from) values ('${each}', 1, 1e60, 0, 0)`,
+        `insert into token_volumes (token, receipts, settled_volume, protocol_fees, valid_from) values ('\\x${each.slice(2)}', 1, 1e60, 0, 0)`,
       );
     }
     try {
@@ -495,8 +495,8 @@ describe("numbers", () => {
       }
     } finally {
       const list = worthless.map((each) => `'${each}'`).join(", ");
-      await stage.database.query(`delete from merchant_flows where token in (${list})`);
-      await stage.database.query(`delete from token_volumes where token in (${list})`);
+      await stage.database.query(`delete from merchant_flows where hex_text(token) in (${list})`);
+      await stage.database.query(`delete from token_volumes where hex_text(token) in (${list})`);
     }
   });
 
@@ -509,7 +509,7 @@ describe("numbers", () => {
       const [total, lists] = [await stage.body(path), await stage.body<Lists>(path)];
       const of = (keys: string) =>
         stage.rows(
-          `select ${keys}, ${SUMS} from receipts r where r.valid_to is null and r.token = '${token}'
+          `select ${keys}, ${SUMS} from receipts r where r.valid_to is null and hex_text(r.token) = '${token}'
            group by ${keys} order by sum(r.amount) desc, merchant_id desc, ${keys.split(",")[0]} desc`,
         );
       const named = (list: readonly ApiRecord[], key: string) => list.filter((each) => each[key] !== null);

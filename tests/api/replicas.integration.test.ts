@@ -47,7 +47,7 @@ async function addBlock(): Promise<number> {
     );
     await session.query(
       `insert into agents (agent_id, owner, metadata_uri, pubkey, capabilities_hash, revoked, block_number, tx_hash, log_index, valid_from)
-       values (${block}, '${ADDRESS}', '', '${HASH}', '${HASH}', false, ${block}, '${HASH}', 0, ${block})`,
+       values (${block}, '\\x${ADDRESS.slice(2)}', '', '\\x${HASH.slice(2)}', '\\x${HASH.slice(2)}', false, ${block}, '\\x${HASH.slice(2)}', 0, ${block})`,
     );
     await session.query(buildChangeNotification(primary.schema));
   });

@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   const { catalog_hash } = (await published.json()) as { catalog_hash: string };
   await stage.database.query({
-    text: "update agents set capabilities_hash = $1, metadata_uri = 'ipfs://elsewhere' where agent_id = 1",
+    text: "update agents set capabilities_hash = stored_hex(capabilities_hash, $1), metadata_uri = 'ipfs://elsewhere' where agent_id = 1",
     values: [catalog_hash],
   });
 }, SHARED_HISTORY_MS_MAX);

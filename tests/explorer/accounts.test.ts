@@ -110,7 +110,7 @@ describe("an account", () => {
   it("shows no number of session keys at an earlier block if there are too many versions", async () => {
     const account = `0x${"cd".repeat(20)}`;
     await stage.database.query(
-      `insert into session_keys select (jsonb_populate_record(s, jsonb_build_object('account', '${account}', 'session_key', '0x' || lpad(to_hex(n), 40, '0')))).*
+      `insert into session_keys select (jsonb_populate_record(s, jsonb_build_object('account', '\\x${account.slice(2)}', 'session_key', '\\x' || lpad(to_hex(n), 40, '0')))).*
        from (select k from session_keys k where valid_to is null limit 1) one(s), generate_series(1, 1001) n`,
     );
     const keysOf = (page: string) => /Session keys\s+(\S+ \S+ \S+)/.exec(textOf(page))?.[1];
@@ -207,7 +207,7 @@ describe("preflight", () => {
 
   it("counts what a call spends against its limit", async () => {
     const { account = "", token = "" } = await first(
-      "select account, token from policies where valid_to is null and policy_type = 'SPEND_LIMIT' and max_per_day > 0 and token !~ '^0x0+$'",
+      "select account, token from policies where valid_to is null and policy_type = 'SPEND_LIMIT' and max_per_day > 0 and hex_text(token) !~ '^0x0+$'",
     );
     const data = `0xa9059cbb${"0".repeat(64)}${"f".repeat(64)}`;
     const page = await open(pathOf(account, { target: token, data }));
@@ -258,7 +258,7 @@ describe("the public key of an agent", () => {
     const openWith = async (bytes: number, block: number) => {
       const pubkey = `0x${"c7".repeat(bytes)}`;
       await stage.database.query({
-        text: "update agents set pubkey = $1 where agent_id = $2",
+        text: "update agents set pubkey = stored_hex(pubkey, $1) where agent_id = $2",
         values: [pubkey, agent_id],
       });
       return { pubkey, markup: await open(`/explorer/agents/${agent_id}?block=${block}`) };

@@ -200,7 +200,7 @@ describe("a document", () => {
   it("says which record on the chain names it", async () => {
     const { catalog_hash } = await publish("/catalogs", { catalog_json: '{"is":"named"}', merchant_id: "2" });
     await stage.database.query({
-      text: "update merchants set metadata_hash = $1 where merchant_id = 2",
+      text: "update merchants set metadata_hash = stored_hex(metadata_hash, $1) where merchant_id = 2",
       values: [catalog_hash ?? null],
     });
     const text = textOf(await open(`/explorer/documents/${catalog_hash}`));

@@ -205,13 +205,13 @@ describe("a quote", () => {
     const again = Number(later?.block_number);
     expect(again).toBeGreaterThan(Number(first?.block_number));
     await stage.database.query({
-      text: "update quotes set valid_to = $2::bigint where quote_hash = $1 and valid_to is null",
+      text: "update quotes set valid_to = $2::bigint where quote_hash = stored_hex(quote_hash, $1) and valid_to is null",
       values: [quoteHash, String(again)],
     });
     await stage.database.query({
       text: `insert into quotes select (jsonb_populate_record(q, jsonb_build_object(
-        'valid_from', $2::bigint, 'valid_to', null, 'block_number', $2::bigint, 'tx_hash', $3::text))).*
-        from quotes q where quote_hash = $1 order by valid_from desc limit 1`,
+        'valid_from', $2::bigint, 'valid_to', null, 'block_number', $2::bigint, 'tx_hash', replace($3, '0x', '\\x')))).*
+        from quotes q where quote_hash = stored_hex(quote_hash, $1) order by valid_from desc limit 1`,
       values: [quoteHash, String(again), String(later?.tx_hash)],
     });
     const text = await open(`/quotes/${quoteHash}?block=${stage.head}`);
@@ -225,7 +225,7 @@ describe("a quote", () => {
     const path = `/quotes/${receipt?.quote_hash}`;
     expect(await open(path)).not.toContain(">published<");
     await stage.database.query({
-      text: "update quotes set terms_hash = $1 where quote_hash = $2",
+      text: "update quotes set terms_hash = stored_hex(terms_hash, $1) where quote_hash = stored_hex(quote_hash, $2)",
       values: [await publish(), String(quote.quote_hash)],
     });
     // The index is not notified of a row written directly; another URL is not in the cache.

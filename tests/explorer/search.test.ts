@@ -158,7 +158,7 @@ describe("by name", () => {
       const name = `Harbour <i>${table}`;
       const hash = await publish(JSON.stringify({ name, more: "x".repeat(50_000) }));
       const { rows } = await stage.database.query<{ id: string }>(
-        `update ${table} set ${column} = '${hash}', metadata_uri = 'ipfs://elsewhere' where valid_to is null and ${id} = (select max(${id}) from ${table}) returning ${id}::text as id`,
+        `update ${table} set ${column} = stored_hex(${column}, '${hash}'), metadata_uri = 'ipfs://elsewhere' where valid_to is null and ${id} = (select max(${id}) from ${table}) returning ${id}::text as id`,
       );
       const record = rows[0]?.id ?? "";
       const shown = `<bdi class="foreign">Harbour &lt;i&gt;${table}</bdi>`;

@@ -23,10 +23,17 @@ async function columnsOf(database: Database): Promise<Columns> {
 
 const tableOf = (column: string) => column.split(".")[0];
 
+/** The version before reads hex of rows as text and as bytes. */
+function isHex(name: string): boolean {
+  const [table, column = ""] = name.split(".");
+  return tables.some((each) => each.name === table && each.columns[column]?.isHex === true);
+}
+
 /** Changes that would break a process of the version before. */
 function breaks(before: Columns, now: Columns): string[] {
   const changed = Object.entries(before)
     .filter(([name, column]) => JSON.stringify(now[name]) !== JSON.stringify(column))
+    .filter(([name, column]) => !(isHex(name) && now[name]?.nullable === column.nullable))
     .map(([name]) => `${name} is changed or gone`);
   const written = new Set(Object.keys(before).map(tableOf));
   const required = Object.entries(now)

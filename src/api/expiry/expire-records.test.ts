@@ -67,10 +67,11 @@ async function insertReference(
 ): Promise<void> {
   const names = Object.keys(columns);
   const values = names.map((each) => {
-    if (each === column) return `'${hash}'`;
+    if (each === column) return `'\\x${hash.slice(2)}'`;
     const { sql } = columns[each] ?? { sql: "text" };
     if (sql === "boolean") return "true";
     // Distinct keys, so that a table can hold several rows.
+    if (sql === "bytea") return key.includes(each) ? `convert_to('${column}', 'UTF8')` : "'\\x00'";
     return sql.startsWith("text") ? `'${key.includes(each) ? column : "0x00"}'` : "1";
   });
   await run(
@@ -218,7 +219,7 @@ describe("other records", () => {
 
   it("keeps linked reservations, but not those of others for the same intent", async () => {
     await insertReference(table("intents"), "intent_hash", hashOf(1));
-    await run("update intents set owner = $1", [OWNER]);
+    await run("update intents set owner = stored_hex(owner, $1)", [OWNER]);
     for (const [hash, owner] of [
       [hashOf(1), OWNER],
       [hashOf(1), `0x${"0b".repeat(20)}`],

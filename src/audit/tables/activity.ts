@@ -70,7 +70,7 @@ const volumeSeriesAudit = recountAudit(
   [receipts],
   `select hours, dimension, subject, token, timestamp / (hours * 3600) * (hours * 3600) as start, ${VOLUME}
    from receipts join blocks on blocks.number = receipts.block_number cross join (values (1), (24)) length(hours)
-     cross join lateral (values ('rail', payment_rail::text), ('merchant', merchant_id::text), ('facilitator', facilitator))
+     cross join lateral (values ('rail', payment_rail::text), ('merchant', merchant_id::text), ('facilitator', hex_text(facilitator)))
        by_subject(dimension, subject)
    where not (dimension = 'facilitator' and subject = '${ZERO_ADDRESS}') group by 1, 2, 3, 4, 5`,
 );

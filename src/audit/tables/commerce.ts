@@ -170,7 +170,7 @@ export const commerceAudits: readonly TableAudit[] = [
   recountAudit(
     facilitatorVolumes,
     [receipts],
-    `select facilitator, ${VOLUME} from receipts where facilitator <> '${ZERO_ADDRESS}' group by facilitator`,
+    `select facilitator, ${VOLUME} from receipts where hex_text(facilitator) <> '${ZERO_ADDRESS}' group by facilitator`,
   ),
   recountAudit(
     serviceVolumes,

@@ -1,6 +1,6 @@
 // Records: which fields a response shows of the rows, and the read of one record by its id.
 
-import type { JsonForm, ValueOf } from "../column.ts";
+import { type JsonForm, lengthSql, type ValueOf } from "../column.ts";
 import { type JsonSchema, nullable, type Schema, schemaOf, type TypeOf } from "../json-schema.ts";
 import {
   type OperationTexts,
@@ -118,7 +118,11 @@ export function columnFields<
     if (!column) throw new Error(`${table.name} has no column ${name}`);
     return [
       name,
-      computedField(`t.${name}`, column.json, column.isUnbounded ? `octet_length(t.${name})` : undefined),
+      computedField(
+        `t.${name}`,
+        column.json,
+        column.isUnbounded ? lengthSql(column, `t.${name}`) : undefined,
+      ),
     ];
   });
   return Object.fromEntries(fields);

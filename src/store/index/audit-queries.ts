@@ -167,10 +167,12 @@ function aggregateMismatchesSql(table: Table, { columns, from, sql }: AggregateC
     `${value("found", column)} is distinct from ${value("expected", column)}`;
   const selected = [
     ...table.key.map((name) => `coalesce(found.${name}, expected.${name}) as ${name}`),
-    ...columns.flatMap((column) => [
-      `${value("found", column)}::text as found_${column}`,
-      `${value("expected", column)}::text as expected_${column}`,
-    ]),
+    ...columns.flatMap((column) =>
+      ["found", "expected"].map((side) => {
+        const toText = requireColumn(table, column).isHex ? "hex_text" : "";
+        return `${toText}(${value(side, column)})::text as ${side}_${column}`;
+      }),
+    ),
     `sum(${columns.map((column) => `(${differs(column)})::int`).join(" + ")}) over () as differing`,
   ];
   return `with ${asOf.join(", ")}, expected as (${sql})

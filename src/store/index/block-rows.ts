@@ -6,7 +6,7 @@ import {
   decodeDetailedLogRow,
   type LogWithDetails,
 } from "../../schema/chain-log.ts";
-import type { Column } from "../../schema/column.ts";
+import { type Column, lengthSql } from "../../schema/column.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
 import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { compileSql, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
@@ -106,7 +106,7 @@ export function createRowsBeforeQuery(tables: readonly Table[]): RowsBeforeQuery
         const table = tables[place] as Table;
         const keys = group.map(({ row }) => row);
         const blocks = `{${keys.map((each) => each.block).join(",")}}`;
-        const lists = keys.length === 0 ? table.key.map(() => "{}") : keyColumns(table, keys);
+        const lists = keys.length === 0 ? table.key.map(() => "{}") : keyColumns(table, keys, String);
         return [...(textsOf(table).length > 0 ? [String(rowBytesMax)] : []), ...lists, blocks];
       });
       return compiled(String(block), ...values);
@@ -162,7 +162,9 @@ function selectRows(table: Table, place: number): SqlText {
   const version = rawSql(
     `select x.* from ${table.name} x where ${match} and x.valid_from < k.before_block order by x.valid_from desc limit 1`,
   );
-  const texts = textsOf(table).map((name) => `coalesce(octet_length(t.${name}), 0)`);
+  const texts = textsOf(table).map(
+    (name) => `coalesce(${lengthSql(requireColumn(table, name), `t.${name}`)}, 0)`,
+  );
   const isWhole =
     texts.length === 0
       ? sql`true`

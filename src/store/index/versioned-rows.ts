@@ -48,7 +48,10 @@ export async function rollbackTable(session: Session, table: Table, block: numbe
     values: [block],
   });
   if (rows.length === 0) return;
-  const keys = table.key.map((name) => rows.map((row) => String(row[name])));
+  const keys = table.key.map((name) => {
+    const column = requireColumn(table, name);
+    return rows.map((row) => column.toSql(column.fromSql(requireKeyValue(table, row, name)) as string));
+  });
   await session.query({
     text: reopenVersionsSql(table),
     values: [...keys, rows.map((row) => String(row.born))],
@@ -61,13 +64,23 @@ export function buildPruneTableSteps(table: Table, finalized: number): PipelineS
   return [{ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] }];
 }
 
-/** One array parameter per key column. */
-export function keyColumns(table: Table, keys: readonly Pick<TouchedKey, "key">[]): string[] {
+/** One array parameter per key column; `encodeHex` is for a statement that takes hex as text. */
+export function keyColumns(
+  table: Table,
+  keys: readonly Pick<TouchedKey, "key">[],
+  encodeHex: (value: unknown) => string = escapeHex,
+): string[] {
   return table.key.map((name) => {
     const column = requireColumn(table, name);
-    const values = keys.map(({ key }) => column.toSql(requireKeyValue(table, key, name)));
-    return encodeArrayLiteral(values, column.isEscapeFree);
+    const encode = column.isHex ? encodeHex : column.toSql;
+    const values = keys.map(({ key }) => encode(requireKeyValue(table, key, name)));
+    return encodeArrayLiteral(values, column.isHex || column.isEscapeFree);
   });
+}
+
+/** Hex as bytes, escaped for COPY and for an array without quotes alike. */
+function escapeHex(value: unknown): string {
+  return `\\\\${(value as string).slice(1)}`;
 }
 
 /** Pipelines send parameters as text, so arrays are encoded here. */
@@ -98,6 +111,7 @@ function* encodeLines(table: Table, versions: TableVersions["newVersions"]): Gen
     for (const { name, column } of columns) {
       const value = row[name];
       if (value === null || value === undefined) line[at] = COPY_NULL;
+      else if (column.isHex) line[at] = escapeHex(value);
       else line[at] = column.isEscapeFree ? column.toSql(value) : escapeCopyText(column.toSql(value));
       at += 1;
     }

@@ -165,7 +165,7 @@ describe("what links events to things", () => {
     const { database } = opened;
     await database.query(
       `insert into merchants (merchant_id, owner, payout_address, metadata_uri, metadata_hash, active, block_number, tx_hash, log_index, valid_from, valid_to)
-       select 7, '0x', '0x', '', '0x', true, i, '0x', 0, i, nullif(i + 1, ${VERSIONS + 1}) from generate_series(1, ${VERSIONS}) i`,
+       select 7, '\\x', '\\x', '', '\\x', true, i, '\\x', 0, i, nullif(i + 1, ${VERSIONS + 1}) from generate_series(1, ${VERSIONS}) i`,
     );
     await database.query("analyze merchants");
     const links = new EventLinks();

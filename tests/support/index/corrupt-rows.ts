@@ -69,5 +69,5 @@ function another(column: Column<unknown> | undefined, value: unknown, step: bigi
 
 function ofKind(sql: string): unknown {
   if (sql === "boolean") return true;
-  return sql.startsWith("text") ? "0x01" : 1_000_000n;
+  return sql === "bytea" || sql.startsWith("text") ? "0x01" : 1_000_000n;
 }

@@ -221,7 +221,7 @@ function assertStorable(table: Table, row: Row): void {
     const value = row[name];
     if (value === null && column.nullable) continue;
     if (value === undefined || value === null) throw new Error(`${table.name}.${name} has no value`);
-    const back = column.fromSql(typeof value === "boolean" ? value : column.toSql(value));
+    const back = column.fromSql(typeof value === "boolean" || column.isHex ? value : column.toSql(value));
     if (back !== value) throw new Error(`${table.name}.${name} cannot hold ${String(value)}`);
     const { pattern } = column.json;
     const fits = typeof pattern !== "string" || new RegExp(pattern).test(String(value));
