@@ -111,4 +111,19 @@ describe("a column", () => {
     expect(nullable.json).toEqual({ anyOf: [column.json, { type: "null" }] });
     expect(await roundTrip(nullable, [null, ...edges])).toEqual([null, ...edges]);
   });
+
+  it("a column of hex has the order of its lower-case text, and finds it in any case", async () => {
+    const values = fc.uniqueArray(fc.nat(3).chain(hex), { minLength: 1, maxLength: 30 });
+    await fc.assert(
+      fc.asyncProperty(values, async (texts) => {
+        const { rows } = await database.query<{ value: string; isFound: boolean }>({
+          text: `select v as value, v = stored_hex(v, '0x' || upper(substr(hex_text(v), 3))) as "isFound"
+            from (select t::${bytes.sql} from unnest($1::text[]) t) as listed(v) order by v`,
+          values: [texts.map(bytes.toSql)],
+        });
+        expect(rows).toEqual([...texts].sort().map((value) => ({ value, isFound: true })));
+      }),
+      { numRuns: 30 },
+    );
+  });
 });

@@ -23,17 +23,19 @@ async function columnsOf(database: Database): Promise<Columns> {
 
 const tableOf = (column: string) => column.split(".")[0];
 
-/** The version before reads hex of rows as text and as bytes. */
-function isHex(name: string): boolean {
+/** Hex of rows that was text and is bytes now: the version before reads both. */
+function isHexAsBytes(name: string, before: Column, now: Column | undefined): boolean {
   const [table, column = ""] = name.split(".");
-  return tables.some((each) => each.name === table && each.columns[column]?.isHex === true);
+  const isHex = tables.some((each) => each.name === table && each.columns[column]?.isHex === true);
+  const asBytes: Column = { ...before, type: "bytea" };
+  return isHex && before.type === "text" && JSON.stringify(now) === JSON.stringify(asBytes);
 }
 
 /** Changes that would break a process of the version before. */
 function breaks(before: Columns, now: Columns): string[] {
   const changed = Object.entries(before)
     .filter(([name, column]) => JSON.stringify(now[name]) !== JSON.stringify(column))
-    .filter(([name, column]) => !(isHex(name) && now[name]?.nullable === column.nullable))
+    .filter(([name, column]) => !isHexAsBytes(name, column, now[name]))
     .map(([name]) => `${name} is changed or gone`);
   const written = new Set(Object.keys(before).map(tableOf));
   const required = Object.entries(now)

@@ -5,7 +5,7 @@ import { addAmounts, type Change, insert, update, upsert } from "../../../src/sc
 import {
   address,
   bool,
-  bytes32,
+  bytes,
   int257,
   orNull,
   uint16,
@@ -55,6 +55,9 @@ const addressOf = (number: number): Hex => `0x${number.toString(16).padStart(40,
 const hashOf = (number: number): Hex => `0x${number.toString(16).padStart(64, "f")}`;
 const nameOf = (value: number): string => NAMES[value % NAMES.length] ?? "";
 
+// Unknown, empty and full are three values.
+const PROOFS: readonly ((value: number) => Hex | null)[] = [() => null, () => "0x", hashOf];
+
 const accountValues = (value: number): Row => ({
   name: nameOf(value),
   balance: value % 5 === 0 ? UINT256_MAX : BigInt(value),
@@ -74,7 +77,7 @@ const grantColumns = {
   kind: uint16,
   amount: orNull(int257),
   since: uint63,
-  proof: orNull(bytes32),
+  proof: orNull(bytes),
 };
 const tallyColumns = { who: unboundedText, day: uint63, times: uint63, volume: int257 };
 
@@ -96,7 +99,7 @@ export const SAMPLE_DECLARATIONS: readonly SampleTable[] = [
     values: (value) => ({
       amount: value % 4 === 0 ? null : -BigInt(value),
       since: BigInt(value),
-      proof: value % 3 === 0 ? null : hashOf(value),
+      proof: PROOFS[value % 3]?.(value) ?? null,
     }),
     fields: (value) => ({ amount: value % 2 === 0 ? null : UINT256_MAX - BigInt(value) }),
   },
