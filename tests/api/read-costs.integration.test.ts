@@ -2,6 +2,7 @@
 // Long tables and every read: no test of main sees the plans; src/store/index/row-indexes.test.ts covers that the indexes are made.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { VERSIONED_TABLES } from "../../src/api/events/event-rows.ts";
+import { reservationRead } from "../../src/api/writes/intent-metadata.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
@@ -10,8 +11,14 @@ import { formatKey, type Table } from "../../src/schema/table.ts";
 import { createRowsBeforeQuery, type RowBefore } from "../../src/store/index/block-rows.ts";
 import { buildReadText } from "../../src/store/index/reader.ts";
 import { createRowIndexes, createRowTables } from "../../src/store/index/row-tables.ts";
+import { readIndexes } from "../../src/store/index/versioned-rows.ts";
 import type { Session } from "../../src/store/postgres/session.ts";
-import { describePlan, explainStatement, measureStatementCost } from "../support/index/statement-cost.ts";
+import {
+  describePlan,
+  explainStatement,
+  listPlannedIndexes,
+  measureStatementCost,
+} from "../support/index/statement-cost.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 
 const ROWS = 5_000;
@@ -111,6 +118,7 @@ const PATH_VALUES: Readonly<Record<string, string>> = {
   id: "77",
   quoteHash: HASH,
   hash: HASH,
+  intentHash: HASH,
 };
 const FILTER_VALUES: Readonly<Record<string, readonly SqlValue[]>> = {
   ...Object.fromEntries(
@@ -433,6 +441,29 @@ describe("rows for events", () => {
     expect(before.scanned).toEqual([]);
     expect(before.removed).toBe(0);
     expect(before.pages).toBeLessThan(40 + 4 * wanted.length);
+  });
+});
+
+describe("an index of rows", () => {
+  /** A read of now and of an earlier block with each filter, and a list also with two that are quick now. */
+  function statementsOf(read: Read): SqlText[] {
+    const cases = casesOf(read).map(([, , values]) => values);
+    const filtered = lists.includes(read) ? cases : [];
+    const pairs = filtered.flatMap((one, at) =>
+      filtered.slice(at + 1).map((other) => ({ ...one, ...other })),
+    );
+    const quick = pairs.filter((values) => read.plan({ ...input, values }).cost === "quick");
+    return [null, { block: 1n, time: null }].flatMap((asOf) =>
+      [...cases, ...quick].map((values) => read.plan({ ...input, asOf, values }).sql),
+    );
+  }
+
+  // Writing needs none of them: a table is filled before they are made.
+  it("is in the plan of at least one read", async () => {
+    const statements = [...indexReads, reservationRead].flatMap(statementsOf);
+    const used = await listPlannedIndexes(opened.database, statements);
+    const made = tables.flatMap(readIndexes).map(({ name }) => name);
+    expect(made.filter((name) => !used.has(name))).toEqual([]);
   });
 });
 

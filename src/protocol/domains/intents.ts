@@ -89,7 +89,7 @@ export const fills = defineTable(
     latency_seconds: uint63,
     surplus_out: int257,
   },
-  { key: ["intent_id"], currentIndex: [["solver", "intent_id"]] },
+  { key: ["intent_id"] },
 );
 
 export const fillProofs = defineTable(

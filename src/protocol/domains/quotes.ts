@@ -91,7 +91,7 @@ export const settlements = defineTable(
     gross_amount: uint256,
     execution_hash: bytes32,
   },
-  { key: ["settlement_id"], currentIndex: [["quote_hash"]] },
+  { key: ["settlement_id"] },
 );
 
 export const settlementsDomain = defineDomain({

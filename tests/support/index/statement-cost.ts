@@ -35,22 +35,27 @@ let prepared = 0;
 /** Explains the statement that the API runs, with the plan of a prepared statement that is used often. */
 export async function explainStatement(
   database: Database,
-  { text, values }: SqlText,
+  statement: SqlText,
   choice: PlanChoice = "compared",
 ): Promise<Plan> {
-  const literals = values.map((value) =>
-    value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
-  );
   const { rows } = await database.transaction(async (session) => {
-    prepared += 1;
-    const execute = `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
-    await session.query(`prepare read_${prepared} as ${buildReadText(text)}`);
+    const execute = await prepareStatement(session, statement);
     const mode = choice === "compared" ? await choosePlanMode(session, execute) : "auto";
     if (mode === "auto") for (let times = 0; times < CUSTOM_PLANS; times += 1) await session.query(execute);
     await session.query(`set local plan_cache_mode = ${mode}`);
     return session.query<ExplainRow>(`explain (analyze, buffers, timing off, format json) ${execute}`);
   });
   return planOf(rows);
+}
+
+/** Returns the statement that executes it. */
+async function prepareStatement(session: QueryRunner, { text, values }: SqlText): Promise<string> {
+  const literals = values.map((value) =>
+    value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
+  );
+  prepared += 1;
+  await session.query(`prepare read_${prepared} as ${buildReadText(text)}`);
+  return `execute read_${prepared}${literals.length > 0 ? `(${literals.join(", ")})` : ""}`;
 }
 
 type ExplainRow = { readonly "QUERY PLAN": readonly { readonly Plan: Plan }[] };
@@ -61,16 +66,34 @@ type PlanMode = "force_custom_plan" | "force_generic_plan" | "auto";
 
 /** The plan that PostgreSQL keeps, after two plannings instead of seven; `auto` if only executions can tell. */
 async function choosePlanMode(session: QueryRunner, execute: string): Promise<PlanMode> {
-  const costOf = async (mode: PlanMode) => {
-    await session.query(`set local plan_cache_mode = ${mode}`);
-    return Number(
-      planOf((await session.query<ExplainRow>(`explain (format json) ${execute}`)).rows)["Total Cost"],
-    );
-  };
+  const costOf = async (mode: PlanMode) => Number((await planIn(session, mode, execute))["Total Cost"]);
   const saved = (await costOf("force_custom_plan")) - (await costOf("force_generic_plan"));
   await session.query("set local plan_cache_mode = auto");
   if (saved > -PLANNING_COST_MIN) return "force_generic_plan";
   return saved < -PLANNING_COST_MAX ? "force_custom_plan" : "auto";
+}
+
+/** Plans the statement without executing it. */
+async function planIn(session: QueryRunner, mode: PlanMode, execute: string): Promise<Plan> {
+  await session.query(`set local plan_cache_mode = ${mode}`);
+  return planOf((await session.query<ExplainRow>(`explain (format json) ${execute}`)).rows);
+}
+
+/** The indexes that the statements use, in the plan for their values or in the one for all values. */
+export async function listPlannedIndexes(
+  database: Database,
+  statements: readonly SqlText[],
+): Promise<ReadonlySet<string>> {
+  const used = new Set<string>();
+  await database.transaction(async (session) => {
+    for (const statement of statements) {
+      const execute = await prepareStatement(session, statement);
+      for (const mode of ["force_custom_plan", "force_generic_plan"] as const)
+        for (const node of listNodes(await planIn(session, mode, execute)))
+          if ("Index Name" in node) used.add(String(node["Index Name"]));
+    }
+  });
+  return used;
 }
 
 /** `large` are the tables of which a sequential scan counts. */
