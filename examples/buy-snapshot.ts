@@ -5,7 +5,7 @@ import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@
 import { privateKeyToAccount } from "viem/accounts";
 import type { PortfolioSnapshot } from "./portfolio-snapshot.d.ts";
 
-const url = "http://127.0.0.1:3002/portfolio?address=0x14dC79964da2C08b23698B3D3cc7Ca32193d9955&chains=base";
+const url = `${env.SEXTANT_PORTFOLIO_URL ?? "http://127.0.0.1:3002"}/portfolio?address=0x14dC79964da2C08b23698B3D3cc7Ca32193d9955&chains=base`;
 const network = "eip155:31337";
 const asset = "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6";
 const account = privateKeyToAccount(env.PAYER_PRIVATE_KEY as `0x${string}`);

@@ -4,6 +4,7 @@ import { deploy } from "@sextant/contracts/deploy/deploy";
 import type { LocalDeployment } from "@sextant/contracts/deploy/deployment";
 import { awaitReceipt, type TransactionReceipt } from "@sextant/contracts/deploy/transaction";
 import { lendingMarketAbi, lendingMarketBytecode } from "@sextant/contracts/generated/lending-market";
+import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { vault4626Abi } from "@sextant/contracts/generated/vault4626";
 import { wrappedEtherAbi } from "@sextant/contracts/generated/wrapped-ether";
@@ -12,6 +13,7 @@ import type { LocalChain } from "@sextant/local-chain/local-chain";
 import {
   type Abi,
   type Address,
+  decodeFunctionResult,
   encodeDeployData,
   encodeFunctionData,
   type Hex,
@@ -75,6 +77,20 @@ export async function deployFundedMarket(chain: LocalChain, network: string): Pr
     if (coins > 0n) await send(address, WrappedEther, encode(wrappedEtherAbi, "deposit"), coins);
   }
   return deployment;
+}
+
+/** Publishes the prices of the feeds again, as of now. */
+export async function publishPrices(
+  chain: LocalChain,
+  { EthUsdFeed, UsdcUsdFeed }: LocalDeployment["local"],
+): Promise<void> {
+  const send = createSender(chain);
+  for (const feed of [EthUsdFeed, UsdcUsdFeed]) {
+    const call = { to: feed, data: encode(priceFeedAbi, "latestRoundData") };
+    const data = (await chain.request("eth_call", [call, "latest"])) as Hex;
+    const [, answer] = decodeFunctionResult({ abi: priceFeedAbi, functionName: "latestRoundData", data });
+    await send(chain.accounts.owner.address, feed, encode(priceFeedAbi, "setAnswer", [answer]));
+  }
 }
 
 // The wallet may owe 86 % of its 1.2 WETH, which are worth 3,600 dollars: the collateral can lose 6.3 % of its value before liquidation.

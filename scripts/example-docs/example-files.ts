@@ -14,13 +14,16 @@ const LOCAL_URL = "http://127.0.0.1:3002";
 /** Texts by path. */
 export function renderExampleFiles(): Readonly<Record<string, string>> {
   return {
-    "examples/buy-snapshot.ts": renderLocalClient(LOCAL_URL),
+    "examples/buy-snapshot.ts": renderLocalClient(),
     "examples/portfolio-snapshot.d.ts": renderSnapshotTypes(),
   };
 }
 
-/** The client for a local run at a URL. */
-export function renderLocalClient(serviceUrl: string): string {
-  const url = `${serviceUrl}/portfolio?address=${namedAccounts().payer.address}&chains=base`;
-  return renderClientExample({ ...LOCAL_TERMS, url });
+/** The client for a local run, at another URL if the environment has one. */
+function renderLocalClient(): string {
+  const path = `/portfolio?address=${namedAccounts().payer.address}&chains=base`;
+  return renderClientExample({ ...LOCAL_TERMS, url: LOCAL_URL + path }).replace(
+    JSON.stringify(LOCAL_URL + path),
+    () => `\`\${env.SEXTANT_PORTFOLIO_URL ?? ${JSON.stringify(LOCAL_URL)}}${path}\``,
+  );
 }

@@ -16,7 +16,7 @@ import { createErc4626Reader } from "../portfolio/positions/erc4626/reader.ts";
 import type { MorphoBlueMarkets } from "../portfolio/positions/morpho-blue/contracts.ts";
 import { createMorphoBlueReader } from "../portfolio/positions/morpho-blue/reader.ts";
 import type { ChainConfig, ListedToken, PortfolioChain, PositionReader } from "../portfolio/types.ts";
-import { type DevPackages, loadDevPackages } from "./simulation.ts";
+import { DAY_SECONDS, type DevPackages, HISTORY_DAYS, loadDevPackages, nowSeconds } from "./simulation.ts";
 
 export type LocalMarket = {
   readonly slug: string;
@@ -42,12 +42,12 @@ type LocalMarkets = {
 
 // The default chains of a snapshot.
 const SLUGS = ["base", "ethereum"];
-// A day more than the week that people ask about, so that `from=7d` finds the funded wallet.
-const HISTORY_SECONDS = 8 * 86_400;
 // A final block is this far below the head: with the interval below a time is final within a quarter of a minute.
 const FINALITY_DEPTH = 2;
 const BLOCK_MS = 5_000;
-// Local feeds are never updated, so their prices must stay fresh for any run.
+// As often as feeds of real chains publish a price that does not change.
+const PUBLISH_MS = 20 * 60_000;
+// The prices of a machine that slept, and those of last week, are not stale.
 const HEARTBEAT_SECONDS = 10 * 365 * 86_400;
 // In wei. The chain gives its accounts a million coins each; these wallets are shown to people, who expect a wallet.
 const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bigint>>>> = {
@@ -68,10 +68,20 @@ const DEMO_BALANCES: Readonly<Record<string, Partial<Record<LocalAccountName, bi
 export async function startLocalMarkets(log: Log, onCall: CallObserver | null): Promise<LocalMarkets> {
   const opened = await Promise.allSettled(SLUGS.map((slug) => startMarket(slug, log, onCall)));
   const markets = opened.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  let publishing: NodeJS.Timeout | undefined;
   const keepMining = async () => {
     for (const { chain } of markets) await chain.request("evm_setIntervalMining", [BLOCK_MS]);
+    publishing = setInterval(() => {
+      Promise.all(markets.map(({ publishPrices }) => publishPrices())).catch((err: unknown) =>
+        log.info(
+          { component: "local", event: "prices_not_published", err },
+          "Local prices stay those of before",
+        ),
+      );
+    }, PUBLISH_MS);
   };
   const stop = async () => {
+    clearInterval(publishing);
     for (const { rpc, chain } of markets) {
       rpc.close();
       await chain.stop();
@@ -89,7 +99,7 @@ async function startMarket(
   slug: string,
   log: Log,
   onCall: CallObserver | null,
-): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain }> {
+): Promise<LocalMarket & { rpc: Rpc; chain: LocalChain; publishPrices(): Promise<void> }> {
   const chainInfo = findChainBySlug(slug);
   if (!chainInfo) throw new Fault("INTERNAL", `Unknown chain ${slug}.`);
   const { chainId } = chainInfo;
@@ -97,7 +107,7 @@ async function startMarket(
   const { LOCAL_GENESIS_CODE, permit2RuntimeBytecode } = packages;
   const chain = await packages.startLocalChain({
     chainId,
-    genesisTimestamp: nowSeconds() - BigInt(HISTORY_SECONDS),
+    genesisTimestamp: BigInt(nowSeconds() - HISTORY_DAYS * DAY_SECONDS),
     finalityDepth: FINALITY_DEPTH,
     // Nothing undoes its blocks, so that none needs a snapshot.
     reorgDepthMax: 0,
@@ -145,6 +155,7 @@ async function startMarket(
       access: createChainAccess(rpc, config),
       rpc,
       chain,
+      publishPrices: () => packages.publishPrices(chain, local),
     };
   } catch (error) {
     await chain.stop();
@@ -163,7 +174,8 @@ async function prepareMarket(chain: LocalChain, slug: string, packages: DevPacka
   await packages.addPayerActivity(chain, local, { lending, permit2: PERMIT2 });
   await setDemoBalances(chain, slug);
   // From here on the time of the chain is that of this machine, and a block of now is final.
-  await chain.setNextBlockTimestamp(nowSeconds());
+  await chain.setNextBlockTimestamp(BigInt(nowSeconds()));
+  await packages.publishPrices(chain, local);
   await chain.mine(FINALITY_DEPTH + 1);
   return { local, lending, id, fundedBlock };
 }
@@ -184,10 +196,6 @@ async function setDemoBalances({ request, accounts }: LocalChain, slug: string):
     const { address } = accounts[name as LocalAccountName];
     await request("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
   }
-}
-
-function nowSeconds(): bigint {
-  return BigInt(Math.floor(Date.now() / 1_000));
 }
 
 function token(contract: Hex, symbol: string, name: string, decimals: number): ListedToken {

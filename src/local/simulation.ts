@@ -1,6 +1,7 @@
 // The local chain with the protocol deployed, a simulator that uses it, and the development packages that both need.
 import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
+import type { Timeline } from "@sextant/simulator/timeline";
 import { localChain } from "../chain/chains/chains.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -22,8 +23,13 @@ export type LocalSimulation = {
   stop(): Promise<void>;
 };
 
+/** A day more than the week that people ask about, so that `7d` finds something on every chain. */
+export const HISTORY_DAYS = 8;
+export const DAY_SECONDS = 86_400;
 // Enough to create every kind of record, few enough to finish in seconds.
 const INITIAL_STEPS = 300;
+// Less than half of them over the days of the history: the others happen now, so that intents are open.
+const STEPS_PER_PAST_DAY = 15;
 // Visible progress without loading a laptop.
 const STEPS_PER_SECOND = 2;
 // Beyond the accounts of the initial steps.
@@ -37,6 +43,7 @@ export async function startLocalSimulation(options: {
   const packages = await loadDevPackages();
   const chain = await packages.startLocalChain({
     chainId: localChain.chainId,
+    genesisTimestamp: BigInt(nowSeconds() - HISTORY_DAYS * DAY_SECONDS),
     code: packages.LOCAL_GENESIS_CODE,
     findForeignCaller: createLocalCallers({ publicUrl: null }),
   });
@@ -62,11 +69,12 @@ async function populate(
     [local.UsdCoin]: { symbol: "USDC", decimals: 6 },
     [local.WrappedEther]: { symbol: "WETH", decimals: 18 },
   };
-  const world = await packages.openWorld({ request, deployment, seed });
   let steps = 0;
   const onStep = () => {
     steps += 1;
   };
+  const timeline = spreadOverDays(chain, packages.chainTimeline(request), () => steps);
+  const world = await packages.openWorld({ request, deployment, seed, timeline });
   await packages.runSimulator({ world, seed, steps: INITIAL_STEPS, signal, onStep });
   return {
     deployment: parseDeployment({ network, chainId, startBlock, contracts, tokens }, network),
@@ -90,6 +98,26 @@ async function populate(
   };
 }
 
+/** Lets a day of the chain pass after so many steps, until its time is that of this machine. */
+function spreadOverDays(chain: LocalChain, timeline: Timeline, stepsTaken: () => number): Timeline {
+  let daysAgo = HISTORY_DAYS;
+  return {
+    ...timeline,
+    async now() {
+      const due = Math.max(0, HISTORY_DAYS - Math.floor(stepsTaken() / STEPS_PER_PAST_DAY));
+      if (due < daysAgo) {
+        daysAgo = due;
+        await chain.setNextBlockTimestamp(BigInt(nowSeconds() - daysAgo * DAY_SECONDS));
+      }
+      return timeline.now();
+    },
+  };
+}
+
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}
+
 export type DevPackages = Awaited<ReturnType<typeof loadDevPackages>>;
 
 /** Loaded only when a local run starts: a production install does not have them. */
@@ -99,8 +127,9 @@ export async function loadDevPackages() {
       { startLocalChain },
       { LOCAL_GENESIS_CODE },
       { permit2RuntimeBytecode },
-      { addPayerActivity, addPayerLoan, deployFundedMarket },
+      { addPayerActivity, addPayerLoan, deployFundedMarket, publishPrices },
       { openWorld },
+      { chainTimeline },
       { runSimulator },
     ] = await Promise.all([
       import("@sextant/local-chain/local-chain"),
@@ -108,10 +137,17 @@ export async function loadDevPackages() {
       import("@sextant/contracts/published/permit2"),
       import("@sextant/simulator/fund-market"),
       import("@sextant/simulator/world"),
+      import("@sextant/simulator/timeline"),
       import("@sextant/simulator/simulator"),
     ]);
-    const market = { addPayerActivity, addPayerLoan, deployFundedMarket, permit2RuntimeBytecode };
-    return { startLocalChain, LOCAL_GENESIS_CODE, ...market, openWorld, runSimulator };
+    const market = {
+      addPayerActivity,
+      addPayerLoan,
+      deployFundedMarket,
+      publishPrices,
+      permit2RuntimeBytecode,
+    };
+    return { startLocalChain, LOCAL_GENESIS_CODE, ...market, openWorld, chainTimeline, runSimulator };
   } catch (cause) {
     throw new Fault(
       "CONFIG_INVALID",

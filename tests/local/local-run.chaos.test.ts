@@ -9,9 +9,8 @@ import { localAccount } from "@sextant/local-chain/accounts";
 import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
-import { LOCAL_TERMS, renderLocalClient } from "../../scripts/example-docs/example-files.ts";
+import { LOCAL_TERMS } from "../../scripts/example-docs/example-files.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
-import { createProgramFolder } from "../support/process/program-folder.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { CHECKOUT, startProgram, startSextant } from "../support/process/sextant-process.ts";
 
@@ -47,10 +46,8 @@ async function showsNoPublicExplorer({ portfolio }: LocalState): Promise<void> {
 /** The examples of the documents, run as their reader does: a client buys, and a server alongside the run sells. */
 async function runsTheExamples(state: LocalState, payee: string): Promise<void> {
   const payer = state.accounts.find(({ name }) => name === "payer");
-  const folder = await createProgramFolder({ "buy-snapshot.ts": renderLocalClient(state.portfolio) });
-  const client = startProgram("buy-snapshot.ts", {
-    cwd: folder,
-    environment: { PAYER_PRIVATE_KEY: payer?.privateKey ?? "" },
+  const client = startProgram(fileURLToPath(new URL("../../examples/buy-snapshot.ts", import.meta.url)), {
+    environment: { PAYER_PRIVATE_KEY: payer?.privateKey ?? "", SEXTANT_PORTFOLIO_URL: state.portfolio },
   });
   const bought = await client.ended;
   expect([bought.code, bought.err]).toEqual([0, ""]);
@@ -69,6 +66,26 @@ async function runsTheExamples(state: LocalState, payee: string): Promise<void> 
   const { error } = (await other.json()) as { error: string };
   expect(error).toContain(payee.toLowerCase());
   expect(error).toContain("--payee");
+}
+
+/** Every chain has a week of history, and its prices are those of now. */
+async function showsLastWeek(wallet: string, environment: Readonly<Record<string, string>>): Promise<void> {
+  for (const args of [
+    ["list", "intents", "--at", "7d"],
+    ["list", "intents", "--status", "open"],
+    ["wallet", wallet, "--at", "7d"],
+    ["diff", wallet, "--from", "7d"],
+  ]) {
+    const shown = await runSextantInProcess(args, environment);
+    expect([args, shown.code, shown.err]).toEqual([args, 0, ""]);
+    // A head and a record at least.
+    expect(shown.out.split("\n").length).toBeGreaterThan(2);
+  }
+  const bought = await runSextantInProcess(["wallet", wallet, "--json"], environment);
+  const { tokens } = JSON.parse(bought.out) as { tokens: { priceTimestamp: string }[] };
+  for (const { priceTimestamp } of tokens) {
+    expect(Date.now() - Date.parse(priceTimestamp)).toBeLessThan(10 * 60_000);
+  }
 }
 
 async function startPaidServer({ facilitator }: LocalState, payTo: string): Promise<string> {
@@ -136,6 +153,8 @@ it("serves everything, takes a payment, and leaves no file and no process", asyn
   expect(paid.out).not.toContain(payer?.privateKey.slice(2));
   const listed = await runSextantInProcess(["payments", "list"], { SEXTANT_DATA: data });
   expect(listed.out).toMatch(/^when .*\n.* paid +\$0\.01 +wallet +0x/);
+
+  await showsLastWeek(payer?.address ?? "", { SEXTANT_DATA: data });
 
   // Without SEXTANT_DATA, as in another folder.
   expect(await runSextantInProcess(["get", "head"], userState)).toMatchObject({ code: 0, err: "" });
