@@ -13,7 +13,14 @@ import { serializeResponse } from "./response.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./server.ts";
 
 const log = createLog({ level: "silent", terminal: false, name: "test" });
-const HEAD = { revision: 1n, number: 7n, hash: `0x${"ab".repeat(32)}`, finalized: 1n, start: 1n };
+const HEAD = {
+  revision: 1n,
+  number: 7n,
+  hash: `0x${"ab".repeat(32)}`,
+  timestamp: 1_700_000_000n,
+  finalized: 1n,
+  start: 1n,
+};
 const SLOW_MS = 20;
 const CACHED = serializeResponse({
   route: "/things/:id",

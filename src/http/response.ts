@@ -17,7 +17,7 @@ export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
   // Listed alongside the star: some clients read the star as a literal header name.
   "access-control-expose-headers":
-    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Block-Time, X-Error-Code, X-Indexed-Block, X-Request-Id",
+    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Block-Time, X-Error-Code, X-Indexed-Block, X-Indexed-Time, X-Request-Id",
 };
 
 export type SerializedResponse = {

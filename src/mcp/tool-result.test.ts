@@ -8,6 +8,7 @@ import {
   countFitting,
   cutText,
   noteResult,
+  type ServiceResponse,
   shortenToFit,
 } from "./tool-result.ts";
 
@@ -205,6 +206,24 @@ describe("terms of a payment", () => {
     const meta = { _meta: { "x402/payment-response": settled } };
     expect(buildErrorResult(response, "extension")).toMatchObject(meta);
     expect(buildResult({ data: 1, truncated: false, cursor: null }, response, {})).toMatchObject(meta);
+  });
+});
+
+describe("the time of a read", () => {
+  const read = (headers: ServiceResponse["headers"], block?: string) => {
+    const parameters = block === undefined ? {} : { block };
+    return noteResult({ status: 200, headers, body: "" }, {}, { parameters, foreignText: [] });
+  };
+  const head = { "x-indexed-block": "9", "x-indexed-time": "2026-11-18T12:00:00Z" };
+
+  it("stands next to the newest block, and next to the block of a time that was asked for", () => {
+    expect(read(head)).toEqual({ block: "9", time: "2026-11-18T12:00:00Z" });
+    const found = { ...head, "x-block-number": "4", "x-block-time": "2026-11-11T12:00:00Z" };
+    expect(read(found)).toEqual({ block: "4", time: "2026-11-11T12:00:00Z" });
+  });
+
+  it("is not that of the newest block if an earlier one was read", () => {
+    expect(read(head, "4")).toEqual({ block: "4" });
   });
 });
 

@@ -23,7 +23,7 @@ const PAYMENT_RESPONSE_META = "x402/payment-response";
 
 /** Fields of a result besides its data. */
 export type ResultNotes = {
-  /** The block that was read, or that of each chain, and the time at which deadlines were judged if one was asked for. */
+  /** The block that was read, or that of each chain, and its time unless a number was given, for `at` the time itself. */
   readonly block?: string;
   readonly time?: string;
   /** The fields that hold texts of others. */
@@ -36,8 +36,10 @@ export function noteResult(
   asked: { readonly parameters: { readonly block?: string }; readonly foreignText: readonly string[] },
 ): ResultNotes {
   const { parameters, foreignText } = asked;
-  const { "x-indexed-block": indexed, "x-block-number": found, "x-block-time": time } = headers;
-  const block = indexed === undefined ? formatChainBlocks(body) : (found ?? parameters.block ?? indexed);
+  const { "x-indexed-block": indexed, "x-block-number": found, "x-block-time": judged } = headers;
+  const past = found ?? parameters.block;
+  const block = indexed === undefined ? formatChainBlocks(body) : (past ?? indexed);
+  const time = judged ?? (past === undefined ? headers["x-indexed-time"] : undefined);
   return {
     ...(block !== undefined && { block }),
     ...(time !== undefined && { time }),

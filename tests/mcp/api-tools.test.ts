@@ -1,5 +1,6 @@
 // The tools of the indexing API, called by clients of the old and of the new protocol.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formatMoment } from "../../src/lib/moment.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { TOOL_CLIENTS, type ToolClient, type ToolResult } from "./tool-clients.ts";
@@ -71,8 +72,12 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
   it("gets one record, by an id as text or as a number, also as of a block", async () => {
     const { intents } = (await get("/intents?limit=1")) as Page;
     const id = intents[0]?.intent_id ?? "";
-    const { indexed_block: block } = (await get("/head")) as { readonly indexed_block: string };
-    const expected = { data: await get(`/intents/${id}`), truncated: false, cursor: null, block };
+    const head = (await get("/head")) as {
+      readonly indexed_block: string;
+      readonly indexed_timestamp: string;
+    };
+    const notes = { block: head.indexed_block, time: formatMoment(Number(head.indexed_timestamp)) };
+    const expected = { data: await get(`/intents/${id}`), truncated: false, cursor: null, ...notes };
     expect((await client.call("get_intent", { id })).structuredContent).toEqual(expected);
     expect((await client.call("get_intent", { id: Number(id) })).structuredContent).toEqual(expected);
     expect(await client.call("get_intent", { id, block: 0 })).toMatchObject({ isError: true });

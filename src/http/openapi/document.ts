@@ -143,6 +143,7 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   "x-error-code": header("Machine-readable error code."),
   "x-indexed-block": header("Number of the latest indexed block, which the response reflects."),
   "x-indexed-block-hash": header("Hash of that block, which identifies the fork."),
+  "x-indexed-time": header("Time of that block."),
   etag: header("Send it as If-None-Match to get 304 while the response is unchanged."),
   "retry-after": header("Seconds to wait before retrying."),
 };
@@ -186,6 +187,7 @@ const RETRY_AFTER = { "retry-after": optionalHeader("Seconds to wait before retr
 const INDEX_HEAD = {
   "x-indexed-block": optionalHeader("Number of the latest indexed block, if the index was read."),
   "x-indexed-block-hash": optionalHeader("Hash of that block."),
+  "x-indexed-time": optionalHeader("Time of that block."),
 };
 
 const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
@@ -292,7 +294,7 @@ function describeResponses(
   example: unknown,
 ): Record<string, OpenApiResponse> {
   const { responses, responseHeaders = {}, otherTypes = {}, hasIndexHead, hasEtag } = route;
-  const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash"] : [];
+  const head = hasIndexHead ? ["x-indexed-block", "x-indexed-block-hash", "x-indexed-time"] : [];
   const takesTime = hasIndexHead && route.parameters.some(({ name }) => name === "at");
   const shared = { ...headerReferences("x-request-id", ...head), ...(takesTime ? READ_BLOCK : {}) };
   const etag = headerReferences("etag");

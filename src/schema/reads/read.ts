@@ -1,5 +1,6 @@
 // A read of the index: a path, its parameters, one statement, and how its rows become the response body.
 import { Fault } from "../../lib/fault.ts";
+import { formatMoment } from "../../lib/moment.ts";
 import type { JsonSchema } from "../json-schema.ts";
 import type { Operation, ParameterValues } from "../parameter.ts";
 import type { WritableTable } from "../record-store.ts";
@@ -11,6 +12,8 @@ export type IndexHead = {
   readonly revision: bigint;
   readonly number: bigint;
   readonly hash: string;
+  /** In seconds. */
+  readonly timestamp: bigint;
   readonly finalized: bigint;
   /** First block of the deployment; earlier blocks cannot be read. */
   readonly start: bigint;
@@ -41,7 +44,11 @@ export const BLOCK_MAX = 2n ** 63n - 1n;
 
 /** The block, on a certain fork, that a response reflects. */
 export function formatHeadHeaders(head: IndexHead): Readonly<Record<string, string>> {
-  return { "x-indexed-block": head.number.toString(), "x-indexed-block-hash": head.hash };
+  return {
+    "x-indexed-block": head.number.toString(),
+    "x-indexed-block-hash": head.hash,
+    "x-indexed-time": formatMoment(Number(head.timestamp)),
+  };
 }
 
 /** Whether this is the problem of a block before those whose rows are kept. */
@@ -53,6 +60,7 @@ export function isBeforeKeptBlocks(problem: string): boolean {
 export const HEAD_HEADERS: Readonly<Record<string, string>> = {
   "x-indexed-block": "Number of the latest indexed block.",
   "x-indexed-block-hash": "Hash of that block, which identifies the fork.",
+  "x-indexed-time": "Time of that block.",
 };
 
 /** Rejects a block that is not indexed; `recent` is for rows with history only back to the finalized block. */

@@ -48,11 +48,12 @@ function useWithHead<T>({ columns, rows }: ResultRows, use: Use<T>): T {
   const [first] = rows;
   if (!first) throw createIndexEmptyFault();
   // The order of the columns in prepareText.
-  const [revision, number, hash, finalized, start, found] = first;
+  const [revision, number, hash, timestamp, finalized, start, found] = first;
   const head = {
     revision: BigInt(requireText(revision)),
     number: BigInt(requireText(number)),
     hash: `0x${requireText(hash)}` as const,
+    timestamp: BigInt(requireText(timestamp)),
     finalized: BigInt(requireText(finalized)),
     start: BigInt(requireText(start)),
   };
@@ -99,7 +100,7 @@ export function nameReadText(inner: string): NamedText {
 
 /** The statement that a read runs: its rows and the head, joined so that both come from one snapshot. */
 export function buildReadText(inner: string): string {
-  return `select h.revision as _revision, h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
+  return `select h.revision as _revision, h.block_number as _head, encode(h.block_hash, 'hex') as _hash, h.block_timestamp as _timestamp, h.finalized_block as _finalized, d.start_block as _start, r.* from checkpoint h cross join deployment d left join lateral (select true as _found, s.* from (${inner}) s) r on true`;
 }
 
 // The limit for a page of a hundred. A table that needs longer is read by cursor, or without ?block=.

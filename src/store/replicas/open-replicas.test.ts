@@ -63,7 +63,12 @@ class ModelServer {
   readonly #read: RunRead = async (_statement, use) => {
     this.#assertUp();
     const revision = this.readRevision ?? this.revision;
-    const head = { ...{ revision, number: this.block, hash: `0x${revision}` }, finalized: 0n, start: 0n };
+    const head = {
+      ...{ revision, number: this.block, hash: `0x${revision}` },
+      timestamp: 0n,
+      finalized: 0n,
+      start: 0n,
+    };
     const value = use(head, { columns: [], rows: [] });
     this.reads += 1;
     return value;
