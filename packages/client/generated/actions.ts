@@ -43,7 +43,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listAgentDirectory({ owner: "0xc223b10ef31d74b74ac4931da23c76dfd154e43f" })) console.log(record);
+   * for await (const record of sextant.listAgentDirectory({ owner: "0xca11bde05977b3631167028862be2a173976ca11" })) console.log(record);
    * ```
    */
   listAgentDirectory(parameters?: {
@@ -64,7 +64,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getIntent({ id: "15" });
+   * const record = await sextant.getIntent({ id: "14" });
    * ```
    */
   getIntent(parameters: {
@@ -104,7 +104,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listBids({ id: "14" })) console.log(record);
+   * for await (const record of sextant.listBids({ id: "17" })) console.log(record);
    * ```
    */
   listBids(parameters: {
@@ -125,7 +125,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listPolicies({ address: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" })) console.log(record);
+   * for await (const record of sextant.listPolicies({ address: "0xe23bd8b58a8c9def5677a52bad9465d29a4dc4fb" })) console.log(record);
    * ```
    */
   listPolicies(parameters: {
@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xeff9ad7b184f78cf3a402262ea9fa6b39d8165574a13b6c9cfa66941fd34ed0c" });
+   * const record = await sextant.getQuote({ quoteHash: "0x1528ac4a7f1a931b300634dd1956ca65762b041e7cdae3e9baa788c0e5376265" });
    * ```
    */
   getQuote(parameters: {
@@ -445,7 +445,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getReceipt({ id: "8" });
+   * const record = await sextant.getReceipt({ id: "7" });
    * ```
    */
   getReceipt(parameters: {
@@ -460,7 +460,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listReceipts({ agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" })) console.log(record);
+   * for await (const record of sextant.listReceipts({ agent: "0xe23bd8b58a8c9def5677a52bad9465d29a4dc4fb" })) console.log(record);
    * ```
    */
   listReceipts(parameters?: {
@@ -489,7 +489,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * for await (const record of sextant.listTrustSignals({ subject_type: 0 })) console.log(record);
+   * for await (const record of sextant.listTrustSignals({ subject_type: 3 })) console.log(record);
    * ```
    */
   listTrustSignals(parameters?: {
@@ -514,7 +514,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getDispute({ id: "3" });
+   * const record = await sextant.getDispute({ id: "5" });
    * ```
    */
   getDispute(parameters: {
@@ -589,7 +589,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getPaymentFlows({ token: "0x8a791620dd6260079bf849dc5567adc3f2fdc318" });
+   * const record = await sextant.getPaymentFlows({ token: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6" });
    * ```
    */
   getPaymentFlows(parameters: {
@@ -653,7 +653,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.preflight({ account: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", target: "0x8a791620dd6260079bf849dc5567adc3f2fdc318", value: "0", data: "0xa9059cbb0000000000000000000000003958cf1cf076864bb2c6c05172696fb64316aa3f00000000000000000000000000000000000000000000000000000000017d7840" });
+   * const record = await sextant.preflight({ account: "0xe23bd8b58a8c9def5677a52bad9465d29a4dc4fb", target: "0x8a791620dd6260079bf849dc5567adc3f2fdc318", value: "0", data: "0xa9059cbb0000000000000000000000003958cf1cf076864bb2c6c05172696fb64316aa3f00000000000000000000000000000000000000000000000000000000017d7840" });
    * ```
    */
   preflight(body: {
@@ -679,7 +679,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.createOffchainBid({ id: "14" }, { solver: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", amount_in: "1678725956962334073", amount_out: "5036177870", valid_until: "4102444800", execution_plan: { steps: ["swap"] }, fee: "1000" });
+   * const record = await sextant.createOffchainBid({ id: "17" }, { solver: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f", amount_in: "1359619450751412045", amount_out: "4078858352", valid_until: "4102444800", execution_plan: { steps: ["swap"] }, fee: "1000" });
    * ```
    */
   createOffchainBid(parameters: {
@@ -861,7 +861,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.publishQuoteRequest({ quote_request_json: "{\"service\":\"forecast\",\"place\":\"Lisbon\" }", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" });
+   * const record = await sextant.publishQuoteRequest({ quote_request_json: "{\"service\":\"forecast\",\"place\":\"Lisbon\" }", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0xe23bd8b58a8c9def5677a52bad9465d29a4dc4fb" });
    * ```
    */
   publishQuoteRequest(body: {
@@ -907,7 +907,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.publishQuoteResponse({ quote_response_json: "{\"price\":\"10000\",\"token\":\"USDC\" }", request_hash: "0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0x3958cf1cf076864bb2c6c05172696fb64316aa3f" });
+   * const record = await sextant.publishQuoteResponse({ quote_response_json: "{\"price\":\"10000\",\"token\":\"USDC\" }", request_hash: "0xdbd74645638b859a5ce71f82f2ce4f9ff8931af291bfcad49b014a88e579ec2f", request_id: "request-1", merchant_id: "1", service_numeric_id: "1", agent: "0xe23bd8b58a8c9def5677a52bad9465d29a4dc4fb" });
    * ```
    */
   publishQuoteResponse(body: {
@@ -953,7 +953,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.putIntentMetadata({ id: "14" }, { execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
+   * const record = await sextant.putIntentMetadata({ id: "17" }, { execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
    * ```
    */
   putIntentMetadata(parameters: {
@@ -971,7 +971,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.reserveIntentMetadata({ intent_hash: "0xc0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ff", owner: "0x037bbe29c2766243a070a4b3cbf3891767097308", execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
+   * const record = await sextant.reserveIntentMetadata({ intent_hash: "0xc0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ffeec0ff", owner: "0xc223b10ef31d74b74ac4931da23c76dfd154e43f", execution_target: "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6", required_attestation_subject: "0xabababababababababababababababababababababababababababababababab", required_attestation_schema: "0x1111111111111111111111111111111111111111111111111111111111111111" });
    * ```
    */
   reserveIntentMetadata(body: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_dWksLgH20UE9Qy4o8UWUFQ" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_wMsU6ImOxU9kVdtaXDXyWA" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_dWksLgH20UE9Qy4o8UWUFQ" });
+   * const record = await sextant.getWebhook({ id: "wh_wMsU6ImOxU9kVdtaXDXyWA" });
    * ```
    */
   getWebhook(parameters: {
