@@ -85,7 +85,7 @@ export class DatedBlocks {
     if (seconds < first.timestamp) {
       throw new Fault(
         "INPUT_INVALID",
-        `${formatMoment(seconds)} is before the first block of ${name}, ${first.number} of ${formatMoment(first.timestamp)}.`,
+        `${formatMoment(seconds)} is before the first block of ${name}, ${first.number} of ${formatMoment(first.timestamp)}. Give a later time.`,
       );
     }
     if (seconds > final.timestamp) {

@@ -91,7 +91,7 @@ describe("a read as of a time", () => {
     [
       "a time before the first block",
       () => `at=${formatMoment(ends()[0] - 1)}`,
-      /is too early: the index begins with block \d+ of 20/,
+      /is too early: the index begins with block \d+ of 20\S+Z\. Give that time or a later one\.$/,
     ],
     ["a text that is not a time", () => "at=yesterday", /^at must be a time such as 7d/],
     ["an empty time", () => "at=", /^at must be a time such as 7d/],

@@ -76,7 +76,7 @@ export async function findBlockAt(
     const first =
       found?.first_number == null
         ? "has no event yet"
-        : `begins with block ${found.first_number} of ${formatMoment(Number(found.first_timestamp))}`;
+        : `begins with block ${found.first_number} of ${formatMoment(Number(found.first_timestamp))}. Give that time or a later one`;
     throw new Fault("INPUT_INVALID", `${formatMoment(seconds)} is too early: the index ${first}.`);
   });
 }

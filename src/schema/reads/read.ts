@@ -53,7 +53,7 @@ export function formatHeadHeaders(head: IndexHead): Readonly<Record<string, stri
 
 /** Whether this is the problem of a block before those whose rows are kept. */
 export function isBeforeKeptBlocks(problem: string): boolean {
-  return /^This data is available from block [0-9]+ on\.$/.test(problem);
+  return /^This data is available from block [0-9]+ on[.:]/.test(problem);
 }
 
 /** The text about them in the description of an endpoint. */
@@ -73,7 +73,7 @@ export function assertBlockReadable(asOf: AsOf, head: IndexHead, options: { rece
       : block < head.start
         ? `block ${block} is before the deployment, which begins at ${head.start}.`
         : options.recent && block < head.finalized
-          ? `This data is available from block ${head.finalized} on.`
+          ? `This data is available from block ${head.finalized} on: give a later block, or none for the newest state.`
           : null;
   if (problem !== null) throw new Fault("INPUT_INVALID", problem);
 }
