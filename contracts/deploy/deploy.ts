@@ -5,10 +5,13 @@ import { privateKeyToAccount } from "viem/accounts";
 import { agentRegistryAbi, agentRegistryBytecode } from "../generated/agent-registry.ts";
 import { attestationRegistryAbi, attestationRegistryBytecode } from "../generated/attestation-registry.ts";
 import { attestorRegistryAbi, attestorRegistryBytecode } from "../generated/attestor-registry.ts";
+import { batchSettlementRuntimeBytecode } from "../generated/batch-settlement.ts";
 import { commerceRegistryAbi, commerceRegistryBytecode } from "../generated/commerce-registry.ts";
 import { demoTargetAbi, demoTargetBytecode } from "../generated/demo-target.ts";
+import { erc3009CollectorRuntimeBytecode } from "../generated/erc3009-collector.ts";
 import { intentBookAbi, intentBookBytecode } from "../generated/intent-book.ts";
 import { multicall3RuntimeBytecode } from "../generated/multicall3.ts";
+import { permit2CollectorRuntimeBytecode } from "../generated/permit2-collector.ts";
 import { policyModuleAbi, policyModuleBytecode } from "../generated/policy-module.ts";
 import { priceFeedAbi, priceFeedBytecode } from "../generated/price-feed.ts";
 import { settlementAdapterAbi, settlementAdapterBytecode } from "../generated/settlement-adapter.ts";
@@ -36,9 +39,19 @@ export type DeployOptions = ({ readonly rpcUrl: string } | { readonly request: R
 /** The address that client libraries use on every chain. */
 export const MULTICALL3_ADDRESS: Address = "0xca11bde05977b3631167028862be2a173976ca11";
 
+/** The payment channels of x402, at the addresses that they have on every chain. */
+export const CHANNEL_CONTRACTS = {
+  settlement: "0x4020074e9dF2ce1deE5A9C1b5c3f541D02a10003",
+  erc3009Collector: "0x4020806089470a89826cB9fB1f4059150b550004",
+  permit2Collector: "0x4020425FAf3B746C082C2f942b4E5159887B0005",
+} as const satisfies Readonly<Record<string, Address>>;
+
 /** To be given to a local chain as its genesis code; code placed later would be lost in a reorg. */
 export const LOCAL_GENESIS_CODE: Readonly<Record<Address, Hex>> = {
   [MULTICALL3_ADDRESS]: multicall3RuntimeBytecode,
+  [CHANNEL_CONTRACTS.settlement]: batchSettlementRuntimeBytecode,
+  [CHANNEL_CONTRACTS.erc3009Collector]: erc3009CollectorRuntimeBytecode,
+  [CHANNEL_CONTRACTS.permit2Collector]: permit2CollectorRuntimeBytecode,
 };
 
 /** Price feeds return dollars with eight decimals, as the real ones do. */

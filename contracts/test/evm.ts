@@ -70,6 +70,8 @@ export type Evm = {
     bytecode: Hex,
     args: ContractConstructorArgs<TAbi>,
   ): Promise<Contract<TAbi>>;
+  /** A contract that stands at an address already. */
+  at<const TAbi extends Abi>(abi: TAbi, address: Address): Contract<TAbi>;
   /** The timestamp of the head. */
   now(): Promise<bigint>;
   /** Sends with raw calldata, for inputs that no encoder would produce; throws Reverted. */
@@ -116,6 +118,7 @@ export async function startEvm(code: Readonly<Record<Address, Hex>> = {}): Promi
       if (!contractAddress) throw new Error("The deployment left no contract address");
       return bind(transport, abi, getAddress(contractAddress));
     },
+    at: (abi, address) => bind(transport, abi, address),
     now: () => headTimestamp(chain),
     undone: async (task) => {
       const snapshot = await chain.request("evm_snapshot");
