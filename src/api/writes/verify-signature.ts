@@ -1,11 +1,12 @@
 // Verifies that an account signed a digest: by ERC-1271 for contracts, read from a node, by ECDSA recovery for others.
 
-import { type Hex, recoverAddress } from "viem";
+import type { Hex } from "viem";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import { readData } from "../../chain/rpc/hex-values.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { Fault } from "../../lib/fault.ts";
+import { recoverKeyAddress } from "../../lib/recover-address.ts";
 
 /** Reads about an account at the latest block. A failing node throws. */
 export type AccountReader = {
@@ -71,11 +72,9 @@ export async function recoverSigner(digest: Hex, signature: Hex): Promise<Hex> {
       "The s of the signature is in the upper half of the curve order.",
     );
   }
-  try {
-    return (await recoverAddress({ hash: digest, signature })).toLowerCase() as Hex;
-  } catch (cause) {
-    throw new Fault("WRITE_UNAUTHENTICATED", "The signature is not a point on the curve.", { cause });
-  }
+  const signer = await recoverKeyAddress(digest, signature);
+  if (signer !== null) return signer;
+  throw new Fault("WRITE_UNAUTHENTICATED", "The signature is not a point on the curve.");
 }
 
 // Enough for several signers and a passkey verified in Solidity.

@@ -7,16 +7,11 @@ import {
   verifyTypedDataSignature,
 } from "@x402/evm";
 import type { PublicClient } from "viem";
-import {
-  hashTypedData,
-  isAddressEqual,
-  isErc6492Signature,
-  parseErc6492Signature,
-  recoverTypedDataAddress,
-} from "viem";
+import { hashTypedData, isErc6492Signature, parseErc6492Signature } from "viem";
 import { createParametersCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { recoverKeyAddress } from "../../lib/recover-address.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import {
   ACCOUNT_NOT_DEPLOYED,
@@ -36,8 +31,6 @@ type SignedTransfer = {
   >;
   readonly signature: Hex;
 };
-
-const KEY_SIGNATURE_LENGTH = "0x".length + 2 * 65;
 
 /** Why a payment of an account without code is rejected; null if its key signed it. The reasons are the library's. */
 export async function findSignatureRejection(
@@ -89,14 +82,18 @@ export function authorizationOf({ payload }: PaymentPayload): SignedTransfer["au
 }
 
 async function isSignedByKey(signed: SignedTransfer, terms: PaymentRequirements): Promise<boolean> {
-  const { authorization, signature } = signed;
-  if (signature.length !== KEY_SIGNATURE_LENGTH) return false;
+  const hash = findTransferHash(signed, terms);
+  if (hash === null) return false;
+  const signer = await recoverKeyAddress(hash, signed.signature);
+  return signer === signed.authorization.from.toLowerCase();
+}
+
+/** Null for values that no transfer has: no key signed it. */
+function findTransferHash(signed: SignedTransfer, terms: PaymentRequirements): Hex | null {
   try {
-    const signer = await recoverTypedDataAddress({ ...typedDataOf(signed, terms), signature });
-    return isAddressEqual(signer, authorization.from);
+    return hashTypedData(typedDataOf(signed, terms));
   } catch {
-    // Not a point on the curve: no key signed it.
-    return false;
+    return null;
   }
 }
 
