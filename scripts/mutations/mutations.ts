@@ -150,8 +150,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "a payment by another key than the payer's, accepted",
     file: "src/payments/facilitator/payer-checks.ts",
-    find: "return isAddressEqual(signer, authorization.from);",
-    replace: "return signer !== authorization.from || true;",
+    find: "return signer === signed.authorization.from.toLowerCase();",
+    replace: "return signer !== signed.authorization.from || true;",
     caughtBy: "src/payments/facilitator/key-claim.test.ts",
   },
   {
