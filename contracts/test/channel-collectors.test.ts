@@ -202,6 +202,18 @@ describe("signatures of payment channels", () => {
       await claim(row.signature);
     }));
 
+  it("a claim that raises no total changes nothing and reads no signature", () =>
+    evm.undone(async () => {
+      const config = channelOf();
+      await channels.send(relayer.address, "deposit", await depositArgs(config, 100n));
+      const row = await claimOf(config, 40n);
+      await channels.send(receiver.address, "claim", [[row]]);
+      const unsigned = { ...row, signature: "0x" as const };
+      const again = await channels.send(receiver.address, "claim", [[row, unsigned]]);
+      expect(again.logs).toEqual([]);
+      expect(await channels.read("channels", [channelIdOf(config)])).toEqual([100n, 40n]);
+    }));
+
   it("a withdrawal ends at the second of its delay and not before, by either key of the payer", () =>
     evm.undone(async () => {
       const config = channelOf();
