@@ -88,8 +88,8 @@ export async function publishPrices(
   for (const feed of [EthUsdFeed, UsdcUsdFeed]) {
     const call = { to: feed, data: encode(priceFeedAbi, "latestRoundData") };
     const data = (await chain.request("eth_call", [call, "latest"])) as Hex;
-    const [, answer] = decodeFunctionResult({ abi: priceFeedAbi, functionName: "latestRoundData", data });
-    await send(chain.accounts.owner.address, feed, encode(priceFeedAbi, "setAnswer", [answer]));
+    const [, price] = decodeFunctionResult({ abi: priceFeedAbi, functionName: "latestRoundData", data });
+    await send(chain.accounts.owner.address, feed, encode(priceFeedAbi, "setAnswer", [price]));
   }
 }
 
