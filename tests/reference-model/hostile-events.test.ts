@@ -155,7 +155,7 @@ describe("text", () => {
       const exact = Buffer.from(hex, "hex");
       expect(rows[0]?.metadata_uri).toBe(exact.toString("utf8").replaceAll("\0", "\ufffd"));
       const raw = await database.query<{ data: string }>({
-        text: "select encode(data, 'hex') as data from logs where block_number = $1",
+        text: "select encode(p.data, 'hex') as data from logs l, plain_log(l.topics, l.data, l.details) p where block_number = $1",
         values: [head],
       });
       expect(Buffer.from(raw.rows[0]?.data ?? "", "hex").includes(exact)).toBe(true);

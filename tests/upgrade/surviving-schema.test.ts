@@ -1,6 +1,7 @@
 // The rule for migrations and row tables: whatever the version before reads or writes is still there, as it was.
 import { expect, it } from "vitest";
 import { tables } from "../../src/protocol/domains.ts";
+import { readLogForm } from "../../src/store/index/raw-logs.ts";
 import { createRowTables } from "../../src/store/index/row-tables.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { checksumOf, type Migration, migrate } from "../../src/store/postgres/migrate.ts";
@@ -83,6 +84,8 @@ it("the version before finds every column it knows, and no new one that it would
     const old = await columnsOf(migrated);
     await migrate(migrated, migrations, silentLog);
     expect(breaks(old, await columnsOf(migrated))).toEqual([]);
+    // The version before cannot read packed logs.
+    expect(await readLogForm(migrated)).toBe("plain");
     expect(Object.keys(old).length).toBeGreaterThan(50);
 
     await rowsBefore.transaction((session) => before.createRowTables(session, before.tables));

@@ -2,6 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
 import { closedObject, listOf, titledRecord } from "../../schema/json-schema.ts";
+import { plainBytesSql } from "../../schema/packed-log.ts";
 import { hashParameter, requireText } from "../../schema/parameter.ts";
 import { type AsOf, type Read, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
@@ -13,7 +14,7 @@ import { type ExplainedEvent, explainEvent } from "../explain.ts";
 /** The first logs, up to the byte limit; an event in JSON is larger than its log. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
   const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.block.toString()}::bigint`;
-  const logBytes = sql`octet_length(o.topics) + octet_length(o.data)`;
+  const logBytes = rawSql(plainBytesSql("o", ["topics", "data"]));
   const measured = sql`select o.*, sum(${logBytes}) over (order by o.log_index) - (${logBytes}) as bytes_before, count(*) over () as log_count
       from logs o where o.tx_hash = decode(${hash}, 'hex') and o.block_number <= ${upTo}`;
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,

@@ -21,7 +21,7 @@ function writeHeader(message: Buffer): Buffer {
 /** PostgreSQL types that the binary format supports here. */
 export type CopyBinaryType = "int4" | "int8" | "bytea";
 
-export type CopyBinaryValue = number | Hex | null;
+export type CopyBinaryValue = number | Hex | Uint8Array | null;
 
 // The signature of the format, then no flags and no extension.
 const SIGNATURE = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
@@ -69,6 +69,7 @@ function binaryRowBytes(types: readonly CopyBinaryType[], row: readonly CopyBina
 function binaryValueBytes(type: CopyBinaryType | undefined, value: CopyBinaryValue): number {
   if (value === null) return 0;
   if (typeof value === "string") return (value.length - 2) / 2;
+  if (typeof value !== "number") return value.length;
   return type === "int8" ? 8 : 4;
 }
 
@@ -83,6 +84,10 @@ function writeBinaryValue(
   const start = buffer.writeInt32BE(length, at);
   if (typeof value === "number") {
     return type === "int8" ? buffer.writeBigInt64BE(BigInt(value), start) : buffer.writeInt32BE(value, start);
+  }
+  if (typeof value !== "string") {
+    buffer.set(value, start);
+    return start + length;
   }
   // Buffer.write stops at the first character that is not hex: never store a truncated value.
   if (buffer.write(value.slice(2), start, "hex") !== length)

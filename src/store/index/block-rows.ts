@@ -8,6 +8,7 @@ import {
 } from "../../schema/chain-log.ts";
 import { type Column, lengthSql } from "../../schema/column.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
+import { plainBytesSql } from "../../schema/packed-log.ts";
 import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { compileSql, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Row, Table } from "../../schema/table.ts";
@@ -37,9 +38,7 @@ export function selectBlockLogs(blocks: readonly BlockId[], limits: BlockReadLim
       from unnest(${numbers}::bigint[]) with ordinality n(number, place)
       left join lateral (select x.hash, x.timestamp, x.log_count from blocks x where x.number = n.number limit 1) b on true`;
   const logs = sql`select o.* from logs o where o.block_number = k.number and k.is_within order by o.log_index limit ${String(limits.logsMax)}::bigint`;
-  const bytes = rawSql(
-    "octet_length(l.topics) + octet_length(l.data) + coalesce(octet_length(l.details), 0)",
-  );
+  const bytes = rawSql(plainBytesSql("l", ["topics", "data", "details"]));
   const measured = sql`select k.number, k.place, k.hash, k.timestamp, l.log_index, l.tx_index, l.tx_hash, l.address, l.topics, l.data, l.details,
       l.log_index is not null and sum(${bytes}) over (order by k.place, l.log_index) <= ${String(limits.logBytesMax)}::bigint as is_whole
     from (${counted}) k left join lateral (${logs}) l on true`;

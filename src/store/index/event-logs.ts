@@ -1,6 +1,7 @@
 // Logs from a position on, in chain order or backwards, with what shows whether that position is still on the chain.
 import type { Hex } from "../../lib/hex.ts";
 import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
+import { plainBytesSql } from "../../schema/packed-log.ts";
 import { type ResultRows, toFirstRecord, toRecords } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
@@ -91,7 +92,7 @@ export function selectEventLogs(query: EventLogsQuery): SqlText {
       where ${isNext}
       order by o.block_number${direction}, o.log_index${direction} limit ${String(query.logsMax)}::int`;
   const wanted = sql`select s.*, ${isWanted} as is_wanted from (${next}) s`;
-  const bytes = sql`case when m.is_wanted then octet_length(m.topics) + octet_length(m.data) else 0 end`;
+  const bytes = sql`case when m.is_wanted then ${rawSql(plainBytesSql("m", ["topics", "data"]))} else 0 end`;
   const measured = sql`select m.*, sum(${bytes}) over (order by m.block_number${direction}, m.log_index${direction}) - (${bytes}) as bytes_before,
       count(*) over () as found from (${wanted}) m`;
   return sql`select f.fingerprint, u.number as up_to, encode(ub.hash, 'hex') as up_to_hash, coalesce(ub.timestamp, h.block_timestamp) as up_to_timestamp,

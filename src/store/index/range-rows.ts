@@ -1,4 +1,5 @@
 // Rows of final blocks in a range, in an order that every installation shares, page by page.
+import { plainBytesSql } from "../../schema/packed-log.ts";
 import type { Table } from "../../schema/table.ts";
 import { type QueryRunner, readByCursor, type StoredRow } from "../postgres/session.ts";
 
@@ -63,7 +64,7 @@ export async function findBlockWithByte(
   const { rows } = await session.query<{ block_number: string }>({
     text: `select block_number from (
         select block_number, sum(size) over (order by block_number, log_index) as bytes from (
-          select block_number, log_index, octet_length(data) + coalesce(octet_length(details), 0) as size from logs
+          select block_number, log_index, ${plainBytesSql("logs", ["data", "details"])} as size from logs
           where block_number >= $1 and block_number < $2 order by block_number, log_index limit $3
         ) next_logs
       ) counted where bytes >= $4 order by block_number limit 1`,

@@ -7,6 +7,7 @@ import {
   decodeLogRow,
   type LogWithDetails,
 } from "../../schema/chain-log.ts";
+import { packLog } from "../../schema/packed-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
@@ -74,14 +75,15 @@ export async function countDistinctLogs(
   block: number,
 ): Promise<number> {
   const parts = [
-    "address",
-    `substring(topics from 33 for ${32 * key.topics})`,
-    ...key.words.map((word) => `substring(data from ${32 * word + 1} for 32)`),
+    "l.address",
+    `substring(p.topics from 33 for ${32 * key.topics})`,
+    ...key.words.map((word) => `substring(p.data from ${32 * word + 1} for 32)`),
   ];
   const { rows } = await session.query<{ count: string }>({
-    text: `select count(*) from (select distinct ${parts.join(", ")} from logs
-      where block_number <= $1 and substring(topics from 1 for 32) = $2
-        and ($3::bytea is null or address = $3)) distinct_logs`,
+    text: `select count(*) from (select distinct ${parts.join(", ")}
+      from logs l cross join lateral plain_log(l.topics, l.data, l.details) p
+      where l.block_number <= $1 and substring(l.topics from 1 for 32) = $2
+        and ($3::bytea is null or l.address = $3)) distinct_logs`,
     values: [block, encodeBytea(key.topic0), key.address === null ? null : encodeBytea(key.address)],
   });
   return Number(rows[0]?.count);
@@ -128,7 +130,7 @@ export async function replaceStoredLogs(
       blocks.map(([, { count }]) => count),
     ],
   });
-  await session.sendPipeline([buildLogsStep(logs)]);
+  await session.sendPipeline([buildLogsStep(logs, await readLogForm(session))]);
   await markRowTablesStale(session);
 }
 
@@ -143,29 +145,43 @@ const TYPES: readonly CopyBinaryType[] = [
   "bytea",
 ];
 
+/** How new logs are stored; both forms are read, and a schema may have both. */
+export type LogForm = "plain" | "packed";
+
+/** Plain in a schema of a version that read no packed logs: processes of it may still run. */
+export async function readLogForm(session: QueryRunner): Promise<LogForm> {
+  const { rows } = await session.query<{ is_packed: boolean }>("select is_packed from log_storage");
+  return rows[0]?.is_packed === true ? "packed" : "plain";
+}
+
 /** Binary, because a log is mostly bytes: see copy-encoder.ts. */
-export function buildLogsStep(logs: readonly LogWithDetails[]): PipelineStep {
+export function buildLogsStep(logs: readonly LogWithDetails[], form: LogForm): PipelineStep {
   return {
     copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin (format binary)",
-    messages: encodeCopyBinary(TYPES, logValues(logs)),
+    messages: encodeCopyBinary(TYPES, logValues(logs, form)),
   };
 }
 
-function* logValues(logs: readonly LogWithDetails[]): Generator<CopyBinaryValue[]> {
+function* logValues(logs: readonly LogWithDetails[], form: LogForm): Generator<CopyBinaryValue[]> {
   for (const { log, details } of logs) {
-    let topics: Hex = "0x";
-    for (const topic of log.topics) topics += topic.slice(2);
+    const packed = form === "packed" ? packLog(log.topics, log.data, details) : null;
     yield [
       log.blockNumber,
       log.logIndex,
       log.transactionIndex,
       log.transactionHash,
       log.address,
-      topics,
-      log.data,
-      details,
+      packed ? packed.topics : joinTopics(log),
+      packed ? packed.data : log.data,
+      packed ? null : details,
     ];
   }
+}
+
+function joinTopics({ topics }: ChainLog): Hex {
+  let joined: Hex = "0x";
+  for (const topic of topics) joined += topic.slice(2);
+  return joined;
 }
 
 /** PostgreSQL's text format of bytes. */

@@ -18,7 +18,7 @@ import {
   type StoredBlock,
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
-import { buildLogsStep } from "./raw-logs.ts";
+import { buildLogsStep, type LogForm, readLogForm } from "./raw-logs.ts";
 import { createOverlayLoader, RowVersions } from "./row-versions.ts";
 import {
   bornIndexName,
@@ -72,7 +72,15 @@ const WRITE_MS_MAX = 300_000;
 export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
-  const context = { database, lock, tables, summarize: createRowSummaries(lock, tables) };
+  let form: Promise<LogForm> | null = null;
+  const logForm = () => {
+    form ??= readLogForm(database).catch((error) => {
+      form = null;
+      throw error;
+    });
+    return form;
+  };
+  const context = { database, lock, tables, logForm, summarize: createRowSummaries(lock, tables) };
   const open = (options: BatchOptions) => openBatch(context, options);
   return {
     readCheckpoint: () => readCheckpoint(database),
@@ -103,12 +111,14 @@ type BatchContext = {
   readonly database: Database;
   readonly lock: Lock;
   readonly tables: readonly Table[];
+  /** Read once: it never changes while an indexer runs. */
+  readonly logForm: () => Promise<LogForm>;
   readonly summarize: ReturnType<typeof createRowSummaries>;
 };
 
 /** Encoded before it is its turn: then only the server has work left. */
 function openBatch(
-  { database, lock, tables, summarize }: BatchContext,
+  { database, lock, tables, logForm, summarize }: BatchContext,
   { final, previous }: BatchOptions,
 ): OpenBatch {
   // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
@@ -126,7 +136,7 @@ function openBatch(
     add: async (part, changeRows) => {
       blocks.push(...part.blocks);
       logs += part.logs.length;
-      if (part.logs.length > 0) logSteps.push(buildLogsStep(part.logs));
+      if (part.logs.length > 0) logSteps.push(buildLogsStep(part.logs, await logForm()));
       await changeRows(rows);
     },
     finish: async ({ tip, finalized, safe }) => {

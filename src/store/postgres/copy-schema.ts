@@ -25,6 +25,7 @@ const OWN_TABLES = ["migrations", "lock_holders"];
 // Migrations insert rows into these tables; the condition selects other rows.
 const OWN_ROWS: Readonly<Record<string, string>> = {
   attestation_schemas: "not built_in",
+  log_storage: "false",
   stored_total: "false",
 };
 // A table of many million logs over a slow network.

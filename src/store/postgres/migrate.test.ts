@@ -91,6 +91,19 @@ describe("migrate", () => {
     expect(await migrate(await schema("sibling"), MIGRATIONS, log)).toBe(3);
   });
 
+  it("runs what is for new schemas only if no other version has migrated the schema before", async () => {
+    const list = [
+      ...MIGRATIONS,
+      { version: 4, name: "new", sql: "SELECT 1", sqlIfNew: "DELETE FROM agents" },
+    ];
+    const [made, upgraded] = [await schema("made"), await schema("upgraded")];
+    await migrate(made, list, log);
+    await migrate(upgraded, MIGRATIONS, log);
+    await migrate(upgraded, list, log);
+    const counts = [made, upgraded].map(async (each) => (await each.query("SELECT id FROM agents")).count);
+    expect(await Promise.all(counts)).toEqual([0, 1]);
+  });
+
   it("applies migrations in exactly one of several processes that start together", async () => {
     const databases = await Promise.all([1, 2, 3, 4].map(() => schema("together")));
     const counts = await Promise.all(databases.map((database) => migrate(database, MIGRATIONS, log)));

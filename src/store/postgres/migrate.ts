@@ -16,6 +16,8 @@ export type Migration = {
    * The migration does nothing else.
    */
   readonly concurrentIndex?: string;
+  /** Runs after `sql` in a schema that has had no other version: no process of an earlier one can read it. */
+  readonly sqlIfNew?: string;
   /**
    * Set when comments changed after release: databases hold `checksum`, the sha256 of the released text. It stays
    * valid as long as the text without comment lines has the sha256 `statements`.
@@ -61,7 +63,8 @@ export async function migrate(
         "Migrating the database",
       );
       if (migration.concurrentIndex !== undefined) await buildIndex(database, migration);
-      await runWithLockTimeout(lock, (session) => apply(session, migration), {
+      const isNew = todo.length === migrations.length;
+      await runWithLockTimeout(lock, (session) => apply(session, migration, isNew), {
         statementTimeoutMs: STATEMENT_MS_MAX,
         attemptsMax: ATTEMPTS_MAX,
       });
@@ -85,9 +88,10 @@ async function buildIndex(database: Database, { concurrentIndex, sql }: Migratio
   }
 }
 
-async function apply(session: Session, migration: Migration): Promise<void> {
-  const { version, name, sql, concurrentIndex } = migration;
+async function apply(session: Session, migration: Migration, isNew: boolean): Promise<void> {
+  const { version, name, sql, sqlIfNew, concurrentIndex } = migration;
   if (concurrentIndex === undefined) await session.query(sql);
+  if (isNew && sqlIfNew !== undefined) await session.query(sqlIfNew);
   await session.query({
     text: "INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)",
     values: [version, name, checksumOf(migration)],

@@ -44,6 +44,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["unclear payments", "3368833db7be6660c81c1b8e96013112c71360e0d95f9ecd71de44145b19ba4e"],
   ["names of documents", "a44fbca69a6297a633e995315c26e53d77c76f24093eb8e6c3123ffa1d3850b9"],
   ["hex of either form", "5e02e3f91e22e424cbae00e5b73a8316eee3e66e79767562966db83d091b51d8"],
+  ["packed logs", "31be68198248f5d185cf55b8673e8b1884c4902061af755b138485ed8aa76ce8"],
 ];
 
 let server: TestDatabase;

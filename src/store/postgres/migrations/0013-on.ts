@@ -159,4 +159,60 @@ export const laterMigrations: readonly Migration[] = [
         as $$ select decode(substr(hex, 3), 'hex') $$;
     `,
   },
+  // Logs without the zeros of their words: src/schema/packed-log.ts describes the form.
+  {
+    version: 23,
+    name: "packed logs",
+    sql: `
+      -- Whether new logs are packed; one row.
+      create table log_storage (
+        only_row boolean primary key default true check (only_row),
+        is_packed boolean not null
+      );
+      insert into log_storage (is_packed) values (false);
+
+      -- A log of either form as the chain has it.
+      create function plain_log(inout topics bytea, inout data bytea, inout details bytea)
+      language plpgsql immutable parallel safe as $$
+        declare
+          zeros constant bytea := decode(repeat('00', 32), 'hex');
+          packed constant bytea := data;
+          words integer;
+          all_words integer;
+          other_topics integer;
+          form integer;
+          size integer;
+          at integer := 0;
+          odd bytea := '';
+          plain bytea := '';
+        begin
+          if octet_length(topics) % 32 = 0 then return; end if;
+          other_topics := get_byte(topics, 32) & 3;
+          words := other_topics + get_byte(topics, 33);
+          all_words := words + case octet_length(topics) when 35 then get_byte(topics, 34) else 0 end;
+          for i in 0 .. all_words loop
+            if i = words then
+              size := get_byte(topics, 32) >> 2;
+              odd := substring(packed from at + 1 for size);
+              at := at + size;
+            end if;
+            exit when i = all_words or at >= octet_length(packed);
+            form := get_byte(packed, at);
+            size := case when form <= 32 then form when form < 64 then form - 32 else 0 end;
+            plain := plain || case
+              when form <= 32 then substring(zeros from 1 for 32 - size) || substring(packed from at + 2 for size)
+              when form < 64 then substring(packed from at + 2 for size) || substring(zeros from 1 for 32 - size)
+              when form < 128 then substring(plain from 32 * (i - form + 63) + 1 for 32)
+              else set_byte(zeros, 31, form - 128)
+            end;
+            at := at + 1 + size;
+          end loop;
+          details := case octet_length(topics) when 35 then odd || substring(plain from 32 * words + 1) end;
+          data := substring(plain from 32 * other_topics + 1 for 32 * (words - other_topics));
+          topics := substring(topics from 1 for 32) || substring(plain from 1 for 32 * other_topics);
+        end
+      $$;
+    `,
+    sqlIfNew: "update log_storage set is_packed = true",
+  },
 ];
