@@ -1,5 +1,8 @@
 // The explanation of a transaction with very many events has a size limit and says how many events it omits.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { transactionReads } from "../../src/protocol/reads/transactions.ts";
+import { createRowIndexes } from "../../src/store/index/row-tables.ts";
+import type { Session } from "../../src/store/postgres/session.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import {
@@ -8,6 +11,7 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../support/index/memory-index.ts";
+import { measureStatementCost } from "../support/index/statement-cost.ts";
 
 const LOGS = 5_000;
 const BYTES_MAX = 512 * 1024;
@@ -51,6 +55,37 @@ async function explained(hash: string, count: number) {
 }
 
 describe("an explanation", () => {
+  it.each([
+    ["made now", (session: Session) => createRowIndexes(session, [])],
+    [
+      "of whole hashes",
+      (session: Session) => session.query("create index logs_by_tx_hash on logs (tx_hash)"),
+    ],
+  ])("finds its transaction by the index %s, and no other one with the same first bytes", async (_, make) => {
+    const hash = repeatHashByte("0c");
+    await explained(hash, 3);
+    await index.database.query("drop index logs_by_tx_hash");
+    await index.database.query(
+      `insert into logs select 5, 10 + n, 0, decode('0c0c0c0c0c0c0c' || lpad(to_hex(n), 50, '0'), 'hex'), address, topics, data
+       from logs, generate_series(1, 5) n where log_index = 0`,
+    );
+    await index.database.query(
+      `insert into logs select 5, 100 + n, 0, sha256(n::text::bytea), address, topics, data
+       from logs, generate_series(1, 20000) n where log_index = 0`,
+    );
+    await index.database.transaction(async (session) => void (await make(session)));
+    const [read] = transactionReads;
+    const plan = read?.plan({ values: { hash }, asOf: null, provenance: false, requirements: false });
+    if (!plan) throw new Error("there is no such read");
+    for (const prepare of ["select 1", "analyze logs"]) {
+      await index.database.query(prepare);
+      const cost = await measureStatementCost(index.database, plan.sql, ["logs"]);
+      expect([prepare, cost.scanned, cost.removed <= 5, cost.pages < 40]).toEqual([prepare, [], true, true]);
+    }
+    const response = await fetch(`${api.url}/tx/${hash}/explain`);
+    expect(((await response.json()) as { events: unknown[] }).events).toHaveLength(3);
+  });
+
   it("explains every event of a transaction if all fit", async () => {
     const { body } = await explained(repeatHashByte("01"), 100);
     expect(body.events).toHaveLength(100);

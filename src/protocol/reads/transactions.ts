@@ -11,12 +11,14 @@ import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
 import { type ExplainedEvent, explainEvent } from "../explain.ts";
 
-/** The first logs, up to the byte limit; an event in JSON is larger than its log. */
+/** The first logs, up to the byte limit; an event in JSON is larger than its log. An index has the first bytes of hashes. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {
   const upTo = asOf === null ? sql`h.block_number` : sql`${asOf.block.toString()}::bigint`;
   const logBytes = rawSql(plainBytesSql("o", ["topics", "data"]));
   const measured = sql`select o.*, sum(${logBytes}) over (order by o.log_index) - (${logBytes}) as bytes_before, count(*) over () as log_count
-      from logs o where o.tx_hash = decode(${hash}, 'hex') and o.block_number <= ${upTo}`;
+      from (select decode(${hash}, 'hex') as hash) w join logs o
+        on substring(o.tx_hash from 1 for 7) = substring(w.hash from 1 for 7) and o.tx_hash = w.hash
+      where o.block_number <= ${upTo}`;
   return sql`select l.block_number, l.log_index, l.tx_index, encode(l.address, 'hex') as address, encode(l.topics, 'hex') as topics,
       encode(l.data, 'hex') as data, encode(b.hash, 'hex') as hash, b.timestamp, d.contracts::text as contracts, l.log_count
     from (${measured}) l join blocks b on b.number = l.block_number
