@@ -163,7 +163,7 @@ describe("a record", () => {
 
   it("names amounts of a verdict by their token at a terminal", async () => {
     const limit = await stage.first(
-      `select account, token from policies where valid_to is null and policy_type = 'SPEND_LIMIT' and max_per_day > 0 and token in (select input_token from intents) limit 1`,
+      `select account, token from policies where valid_to is null and policy_type = 'SPEND_LIMIT' and max_per_day > 0 and token in (select input_token from intents) order by max_per_day limit 1`,
     );
     const transfer = encodeFunctionData({
       abi: erc20Abi,
