@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0x1528ac4a7f1a931b300634dd1956ca65762b041e7cdae3e9baa788c0e5376265" });
+   * const record = await sextant.getQuote({ quoteHash: "0xee5289f53e19a1876d12b611b8451e0fff4ad650e5fb95fd844a44a5c0cac8ad" });
    * ```
    */
   getQuote(parameters: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_wMsU6ImOxU9kVdtaXDXyWA" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_QAYLVp_tVQsieUYPHbXJBw" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_wMsU6ImOxU9kVdtaXDXyWA" });
+   * const record = await sextant.getWebhook({ id: "wh_QAYLVp_tVQsieUYPHbXJBw" });
    * ```
    */
   getWebhook(parameters: {

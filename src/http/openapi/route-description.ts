@@ -42,7 +42,7 @@ const blockParameter = queryParameter(
 const atParameter = queryParameter(
   "at",
   timeKind,
-  `A time in place of \`block\`: ${TIMES}. Reads as of the last indexed block with an event at or before it, which x-block-number names, and judges deadlines and limits at this time; the future and a time that is not indexed are 400.`,
+  `A time in place of \`block\`: ${TIMES}. Reads as of the last indexed block with an event at or before it, which x-block-number names, and judges deadlines and limits at this time; a time outside the index is 400.`,
   "1h",
 );
 
