@@ -1,4 +1,5 @@
 // Overhead of each paid route beyond its RPC time, throughput of unpaid and paid requests, and of several processes.
+import { comparePortfolios } from "./against/compare-portfolio.ts";
 import { startBenchServer } from "./harness/bench-database.ts";
 import {
   type Bench,
@@ -13,6 +14,7 @@ import {
 } from "./harness/measurement.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
 import { measureProcesses } from "./portfolio/measure-processes.ts";
+import { measureProfile } from "./portfolio/measure-profile.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
 import { reportProcesses } from "./portfolio/processes-report.ts";
@@ -48,6 +50,7 @@ const PARTS: Readonly<Record<string, MeasurePart>> = {
   payments: measurePayments,
   processes: async (options, start) =>
     reportProcesses(await measureProcesses(start, options, DELAY_MS), { delayMs: DELAY_MS }),
+  profile: (options, start) => measureProfile(options, start, DELAY_MS),
 };
 
 export const portfolioBench: Bench = {
@@ -65,6 +68,7 @@ export const portfolioBench: Bench = {
       headlines: reports.flatMap(({ headlines }) => headlines),
     };
   },
+  compare: comparePortfolios,
 };
 
 async function measureSnapshots(options: BenchOptions, start: StartChild): Promise<BenchReport> {

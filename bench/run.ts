@@ -1,7 +1,7 @@
 // `npm run bench [-- <names> --against <commit> --database <kind> --events N --seed N --scale N --full --quick --overview --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
-import { completeAgainst, withVersions } from "./against/versions.ts";
+import { completeFlags, withVersions } from "./against/versions.ts";
 import { BENCHES } from "./benches.ts";
 import {
   type Bench,
@@ -25,16 +25,17 @@ const SEED = 7;
 // At 1 the API is measured over about three million rows; ten times that fills disks.
 const SCALE_MAX = 10;
 
-const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--overview] [--profile FOLDER]
+const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--overview] [--profile [FOLDER]]
 npm run bench -- ${BENCHES.flatMap(({ name, compare }) => (compare ? [name] : [])).join("|")} --against [COMMIT]
 
 Runs benchmarks, prints their tables and stores them in bench/RESULTS.md. --quick only shows that they run and stores
 nothing. --overview shows the newest run of every benchmark, as a run of all of them does. --against runs this checkout
-and COMMIT (default: the version that landed last) in turns on the same machine and prints the ratios.
+and COMMIT (default: the version that landed last) in turns on the same machine and prints the ratios. --profile FOLDER
+writes CPU profiles; portfolio --profile prints where a snapshot's processor time goes, and its node requests.
 Names: ${BENCHES.map(({ name }) => name).join(", ")}; all of them without a name.`;
 
 const { values: given, positionals } = parseArgs({
-  args: completeAgainst(process.argv.slice(2)),
+  args: completeFlags(process.argv.slice(2)),
   allowPositionals: true,
   options: {
     against: { type: "string" },

@@ -9,18 +9,18 @@ export type VersionName = "before" | "now";
 export type Version = { readonly name: VersionName; readonly folder: string };
 export type Versions = Readonly<Record<VersionName, Version>>;
 
-const AGAINST = "--against";
 const HERE = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Both take the same part of a slow drift of the machine, such as its temperature or a neighbour. */
 export const TURNS: readonly VersionName[] = ["before", "now", "now", "before"];
 
-/** `--against` without a commit means the version that landed last. */
-export function completeAgainst(args: readonly string[]): string[] {
+/** `--against` without a commit means the version that landed last, `--profile` without a folder the part of that name. */
+export function completeFlags(args: readonly string[]): string[] {
   return args.flatMap((argument, at) => {
     const next = args[at + 1];
-    const isBare = argument === AGAINST && (next === undefined || next.startsWith("-"));
-    return isBare ? [argument, readPreviousVersion()] : [argument];
+    if (next !== undefined && !next.startsWith("-")) return [argument];
+    if (argument === "--against") return [argument, readPreviousVersion()];
+    return argument === "--profile" ? ["--part", "profile"] : [argument];
   });
 }
 

@@ -10,7 +10,13 @@ export type CachingNode = {
 /** The report of GET /work: the node's work since it started, and its process. */
 export type NodeWork = { readonly requests: number; readonly cpuMs: number };
 
-export type CachedExchange = { readonly body: string; readonly startedMs: number; readonly endedMs: number };
+export type CachedExchange = {
+  readonly body: string;
+  readonly startedMs: number;
+  readonly endedMs: number;
+  /** Length of the response. */
+  readonly responseBytes: number;
+};
 
 type Call = { readonly id: unknown; readonly method: string; readonly params: readonly unknown[] };
 
@@ -52,7 +58,7 @@ export async function startCachingNode(upstream: string, delayMs: number): Promi
       : await handleCall(calls as Call);
     const send = () => {
       respond(response, text);
-      seen.push({ body, startedMs, endedMs: performance.now() });
+      seen.push({ body, startedMs, endedMs: performance.now(), responseBytes: text.length });
     };
     setTimeout(send, Math.max(0, startedMs + delayMs - performance.now()));
   }

@@ -10,7 +10,9 @@ export type RecordedExchange = CachedExchange & { readonly url: string };
 const RESPONSE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** An exchange and the earlier ones of the same node, by position, that were over when it began. */
-type PlannedExchange = Pick<RecordedExchange, "url" | "body"> & { readonly after: readonly number[] };
+type PlannedExchange = Pick<RecordedExchange, "url" | "body" | "responseBytes"> & {
+  readonly after: readonly number[];
+};
 
 /** Runs the work and reads from the nodes which requests they got meanwhile. */
 export async function recordExchanges(
@@ -30,19 +32,23 @@ async function exchangesOf(url: string): Promise<RecordedExchange[]> {
 
 export function planExchanges(exchanges: readonly RecordedExchange[]): readonly PlannedExchange[] {
   const inOrder = [...exchanges].sort((a, b) => a.startedMs - b.startedMs);
-  return inOrder.map(({ url, body, startedMs }) => ({
-    url,
-    body,
+  return inOrder.map(({ url, body, startedMs, responseBytes }) => ({
+    ...{ url, body, responseBytes },
     // Chains know nothing of each other: what was over on another one was so by chance.
     after: inOrder.flatMap((other, i) => (other.url === url && other.endedMs <= startedMs ? [i] : [])),
   }));
 }
 
-/** How many exchanges follow one another at most. */
-export function countRoundTrips(plan: readonly PlannedExchange[]): number {
+/** The round trip that each exchange belongs to, counted from 1. */
+export function numberRoundTrips(plan: readonly PlannedExchange[]): readonly number[] {
   const depths: number[] = [];
   for (const { after } of plan) depths.push(1 + Math.max(0, ...after.map((i) => depths[i] ?? 0)));
-  return Math.max(0, ...depths);
+  return depths;
+}
+
+/** How many exchanges follow one another at most. */
+export function countRoundTrips(plan: readonly PlannedExchange[]): number {
+  return Math.max(0, ...numberRoundTrips(plan));
 }
 
 /** Each as early as possible. */

@@ -33,10 +33,10 @@ export type ProcessesCell = {
   readonly nodeRequests: number;
 };
 
-type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connections">;
+export type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connections">;
 
 // Uses the shortest block time: a snapshot is shared for that long.
-const CHAIN_ID = 42_161;
+export const PROCESSES_CHAIN_ID = 42_161;
 export const PROCESSES_TOKENS = 1_000;
 const QUICK_TOKENS = 10;
 const PROCESSES = { quick: [1, 2], usual: [1, 2, 4], full: [1, 2, 4] };
@@ -69,7 +69,7 @@ export async function measureProcesses(
   const plans = planCells(options);
   const tokens = options.quick ? QUICK_TOKENS : PROCESSES_TOKENS;
   const otherWallets = Math.max(...chooseSize(options, AT_ONCE));
-  const nodesTask: NodesTask = { chainIds: [CHAIN_ID], listed: tokens, otherWallets, delayMs };
+  const nodesTask: NodesTask = { chainIds: [PROCESSES_CHAIN_ID], listed: tokens, otherWallets, delayMs };
   const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
   const [node] = nodes;
   if (!node) throw new Error("there is no node");
@@ -80,7 +80,7 @@ export async function measureProcesses(
       await start(`service ${number}`, "portfolio/free-service-child.ts", task).next<ServerReady>(),
     );
   }
-  await warm(services, node, chooseSize(options, WARM_MS));
+  await warmServices(services, node, chooseSize(options, WARM_MS));
   const cells: ProcessesCell[] = plans.map((plan) => ({
     ...plan,
     ...{ snapshots: 0, ms: 0, cpuMs: 0, nodeCpuMs: 0, nodeRequests: 0 },
@@ -99,7 +99,11 @@ export async function measureProcesses(
 }
 
 /** The node knows every request afterwards, and each process has its code compiled. */
-async function warm(services: readonly ServerReady[], node: ReadyNode, ms: number): Promise<void> {
+export async function warmServices(
+  services: readonly ServerReady[],
+  node: ReadyNode,
+  ms: number,
+): Promise<void> {
   logProgress(`${node.otherWallets.length} wallets are read once`);
   const [first] = services;
   if (!first) throw new Error("there is no service");
@@ -120,7 +124,7 @@ async function readOnce(url: string): Promise<void> {
   }
 }
 
-async function measureCell(
+export async function measureCell(
   services: readonly ServerReady[],
   node: ReadyNode,
   plan: CellPlan,

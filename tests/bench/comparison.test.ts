@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { addCells, reportApis } from "../../bench/against/api-report.ts";
 import { compareRuns, type Figure } from "../../bench/against/comparison.ts";
-import { completeAgainst, TURNS } from "../../bench/against/versions.ts";
+import { completeFlags, TURNS } from "../../bench/against/versions.ts";
 import { readPreviousVersion } from "../../scripts/testing/previous-version.ts";
 
 type Run = { readonly ms: number; readonly rate: number; readonly memory: number | null };
@@ -63,9 +63,16 @@ describe("turns", () => {
 describe("--against", () => {
   it("means the version that landed last if it names no commit", () => {
     const last = readPreviousVersion();
-    expect(completeAgainst(["api", "--against"])).toEqual(["api", "--against", last]);
-    expect(completeAgainst(["--against", "--quick"])).toEqual(["--against", last, "--quick"]);
-    expect(completeAgainst(["api", "--against", "HEAD~1"])).toEqual(["api", "--against", "HEAD~1"]);
+    expect(completeFlags(["api", "--against"])).toEqual(["api", "--against", last]);
+    expect(completeFlags(["--against", "--quick"])).toEqual(["--against", last, "--quick"]);
+    expect(completeFlags(["api", "--against", "HEAD~1"])).toEqual(["api", "--against", "HEAD~1"]);
+  });
+});
+
+describe("--profile", () => {
+  it("means the part of that name if it names no folder", () => {
+    expect(completeFlags(["portfolio", "--profile"])).toEqual(["portfolio", "--part", "profile"]);
+    expect(completeFlags(["--profile", "folder"])).toEqual(["--profile", "folder"]);
   });
 });
 

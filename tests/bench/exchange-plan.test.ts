@@ -44,6 +44,7 @@ const exchange = (url: string, startedMs: number, endedMs: number): RecordedExch
   body: "",
   startedMs,
   endedMs,
+  responseBytes: 0,
 });
 
 describe("a plan", () => {
