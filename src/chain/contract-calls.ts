@@ -68,8 +68,16 @@ type AccountResults = {
 };
 
 type OverrideCaller = {
-  /** Null when the node does not support state overrides, or cannot finish this call. */
-  callWithOverride(block: BlockId, call: OverrideCall, signal: AbortSignal): Promise<Hex | null>;
+  /**
+   * Null when the node does not support state overrides, or cannot finish this call. `joined`, a client that may send
+   * other calls in the same batch, is used once a node has shown its support.
+   */
+  callWithOverride(
+    block: BlockId,
+    call: OverrideCall,
+    signal: AbortSignal,
+    joined?: Rpc,
+  ): Promise<Hex | null>;
   /** The same with all calls in one batch at one block. */
   callAsAccount(block: BlockId, call: AccountCall, signal: AbortSignal): Promise<AccountResults | null>;
 };
@@ -95,29 +103,36 @@ type OverrideStrategy = <T>(rpc: Rpc, block: BlockId, send: Send<T>, signal: Abo
 /** Calls with the strategy that the node supports. */
 export function createOverrideCaller(rpc: Rpc, clock: Clock = systemClock): OverrideCaller {
   // Some nodes support overrides only at a block that is named by its number.
-  const strategies: { readonly call: OverrideStrategy; rejectedUntilMs: number }[] = [
-    { call: callByHash, rejectedUntilMs: 0 },
-    { call: callByNumber, rejectedUntilMs: 0 },
+  const strategies: { readonly call: OverrideStrategy; rejectedUntilMs: number; hasWorked: boolean }[] = [
+    { call: callByHash, rejectedUntilMs: 0, hasWorked: false },
+    { call: callByNumber, rejectedUntilMs: 0, hasWorked: false },
   ];
-  const callWith = async (block: BlockId, send: Send<AccountResults>, signal: AbortSignal) => {
+  const callWith = async (
+    block: BlockId,
+    send: Send<AccountResults>,
+    signal: AbortSignal,
+    joined: Rpc = rpc,
+  ) => {
     for (const strategy of strategies) {
       if (clock.nowMs() < strategy.rejectedUntilMs) continue;
-      const result = await resultOrFailure(strategy.call(rpc, block, send, signal));
+      const client = strategy.hasWorked ? joined : rpc;
+      const result = await resultOrFailure(strategy.call(client, block, send, signal));
       if (result === "failed") return null;
       // A node that does not know the third parameter may ignore it and call an empty account.
-      if (result !== "rejected" && result.returnData !== "0x") return result;
+      strategy.hasWorked = result !== "rejected" && result.returnData !== "0x";
+      if (result !== "rejected" && strategy.hasWorked) return result;
       strategy.rejectedUntilMs = clock.nowMs() + RECHECK_MS;
     }
     return null;
   };
   return {
-    async callWithOverride(block, { code, data, gasMax = OVERRIDE_GAS_MAX }, signal) {
+    async callWithOverride(block, { code, data, gasMax = OVERRIDE_GAS_MAX }, signal, joined) {
       const to = OVERRIDE_ADDRESS;
       const send: Send<AccountResults> = async (node, at) => {
         const call = contractCall({ to, data, gasMax, codeOverride: code, block: at });
         return { returnData: await node.request(call, { signal }), plainResults: [] };
       };
-      return (await callWith(block, send, signal))?.returnData ?? null;
+      return (await callWith(block, send, signal, joined))?.returnData ?? null;
     },
     callAsAccount: (block, call, signal) =>
       callWith(block, (node, at) => sendAsAccount(node, at, call, signal), signal),

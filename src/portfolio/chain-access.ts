@@ -18,6 +18,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { readWithCaps } from "./contract-reads/capped-reads.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
+import { joinRequests } from "./joined-requests.ts";
 import { PastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,
@@ -47,13 +48,17 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
     async pin(signal, number) {
       if (number === undefined) {
         const header = await readHeader(rpc, "latest", { signal });
-        return createPinnedChain(rpc, chain, toPinnedBlock(header), overrides);
+        return createPinnedChain({ rpc, chain, overrides }, toPinnedBlock(header), signal);
       }
       const past = await pastBlocks.find(number, signal);
       // Has its own memory: what other nodes rejected, or rejected before, must not change a read of the past.
       const ownOverrides = createOverrideCaller(past.rpc, clock);
       return {
-        ...createPinnedChain(past.rpc, chain, toPinnedBlock(past.header), ownOverrides),
+        ...createPinnedChain(
+          { rpc: past.rpc, chain, overrides: ownOverrides },
+          toPinnedBlock(past.header),
+          signal,
+        ),
         asOf: true,
       };
     },
@@ -66,25 +71,36 @@ function toPinnedBlock({ number, hash, timestamp }: BlockHeader): PinnedBlock {
   return { number, hash, timestamp };
 }
 
+type NodeAccess = {
+  readonly rpc: Rpc;
+  readonly chain: ChainConfig;
+  readonly overrides: ReturnType<typeof createOverrideCaller>;
+};
+
 function createPinnedChain(
-  rpc: Rpc,
-  chain: ChainConfig,
+  { rpc, chain, overrides }: NodeAccess,
   block: PinnedBlock,
-  overrides: ReturnType<typeof createOverrideCaller>,
+  signal: AbortSignal,
 ): PinnedChain {
+  const state = joinRequests(rpc, signal);
   const at: PinnedChain = {
-    ...createPinnedReads(rpc, chain, block),
+    ...createStateReads(state, chain, block),
+    ...createHistoryReads(rpc, block, signal),
+    readEarlier: (seconds, calls, abort) => readEarlier(rpc, { chain, block, seconds }, calls, abort),
     callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
     callAsAccount: (call, abort) => overrides.callAsAccount(block, call, abort),
   };
-  return { ...at, read: (calls, abort) => readWithCaps(at, calls, abort) };
+  // Scans and sales keep a node busy, and stay requests of their own; bundles of small reads do not.
+  const small: Pick<PinnedChain, "read" | "callWithOverride"> = {
+    read: at.read,
+    callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort, state),
+  };
+  return { ...at, read: (calls, abort) => readWithCaps(small, calls, abort) };
 }
 
-function createPinnedReads(
-  rpc: Rpc,
-  chain: ChainConfig,
-  block: PinnedBlock,
-): Omit<PinnedChain, "callWithOverride" | "callAsAccount"> {
+type StateReads = "chain" | "block" | "read" | "nativeBalance" | "baseFee" | "code" | "storage";
+
+function createStateReads(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Pick<PinnedChain, StateReads> {
   const at = { blockHash: block.hash };
   return {
     chain,
@@ -96,7 +112,6 @@ function createPinnedReads(
       );
       return unwrapCalls(await rpc.batch(requests, { signal }));
     },
-    readEarlier: (seconds, calls, signal) => readEarlier(rpc, { chain, block, seconds }, calls, signal),
     nativeBalance: (wallet, signal) =>
       rpc.request(
         {
@@ -121,6 +136,17 @@ function createPinnedReads(
         },
         { signal },
       ),
+  };
+}
+
+/** Nodes search logs and old transactions slowly, or not at all: the state of the wallet does not wait for them. */
+function createHistoryReads(
+  rpc: Rpc,
+  block: PinnedBlock,
+  pinSignal: AbortSignal,
+): Pick<PinnedChain, "transfers" | "logs" | "timestamps" | "senders"> {
+  const joined = joinRequests(rpc, pinSignal);
+  return {
     async transfers(filter, signal) {
       requireWithin(block, filter.toBlock);
       return (await readLogs(rpc, block, transfersCall(filter), signal)).map(toTransferLog);
@@ -132,12 +158,12 @@ function createPinnedReads(
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
       const distinct = [...new Set(blocks)];
-      const headers = unwrapResults(await rpc.batch(distinct.map(headerCall), { signal }));
+      const headers = unwrapResults(await joined.batch(distinct.map(headerCall), { signal }));
       return new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
     },
     async senders(hashes, signal) {
       if (hashes.length === 0) return new Map();
-      const results = await rpc.batch([...new Set(hashes)].map(transactionCall), { signal });
+      const results = await joined.batch([...new Set(hashes)].map(transactionCall), { signal });
       const found = results.flatMap((result) => ("ok" in result ? [result.ok] : []));
       return new Map(found.map(([hash, { from }]) => [hash, from]));
     },

@@ -1,0 +1,74 @@
+// Joined requests over a node with faults: one request a turn, and no reader pays for the failure of another.
+import { HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
+import { describe, expect, it } from "vitest";
+import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
+import { startPortfolioStage } from "../../tests/support/portfolio/portfolio-stage.ts";
+import { rawCall } from "../chain/rpc/types.ts";
+import { joinRequests } from "./joined-requests.ts";
+
+const REVERTING = numberedAddress(0xa2);
+const stage = await startPortfolioStage({ [REVERTING]: HOSTILE_CODE.reverting });
+const { signal } = new AbortController();
+const { wallet } = stage;
+const balance = rawCall("eth_getBalance", [wallet, "latest"]);
+const code = rawCall("eth_getCode", [wallet, "latest"]);
+const revert = rawCall("eth_call", [{ to: REVERTING, data: "0x" }, "latest"]);
+
+type FaultPlan = Parameters<typeof stage.node>[0];
+
+async function open(plan?: FaultPlan) {
+  const node = await stage.node(plan);
+  const { rpc } = createTestRpc([node.url]);
+  return { node, joined: joinRequests(rpc, signal) };
+}
+
+describe("joined requests", () => {
+  it("sends what is asked in one turn as one request, with each result for its reader", async () => {
+    const { node, joined } = await open();
+    const [one, other, both] = await Promise.all([
+      joined.request(balance),
+      joined.request(code),
+      joined.batch([code, balance]),
+    ]);
+    expect(node.requests).toHaveLength(1);
+    expect(other).toBe("0x");
+    expect(both).toEqual([{ ok: other }, { ok: one }]);
+  });
+
+  it("lets only the reader fail whose call fails", async () => {
+    const { node, joined } = await open();
+    const results = await Promise.allSettled([joined.request(revert), joined.request(code)]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+    expect(node.requests).toHaveLength(1);
+  });
+
+  it("sends the calls of each reader alone if the node fails for all of them together", async () => {
+    const { joined } = await open((calls) =>
+      calls.length > 1 && calls.some(({ method }) => method === "eth_getCode")
+        ? { kind: "status", status: 500 }
+        : null,
+    );
+    const [one, other] = await Promise.all([joined.request(balance), joined.request(code)]);
+    expect(one).toMatch(/^0x/);
+    expect(other).toBe("0x");
+  });
+
+  it("sends the calls of each reader alone if the node does not respond to all of them together", async () => {
+    const { joined } = await open((calls) => (calls.length > 1 ? { kind: "hang" } : null));
+    const [one, other] = await Promise.all([joined.request(balance), joined.request(code)]);
+    expect(one).toMatch(/^0x/);
+    expect(other).toBe("0x");
+  });
+
+  it("ends the wait of a reader whose time is over, and not that of the others", async () => {
+    const { joined } = await open();
+    const ended = new AbortController();
+    const [late, other] = [
+      joined.request(balance, { signal: ended.signal }),
+      joined.request(code, { signal }),
+    ];
+    ended.abort(new Error("late"));
+    await expect(late).rejects.toThrow("late");
+    expect(await other).toBe("0x");
+  });
+});
