@@ -28,8 +28,8 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   await api.read("/integrity");
   await api.read("/deployments");
   const agent = await api.read("/agents/{agentId}", { agentId: "1" });
-  await api.read("/agents", {}, `?owner=${agent.owner}&limit=2`);
-  await api.read("/directory/agents", {}, "?revoked=false&limit=2");
+  await api.read("/agents", {}, `?owner=${agent.owner}&limit=1`);
+  await api.read("/directory/agents", {}, "?revoked=false&limit=1");
   const openIntent = await findUnsettledIntent(api);
   await requestIntentExamples(api, openIntent);
   await requestBidExamples(api, openIntent, agent);
@@ -39,7 +39,7 @@ export async function requestAllExamples(send: SendExampleRequest): Promise<read
   await requestCommerceExamples(api, receipt);
   await requestDocumentExamples(api, receipt);
   await requestWebhookExamples(api, agent);
-  await api.read("/events", {}, "?from=genesis&type=IntentSubmitted,IntentFilled&limit=2");
+  await api.read("/events", {}, "?from=genesis&type=IntentSubmitted,IntentFilled&limit=1");
   const call = { name: "get_reputation", arguments: { kind: "merchant", id: "1" } };
   await api.request("POST", "/mcp", "/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: call });
   return api.examples;
@@ -139,7 +139,7 @@ async function requestBidExamples(api: ExampleRecorder, open: Fields, agent: Fie
 
 async function requestPolicyExamples(api: ExampleRecorder, open: Fields, agent: Fields): Promise<void> {
   const account = await findAccountWithPolicies(api);
-  await api.read("/accounts/{address}/policies", { address: account }, "?limit=3");
+  await api.read("/accounts/{address}/policies", { address: account }, "?limit=1");
   const address = await findAccountWithSessionKeys(api);
   await api.read("/accounts/{address}", { address });
   await api.read("/accounts/{address}/windows", { address }, "?limit=2");

@@ -430,7 +430,7 @@ export interface IndexedActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getQuote({ quoteHash: "0xee5289f53e19a1876d12b611b8451e0fff4ad650e5fb95fd844a44a5c0cac8ad" });
+   * const record = await sextant.getQuote({ quoteHash: "0xa56b6546545c0efe7b2c86f26ad06b9a8868413047c7363b8031af85a0343f32" });
    * ```
    */
   getQuote(parameters: {
@@ -1040,7 +1040,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.manageWebhook({ id: "wh_QAYLVp_tVQsieUYPHbXJBw" }, { action: "pause" });
+   * const record = await sextant.manageWebhook({ id: "wh_Uf2iTH5GQQV3s1IO0trUvQ" }, { action: "pause" });
    * ```
    */
   manageWebhook(parameters: {
@@ -1057,7 +1057,7 @@ export interface OtherActions {
    *
    * @example
    * ```ts
-   * const record = await sextant.getWebhook({ id: "wh_QAYLVp_tVQsieUYPHbXJBw" });
+   * const record = await sextant.getWebhook({ id: "wh_Uf2iTH5GQQV3s1IO0trUvQ" });
    * ```
    */
   getWebhook(parameters: {
