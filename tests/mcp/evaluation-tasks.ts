@@ -5,6 +5,7 @@ import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { namedAccounts } from "@sextant/local-chain/accounts";
 import { encodeFunctionData, erc20Abi, type Hex, parseUnits } from "viem";
 import { formatMoment } from "../../src/lib/moment.ts";
+import { encodeBytea } from "../../src/store/index/raw-logs.ts";
 import type { ReadStage } from "../api/api-stage.ts";
 import {
   callNode,
@@ -83,14 +84,14 @@ async function listAccountTasks(api: ReadStage, timestamp: string): Promise<read
      order by (select count(*) from receipts r where r.token = w.token) desc,
        (select count(*) from session_keys k where k.account = w.account and k.valid_to is null and k.active) desc, 1 limit 1`,
   );
-  const own = `policies where valid_to is null and account = '${account}'`;
+  const own = `policies where valid_to is null and account = ${bytesOf(account)}`;
   const args = [`0x${"5e".repeat(20)}`, FIVE_DOLLARS] as const;
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args });
   const window = await api.first(
     `select p.max_per_day as most, case when w.window_start + ${DAY} > ${timestamp} then w.spent else 0 end as spent,
        case when w.window_start + ${DAY} > ${timestamp} then (w.window_start + ${DAY})::text end as resets_at
      from policies p join spend_windows w on w.account = p.account and w.token = p.token and w.valid_to is null
-     where p.valid_to is null and p.policy_type = 'SPEND_LIMIT' and p.account = '${account}' and p.token = '${token}'`,
+     where p.valid_to is null and p.policy_type = 'SPEND_LIMIT' and p.account = ${bytesOf(account)} and p.token = ${bytesOf(token)}`,
   );
   return [
     {
@@ -138,8 +139,8 @@ async function listAccountTasks(api: ReadStage, timestamp: string): Promise<read
           .sort(),
       truth: (
         await list(
-          "session_key || ' ' || expires_at",
-          `session_keys where valid_to is null and account = '${account}' and active and expires_at > ${timestamp}`,
+          "hex_text(session_key) || ' ' || expires_at",
+          `session_keys where valid_to is null and account = ${bytesOf(account)} and active and expires_at > ${timestamp}`,
         )
       ).sort(),
     },
@@ -219,7 +220,7 @@ async function listCommerceTasks(api: ReadStage): Promise<readonly EvaluationTas
       facts: ({ events, block_number: at }) => [events.length, at],
       truth: Object.values(
         await api.first(
-          `select count(*)::int, min(block_number)::text from logs where tx_hash = '\\x${receipt.tx_hash?.slice(2)}'`,
+          `select count(*)::int, min(block_number)::text from logs where tx_hash = ${bytesOf(receipt.tx_hash)}`,
         ),
       ),
     },
@@ -255,7 +256,10 @@ async function listCommerceTasks(api: ReadStage): Promise<readonly EvaluationTas
       calls: [["analytics", {}]],
       facts: ({ volume_by_token: volumes }) =>
         volumes.find((each: Fields) => each.token === receipt.token).settled_volume,
-      truth: await one("sum(amount)", `receipts where valid_to is null and token = '${receipt.token}'`),
+      truth: await one(
+        "sum(amount)",
+        `receipts where valid_to is null and token = ${bytesOf(receipt.token)}`,
+      ),
     },
   ];
 }
@@ -359,4 +363,9 @@ async function findFinalBlock({ base }: ServiceStage) {
     header = await read(`0x${(Number(header.number) - 1).toString(16)}`);
   }
   return { number: Number(header.number), time: formatMoment(Number(header.timestamp)) };
+}
+
+/** As rows and logs store hex. */
+function bytesOf(hex = ""): string {
+  return `'${encodeBytea(hex as Hex)}'`;
 }
