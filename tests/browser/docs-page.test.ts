@@ -2,6 +2,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { buildServiceDocuments } from "../../scripts/openapi-lint/documents.ts";
+import recorded from "../../src/api/recorded-examples.json" with { type: "json" };
 import { renderDocsPage } from "../../src/http/openapi/docs-page.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { describeEndpoint } from "../../src/http/openapi/route-description.ts";
@@ -12,6 +13,8 @@ import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/te
 import { type EmptyIndex, openEmptyIndex } from "../support/index/empty-index.ts";
 import { openBrowser, openPage } from "./browser.ts";
 import { findBarriers, findLayoutDefects } from "./page-checks.ts";
+
+const recordedIntent = recorded.operations.getIntent.parameters.id;
 
 let browser: Browser;
 let web: TestPortfolioWeb;
@@ -125,7 +128,7 @@ describe("a request", () => {
     // The choice holds for every operation.
     await card(page, "getIntent").locator("> summary").click();
     expect(await page.locator("#getIntent [data-sample=client]").innerText()).toContain(
-      'sextant.getIntent({ id: "15" })',
+      `sextant.getIntent({ id: "${recordedIntent}" })`,
     );
     await close();
   });
@@ -284,10 +287,12 @@ describe("without JavaScript", () => {
     expect(await operation.isVisible()).toBe(true);
     expect(await page.getByLabel("Search").isVisible()).toBe(false);
     expect(await operation.getByRole("button").count()).toBe(0);
-    expect(await operation.locator(".parameter .example").first().innerText()).toBe("Example: 15");
+    expect(await operation.locator(".parameter .example").first().innerText()).toBe(
+      `Example: ${recordedIntent}`,
+    );
     expect(await operation.innerText()).toContain("Sending from this page needs JavaScript");
     expect(await operation.locator("[data-sample=curl]").innerText()).toBe(
-      'curl "$SEXTANT_API_URL/intents/15"',
+      `curl "$SEXTANT_API_URL/intents/${recordedIntent}"`,
     );
     await operation.getByText("TypeScript", { exact: true }).click();
     expect(await operation.locator("[data-sample=client]").isVisible()).toBe(true);
