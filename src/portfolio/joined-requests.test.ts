@@ -1,6 +1,6 @@
 // Joined requests over a node with faults: one request a turn, and no reader pays for the failure of another.
 import { HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { startPortfolioStage } from "../../tests/support/portfolio/portfolio-stage.ts";
 import { rawCall } from "../chain/rpc/types.ts";
@@ -19,8 +19,11 @@ type FaultPlan = Parameters<typeof stage.node>[0];
 async function open(plan?: FaultPlan) {
   const node = await stage.node(plan);
   const { rpc } = createTestRpc([node.url]);
-  return { node, joined: joinRequests(rpc, signal) };
+  return { node, rpc, joined: joinRequests(rpc, signal) };
 }
+
+// The first call of a chain can take as long as a joined request may.
+beforeAll(() => stage.chain.request("eth_call", [{ to: wallet, data: "0x" }, "latest"]));
 
 describe("joined requests", () => {
   it("sends what is asked in one turn as one request, with each result for its reader", async () => {
@@ -53,11 +56,38 @@ describe("joined requests", () => {
     expect(other).toBe("0x");
   });
 
-  it("sends the calls of each reader alone if the node does not respond to all of them together", async () => {
-    const { joined } = await open((calls) => (calls.length > 1 ? { kind: "hang" } : null));
-    const [one, other] = await Promise.all([joined.request(balance), joined.request(code)]);
-    expect(one).toMatch(/^0x/);
-    expect(other).toBe("0x");
+  it("sends the calls of each reader alone if the node does not respond to all of them together, and joins no more", async () => {
+    const { node, joined, rpc } = await open((calls) => (calls.length > 1 ? { kind: "hang" } : null));
+    for (let turn = 0; turn < 2; turn += 1) {
+      const [one, other] = await Promise.all([joined.request(balance), joined.request(code)]);
+      expect([one, other]).toEqual([expect.stringMatching(/^0x/), "0x"]);
+    }
+    expect(rpc.providers().map(({ inFlight }) => inFlight)).toEqual([0]);
+    expect(node.requests.map((calls) => calls.length)).toEqual([2, 1, 1, 1, 1]);
+  });
+
+  // As geth does: its limits on a batch are the error of one member, and the others are left out or fail too.
+  it.each([
+    ["batch too large", -32_600],
+    ["response too large", -32_003],
+  ])("sends the calls of each reader alone if one of them gets the error %s", async (message, code) => {
+    const { joined } = await open((calls) =>
+      calls.length > 1 ? { kind: "member-error", code, message } : null,
+    );
+    const call = rawCall("eth_call", [{ to: wallet, data: "0x" }, "latest"]);
+    const results = await Promise.all([joined.batch([call]), joined.batch([balance])]);
+    expect(results).toEqual([[{ ok: "0x" }], [{ ok: expect.stringMatching(/^0x/) }]]);
+  });
+
+  it("lets any number of readers wait for one signal without a warning", async () => {
+    const { joined } = await open();
+    const ended = new AbortController();
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error) => warnings.push(warning);
+    process.on("warning", onWarning);
+    await Promise.all(Array.from({ length: 20 }, () => joined.request(code, { signal: ended.signal })));
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it("ends the wait of a reader whose time is over, and not that of the others", async () => {

@@ -1,5 +1,5 @@
 // Joins the node requests that readers make at the same moment into one batch, without tying their fates together.
-import { RPC_FAILURES, RpcError } from "../chain/rpc/errors.ts";
+import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc, RpcCall, RpcCallOptions, RpcResult, RpcResults } from "../chain/rpc/types.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 
@@ -10,23 +10,27 @@ type Ask = {
   resolve(results: readonly RpcResult[] | Promise<readonly RpcResult[]>): void;
 };
 
-/** Half of the shortest time that a part of a snapshot has: a call that hangs must not use up the time of the others. */
+/** Half of the time for names of tokens or for activity: a call that hangs must not use up the time of the others. */
 const JOINED_MS_MAX = 1_000;
 
 /**
  * The same client, for the reads of one wallet at one block. A joined batch has one attempt: whatever it leaves without a
  * result, or leaves waiting for too long, is sent by itself then, with all the attempts that it has without this.
+ * After a batch that took too long there are no others: a slow or busy node would get every call twice.
  * `signal` ends all requests.
  */
 export function joinRequests(rpc: Rpc, signal: AbortSignal): Rpc {
   let waiting: Ask[] = [];
+  let isTooSlow = false;
+  const onLate = () => {
+    isTooSlow = true;
+  };
   const sendWaiting = () => {
     const asks = waiting.filter(({ options }) => options.signal?.aborted !== true);
-    for (const ask of waiting) if (!asks.includes(ask)) ask.resolve(sendAlone(rpc, ask));
+    const joined = isTooSlow || asks.length === 1 ? [] : asks;
+    for (const ask of waiting) if (!joined.includes(ask)) ask.resolve(sendAlone(rpc, ask));
     waiting = [];
-    const [first] = asks;
-    if (asks.length === 1 && first) first.resolve(sendAlone(rpc, first));
-    else if (asks.length > 1) sendJoined(rpc, asks, signal);
+    if (joined.length > 0) sendJoined(rpc, joined, { signal, onLate });
   };
   const ask = (calls: readonly RpcCall[], options: RpcCallOptions) => {
     const results = new Promise<readonly RpcResult[]>((resolve) => {
@@ -64,15 +68,24 @@ async function sendAlone(rpc: Rpc, { calls, options }: Ask): Promise<readonly Rp
   }
 }
 
-function sendJoined(rpc: Rpc, asks: readonly Ask[], signal: AbortSignal): void {
+type JoinedOptions = { readonly signal: AbortSignal; readonly onLate: () => void };
+
+function sendJoined(rpc: Rpc, asks: readonly Ask[], options: JoinedOptions): void {
   const open = new Set(asks);
+  const late = new AbortController();
   const finish = () => {
     clearTimeout(timer);
     for (const ask of open) ask.resolve(sendAlone(rpc, ask));
     open.clear();
   };
-  const timer = setTimeout(finish, JOINED_MS_MAX);
+  const timer = setTimeout(() => {
+    options.onLate();
+    // It may not even have left the queue for the node.
+    late.abort();
+    finish();
+  }, JOINED_MS_MAX);
   const joined = asks.flatMap(({ calls }) => calls);
+  const signal = AbortSignal.any([options.signal, late.signal]);
   rpc
     .pinned((node) => node.batch(joined, { signal }), { signal, attemptsMax: 1 })
     .then((results: readonly RpcResult[]) => {
@@ -90,7 +103,7 @@ function sendJoined(rpc: Rpc, asks: readonly Ask[], signal: AbortSignal): void {
     .then(finish, finish);
 }
 
-/** A result, or a failure that no other attempt would cure. */
+/** A contract has decided. Any other failure may be that of the joined batch: its size, or that of its response. */
 function isFinal(result: RpcResult): boolean {
-  return "ok" in result || RPC_FAILURES[result.error.kind].next === "give-up";
+  return "ok" in result || result.error.kind === "reverted";
 }
