@@ -1,15 +1,15 @@
 // An endpoint that is not a plain read of the index: method, path, body, and handler; and responses that stay open.
-import type { JsonSchema } from "./json-schema.ts";
-import type { Operation, ParameterValues } from "./parameter.ts";
+import type { JsonSchema, TypeOf } from "./json-schema.ts";
+import type { Operation, Parameter, ParameterValues, ValuesOf } from "./parameter.ts";
 import type { MinBlock } from "./reads/read.ts";
 
-export type EndpointRequest = {
+export type EndpointRequest<Values = ParameterValues, Body = unknown> = {
   /** Parsed path and query parameters by name. */
-  readonly values: ParameterValues;
+  readonly values: Values;
   /** The body byte for byte; empty without one. */
   readonly rawBody: Buffer;
   /** The body parsed strictly and validated by the endpoint's schema; undefined if the endpoint takes none. */
-  readonly body: unknown;
+  readonly body: Body;
   /** Lower-case names. The values of a repeated header are joined by commas. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The client, as limits per client count it. */
@@ -98,3 +98,25 @@ export type Endpoint = Operation & {
   readonly stream?: (request: EndpointRequest) => StreamedResponse | null;
   readonly handle: (request: EndpointRequest) => Promise<EndpointResponse>;
 };
+
+/** A request with the types of the declared parameters and body. */
+export type RequestOf<
+  Parameters extends readonly Parameter[],
+  Body extends JsonSchema | null,
+> = EndpointRequest<ValuesOf<Parameters>, TypeOf<Body>>;
+
+/** An endpoint whose functions get values and body with the types that its parameters and its schema say. */
+export function defineEndpoint<
+  const Parameters extends readonly Parameter[],
+  const Body extends JsonSchema | null,
+>(
+  declared: Omit<Endpoint, "parameters" | "body" | "stream" | "handle"> & {
+    readonly parameters: Parameters;
+    readonly body: Body;
+    readonly stream?: (request: RequestOf<Parameters, Body>) => StreamedResponse | null;
+    readonly handle: (request: RequestOf<Parameters, Body>) => Promise<EndpointResponse>;
+  },
+): Endpoint {
+  // The router has parsed each value by its kind and validated the body by its schema.
+  return declared as unknown as Endpoint;
+}

@@ -18,9 +18,14 @@ export type TypeOf<S> = S extends { readonly [TYPE]: infer T }
     ? T
     : S extends { readonly type: "array"; readonly items: infer Items }
       ? readonly TypeOf<Items>[]
-      : S extends { readonly type: infer Name extends SimpleName | readonly SimpleName[] }
-        ? SimpleTypes[Name extends readonly (infer One)[] ? One & SimpleName : Name & SimpleName]
-        : unknown;
+      : S extends { readonly type: "object"; readonly properties: infer P extends Properties }
+        ? ObjectOf<Pick<P, RequiredOf<S, P>>, Omit<P, RequiredOf<S, P>>>
+        : S extends { readonly type: infer Name extends SimpleName | readonly SimpleName[] }
+          ? SimpleTypes[Name extends readonly (infer One)[] ? One & SimpleName : Name & SimpleName]
+          : unknown;
+
+/** The keys that the literal of an object schema requires. */
+type RequiredOf<S, P> = S extends { readonly required: readonly (infer Key)[] } ? Key & keyof P : never;
 
 type SimpleTypes = {
   readonly string: string;
@@ -79,12 +84,12 @@ export function nullable<const S extends JsonSchema>(json: S): Schema<TypeOf<S> 
   return schemaOf({ anyOf: [json, { type: "null" }] });
 }
 
-/** The same schema under each of the keys. */
-export function eachKey<const Key extends string, const S extends JsonSchema>(
+/** The same value under each of the keys, most often a schema. */
+export function eachKey<const Key extends string, const T>(
   keys: readonly Key[],
-  json: S,
-): Readonly<Record<Key, S>> {
-  return Object.fromEntries(keys.map((key) => [key, json])) as Record<Key, S>;
+  value: T,
+): Readonly<Record<Key, T>> {
+  return Object.fromEntries(keys.map((key) => [key, value])) as Record<Key, T>;
 }
 
 export function wordOf<const Word extends string>(words: readonly Word[]): Schema<Word> {

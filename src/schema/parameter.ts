@@ -1,7 +1,7 @@
 // Operations of an API as OpenAPI describes them, and their parameters: how they are parsed and described.
 import { parseUint, UINT256_MAX } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
-import { parseAddress, parseHash } from "../lib/hex.ts";
+import { type Hex, parseAddress, parseHash } from "../lib/hex.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { SqlValue } from "./sql.ts";
 
@@ -16,22 +16,33 @@ export type ParameterKind<T> = {
 /** Parsed parameters by name. */
 export type ParameterValues = Readonly<Record<string, SqlValue | undefined>>;
 
-/** A required parameter that is parsed to text. A route runs only when it has every required parameter. */
-export function requireText(values: ParameterValues, name: string): string {
-  const value = values[name];
-  if (typeof value !== "string") throw new Error(`the parameter ${name} is missing`);
-  return value;
-}
-
-export type Parameter<T extends SqlValue = SqlValue> = {
-  readonly name: string;
+export type Parameter<
+  T extends SqlValue = SqlValue,
+  Name extends string = string,
+  Required extends boolean = boolean,
+> = {
+  readonly name: Name;
   /** A header is only described here: the endpoint that needs it parses it itself. */
   readonly in: "path" | "query" | "header";
-  readonly required: boolean;
+  readonly required: Required;
   readonly kind: ParameterKind<T>;
   readonly description: string;
   /** A value for the description, if it is the same for every operation and every run. */
   readonly example?: unknown;
+};
+
+type ParameterOf<Parameters extends readonly Parameter[], Required> = Extract<
+  Exclude<Parameters[number], { readonly in: "header" }>,
+  { readonly required: Required }
+>;
+
+/** The values of parameters by their names, with the types that their kinds parse; of others anything. */
+export type ValuesOf<Parameters extends readonly Parameter[]> = (string extends Parameters[number]["name"]
+  ? ParameterValues
+  : unknown) & {
+  readonly [One in ParameterOf<Parameters, true> as One["name"]]: ReturnType<One["kind"]["parse"]>;
+} & {
+  readonly [One in ParameterOf<Parameters, false> as One["name"]]?: ReturnType<One["kind"]["parse"]>;
 };
 
 /** The texts of an operation. */
@@ -50,25 +61,25 @@ export function textsOf({ operationId, summary, description, tag }: OperationTex
 }
 
 /** A parameter of the query, which a request may leave out. */
-export function queryParameter<T extends SqlValue>(
-  name: string,
+export function queryParameter<T extends SqlValue, const Name extends string>(
+  name: Name,
   kind: ParameterKind<T>,
   description: string,
   example?: unknown,
-): Parameter<T> {
+): Parameter<T, Name, false> {
   return { name, in: "query", required: false, kind, description, example };
 }
 
-export function pathParameter<T extends SqlValue>(
-  name: string,
+export function pathParameter<T extends SqlValue, const Name extends string>(
+  name: Name,
   kind: ParameterKind<T>,
   description: string,
   example?: unknown,
-): Parameter<T> {
+): Parameter<T, Name, true> {
   return { name, in: "path", required: true, kind, description, example };
 }
 
-export const addressParameter: ParameterKind<string> = {
+export const addressParameter: ParameterKind<Hex> = {
   json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
   parse: parseAddress,
 };
@@ -84,7 +95,7 @@ export const addressPairParameter: ParameterKind<string> = {
   },
 };
 
-export const hashParameter: ParameterKind<string> = {
+export const hashParameter: ParameterKind<Hex> = {
   json: { type: "string", pattern: "^0x[0-9a-fA-F]{64}$" },
   parse: parseHash,
 };

@@ -3,9 +3,9 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import { isJsonObject } from "../../lib/json.ts";
-import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
-import { type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
-import { hashParameter, pathParameter, requireText } from "../../schema/parameter.ts";
+import { defineEndpoint, type Endpoint, type EndpointRequest } from "../../schema/endpoint.ts";
+import { type JsonSchema, nullable, schemaOf, titledRecord } from "../../schema/json-schema.ts";
+import { hashParameter, pathParameter } from "../../schema/parameter.ts";
 import { countStoredBytes, type RecordStore, type StatementRunner } from "../../schema/record-store.ts";
 import {
   DOCUMENT_BYTES_MAX,
@@ -45,7 +45,7 @@ const TAG = "Documents";
 const hashInPath = pathParameter("hash", hashParameter, "keccak256 of the document's bytes.");
 
 function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentEndpointOptions): Endpoint {
-  return {
+  return defineEndpoint({
     method: "POST",
     path: kind.path,
     operationId: `publish${kind.title}`,
@@ -63,14 +63,14 @@ function publishEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentE
       const row = await publishDocument(store, kind, request);
       return { status: 201, body: toRecord(kind, row, publicBaseUrl()) };
     },
-  };
+  });
 }
 
 // Content addressed by its hash never changes.
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
 function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): Endpoint {
-  return {
+  return defineEndpoint({
     method: "GET",
     path: `${kind.path}/:hash`,
     operationId: `get${kind.title}`,
@@ -83,8 +83,7 @@ function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): E
     responses: { 200: { description: "The published JSON." } },
     hasEtag: true,
     async handle({ values }) {
-      const hash = requireText(values, "hash") as Hex;
-      const bytes = await readDocumentBytes(store, kind, hash);
+      const bytes = await readDocumentBytes(store, kind, values.hash);
       if (!bytes) throw notFound(kind);
       return {
         status: 200,
@@ -92,17 +91,17 @@ function textEndpoint(kind: DocumentKind, { store }: DocumentEndpointOptions): E
         headers: {
           "content-type": "application/json",
           "cache-control": IMMUTABLE,
-          etag: `"${hash}"`,
+          etag: `"${values.hash}"`,
           "x-content-type-options": "nosniff",
         },
       };
     },
-  };
+  });
 }
 
 function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: DocumentEndpointOptions): Endpoint {
   const time = { type: "string", format: "date-time" };
-  return {
+  return defineEndpoint({
     method: "GET",
     path: `${kind.path}/:hash/metadata`,
     operationId: `get${kind.title}Metadata`,
@@ -113,12 +112,12 @@ function metadataEndpoint(kind: DocumentKind, { store, publicBaseUrl }: Document
     body: null,
     responses: { 200: recordSchema(kind, { created_at: time, updated_at: time }) },
     async handle({ values }) {
-      const row = await findDocument(store, kind, requireText(values, "hash") as Hex);
+      const row = await findDocument(store, kind, values.hash);
       if (!row) throw notFound(kind);
       const { created_at, updated_at } = row;
       return { status: 200, body: { ...toRecord(kind, row, publicBaseUrl()), created_at, updated_at } };
     },
-  };
+  });
 }
 
 function toRecord(kind: DocumentKind, row: DocumentRow, base: string): Readonly<Record<string, unknown>> {
@@ -134,8 +133,8 @@ function notFound({ noun }: DocumentKind): Fault {
   return new Fault("NOT_FOUND", `No ${noun} has this hash.`);
 }
 
-function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
-  return {
+function bodySchema({ textKey, labels, noun }: DocumentKind) {
+  return schemaOf<Readonly<Record<string, unknown>>>({
     type: "object",
     properties: {
       [textKey]: {
@@ -149,7 +148,7 @@ function bodySchema({ textKey, labels, noun }: DocumentKind): JsonSchema {
       ...Object.fromEntries(labels.map((label) => [label, nullable(DOCUMENT_LABELS[label].json)])),
     },
     required: [textKey],
-  };
+  });
 }
 
 function recordSchema(
@@ -170,20 +169,19 @@ function recordSchema(
 async function publishDocument(
   store: RecordStore,
   kind: DocumentKind,
-  request: Pick<EndpointRequest, "body" | "rawBody" | "client">,
+  { body, rawBody, client }: EndpointRequest<unknown, Readonly<Record<string, unknown>>>,
 ): Promise<DocumentRow> {
-  const body = request.body as Readonly<Record<string, unknown>>;
   const document = parseDocumentText(body[kind.textKey], kind.textKey);
   const labels = readLabels(kind, body);
   const ownLabels = readLabelsOfDocument(kind, document);
   assertExpectedHash(body.expected_hash, document.hash);
   const existing = await findDocument(store, kind, document.hash);
   if (existing && !existing.is_due) return existing;
-  return store.write({ client: request.client, tables: ["documents"] }, async (rows) => {
+  return store.write({ client, tables: ["documents"] }, async (rows) => {
     // Writes are serialized, so no other request can store the document after this check.
     const current = await findDocument(rows, kind, document.hash);
     if (current && !current.is_due) return current;
-    const bytes = countStoredBytes(request.rawBody);
+    const bytes = countStoredBytes(rawBody);
     await rows.charge(bytes);
     if (current) await renewDocumentExpiry(rows, kind, document);
     else await insertNewDocument(rows, kind, { document, labels, bytes }, ownLabels);

@@ -2,8 +2,14 @@
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
-import { EVENT_SUBJECTS, EVENT_TYPES, type EventSubject } from "../../protocol/event-filter.ts";
-import type { Endpoint, EndpointRequest, EndpointResponse } from "../../schema/endpoint.ts";
+import { EVENT_TYPES, type EventSubject } from "../../protocol/event-filter.ts";
+import {
+  defineEndpoint,
+  type Endpoint,
+  type EndpointRequest,
+  type EndpointResponse,
+  type RequestOf,
+} from "../../schema/endpoint.ts";
 import {
   addressParameter,
   enumParameter,
@@ -13,8 +19,8 @@ import {
   uintParameter,
 } from "../../schema/parameter.ts";
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
-import { FINALITIES, type Finality } from "../../store/index/event-logs.ts";
-import { CURSOR_BLOCK_MAX, EVENT_ORDERS, type EventOrder, hasCursorLength } from "./cursor.ts";
+import { FINALITIES } from "../../store/index/event-logs.ts";
+import { CURSOR_BLOCK_MAX, EVENT_ORDERS, hasCursorLength } from "./cursor.ts";
 import { EVENT_PAGE, type EventSelection, type EventStart } from "./event-page.ts";
 import { formatLines, formatPage } from "./messages.ts";
 import type { ReadEvents } from "./read-events.ts";
@@ -46,10 +52,11 @@ const limitKind: ParameterKind<number> = {
   },
 };
 
-const typesKind: ParameterKind<string> = {
+const typesKind: ParameterKind<readonly string[]> = {
   json: { type: "string", pattern: "^[A-Za-z0-9]+(,[A-Za-z0-9]+)*$" },
   parse: (text) => {
-    if (text.split(",").every((name) => EVENT_TYPES.includes(name))) return text;
+    const types = text.split(",");
+    if (types.every((name) => EVENT_TYPES.includes(name))) return types;
     throw new Fault(
       "INPUT_INVALID",
       `type must be names of events separated by commas, of ${EVENT_TYPES.join(", ")}.`,
@@ -63,36 +70,38 @@ const idOrAddressKind: ParameterKind<string> = {
     text.startsWith("0x") ? parseAddress(text, name) : parseUint(text, name).toString(),
 };
 
-export const SUBJECT_PARAMETERS: Readonly<
-  Record<EventSubject, Pick<Parameter<string>, "kind" | "description" | "example">>
-> = {
-  agent: {
-    kind: idOrAddressKind,
-    description: "Only events about this agent: by its id, or by the address with which it acts.",
-    example: "1",
-  },
-  intent: { kind: uintParameter(), description: "Only events about this intent.", example: "1" },
-  account: {
-    kind: addressParameter,
-    description: "Only events in which this address takes part, in whatever role; not as token or target.",
-    example: `0x${"11".repeat(20)}`,
-  },
-  merchant: {
-    kind: idOrAddressKind,
-    description: "Only events about this merchant: by its id, or by the address that owns it or is paid.",
-    example: "1",
-  },
-  service: { kind: uintParameter(), description: "Only events about this service.", example: "1" },
-  solver: {
-    kind: idOrAddressKind,
-    description: "Only events about this solver: by its id, or by its address as in bids and fills.",
-    example: "1",
-  },
-};
+export const SUBJECT_PARAMETERS: readonly Parameter<string, EventSubject, false>[] = [
+  queryParameter(
+    "agent",
+    idOrAddressKind,
+    "Only events about this agent: by its id, or by the address with which it acts.",
+    "1",
+  ),
+  queryParameter("intent", uintParameter(), "Only events about this intent.", "1"),
+  queryParameter(
+    "account",
+    addressParameter,
+    "Only events in which this address takes part, in whatever role; not as token or target.",
+    `0x${"11".repeat(20)}`,
+  ),
+  queryParameter(
+    "merchant",
+    idOrAddressKind,
+    "Only events about this merchant: by its id, or by the address that owns it or is paid.",
+    "1",
+  ),
+  queryParameter("service", uintParameter(), "Only events about this service.", "1"),
+  queryParameter(
+    "solver",
+    idOrAddressKind,
+    "Only events about this solver: by its id, or by its address as in bids and fills.",
+    "1",
+  ),
+];
 
 const LAST_EVENT_ID = "last-event-id";
 
-const parameters: readonly Parameter[] = [
+const parameters = [
   queryParameter(
     "from",
     fromKind,
@@ -129,9 +138,7 @@ const parameters: readonly Parameter[] = [
     `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount.`,
     "rows",
   ),
-  ...Object.entries(SUBJECT_PARAMETERS).map(([name, { kind, description, example }]) =>
-    queryParameter(name, kind, description, example),
-  ),
+  ...SUBJECT_PARAMETERS,
   {
     name: LAST_EVENT_ID,
     in: "header",
@@ -141,14 +148,16 @@ const parameters: readonly Parameter[] = [
       "For a stream: the id of the last message received, instead of from. An EventSource sends it itself.",
     example: "",
   },
-];
+] as const satisfies readonly Parameter[];
+
+type EventsQuery = RequestOf<typeof parameters, null>;
 
 export function createEventsEndpoint(options: {
   readonly readEvents: ReadEvents;
   readonly streams: Pick<EventStreams, "assertRoom" | "open">;
 }): Endpoint {
   const { readEvents, streams } = options;
-  return {
+  return defineEndpoint({
     method: "GET",
     path: "/events",
     operationId: "readEvents",
@@ -177,13 +186,10 @@ export function createEventsEndpoint(options: {
     },
     async handle(request): Promise<EndpointResponse> {
       const { values, client } = request;
-      const order = (values.order as EventOrder | undefined) ?? "asc";
-      const start = order === "desc" ? "head" : "genesis";
-      const from = parseStart(String(values.from ?? start));
+      const { order = "asc", from = order === "desc" ? "head" : "genesis" } = values;
       const selection = readSelection(request);
-      const wanted = Number(values.limit ?? LIMIT_DEFAULT);
-      const limit = selection.rows ? Math.min(wanted, ROWS_LIMIT_MAX) : wanted;
-      const page = await readEvents({ from, order, limit, client, ...selection });
+      const limit = Math.min(values.limit ?? LIMIT_DEFAULT, selection.rows ? ROWS_LIMIT_MAX : LIMIT_MAX);
+      const page = await readEvents({ from: parseStart(from), order, limit, client, ...selection });
       const headers = { ...formatHeadHeaders(page.head), vary: "accept" };
       if (!accepts(request, LINES_TYPE)) {
         return { status: 200, body: formatPage(page), headers };
@@ -191,33 +197,31 @@ export function createEventsEndpoint(options: {
       const type = { "content-type": `${LINES_TYPE}; charset=utf-8` };
       return { status: 200, body: Buffer.from(formatLines(page)), headers: { ...headers, ...type } };
     },
-  };
+  });
 }
 
 /** Other types are served as JSON, to clients that ask for nothing in particular too. */
-function accepts({ headers }: EndpointRequest, type: string): boolean {
+function accepts({ headers }: Pick<EndpointRequest, "headers">, type: string): boolean {
   const accepted = (headers.accept ?? "").toLowerCase().split(",");
   return accepted.some((each) => each.split(";", 1)[0]?.trim() === type);
 }
 
 /** An EventSource repeats its URL when it connects again, so that the header counts. */
-function startOfStream({ headers, values }: EndpointRequest): EventStart {
+function startOfStream({ headers, values }: EventsQuery): EventStart {
   const lastId = headers[LAST_EVENT_ID];
   if (lastId) return { cursor: lastId };
-  return values.from === undefined ? { end: "head" } : parseStart(String(values.from));
+  return values.from === undefined ? { end: "head" } : parseStart(values.from);
 }
 
-function readSelection({ values }: EndpointRequest): EventSelection {
-  const subjects = Object.keys(EVENT_SUBJECTS).flatMap((name) =>
-    values[name] === undefined ? [] : [[name, String(values[name])]],
+function readSelection({ values }: EventsQuery): EventSelection {
+  const subjects = SUBJECT_PARAMETERS.flatMap(({ name }) =>
+    values[name] === undefined ? [] : [[name, values[name]]],
   );
-  const included = String(values.include ?? "").split(",");
+  const { type: types = null, finality = "instant", include = "" } = values;
+  const included = include.split(",");
   return {
-    filter: {
-      types: values.type === undefined ? null : String(values.type).split(","),
-      subjects: Object.fromEntries(subjects),
-    },
-    finality: (values.finality as Finality | undefined) ?? "instant",
+    filter: { types, subjects: Object.fromEntries(subjects) },
+    finality,
     rows: included.includes("rows"),
     parts: included.includes("parts"),
   };

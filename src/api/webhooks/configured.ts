@@ -64,12 +64,12 @@ async function readWebhooksFile(
 ): Promise<ReadonlyMap<WebhookDeployment, readonly NewWebhook[]>> {
   try {
     const content = parseStrictJson(await readFile(path), "The file");
-    const validate = new Ajv2020({ strict: true }).compile(FILE);
+    const validate = new Ajv2020({ strict: true }).compile<TypeOf<typeof FILE>>(FILE);
     if (!validate(content)) {
       const [problem] = validate.errors ?? [];
       throw new Error(`${problem?.instancePath || "The file"} ${problem?.message}.`);
     }
-    const { webhooks } = content as TypeOf<typeof FILE>;
+    const { webhooks } = content;
     assertKnown(webhooks, deployments);
     return new Map(
       deployments.map((each) => [

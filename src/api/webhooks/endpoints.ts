@@ -1,11 +1,15 @@
 // Webhooks over HTTP: an owner registers, lists and manages them with signed writes; a receiver reads its public keys.
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
-import type { Endpoint, EndpointRequest } from "../../schema/endpoint.ts";
+import {
+  defineEndpoint,
+  type Endpoint,
+  type EndpointRequest,
+  type RequestOf,
+} from "../../schema/endpoint.ts";
 import type { JsonSchema, TypeOf } from "../../schema/json-schema.ts";
-import { type Operation, pathParameter, requireText } from "../../schema/parameter.ts";
+import { type Operation, type Parameter, pathParameter } from "../../schema/parameter.ts";
 import { countStoredBytes, type StatementRunner, type WriteTransaction } from "../../schema/record-store.ts";
-import type { Finality } from "../../store/index/event-logs.ts";
 import type { WriteOptions } from "../writes/authority.ts";
 import {
   isIndexedAccount,
@@ -50,13 +54,17 @@ type WebhookEndpointsOptions = WriteOptions & {
 type Context = WriteOptions & { readonly service: WebhookService };
 
 /** With a body it is a POST that the owner signs. */
-type WebhookEndpoint = Omit<Operation, "tag"> & {
-  readonly body: JsonSchema | null;
+type WebhookEndpoint<Parameters extends readonly Parameter[], Body extends JsonSchema | null> = Omit<
+  Operation,
+  "tag" | "parameters"
+> & {
+  readonly parameters: Parameters;
+  readonly body: Body;
   readonly status: number;
   readonly response: JsonSchema;
   readonly errorStatuses?: readonly number[];
   /** The body of the response. */
-  readonly run: (request: EndpointRequest, context: Context) => Promise<unknown>;
+  readonly run: (request: RequestOf<Parameters, Body>, context: Context) => Promise<unknown>;
 };
 
 const ID = /^wh_[A-Za-z0-9_-]{22}$/;
@@ -67,8 +75,8 @@ const idParameter = pathParameter(
   `wh_${"A".repeat(22)}`,
 );
 
-const ENDPOINTS: readonly WebhookEndpoint[] = [
-  {
+const ENDPOINTS = [
+  defineWebhookEndpoint({
     path: "/webhooks",
     operationId: "registerWebhook",
     summary: "Register a webhook for events of what the owner has; signed by the owner",
@@ -80,8 +88,8 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     response: REGISTERED,
     errorStatuses: [401, 403, 404, 409],
     run: register,
-  },
-  {
+  }),
+  defineWebhookEndpoint({
     path: "/webhooks/list",
     operationId: "listWebhooks",
     summary: "List the webhooks of an owner; signed by the owner",
@@ -93,8 +101,8 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     response: WEBHOOK_LIST,
     errorStatuses: [401, 403, 404, 409],
     run: list,
-  },
-  {
+  }),
+  defineWebhookEndpoint({
     path: "/webhooks/:id",
     operationId: "manageWebhook",
     summary: "Pause, resume, replay, rotate the keys of, test or delete a webhook; signed by its owner",
@@ -106,8 +114,8 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     response: MANAGED,
     errorStatuses: [401, 403, 409],
     run: manage,
-  },
-  {
+  }),
+  defineWebhookEndpoint({
     path: "/webhooks/:id",
     operationId: "getWebhook",
     summary: "Get a webhook: its state, and the public keys that sign its messages",
@@ -117,29 +125,38 @@ const ENDPOINTS: readonly WebhookEndpoint[] = [
     body: null,
     status: 200,
     response: WEBHOOK,
-    run: async (request, context) =>
-      describeWebhook(await findById(context, requireText(request.values, "id")), context.service.signer),
-  },
+    run: async ({ values }, context) =>
+      describeWebhook(await findById(context, values.id), context.service.signer),
+  }),
 ];
 
 // Secrets in a response must not stay in a cache on the way.
 const PRIVATE = { "cache-control": "no-store" };
 
 export function createWebhookEndpoints(options: WebhookEndpointsOptions): readonly Endpoint[] {
-  const { authority } = options;
-  const signatureHeaders = authority.headers.filter(({ required }) => required);
-  return ENDPOINTS.map(({ status, response, parameters, run, ...endpoint }) => ({
-    ...endpoint,
-    method: endpoint.body === null ? "GET" : "POST",
-    tag: "Webhooks",
-    parameters: endpoint.body === null ? parameters : [...parameters, ...signatureHeaders],
-    responses: { [status]: response },
-    security: endpoint.body === null ? null : authority.security,
-    async handle(request) {
-      const body = await run(request, { ...options, service: requireService(options) });
-      return { status, body, headers: PRIVATE };
-    },
-  }));
+  return ENDPOINTS.map((create) => create(options));
+}
+
+function defineWebhookEndpoint<
+  const Parameters extends readonly Parameter[],
+  const Body extends JsonSchema | null,
+>({ status, response, run, ...declared }: WebhookEndpoint<Parameters, Body>) {
+  return (options: WebhookEndpointsOptions): Endpoint => {
+    const signing = declared.body === null ? null : options.authority;
+    const endpoint = defineEndpoint({
+      ...declared,
+      method: signing === null ? "GET" : "POST",
+      tag: "Webhooks",
+      responses: { [status]: response },
+      security: signing?.security ?? null,
+      async handle(request) {
+        const body = await run(request, { ...options, service: requireService(options) });
+        return { status, body, headers: PRIVATE };
+      },
+    });
+    const signatureHeaders = signing?.headers.filter(({ required }) => required) ?? [];
+    return { ...endpoint, parameters: [...endpoint.parameters, ...signatureHeaders] };
+  };
 }
 
 function requireService({ service }: WebhookEndpointsOptions): WebhookService {
@@ -147,9 +164,11 @@ function requireService({ service }: WebhookEndpointsOptions): WebhookService {
   throw new Fault("NOT_FOUND", "This server delivers no webhooks; read /events instead.");
 }
 
-async function register(request: EndpointRequest, context: Context) {
+type BodyRequest<Body> = EndpointRequest<unknown, TypeOf<Body>>;
+
+async function register(request: BodyRequest<typeof REGISTRATION>, context: Context) {
   const { service, store, authority } = context;
-  const webhook = readRegistration(request.body as Readonly<Record<string, unknown>>, service);
+  const webhook = readRegistration(request.body, service);
   const { owner, accounts, host, finality } = webhook;
   const { claimVersion } = await authority.authorize(request, webhooksWriteSubject("registerWebhook"), owner);
   await Promise.all(accounts.map((each) => authority.requireSigner(each, owner)));
@@ -176,15 +195,15 @@ async function register(request: EndpointRequest, context: Context) {
 /** As a new row has them. */
 const FIRST_KEYS: KeyGenerations = { generation: 1, isPreviousValid: false };
 
-function readRegistration(given: Readonly<Record<string, unknown>>, { network }: WebhookService) {
+function readRegistration(given: TypeOf<typeof REGISTRATION>, { network }: WebhookService) {
   return {
     id: createWebhookId(),
-    ...parseWebhookUrl(String(given.url), { network, allowPrivate: false }),
+    ...parseWebhookUrl(given.url, { network, allowPrivate: false }),
     owner: parseAddress(given.owner, "owner"),
-    filter: parseWebhookFilter((given.filter ?? {}) as Readonly<Record<string, unknown>>),
-    finality: (given.finality as Finality | undefined) ?? "instant",
-    accounts: ((given.accounts ?? []) as readonly unknown[]).map((each) => parseAddress(each, "accounts")),
-    from: String(given.from ?? "head"),
+    filter: parseWebhookFilter(given.filter ?? {}),
+    finality: given.finality ?? "instant",
+    accounts: (given.accounts ?? []).map((each) => parseAddress(each, "accounts")),
+    from: given.from ?? "head",
     name: null,
     allowPrivate: false,
   };
@@ -202,20 +221,23 @@ async function requireIndexed(rows: StatementRunner, accounts: readonly [Hex, ..
   );
 }
 
-async function list(request: EndpointRequest, context: Context) {
+async function list(request: BodyRequest<typeof LISTING>, context: Context) {
   const { signer } = context.service;
-  const owner = parseAddress((request.body as { owner: unknown }).owner, "owner");
+  const owner = parseAddress(request.body.owner, "owner");
   const write = await authorize(request, context, webhooksWriteSubject("listWebhooks"), owner);
   const rows = await write((transaction) => listWebhooks(transaction, owner));
   return { webhooks: rows.map((row) => describeWebhook(row, signer)) };
 }
 
-async function manage(request: EndpointRequest, context: Context) {
+async function manage(
+  request: RequestOf<readonly [typeof idParameter], typeof MANAGEMENT>,
+  context: Context,
+) {
   const { service } = context;
-  const { id, owner, finality } = await findById(context, requireText(request.values, "id"));
+  const { id, owner, finality } = await findById(context, request.values.id);
   // The operator's webhooks are managed by the operator's command.
   if (owner === null) throw createNoWebhookFault();
-  const { action, from } = request.body as TypeOf<typeof MANAGEMENT>;
+  const { action, from } = request.body;
   const write = await authorize(request, context, webhookWriteSubject(id), owner);
   if (action === "test") {
     const webhook = await write((rows) => claimTest(rows, id));
@@ -230,7 +252,7 @@ async function manage(request: EndpointRequest, context: Context) {
 
 /** Checks the signature; what it returns writes, and uses up the version of the signature. */
 async function authorize(
-  request: EndpointRequest,
+  request: BodyRequest<unknown>,
   { store, authority }: Context,
   subject: WriteSubject,
   owner: Hex,

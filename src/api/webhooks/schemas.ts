@@ -1,10 +1,5 @@
 // JSON Schemas of webhooks in requests and responses, and the parser of their filters.
-import {
-  EVENT_SUBJECTS,
-  EVENT_TYPES,
-  type EventFilter,
-  type EventSubject,
-} from "../../protocol/event-filter.ts";
+import { EVENT_TYPES, type EventFilter } from "../../protocol/event-filter.ts";
 import {
   closedObject,
   type JsonSchema,
@@ -34,10 +29,7 @@ export const WEBHOOK_FILTER = schemaOf<Readonly<Record<string, unknown>>>({
       maxItems: EVENT_TYPES.length,
     },
     ...Object.fromEntries(
-      Object.entries(SUBJECT_PARAMETERS).map(([name, { kind, description }]) => [
-        name,
-        { ...kind.json, description },
-      ]),
+      SUBJECT_PARAMETERS.map(({ name, kind, description }) => [name, { ...kind.json, description }]),
     ),
   },
   additionalProperties: false,
@@ -45,10 +37,8 @@ export const WEBHOOK_FILTER = schemaOf<Readonly<Record<string, unknown>>>({
 
 /** The keys are those of the schema. */
 export function parseWebhookFilter(given: Readonly<Record<string, unknown>>): EventFilter {
-  const subjects = (Object.keys(EVENT_SUBJECTS) as EventSubject[]).flatMap((name) =>
-    given[name] === undefined
-      ? []
-      : [[name, SUBJECT_PARAMETERS[name].kind.parse(String(given[name]), `filter.${name}`)]],
+  const subjects = SUBJECT_PARAMETERS.flatMap(({ name, kind }) =>
+    given[name] === undefined ? [] : [[name, kind.parse(String(given[name]), `filter.${name}`)]],
   );
   const types = (given.types ?? null) as readonly string[] | null;
   return { types, subjects: Object.fromEntries(subjects) };
@@ -63,7 +53,7 @@ const FROM = schemaOf<string>({
   description: "A cursor, a block number, genesis, or head, which is the default.",
 });
 
-export const REGISTRATION: JsonSchema = {
+export const REGISTRATION = {
   type: "object",
   properties: {
     owner: {
@@ -92,7 +82,7 @@ export const REGISTRATION: JsonSchema = {
   },
   required: ["owner", "url"],
   additionalProperties: false,
-};
+} as const satisfies JsonSchema;
 
 export const LISTING = closedObject({
   owner: { ...addressParameter.json, description: "The owner, who signs the request." },

@@ -3,9 +3,8 @@ import { type Hex, keccak256, stringToBytes } from "viem";
 import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseHash } from "../../lib/hex.ts";
-import { isJsonObject } from "../../lib/json.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
-import { closedObject, nullable } from "../../schema/json-schema.ts";
+import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
+import { closedObject, nullable, type TypeOf } from "../../schema/json-schema.ts";
 import { hashParameter } from "../../schema/parameter.ts";
 import { defineList } from "../../schema/reads/list.ts";
 import type { Read } from "../../schema/reads/read.ts";
@@ -104,7 +103,7 @@ type Publication = {
 };
 
 export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoint {
-  return {
+  return defineEndpoint({
     method: "POST",
     path: "/attestations/schemas",
     operationId: "publishAttestationSchema",
@@ -119,7 +118,7 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
     errorStatuses: [401, 403, 409],
     security: authority.security,
     async handle(request) {
-      const publication = readPublication(request.body as Readonly<Record<string, unknown>>);
+      const publication = readPublication(request.body);
       const { signer, claimVersion } = await authority.authorize(
         request,
         schemaWriteSubject(publication.schemaHash),
@@ -134,13 +133,11 @@ export function createSchemaEndpoint({ store, authority }: WriteOptions): Endpoi
       });
       return { status: 201, body: record };
     },
-  };
+  });
 }
 
-function readPublication(body: Readonly<Record<string, unknown>>): Publication {
-  const { name, schema_hash, description = null, recommended_subject = null } = body;
-  // The schema of the body allows an object or nothing.
-  const json_schema = isJsonObject(body.json_schema) ? body.json_schema : null;
+function readPublication(body: TypeOf<typeof BODY>): Publication {
+  const { name, schema_hash, description = null, json_schema = null, recommended_subject = null } = body;
   if (json_schema !== null) assertJsonSchema(json_schema);
   const jsonSchema = toCanonicalJson(json_schema ?? {});
   const size = Buffer.byteLength(jsonSchema);
@@ -153,10 +150,10 @@ function readPublication(body: Readonly<Record<string, unknown>>): Publication {
   }
   return {
     schemaHash: given === null ? keccak256(stringToBytes(jsonSchema)) : parseHash(given, "schema_hash"),
-    name: name as string,
-    description: description as string | null,
+    name,
+    description,
     jsonSchema,
-    recommendedSubject: recommended_subject as string | null,
+    recommendedSubject: recommended_subject,
   };
 }
 
@@ -194,4 +191,4 @@ const BODY = {
     recommended_subject: nullable({ type: "string", maxLength: SCHEMA_NAME_LENGTH_MAX }),
   },
   required: ["name"],
-};
+} as const;

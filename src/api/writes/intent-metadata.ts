@@ -2,36 +2,31 @@
 import { keccak256 } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
-import { type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
+import { METADATA_KEYS } from "../../protocol/reads/intents.ts";
+import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
+import { eachKey, type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   hashParameter,
   pathParameter,
   queryParameter,
-  requireText,
   uintParameter,
 } from "../../schema/parameter.ts";
-import { type Read, toFirstRecord } from "../../schema/reads/read.ts";
+import { defineIndexRead, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { countStoredBytes, type StatementRunner } from "../../schema/record-store.ts";
 import { equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import type { WriteOptions } from "./authority.ts";
 import { mayUseReserve, metadataWriteSubject, reservationWriteSubject } from "./signed-write.ts";
 
-type MetadataFields = {
-  readonly execution_target: Hex | null;
-  readonly execution_data: Hex | null;
-  readonly required_attestation_subject: Hex | null;
-  readonly required_attestation_schema: Hex | null;
-};
+type MetadataFields = Readonly<Record<(typeof METADATA_KEYS)[number], Hex | null>>;
 
 // Larger calldata does not fit into a transaction of any supported chain.
 const DATA_BYTES_MAX = 64 * 1024;
 // Hex-encoded data plus the other fields of either body.
 const METADATA_BODY_BYTES_MAX = 2 * DATA_BYTES_MAX + 4_096;
 
-const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
+const metadataProperties = {
   execution_target: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{40}$" }),
   execution_data: nullable({
     type: "string",
@@ -42,14 +37,16 @@ const metadataProperties: Readonly<Record<keyof MetadataFields, JsonSchema>> = {
   required_attestation_schema: nullable({ type: "string", pattern: "^0x[0-9a-fA-F]{64}$" }),
 };
 
-function metadataRecordSchema(title: string, identity: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const time = { type: "string", format: "date-time" };
-  const hex = Object.keys(metadataProperties).map((key) => [key, nullable({ type: "string" })]);
-  const properties = { ...identity, ...Object.fromEntries(hex), created_at: time, updated_at: time };
-  return titledRecord(title, properties);
+function metadataRecordSchema<const Identity extends Readonly<Record<string, JsonSchema>>>(
+  title: string,
+  identity: Identity,
+) {
+  const time = { type: "string", format: "date-time" } as const;
+  const metadata = eachKey(METADATA_KEYS, nullable({ type: "string" }));
+  return titledRecord(title, { ...identity, ...metadata, created_at: time, updated_at: time });
 }
 
-function parseMetadataFields(body: Readonly<Record<string, unknown>>): MetadataFields {
+function parseMetadataFields(body: Partial<Record<keyof MetadataFields, string | null>>): MetadataFields {
   const read = (key: keyof MetadataFields, parse: (value: unknown, name: string) => Hex): Hex | null =>
     body[key] === undefined || body[key] === null ? null : parse(body[key], key);
   return {
@@ -87,7 +84,7 @@ const RESERVATION_SCHEMA = metadataRecordSchema("IntentMetadataReservation", {
 
 /** Stores metadata for an intent that is not indexed yet; its hash links it once the intent is. */
 export function createReservationEndpoint({ store, authority }: WriteOptions): Endpoint {
-  return {
+  return defineEndpoint({
     method: "POST",
     path: "/intents/metadata",
     operationId: "reserveIntentMetadata",
@@ -110,7 +107,7 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
     errorStatuses: [401, 403, 409],
     security: authority.security,
     async handle(request) {
-      const body = request.body as Readonly<Record<string, unknown>>;
+      const { body } = request;
       const hash = parseHash(body.intent_hash, "intent_hash");
       const owner = parseAddress(body.owner, "owner");
       const fields = parseMetadataFields(body);
@@ -139,12 +136,10 @@ export function createReservationEndpoint({ store, authority }: WriteOptions): E
       });
       return { status: 201, body: record };
     },
-  };
+  });
 }
 
-const FIELDS = rawSql(
-  "execution_target, execution_data, required_attestation_subject, required_attestation_schema",
-);
+const FIELDS = rawSql(METADATA_KEYS.join(", "));
 
 type Values = Readonly<Record<string, SqlValue>>;
 
@@ -168,7 +163,7 @@ async function upsert(
   return record;
 }
 
-export const reservationRead: Read = {
+export const reservationRead = defineIndexRead({
   path: "/intents/metadata/:intentHash",
   operationId: "getIntentMetadataReservation",
   summary: "Get the metadata reservation of an intent: the linked one, otherwise the newest",
@@ -188,21 +183,20 @@ export const reservationRead: Read = {
   responseSchema: RESERVATION_SCHEMA,
   notFoundMessage: "No reservation exists for this intent hash.",
   plan({ values, asOf }) {
-    const owner = values.owner as string | undefined;
-    const ofOwner = owner === undefined ? sql`` : sql` and r.owner = ${owner}`;
+    const ofOwner = values.owner === undefined ? sql`` : sql` and r.owner = ${values.owner}`;
     return {
       cost: "quick",
       sql: sql`select r.intent_hash, r.owner, t.intent_id, r.execution_target, r.execution_data, r.required_attestation_subject, r.required_attestation_schema, iso_time(r.created_at) as created_at, iso_time(r.updated_at) as updated_at
         from intent_reservations r left join intents t on t.intent_hash = stored_hex(t.intent_hash, r.intent_hash) and t.owner = stored_hex(t.owner, r.owner) and ${isValidAt("t", asOf)}
           and (r.execution_data_hash is null or hex_text(t.data_hash) in (r.execution_data_hash, '0x' || repeat('0', 64)))
-        where r.intent_hash = ${requireText(values, "intentHash")}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
+        where r.intent_hash = ${values.intentHash}${ofOwner} order by t.intent_id is null, r.updated_at desc, r.owner limit 1`,
       assemble: toFirstRecord,
     };
   },
-};
+});
 
 export function createMetadataEndpoint({ store, authority }: WriteOptions): Endpoint {
-  return {
+  return defineEndpoint({
     method: "PUT",
     path: "/intents/:id/metadata",
     operationId: "putIntentMetadata",
@@ -219,8 +213,8 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
     // The owner has the receipt of the intent before the index has its block.
     readsIndex: true,
     async handle(request) {
-      const id = requireText(request.values, "id");
-      const fields = parseMetadataFields(request.body as Readonly<Record<string, unknown>>);
+      const { id } = request.values;
+      const fields = parseMetadataFields(request.body);
       const intent = await requireIntent(store, id);
       const { signer, claimVersion } = await authority.authorize(
         request,
@@ -249,7 +243,7 @@ export function createMetadataEndpoint({ store, authority }: WriteOptions): Endp
       });
       return { status: 200, body: record };
     },
-  };
+  });
 }
 
 async function requireIntent(rows: StatementRunner, id: string): Promise<IndexedIntent> {

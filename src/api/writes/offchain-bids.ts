@@ -3,9 +3,9 @@
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
-import { titledRecord } from "../../schema/json-schema.ts";
-import { addressParameter, pathParameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
+import { type TypeOf, titledRecord } from "../../schema/json-schema.ts";
+import { addressParameter, pathParameter, uintParameter } from "../../schema/parameter.ts";
 import {
   countStoredBytes,
   type RecordStore,
@@ -78,24 +78,22 @@ const selectRoute = {
 
 export function createOffchainBidEndpoints(store: RecordStore): readonly Endpoint[] {
   return [
-    {
+    defineEndpoint({
       ...createRoute,
       async handle({ values, body, rawBody: bytes, client }) {
-        const bid = body as Readonly<Record<string, unknown>>;
         const record = await store.write({ client, tables: ["offchain_bids"] }, (rows) =>
-          insertBid(rows, requireText(values, "id"), bid, countStoredBytes(bytes)),
+          insertBid(rows, values.id, body, countStoredBytes(bytes)),
         );
         return { status: 201, body: record };
       },
-    },
-    {
+    }),
+    defineEndpoint({
       ...selectRoute,
       async handle({ values, client }) {
         const change = { client, tables: ["offchain_bids"] } as const;
-        const record = await store.write(change, (rows) => selectBid(rows, requireText(values, "bidId")));
-        return { status: 200, body: record };
+        return { status: 200, body: await store.write(change, (rows) => selectBid(rows, values.bidId)) };
       },
-    },
+    }),
   ];
 }
 
@@ -117,10 +115,11 @@ export function createDisabledBidEndpoints(): readonly Endpoint[] {
 async function insertBid(
   rows: WriteTransaction,
   id: string,
-  bid: Readonly<Record<string, unknown>>,
+  bid: TypeOf<typeof createRoute.body>,
   bytes: number,
 ): Promise<unknown> {
-  const number = (key: string, fallback?: string) => parseUint(bid[key] ?? fallback, key).toString();
+  const number = (key: "amount_in" | "amount_out" | "fee" | "valid_until", fallback?: string) =>
+    parseUint(bid[key] ?? fallback, key).toString();
   const solver = parseAddress(bid.solver, "solver");
   const amounts = [
     number("amount_in"),

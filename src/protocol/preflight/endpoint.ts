@@ -2,8 +2,9 @@
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { parseUint } from "../../lib/decimal.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
-import { addressParameter, requireText, uintParameter } from "../../schema/parameter.ts";
+import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
+import type { TypeOf } from "../../schema/json-schema.ts";
+import { addressParameter, queryParameter, uintParameter } from "../../schema/parameter.ts";
 import { atBlockKind, parseAtBlock } from "../../schema/reads/at-block.ts";
 import {
   type AsOf,
@@ -48,10 +49,10 @@ const BODY = {
     },
   },
   required: ["account", "target"],
-};
+} as const;
 
 export function createPreflightEndpoint(options: { readonly run: RunRead }): Endpoint {
-  return {
+  return defineEndpoint({
     method: "POST",
     path: "/preflight",
     operationId: "preflight",
@@ -60,13 +61,7 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
       "Says whether PolicyModule would let the transaction pass, every rule that it violates, and the calls that would make it pass. Nothing is sent to the chain.",
     tag: "Policies",
     parameters: [
-      {
-        name: "block",
-        in: "query",
-        required: false,
-        kind: atBlockKind,
-        description: "Read as of this block; default: the newest indexed block.",
-      },
+      queryParameter("block", atBlockKind, "Read as of this block; default: the newest indexed block."),
     ],
     readsIndex: true,
     body: BODY,
@@ -74,9 +69,8 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
     responses: { 200: preflightSchema },
     responseHeaders: { 200: HEAD_HEADERS },
     async handle({ values, body, client, minBlock }) {
-      const given = body as Readonly<Record<string, unknown>>;
-      const transaction = plannedTransaction(given);
-      const asOf = values.block === undefined ? null : parseAtBlock(requireText(values, "block"), "block");
+      const transaction = plannedTransaction(body);
+      const asOf = values.block === undefined ? null : parseAtBlock(values.block, "block");
       return await options.run(
         { sql: rulesStatement(transaction, asOf), cost: "quick", client, atLeast: asOf?.block ?? minBlock },
         (head, rows) => {
@@ -85,16 +79,16 @@ export function createPreflightEndpoint(options: { readonly run: RunRead }): End
           const rules = toRules(assertDefined(toFirstRecord<RulesRow>(rows), "the rules of the account"));
           return {
             status: 200,
-            body: evaluatePreflight(transaction, rules, { parts: given.include === "parts" }),
+            body: evaluatePreflight(transaction, rules, { parts: body.include === "parts" }),
             headers: formatHeadHeaders(head),
           };
         },
       );
     },
-  };
+  });
 }
 
-function plannedTransaction(body: Readonly<Record<string, unknown>>): PlannedTransaction {
+function plannedTransaction(body: TypeOf<typeof BODY>): PlannedTransaction {
   return {
     account: parseAddress(body.account, "account"),
     target: parseAddress(body.target, "target"),

@@ -1,10 +1,11 @@
 // Reads of one account: GET /accounts/:address, its policies, spending windows and session keys.
 import { uint256 } from "../../schema/column.ts";
 import { closedObject, eachKey, type JsonSchema, nullable, titledRecord } from "../../schema/json-schema.ts";
-import { addressParameter, type Parameter } from "../../schema/parameter.ts";
+import { addressParameter, pathParameter } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
 import {
   type AsOf,
+  defineIndexRead,
   type Read,
   type ReadInput,
   type ResultRow,
@@ -78,14 +79,6 @@ function accountStatement(account: SqlValue, asOf: AsOf): SqlText {
       json_build_object(${joinSql(counts, ", ")}) as counts`;
 }
 
-const inPath: Parameter = {
-  name: "address",
-  in: "path",
-  required: true,
-  kind: addressParameter,
-  description: "Account address.",
-};
-
 const COUNT = nullable({
   type: "string",
   pattern: "^[0-9]+$",
@@ -101,23 +94,23 @@ export const accountSchema = titledRecord("Account", {
   counts: closedObject(eachKey(Object.keys(COUNTS) as (keyof typeof COUNTS)[], COUNT)),
 });
 
-const getAccount: Read = {
+const getAccount = defineIndexRead({
   path: "/accounts/:address",
   operationId: "getAccount",
   summary: "One account",
   description:
     "Whether the account is frozen, its guardian, whether its function allowlist is on, and how many agents, intents, receipts, policies and session keys it has. An address that the index does not know has none.",
   tag: "Policies",
-  parameters: [inPath],
+  parameters: [pathParameter("address", addressParameter, "Account address.")],
   provenance: false,
   responseSchema: accountSchema,
   notFoundMessage: null,
   plan: ({ values, asOf }) => ({
-    sql: accountStatement(values.address ?? null, asOf),
+    sql: accountStatement(values.address, asOf),
     cost: "quick",
     assemble: toFirstRecord,
   }),
-};
+});
 
 /** The options that all lists of one account share. */
 const ofAccount = {

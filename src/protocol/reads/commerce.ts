@@ -9,12 +9,13 @@ import {
   uintParameter,
 } from "../../schema/parameter.ts";
 import { defineList, equalsFilter } from "../../schema/reads/list.ts";
-import { type AsOf, type Read, toFirstRecord } from "../../schema/reads/read.ts";
+import { type AsOf, defineIndexRead, toFirstRecord } from "../../schema/reads/read.ts";
 import {
   computedField,
   defineRecord,
   defineRecordRead,
   isValidAt,
+  type RecordOf,
   recordJsonSchema,
   tableFields,
 } from "../../schema/reads/record.ts";
@@ -268,7 +269,7 @@ export const reputationSchema = titledRecord("MerchantReputation", {
   trust_signals_by_kind: reputationFields.trust_signals_by_kind.json,
 });
 
-const getReputation: Read = {
+const getReputation = defineIndexRead({
   ...flatReputation,
   responseSchema: reputationSchema,
   plan(input) {
@@ -277,14 +278,14 @@ const getReputation: Read = {
       sql: statement,
       cost,
       assemble(rows) {
-        const row = toFirstRecord(rows);
+        const row = toFirstRecord<RecordOf<typeof reputation>>(rows);
         if (!row) return null;
         const { commerce, disputes, trust_signals_by_kind, ...merchant } = row;
         return { merchant, commerce, disputes, trust_signals_by_kind };
       },
     };
   },
-};
+});
 
 const merchantReads = [
   defineRecordRead("/merchants/:id", merchant, {

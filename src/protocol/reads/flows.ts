@@ -1,8 +1,8 @@
 // Reads: GET /analytics/flows, who pays whom through which facilitator in one token.
 import { address } from "../../schema/column.ts";
-import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, nullable, type TypeOf, titledRecord } from "../../schema/json-schema.ts";
 import { addressParameter } from "../../schema/parameter.ts";
-import { type AsOf, type Read, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
+import { type AsOf, defineIndexRead, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
 import { isValidAt } from "../../schema/reads/record.ts";
 import { equalsHex, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
@@ -63,7 +63,8 @@ function statement(token: SqlValue, asOf: AsOf): SqlText {
 }
 
 type Volume = readonly [receipts: bigint, settledVolume: bigint, protocolFees: bigint];
-type Link = { readonly merchant: string; readonly party: string | null; readonly volume: Volume };
+/** A merchant or party of null stands for all others. */
+type Link = { readonly merchant: string | null; readonly party: string | null; readonly volume: Volume };
 
 const NOTHING: Volume = [0n, 0n, 0n];
 
@@ -99,7 +100,7 @@ function addRests(links: readonly Link[], merchants: readonly Link[]): Link[] {
   return [...links, ...rests.filter(({ volume: [receipts] }) => receipts > 0n)];
 }
 
-function assemble(rows: ResultRows, token: SqlValue): unknown {
+function assemble(rows: ResultRows, token: string): TypeOf<typeof flowsSchema> | null {
   const record = toFirstRecord(rows);
   if (!record) return null;
   const total = toVolume(unpackRows(record.total)[0] ?? []);
@@ -107,24 +108,18 @@ function assemble(rows: ResultRows, token: SqlValue): unknown {
     ([merchant, ...cells]): Link => ({ merchant: merchant ?? "", party: null, volume: toVolume(cells) }),
   );
   const others = subtract(total, sumOf(merchants));
-  const rest = others[0] > 0n ? [show(others)] : [];
-  const list = (packed: unknown, party: string) => [
-    ...addRests(unpackLinks(packed), merchants).map((link) => ({
-      [party]: link.party,
-      merchant_id: link.merchant,
-      ...show(link.volume),
-    })),
-    ...rest.map((volume) => ({ [party]: null, merchant_id: null, ...volume })),
-  ];
+  const rest: Link[] = others[0] > 0n ? [{ merchant: null, party: null, volume: others }] : [];
+  const listLinks = (packed: unknown) => [...addRests(unpackLinks(packed), merchants), ...rest];
+  const showMerchant = ({ merchant, volume }: Link) => ({ merchant_id: merchant, ...show(volume) });
   return {
     token,
     ...show(total),
-    merchants: [
-      ...merchants.map(({ merchant, volume }) => ({ merchant_id: merchant, ...show(volume) })),
-      ...rest.map((volume) => ({ merchant_id: null, ...volume })),
-    ],
-    payers: list(record.payers, "agent"),
-    facilitators: list(record.facilitators, "facilitator"),
+    merchants: [...merchants, ...rest].map(showMerchant),
+    payers: listLinks(record.payers).map((link) => ({ agent: link.party, ...showMerchant(link) })),
+    facilitators: listLinks(record.facilitators).map((link) => ({
+      facilitator: link.party,
+      ...showMerchant(link),
+    })),
   };
 }
 
@@ -145,7 +140,7 @@ export const flowsSchema = titledRecord("PaymentFlows", {
   },
 });
 
-export const flows: Read = {
+export const flows = defineIndexRead({
   path: "/analytics/flows",
   operationId: "getPaymentFlows",
   summary: "Payment flows in a token",
@@ -160,9 +155,9 @@ export const flows: Read = {
   responseSchema: flowsSchema,
   notFoundMessage: null,
   // At an earlier block, the statement reads every row that has changed since.
-  plan: ({ asOf, values: { token = null } }) => ({
+  plan: ({ asOf, values: { token } }) => ({
     sql: statement(token, asOf),
     cost: asOf === null ? "quick" : "slow",
     assemble: (rows) => assemble(rows, token),
   }),
-};
+});

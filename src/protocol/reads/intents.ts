@@ -96,7 +96,7 @@ const fields = {
   fill: fillField(FILL_SQL, FILL),
 };
 
-const METADATA_KEYS = [
+export const METADATA_KEYS = [
   "execution_target",
   "execution_data",
   "required_attestation_subject",

@@ -21,6 +21,16 @@ export function unpackRows(packed: unknown): (string | null)[][] {
   return packed.split(ROW_END).map((row) => row.split(CELL_END).map((cell) => (cell === "" ? null : cell)));
 }
 
+/** The rows as records, if no cell is empty; `names` has the names of the cells in their order. */
+export function unpackRecords<const Name extends string>(
+  packed: unknown,
+  names: readonly Name[],
+): readonly Readonly<Record<Name, string>>[] {
+  return unpackRows(packed).map(
+    (cells) => Object.fromEntries(names.map((name, at) => [name, cells[at]])) as Record<Name, string>,
+  );
+}
+
 // Distinguishes empty text from none.
 const TEXT_BEGIN = "=";
 

@@ -1,20 +1,12 @@
 // Reads: GET /totals, how much there is and how much came in each of the last hours or days; and GET /head.
-import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
-import { enumParameter, type Parameter } from "../../schema/parameter.ts";
-import {
-  type AsOf,
-  type Read,
-  type ReadInput,
-  type ReadPlan,
-  type ResultRows,
-  readHiddenColumn,
-  toFirstRecord,
-} from "../../schema/reads/read.ts";
+import { closedObject, eachKey, nullable, type TypeOf, titledRecord } from "../../schema/json-schema.ts";
+import { enumParameter, queryParameter } from "../../schema/parameter.ts";
+import { type AsOf, defineIndexRead, type ResultRows, toFirstRecord } from "../../schema/reads/read.ts";
 import { blockTimeAt, isValidAt, timeAt } from "../../schema/reads/record.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { listValueColumns } from "../../schema/table.ts";
 import { activityHours } from "../domains/activity.ts";
-import { packRows, unpackRows } from "./packed-rows.ts";
+import { packRows, unpackRecords } from "./packed-rows.ts";
 
 const HOUR_SECONDS = 3_600;
 
@@ -23,19 +15,12 @@ export const INTERVALS = { hour: { hours: 1, count: 48 }, day: { hours: 24, coun
 export type Interval = keyof typeof INTERVALS;
 export const INTERVAL_NAMES = Object.keys(INTERVALS) as readonly Interval[];
 
-export const intervalParameter: Parameter = {
-  name: "interval",
-  in: "query",
-  required: false,
-  kind: enumParameter(INTERVAL_NAMES),
-  description: "Length of the intervals, in UTC: hour, or day (default).",
-  example: "day",
-};
-
-/** The chosen interval, or days. */
-export function readInterval(values: ReadInput["values"]): Interval {
-  return (values.interval as Interval | undefined) ?? "day";
-}
+export const intervalParameter = queryParameter(
+  "interval",
+  enumParameter(INTERVAL_NAMES),
+  "Length of the intervals, in UTC: hour, or day (default).",
+  "day",
+);
 
 /** The keys of the totals in order, each from the totals of the protocol, of commerce, or from the open intents. */
 const TOTALS = {
@@ -93,7 +78,7 @@ function seriesAt(asOf: AsOf, { hours, count }: { hours: number; count: number }
 
 function statement(asOf: AsOf, interval: Interval): SqlText {
   const pairs = Object.entries(TOTALS).map(([key, value]) => `'${key}', coalesce(${value}, 0)::text`);
-  return sql`select json_build_object(${rawSql(pairs.join(", "))}) as totals, now.time as _time,
+  return sql`select json_build_object(${rawSql(pairs.join(", "))}) as totals, now.time as time,
       ${seriesAt(asOf, INTERVALS[interval])} as series
     from (select ${timeAt(asOf)} as time) now cross join lateral (${openIntentsAt(asOf)}) o
     left join protocol_totals p on p.scope = 'all' and ${isValidAt("p", asOf)}
@@ -101,22 +86,26 @@ function statement(asOf: AsOf, interval: Interval): SqlText {
 }
 
 /** The starts of the last intervals, oldest first; the last one contains the time. */
-function listStarts(time: unknown, hours: number, count: number): string[] {
-  if (time === null || time === undefined) return [];
+function listStarts(time: string | null, hours: number, count: number): string[] {
+  if (time === null) return [];
   const seconds = BigInt(HOUR_SECONDS * hours);
-  const last = BigInt(String(time)) / seconds;
+  const last = BigInt(time) / seconds;
   return Array.from({ length: count }, (_, index) => String((last - BigInt(count - 1 - index)) * seconds));
 }
 
-function assemble(rows: ResultRows, interval: Interval): unknown {
-  const record = toFirstRecord(rows);
+type Totals = TypeOf<typeof totalsSchema>;
+type TotalsRow = Pick<Totals, "totals"> & { readonly time: string | null; readonly series: string | null };
+
+const NOTHING = eachKey(COUNTED, "0");
+
+function assemble(rows: ResultRows, interval: Interval): Totals | null {
+  const record = toFirstRecord<TotalsRow>(rows);
   if (!record) return null;
   const { hours, count } = INTERVALS[interval];
-  const found = new Map(unpackRows(record.series).map(([start, ...counts]) => [start, counts]));
-  const series = listStarts(readHiddenColumn(rows, 0, "_time"), hours, count).map((start) => ({
-    start,
-    ...Object.fromEntries(COUNTED.map((column, index) => [column, found.get(start)?.[index] ?? "0"])),
-  }));
+  const found = new Map(unpackRecords(record.series, ["start", ...COUNTED]).map((row) => [row.start, row]));
+  const series = listStarts(record.time, hours, count).map(
+    (start) => found.get(start) ?? { start, ...NOTHING },
+  );
   return { totals: record.totals, interval, series };
 }
 
@@ -132,7 +121,7 @@ export const totalsSchema = titledRecord("Totals", {
   },
 });
 
-const totals: Read = {
+const totals = defineIndexRead({
   path: "/totals",
   operationId: "getTotals",
   summary: "Totals",
@@ -144,16 +133,13 @@ const totals: Read = {
   recentOnly: true,
   responseSchema: totalsSchema,
   notFoundMessage: null,
-  plan: ({ asOf, values }): ReadPlan => {
-    const interval = readInterval(values);
-    // Rows of earlier blocks have no index of their own.
-    return {
-      sql: statement(asOf, interval),
-      cost: asOf === null ? "quick" : "slow",
-      assemble: (rows) => assemble(rows, interval),
-    };
-  },
-};
+  // Rows of earlier blocks have no index of their own.
+  plan: ({ asOf, values: { interval = "day" } }) => ({
+    sql: statement(asOf, interval),
+    cost: asOf === null ? "quick" : "slow",
+    assemble: (rows) => assemble(rows, interval),
+  }),
+});
 
 function headStatement(asOf: AsOf): SqlText {
   const block = asOf === null ? sql`h.block_number` : sql`${asOf.block.toString()}::bigint`;
@@ -178,7 +164,7 @@ export const headSchema = titledRecord("Head", {
   start_block: BLOCK,
 });
 
-const getHead: Read = {
+const getHead = defineIndexRead({
   path: "/head",
   operationId: "getHead",
   summary: "Position of the index",
@@ -190,7 +176,7 @@ const getHead: Read = {
   responseSchema: headSchema,
   notFoundMessage: null,
   plan: ({ asOf }) => ({ sql: headStatement(asOf), cost: "quick", assemble: toFirstRecord }),
-};
+});
 
 export const totalReads = [totals];
 export const headReads = [getHead];

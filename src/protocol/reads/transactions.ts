@@ -1,10 +1,10 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
 import type { Hex } from "../../lib/hex.ts";
 import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
-import { closedObject, listOf, titledRecord } from "../../schema/json-schema.ts";
+import { closedObject, listOf, type TypeOf, titledRecord } from "../../schema/json-schema.ts";
 import { plainBytesSql } from "../../schema/packed-log.ts";
-import { hashParameter, requireText } from "../../schema/parameter.ts";
-import { type AsOf, type Read, toRecords } from "../../schema/reads/read.ts";
+import { hashParameter, pathParameter } from "../../schema/parameter.ts";
+import { type AsOf, defineIndexRead, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
@@ -58,21 +58,18 @@ export const explanationSchema = titledRecord("Explanation", {
   ),
 });
 
-const explainTransaction: Read = {
+const explainTransaction = defineIndexRead({
   path: "/tx/:hash/explain",
   operationId: "explainTransaction",
   summary: "Explain a transaction",
   description:
     "Every event of the protocol in the transaction, in log order, each decoded and in one sentence.",
   tag: "Transactions",
-  parameters: [
-    { name: "hash", in: "path", required: true, kind: hashParameter, description: "Transaction hash." },
-  ],
+  parameters: [pathParameter("hash", hashParameter, "Transaction hash.")],
   provenance: false,
   responseSchema: explanationSchema,
   notFoundMessage: "No indexed transaction has this hash.",
-  plan({ values, asOf }) {
-    const hash = requireText(values, "hash") as Hex;
+  plan({ values: { hash }, asOf }) {
     return {
       sql: statement(hash, asOf),
       // Uses an index; the gas of a transaction bounds its number of logs.
@@ -86,16 +83,9 @@ const explainTransaction: Read = {
       },
     };
   },
-};
+});
 
 export const transactionReads = [explainTransaction];
-
-type TransactionExplanation = {
-  readonly tx_hash: Hex;
-  readonly block_number: string;
-  readonly summary: string;
-  readonly events: readonly ExplainedEvent[];
-};
 
 // The size of an explanation without its events: the hash, the block, and the frame of the summary.
 const FRAME_BYTES = 1_024;
@@ -109,7 +99,7 @@ export function explainLogs(
   logs: readonly ChainLog[],
   decoder: LogDecoder,
   logCount = logs.length,
-): TransactionExplanation | null {
+): TypeOf<typeof explanationSchema> | null {
   const events: ExplainedEvent[] = [];
   let bytes = FRAME_BYTES;
   let explainedCount = 0;

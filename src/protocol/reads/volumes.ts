@@ -1,28 +1,27 @@
 // Reads: GET /analytics/volumes, settled volume, fees and receipts of each token by hour or day.
 import { Fault } from "../../lib/fault.ts";
 import { address } from "../../schema/column.ts";
-import { closedObject, eachKey, nullable, titledRecord } from "../../schema/json-schema.ts";
+import { closedObject, eachKey, nullable, type TypeOf, titledRecord } from "../../schema/json-schema.ts";
 import {
   addressParameter,
   integerEnumParameter,
-  type Parameter,
-  type ParameterKind,
+  queryParameter,
   uintParameter,
+  type ValuesOf,
 } from "../../schema/parameter.ts";
 import {
   type AsOf,
-  type Read,
+  defineIndexRead,
   type ReadInput,
   type ResultRows,
-  readHiddenColumn,
   toFirstRecord,
 } from "../../schema/reads/read.ts";
 import { isValidAt, timeAt } from "../../schema/reads/record.ts";
-import { joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
+import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
 import { volumeSeries } from "../domains/commerce-totals.ts";
-import { packRows, selectLargest, unpackRows } from "./packed-rows.ts";
-import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter, readInterval } from "./totals.ts";
+import { packRows, selectLargest, unpackRecords } from "./packed-rows.ts";
+import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter } from "./totals.ts";
 
 // Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the tokens with the most receipts.
 const INTERVALS_MAX = 400;
@@ -32,24 +31,23 @@ const TIME_MAX = 2n ** 40n;
 const VOLUME = listValueColumns(volumeSeries);
 
 /** The parameters that narrow the receipts, and the dimension of their rows. */
-const DIMENSIONS: Readonly<Record<string, string>> = {
-  merchant_id: "merchant",
-  payment_rail: "rail",
-  facilitator: "facilitator",
-};
+const DIMENSIONS = [
+  ["merchant_id", "merchant"],
+  ["payment_rail", "rail"],
+  ["facilitator", "facilitator"],
+] as const;
 
+type Query = ValuesOf<typeof parameters>;
 type Subject = { readonly dimension: string; readonly value: string };
 
-function readSubject(values: ReadInput["values"]): Subject | null {
-  const given = Object.entries(DIMENSIONS).flatMap(([name, dimension]) => {
+function readSubject(values: Query): Subject | null {
+  const given = DIMENSIONS.flatMap(([name, dimension]) => {
     const value = values[name];
-    return value === undefined ? [] : [{ dimension, value: String(value) }];
+    return value === undefined ? [] : [{ dimension, value }];
   });
   if (given.length > 1) {
-    throw new Fault(
-      "INPUT_INVALID",
-      `Only one of ${Object.keys(DIMENSIONS).join(", ")} can be given at a time.`,
-    );
+    const names = DIMENSIONS.map(([name]) => name).join(", ");
+    throw new Fault("INPUT_INVALID", `Only one of ${names} can be given at a time.`);
   }
   // No rows are kept for it, and empty volumes would deny the receipts that there are.
   if (values.facilitator === ZERO_ADDRESS) {
@@ -62,11 +60,11 @@ function readSubject(values: ReadInput["values"]): Subject | null {
 }
 
 /** The first and last interval, as expressions over the time of the block `now.time`. */
-function readRange(values: ReadInput["values"], interval: Interval): { first: SqlText; last: SqlText } {
+function readRange(values: Query, interval: Interval): { first: SqlText; last: SqlText } {
   const { hours, count } = INTERVALS[interval];
   const seconds = BigInt(hours) * 3_600n;
-  const startOf = (value: SqlValue | undefined) =>
-    value === undefined ? null : (BigInt(String(value)) / seconds) * seconds;
+  const startOf = (value: string | undefined) =>
+    value === undefined ? null : (BigInt(value) / seconds) * seconds;
   const [from, to] = [startOf(values.from), startOf(values.to)];
   if (from !== null && to !== null) checkRange(from, to, seconds);
   const time = (value: bigint) => sql`${rawSql(String(value))}::bigint`;
@@ -88,7 +86,7 @@ function checkRange(from: bigint, to: bigint, seconds: bigint): void {
 }
 
 /** The given token, or those with the most receipts, of the merchant or else of all: units of tokens do not compare. */
-function selectTokens(token: SqlValue | undefined, subject: Subject | null, asOf: AsOf): SqlText {
+function selectTokens(token: string | undefined, subject: Subject | null, asOf: AsOf): SqlText {
   if (token !== undefined) return sql`select stored_hex((null::token_volumes).token, ${token}) as token`;
   const ranked = { by: "receipts", key: ["token"], limit: TOKENS_MAX };
   if (subject?.dimension !== "merchant") return selectLargest({ ...ranked, table: "token_volumes" }, asOf);
@@ -103,7 +101,7 @@ function selectTokens(token: SqlValue | undefined, subject: Subject | null, asOf
   );
 }
 
-function statement({ asOf, values }: ReadInput, interval: Interval): SqlText {
+function statement({ asOf, values }: ReadInput<Query>, interval: Interval): SqlText {
   const subject = readSubject(values);
   const { first, last } = readRange(values, interval);
   // Volumes of all receipts are the sum over the payment rails.
@@ -118,27 +116,20 @@ function statement({ asOf, values }: ReadInput, interval: Interval): SqlText {
     sql`from (${selectTokens(values.token, subject, asOf)}) t cross join lateral (${series}) s`,
     "s.start, t.token",
   );
-  return sql`select range.first as _first, range.last as _last, ${packed} as volumes
+  return sql`select range.first, range.last, ${packed} as volumes
     from (select ${joinSql([sql`${first} as first`, sql`${last} as last`], ", ")} from (select ${timeAt(asOf)} as time) now) range`;
 }
 
-function assemble(rows: ResultRows, interval: Interval): unknown {
-  const record = toFirstRecord(rows);
-  if (!record) return null;
-  const volumes = unpackRows(record.volumes).map(([start, token, ...cells]) => ({
-    start,
-    token,
-    ...Object.fromEntries(VOLUME.map((column, index) => [column, cells[index]])),
-  }));
-  const [from = null, to = null] = ["_first", "_last"].map((name) => readHiddenColumn(rows, 0, name) ?? null);
-  // Only the statement knows the time of the block, at which the intervals end.
-  if (from !== null && to !== null && BigInt(String(from)) > BigInt(String(to)))
-    throw new Fault("INPUT_INVALID", "from must not be later than the time of the block.");
-  return { interval, from, to, volumes };
-}
+type VolumesRow = Readonly<Record<"first" | "last" | "volumes", string | null>>;
 
-function optional(name: string, kind: ParameterKind<SqlValue>, description: string): Parameter {
-  return { name, in: "query", required: false, kind, description };
+function assemble(rows: ResultRows, interval: Interval): TypeOf<typeof volumesSchema> | null {
+  const record = toFirstRecord<VolumesRow>(rows);
+  if (!record) return null;
+  const { first: from, last: to } = record;
+  // Only the statement knows the time of the block, at which the intervals end.
+  if (from !== null && to !== null && BigInt(from) > BigInt(to))
+    throw new Fault("INPUT_INVALID", "from must not be later than the time of the block.");
+  return { interval, from, to, volumes: unpackRecords(record.volumes, ["start", "token", ...VOLUME]) };
 }
 
 const AMOUNT = { type: "string", pattern: "^[0-9]+$" } as const;
@@ -154,42 +145,43 @@ export const volumesSchema = titledRecord("Volumes", {
   },
 });
 
-export const volumes: Read = {
+const parameters = [
+  intervalParameter,
+  queryParameter("token", addressParameter, "Only this token."),
+  queryParameter("merchant_id", uintParameter(), "Only receipts of this merchant."),
+  queryParameter("payment_rail", integerEnumParameter([0, 1, 2, 3]), "Only receipts of this payment rail."),
+  queryParameter(
+    "facilitator",
+    addressParameter,
+    "Only receipts through this facilitator, which is not the zero address.",
+  ),
+  queryParameter(
+    "from",
+    uintParameter(TIME_MAX),
+    `Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most ${INTERVALS_MAX} intervals.`,
+    "1767225600",
+  ),
+  queryParameter(
+    "to",
+    uintParameter(TIME_MAX),
+    "Unix seconds within the last interval; by default the time of the block.",
+    "1767312000",
+  ),
+] as const;
+
+export const volumes = defineIndexRead({
   path: "/analytics/volumes",
   operationId: "getVolumes",
   summary: "Settled volumes over time",
   description: `Receipts, settled volume and protocol fees of each token by hour or day, in UTC, for all receipts or those of a merchant, payment rail or facilitator. An interval without receipts has no element. Without token, the ${TOKENS_MAX} with the most receipts, because amounts of different tokens do not compare. Available from the finalized block on.`,
   tag: "Commerce",
-  parameters: [
-    intervalParameter,
-    optional("token", addressParameter, "Only this token."),
-    optional("merchant_id", uintParameter(), "Only receipts of this merchant."),
-    optional("payment_rail", integerEnumParameter([0, 1, 2, 3]), "Only receipts of this payment rail."),
-    optional(
-      "facilitator",
-      addressParameter,
-      "Only receipts through this facilitator, which is not the zero address.",
-    ),
-    {
-      ...optional("from", uintParameter(TIME_MAX), "Unix seconds within the first interval."),
-      description: `Unix seconds within the first interval; by default the 30th day or 48th hour before the end. At most ${INTERVALS_MAX} intervals.`,
-      example: "1767225600",
-    },
-    {
-      ...optional(
-        "to",
-        uintParameter(TIME_MAX),
-        "Unix seconds within the last interval; by default the time of the block.",
-      ),
-      example: "1767312000",
-    },
-  ],
+  parameters,
   provenance: false,
   recentOnly: true,
   responseSchema: volumesSchema,
   notFoundMessage: null,
   plan: (input) => {
-    const interval = readInterval(input.values);
+    const { interval = "day" } = input.values;
     return {
       sql: statement(input, interval),
       // At an earlier block, the statement reads every row that has changed since.
@@ -197,4 +189,4 @@ export const volumes: Read = {
       assemble: (rows) => assemble(rows, interval),
     };
   },
-};
+});

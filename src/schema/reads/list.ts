@@ -1,7 +1,14 @@
 // Lists: records in pages, by offset or by cursor, narrowed by filters.
 
 import type { JsonSchema } from "../json-schema.ts";
-import { type OperationTexts, type Parameter, type ParameterKind, textsOf } from "../parameter.ts";
+import {
+  type OperationTexts,
+  type Parameter,
+  type ParameterKind,
+  type ParameterValues,
+  textsOf,
+  type ValuesOf,
+} from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
 import { formatAtBlock } from "./at-block.ts";
@@ -14,7 +21,16 @@ import {
   readPageInput,
   type SortOrder,
 } from "./pagination.ts";
-import type { AsOf, Read, ReadCost, ReadInput, ReadPlan, ResultRow, ResultRows } from "./read.ts";
+import {
+  type AsOf,
+  defineIndexRead,
+  type Read,
+  type ReadCost,
+  type ReadInput,
+  type ReadPlan,
+  type ResultRow,
+  type ResultRows,
+} from "./read.ts";
 import {
   describeColumns,
   equalsColumn,
@@ -115,7 +131,8 @@ export function defineList(path: string, shape: RecordShape, options: ListOption
   );
   const ordering = order.keys.map(({ sql: expression }) => `${expression} ${order.direction}`).join(", ");
   const selectPage = createPageSelector(shape, { ordering, keys });
-  return {
+  const { itemSchema = recordJsonSchema(shape), extraFieldSchemas = {} } = options;
+  return defineIndexRead({
     ...textsOf(options),
     path,
     parameters: [
@@ -125,10 +142,10 @@ export function defineList(path: string, shape: RecordShape, options: ListOption
     ],
     provenance: true,
     requirements: shape.requirements !== undefined,
-    responseSchema: pageSchema(key, options.itemSchema ?? recordJsonSchema(shape), options.extraFieldSchemas),
+    responseSchema: pageSchema(key, itemSchema, extraFieldSchemas),
     notFoundMessage: null,
     plan: (input) => planList(input, shape, options, selectPage),
-  };
+  });
 }
 
 function describeFilters(location: Parameter["in"], filters: Filters): Parameter[] {
@@ -142,7 +159,7 @@ function describeFilters(location: Parameter["in"], filters: Filters): Parameter
 }
 
 function planList(
-  input: ReadInput,
+  input: ReadInput<ParameterValues & ValuesOf<typeof pageParameters>>,
   shape: RecordShape,
   options: ListOptions,
   selectPage: SelectPage,

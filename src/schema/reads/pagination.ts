@@ -1,10 +1,10 @@
 // Pages of a list: the parameters limit, offset and cursor, and the response body with its pagination.
 
 import { Fault } from "../../lib/fault.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import { type Parameter, queryParameter } from "../parameter.ts";
+import { closedObject, eachKey, type JsonSchema, type Schema, schemaOf } from "../json-schema.ts";
+import { queryParameter, type ValuesOf } from "../parameter.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../sql.ts";
-import { type ReadInput, type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
+import { type ResultRow, type ResultRows, readHiddenColumn, toRecords } from "./read.ts";
 import { PAGE_BYTES_MAX } from "./record.ts";
 
 /** The expressions a list is sorted by; together they are unique. All ascend or all descend. */
@@ -28,7 +28,7 @@ const offsetKind = {
 };
 const cursorKind = { json: { type: "string" }, parse: parseCursor };
 
-export const pageParameters: readonly Parameter[] = [
+export const pageParameters = [
   queryParameter(
     "limit",
     limitKind,
@@ -42,22 +42,12 @@ export const pageParameters: readonly Parameter[] = [
     0,
   ),
   queryParameter("cursor", cursorKind, "next_cursor of the previous page, with the same filters."),
-];
+] as const;
 
-type PageInput = {
-  readonly limit: number;
-  /** Decimal digits. */
-  readonly offset: string;
-  readonly cursor: readonly string[] | null;
-};
-
-// The casts hold because these parameters are parsed by the kinds above.
-export function readPageInput({ limit, offset, cursor }: ReadInput["values"]): PageInput {
-  return {
-    limit: (limit as number | undefined) ?? LIMIT_DEFAULT,
-    offset: (offset as string | undefined) ?? "0",
-    cursor: (cursor as readonly string[] | undefined) ?? null,
-  };
+/** The offset is decimal digits. */
+export function readPageInput(values: ValuesOf<typeof pageParameters>) {
+  const { limit = LIMIT_DEFAULT, offset = "0", cursor = null } = values;
+  return { limit, offset, cursor };
 }
 
 /** The condition that a row comes after the cursor. */
@@ -184,23 +174,15 @@ function parseOffset(text: string): string {
 export function pageSchema(
   key: string,
   itemSchema: JsonSchema,
-  extraFieldSchemas: Readonly<Record<string, JsonSchema>> = {},
-): JsonSchema {
-  const pagination = {
-    type: "object",
-    properties: {
-      limit: { type: "integer" },
-      offset: { type: "integer" },
-      count: { type: "integer" },
-      next_cursor: { type: "string" },
-    },
-    required: ["limit", "offset", "count"],
-    additionalProperties: false,
-  };
-  return {
+  extraFieldSchemas: Readonly<Record<string, JsonSchema>>,
+): Schema<unknown> {
+  const pagination = closedObject(eachKey(["limit", "offset", "count"], { type: "integer" }), {
+    next_cursor: { type: "string" },
+  });
+  return schemaOf({
     type: "object",
     properties: { ...extraFieldSchemas, [key]: { type: "array", items: itemSchema }, pagination },
     required: [...Object.keys(extraFieldSchemas), key, "pagination"],
     additionalProperties: false,
-  };
+  });
 }

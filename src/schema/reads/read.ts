@@ -1,8 +1,8 @@
 // A read of the index: a path, its parameters, one statement, and how its rows become the response body.
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment } from "../../lib/moment.ts";
-import type { JsonSchema } from "../json-schema.ts";
-import type { Operation, ParameterValues } from "../parameter.ts";
+import type { JsonSchema, Schema } from "../json-schema.ts";
+import type { Operation, Parameter, ParameterValues, ValuesOf } from "../parameter.ts";
 import type { WritableTable } from "../record-store.ts";
 import type { SqlText } from "../sql.ts";
 
@@ -110,9 +110,9 @@ export type AtBlock = {
 /** The block to read at; null is the latest indexed one. */
 export type AsOf = AtBlock | null;
 
-export type ReadInput = {
+export type ReadInput<Values = ParameterValues> = {
   /** Parsed parameters by name; absent parameters have no key. */
-  readonly values: ParameterValues;
+  readonly values: Values;
   readonly asOf: AsOf;
   /** Whether the block was found by a time, which may lead to another one on the next page: cursors then name it. */
   readonly isDated?: boolean;
@@ -128,11 +128,11 @@ export type ReadInput = {
  */
 export type ReadCost = "quick" | "slow";
 
-export type ReadPlan = {
+export type ReadPlan<Body = unknown> = {
   readonly sql: SqlText;
   readonly cost: ReadCost;
   /** The body; null responds 404. */
-  readonly assemble: (rows: ResultRows) => unknown;
+  readonly assemble: (rows: ResultRows) => Body | null;
   /** The same with as many records as fit into the bytes, at least one; absent if nothing can be left out. */
   readonly assembleWithin?: (rows: ResultRows, bytesMax: number) => unknown;
 };
@@ -155,6 +155,18 @@ export type Read = Operation & {
   readonly notFoundMessage: string | null;
   readonly plan: (input: ReadInput) => ReadPlan;
 };
+
+/** A read whose plan gets values with the types of its parameters, and makes the body that its schema describes. */
+export function defineIndexRead<const Parameters extends readonly Parameter[], Body>(
+  declared: Omit<Read, "parameters" | "responseSchema" | "plan"> & {
+    readonly parameters: Parameters;
+    readonly responseSchema: Schema<Body>;
+    readonly plan: (input: ReadInput<ValuesOf<Parameters>>) => ReadPlan<Body>;
+  },
+): Read {
+  // The router has parsed each value by its kind.
+  return declared as unknown as Read;
+}
 
 /** The names that `include` takes. */
 export function includableParts({ provenance, requirements = false }: Read): readonly string[] {
