@@ -30,7 +30,7 @@ export async function startDeployedChain(): Promise<DeployedChain> {
   try {
     const { request } = chain;
     const deployment = await deploy({ request, owner: chain.accounts.owner });
-    const timeline = await scriptedTimeline(request, { start: START });
+    const timeline = await scriptedTimeline(request, START);
     return { chain, deployment, world: await openWorld({ request, deployment, timeline }) };
   } catch (error) {
     await chain.stop();

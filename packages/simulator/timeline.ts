@@ -20,37 +20,30 @@ export type Timeline = {
   end(): Promise<void>;
 };
 
-export type ScriptedOptions = {
-  /** Timestamp of the first block, after that of the head. */
-  readonly start: bigint;
-  readonly secondsPerBlock?: bigint;
-};
-
 /** Far more blocks than one batch fills: a transaction not included by then never will be. */
 const BLOCKS_PER_BATCH_MAX = 20;
 
 /** The block time of the networks that the protocol targets. */
 const SECONDS_PER_BLOCK = 2n;
 
-/** Takes over mining on an in-process chain: blocks, their transactions and timestamps never depend on the wall clock. */
-export async function scriptedTimeline(
-  request: RpcRequestFunction,
-  options: ScriptedOptions,
-): Promise<Timeline> {
-  const { secondsPerBlock = SECONDS_PER_BLOCK } = options;
+/**
+ * Takes over mining on an in-process chain: blocks, their transactions and timestamps never depend on the wall clock.
+ * `start` is the timestamp of the first block, after that of the head.
+ */
+export async function scriptedTimeline(request: RpcRequestFunction, start: bigint): Promise<Timeline> {
   const head = (await request("eth_getBlockByNumber", ["latest", false])) as { timestamp: Hex };
-  if (options.start <= BigInt(head.timestamp)) {
+  if (start <= BigInt(head.timestamp)) {
     throw new RangeError(
-      `The timeline starts at ${options.start}, but the chain is already at ${BigInt(head.timestamp)}`,
+      `The timeline starts at ${start}, but the chain is already at ${BigInt(head.timestamp)}`,
     );
   }
   const wasAutomatic = (await request("hardhat_getAutomine")) === true;
   await request("evm_setAutomine", [false]);
 
-  let next = options.start;
+  let next = start;
   const mine = async (): Promise<void> => {
     await request("evm_mine", [`0x${next.toString(16)}`]);
-    next += secondsPerBlock;
+    next += SECONDS_PER_BLOCK;
   };
   return {
     now: async () => next,

@@ -131,7 +131,7 @@ describe("a scripted world", () => {
   it("starts after the head, and gives mining back at the end", async () => {
     const { chain, world } = await stage();
     const { timestamp } = await head(chain);
-    await expect(scriptedTimeline(chain.request, { start: timestamp })).rejects.toThrow(/already at/);
+    await expect(scriptedTimeline(chain.request, timestamp)).rejects.toThrow(/already at/);
     expect(await chain.request("hardhat_getAutomine")).toBe(false);
     await world.timeline.end();
     expect(await chain.request("hardhat_getAutomine")).toBe(true);

@@ -84,7 +84,7 @@ export async function openApiStage(seed: number, options: { finalityDepth: numbe
   });
   const { request } = chain;
   const deployment = await deploy({ request, owner: chain.accounts.owner });
-  const timeline = await scriptedTimeline(request, { start: START });
+  const timeline = await scriptedTimeline(request, START);
   const world = await openWorld({ request, deployment, timeline, seed });
   const index = await startTestIndex({
     urls: [chain.rpcUrl, chain.wsUrl],

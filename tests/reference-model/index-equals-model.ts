@@ -37,7 +37,7 @@ export async function setStage(seed: number, steps = STEPS): Promise<Stage> {
   onTestFinished(() => chain.stop());
   const { request } = chain;
   const deployment = await deploy({ request, owner: chain.accounts.owner });
-  const timeline = await scriptedTimeline(request, { start: GENESIS + 3_600n });
+  const timeline = await scriptedTimeline(request, GENESIS + 3_600n);
   const world = await openWorld({ request, deployment, timeline });
   return { chain, deployment, play: async () => void (await runSimulator({ world, seed, steps })) };
 }

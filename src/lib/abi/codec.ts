@@ -36,11 +36,8 @@ type ParametersCodec = {
   decode(data: Hex): readonly unknown[];
 };
 
-export function createParametersCodec(
-  parameters: readonly AbiParameter[],
-  text: TextDecoding = "utf8",
-): ParametersCodec {
-  const sequence = compileSequence(parameters.map((parameter) => compileParameter(parameter, text)));
+export function createParametersCodec(parameters: readonly AbiParameter[]): ParametersCodec {
+  const sequence = compileSequence(parameters.map((parameter) => compileParameter(parameter, "utf8")));
   return {
     encode: (values) => `0x${sequence.encode(values)}`,
     decode: (data) => sequence.decode(data, HEX_PREFIX_LENGTH),
