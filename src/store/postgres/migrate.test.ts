@@ -91,17 +91,36 @@ describe("migrate", () => {
     expect(await migrate(await schema("sibling"), MIGRATIONS, log)).toBe(3);
   });
 
+  const NEW = { version: 4, name: "new", sql: "SELECT 1", sqlIfNew: "DELETE FROM agents" };
+
   it("runs what is for new schemas only if no other version has migrated the schema before", async () => {
-    const list = [
-      ...MIGRATIONS,
-      { version: 4, name: "new", sql: "SELECT 1", sqlIfNew: "DELETE FROM agents" },
-    ];
+    const list = [...MIGRATIONS, NEW];
     const [made, upgraded] = [await schema("made"), await schema("upgraded")];
     await migrate(made, list, log);
     await migrate(upgraded, MIGRATIONS, log);
     await migrate(upgraded, list, log);
     const counts = [made, upgraded].map(async (each) => (await each.query("SELECT id FROM agents")).count);
     expect(await Promise.all(counts)).toEqual([0, 1]);
+  });
+
+  it("leaves a schema new if the process that makes it dies before the last migration", async () => {
+    const database = await schema("cut");
+    const sql = "SELECT pg_terminate_backend(pg_backend_pid())";
+    const cut = [...MIGRATIONS, { ...NEW, sql }];
+    await expect(migrate(database, cut, log)).rejects.toThrow();
+    expect(await migrate(database, [...MIGRATIONS, NEW], log)).toBe(4);
+    expect((await database.query("SELECT id FROM agents")).count).toBe(0);
+  });
+
+  it("builds in a new schema the indexes that it would build concurrently in others", async () => {
+    const database = await schema("indexed");
+    const sql = "create index concurrently agents_by_id on agents (id)";
+    const index = { version: 4, name: "by id", concurrentIndex: "agents_by_id", sql };
+    expect(await migrate(database, [...MIGRATIONS, index], log)).toBe(4);
+    const found = await database.query(
+      "SELECT indisvalid FROM pg_index WHERE indexrelid = 'agents_by_id'::regclass",
+    );
+    expect(found.rows).toEqual([{ indisvalid: true }]);
   });
 
   it("applies migrations in exactly one of several processes that start together", async () => {
@@ -114,6 +133,7 @@ describe("migrate", () => {
 
   it("rolls back a failing migration and keeps those before it", async () => {
     const database = await schema("failing");
+    await migrate(database, MIGRATIONS.slice(0, 1), log);
     const wrong = { version: 2, name: "wrong", sql: "CREATE TABLE half (id integer); SELECT 1 / 0" };
     await expect(migrate(database, [...MIGRATIONS.slice(0, 1), wrong], log)).rejects.toMatchObject({
       code: "22012",

@@ -16,7 +16,7 @@ export type Migration = {
    * The migration does nothing else.
    */
   readonly concurrentIndex?: string;
-  /** Runs after `sql` in a schema that has had no other version: no process of an earlier one can read it. */
+  /** Runs after `sql` if this version makes the schema: then no process of an earlier one reads it. */
   readonly sqlIfNew?: string;
   /**
    * Set when comments changed after release: databases hold `checksum`, the sha256 of the released text. It stays
@@ -57,17 +57,18 @@ export async function migrate(
       ),
     );
     const todo = findPending(await readApplied(database), migrations);
+    const commit = (work: (session: Session) => Promise<void>) =>
+      runWithLockTimeout(lock, work, { statementTimeoutMs: STATEMENT_MS_MAX, attemptsMax: ATTEMPTS_MAX });
+    if (todo.length === migrations.length) {
+      logMigrations(log, todo);
+      // One transaction: a schema that a killed process left half made would later count as one of another version.
+      await commit((session) => makeSchema(session, todo));
+      return todo.length;
+    }
     for (const migration of todo) {
-      log.info(
-        { component: "store", event: "migrating", version: migration.version, migration: migration.name },
-        "Migrating the database",
-      );
+      logMigrations(log, [migration]);
       if (migration.concurrentIndex !== undefined) await buildIndex(database, migration);
-      const isNew = todo.length === migrations.length;
-      await runWithLockTimeout(lock, (session) => apply(session, migration, isNew), {
-        statementTimeoutMs: STATEMENT_MS_MAX,
-        attemptsMax: ATTEMPTS_MAX,
-      });
+      await commit((session) => apply(session, migration));
     }
     return todo.length;
   } finally {
@@ -88,10 +89,25 @@ async function buildIndex(database: Database, { concurrentIndex, sql }: Migratio
   }
 }
 
-async function apply(session: Session, migration: Migration, isNew: boolean): Promise<void> {
-  const { version, name, sql, sqlIfNew, concurrentIndex } = migration;
+function logMigrations(log: Log, migrations: readonly Migration[]): void {
+  for (const { version, name } of migrations) {
+    log.info({ component: "store", event: "migrating", version, migration: name }, "Migrating the database");
+  }
+}
+
+async function makeSchema(session: Session, migrations: readonly Migration[]): Promise<void> {
+  for (const migration of migrations) {
+    const { sql, sqlIfNew, concurrentIndex } = migration;
+    // A transaction can build no index concurrently, and a new schema has no writers to wait for.
+    if (concurrentIndex !== undefined) await session.query(sql.replace(/ concurrently /i, " "));
+    await apply(session, migration);
+    if (sqlIfNew !== undefined) await session.query(sqlIfNew);
+  }
+}
+
+async function apply(session: Session, migration: Migration): Promise<void> {
+  const { version, name, sql, concurrentIndex } = migration;
   if (concurrentIndex === undefined) await session.query(sql);
-  if (isNew && sqlIfNew !== undefined) await session.query(sqlIfNew);
   await session.query({
     text: "INSERT INTO migrations (version, name, checksum) VALUES ($1, $2, $3)",
     values: [version, name, checksumOf(migration)],
