@@ -113,7 +113,7 @@ describe("the nodes that a run tells to commands", () => {
     "https://node.test/?key=1",
     "https://user:password@node.test",
     "https://node.test/#key",
-  ])("leave out a URL that may hold a key: %s", async (url) => {
+  ])("a run tells commands no URL that may hold a key: %s", async (url) => {
     const environment = { NETWORK: await write("keyed"), RPC_URL: `http://a.test,${url}` };
     const installed = await chooseDeployments({ environment, options: {} });
     expect(listKeylessNodes(installed)).toEqual({ RPC_URL: "http://a.test" });

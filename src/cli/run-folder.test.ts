@@ -149,7 +149,7 @@ describe("a run in another folder", () => {
     expect(findRunFolder(home.environment, "/nowhere")).toBe(dataFolder);
   });
 
-  it("must be chosen if there are two", async () => {
+  it("a command asks which of two runs in other folders it should use", async () => {
     const home = await createHome();
     const folders = [await addRun(home, "one"), await addRun(home, "two")];
     const error = (() => {

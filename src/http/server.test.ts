@@ -116,7 +116,7 @@ describe("metrics", () => {
     expect([own, await statusOf(url, "/metrics")]).toEqual([null, 200]);
   });
 
-  it("say which build runs, and what its process and event loop do, at every service of a process", async () => {
+  it("every service of a process shows its build, and what its process and event loop do", async () => {
     for (const { url } of [await listen(undefined), await listen(undefined)]) {
       const text = await (await fetch(`${url}/metrics`)).text();
       expect(text).toContain(`sextant_build_info{version="${readVersion()}",node="${process.version}"} 1\n`);

@@ -18,7 +18,7 @@ describe("the networks of a client", () => {
 });
 
 describe("counts of clients", () => {
-  it("fill up for a client, its /56 and its /48, and for no other", () => {
+  it("a client fills the counts of its address, its /56 and its /48, and no others", () => {
     const counts = new ClientCounts();
     const open = (client: string) => {
       const full = counts.findFull(client, 2);

@@ -260,13 +260,13 @@ describe("the blocks of a wallet's chains", () => {
         ],
       },
     ],
-  ])("stand next to the data of %s, as the argument block takes them", (_what, body) => {
+  ])("puts the blocks next to the data of %s, as the argument block takes them", (_what, body) => {
     expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({
       block: "base:5,ethereum:7",
     });
   });
 
-  it("stand nowhere if a response does not have them", () => {
+  it("shows no blocks if a response does not have them", () => {
     for (const body of [null, {}, { chains: ["base"] }, { blocks: [] }, { chains: [{ chain: "base" }] }]) {
       expect(noteResult(response, body, { parameters: {}, foreignText: [] })).toEqual({});
     }

@@ -368,7 +368,7 @@ describe("the pages of a list as of an age", () => {
     }
   });
 
-  it("continue at the block of the first page when the age leads to a later one", async () => {
+  it("the next page is as of the block of the first one when the age leads to a later block", async () => {
     const now = vi.spyOn(Date, "now");
     onTestFinished(() => now.mockRestore());
     type Page = {

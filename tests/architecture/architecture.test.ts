@@ -531,6 +531,7 @@ describe("testTitles", () => {
       '  it.each([1])("that says %s has no price", () => {});',
       `  test.each\`a\`(\`with \${a} is cut\`, () => {});`,
       '  it("are up to date", { timeout: 1 }, () => {});',
+      '  it("never fail the page", () => {});',
       "});",
     );
     expect(found).toEqual([
@@ -538,6 +539,7 @@ describe("testTitles", () => {
       `4 ${problem("that says %s has no price", "that")}`,
       `5 ${problem(`with \${a} is cut`, "with")}`,
       `6 ${problem("are up to date", "are")}`,
+      `7 ${problem("never fail the page", "never fail")}`,
     ]);
   });
 
@@ -555,6 +557,7 @@ describe("testTitles", () => {
   it.each([
     'it("rejects a quote of another chain", () => {});',
     'it("android opens the link", () => {});',
+    'it("never fails the page", () => {});',
     'it("for-await loops end with the stream", () => {});',
     'describe("of another chain", () => {});',
     'expect(it).to("of");',

@@ -126,6 +126,7 @@ describe("a landing", () => {
 
 describe("this repository", () => {
   const repository = openRepository(".");
+  const reach = openReach(repository);
 
   it("names the module of every command, so that tests reach the commands they start", () => {
     const loads = repository.text("src/cli/commands.ts").match(/load: async/g)?.length ?? 0;
@@ -136,7 +137,6 @@ describe("this repository", () => {
   });
 
   it("reaches the store from a test that kills the indexer, and the explorer from browser tests only", () => {
-    const reach = openReach(repository);
     const chaos = reach.of("tests/indexer/fail-over.chaos.test.ts", { pages: false });
     expect(chaos.has("src/store/index/store.ts")).toBe(true);
     expect(chaos.has("src/explorer/pages.ts")).toBe(false);
@@ -155,7 +155,13 @@ describe("this repository", () => {
     ["tests/cli/process.chaos.test.ts", "src/cli/main.ts"],
   ])("reaches from %s the file %s, which no module imports by its name", (test, file) => {
     expect(repository.has(file)).toBe(true);
-    expect(openReach(repository).of(test, { pages: true }).has(file)).toBe(true);
+    expect(reach.of(test, { pages: true }).has(file)).toBe(true);
+  });
+
+  it("reaches the documents from no test that kills a process, although the published package contains them", () => {
+    const killing = repository.files.filter((file) => suiteOf(file) === "chaos");
+    expect(killing.length).toBeGreaterThan(20);
+    expect(killing.filter((test) => reach.of(test, { pages: false }).has("docs/events.md"))).toEqual([]);
   });
 
   it("names existing tests to run on a stock server, with a reason", () => {

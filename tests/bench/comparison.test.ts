@@ -53,7 +53,7 @@ describe("a comparison", () => {
 });
 
 describe("turns", () => {
-  it("give each version the same share of a steady drift", () => {
+  it("each version gets the same share of a steady drift", () => {
     const placesOf = (name: string) => TURNS.flatMap((turn, at) => (turn === name ? [at] : []));
     const sum = (places: readonly number[]) => places.reduce((total, place) => total + place, 0);
     expect(sum(placesOf("now"))).toBe(sum(placesOf("before")));

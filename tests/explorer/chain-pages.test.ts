@@ -222,7 +222,7 @@ describe("a document", () => {
 });
 
 describe("the names of mentioned records", () => {
-  it("never fail the page that mentions them, except that a reorg makes it read again", async () => {
+  it("a name that cannot be read fails no page that mentions it, and a reorg makes the page read again", async () => {
     const findRecord = vi.spyOn(ApiReader.prototype, "findRecord");
     onTestFinished(() => findRecord.mockRestore());
     findRecord.mockRejectedValue(new Fault("TIMED_OUT", "The names took too long."));

@@ -117,14 +117,14 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (_year, connect) => {
     });
   });
 
-  it("may fill in what it does not need with null or an empty text", async () => {
+  it("a tool takes null or an empty text for what a client does not need", async () => {
     sent.length = 0;
     const given = { status: null, owner: "", limit: "5", block: 7 };
     expect((await client.call("find_intents", given)).isError ?? false).toBe(false);
     expect(sent.map(({ url }) => url)).toEqual(["/intents?limit=5&block=7"]);
   });
 
-  it("may call the number of an agent id, as the numbers of all other records", async () => {
+  it("a tool takes the number of an agent as id, as it does for all other records", async () => {
     sent.length = 0;
     for (const given of [{ id: 7 }, { agentId: "7" }, { id: 7, agentId: null }]) {
       expect((await client.call("get_agent", given)).isError ?? false).toBe(false);

@@ -226,7 +226,7 @@ describe("a rejected signature, without a node to ask,", () => {
     expect(payer.signed).toBe(2);
   });
 
-  it("may be sent again, and is delivered when the service takes it after all", async () => {
+  it("is sent again, and delivered when the service takes it after all", async () => {
     deny(WINDOW);
     const sextant = createSextant(options);
     await failTimes(2, () => sextant.getPortfolio(REQUEST));

@@ -110,7 +110,7 @@ describe("an authorization that another account uses", () => {
 });
 
 describe("several processes", () => {
-  it("read unpaid payments less and less often, one process at a time and all in one call", async () => {
+  it("one process at a time reads all unpaid payments in one call, less and less often", async () => {
     const { findSettlement, readAuthorizationStates } = stage.settlements;
     const reads: number[] = [];
     const chain = {

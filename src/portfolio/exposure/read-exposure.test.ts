@@ -746,7 +746,7 @@ describe("claims of third parties", () => {
     }
   };
 
-  it("neither hide a real permission nor make the total partial, however many there are", async () => {
+  it("lists a real permission and a whole total, however many claims third parties make", async () => {
     const [token, , unheld] = tokens as [Hex, Hex, Hex];
     const [thief, old] = [numberedAddress(0xbadbad), KNOWN[1] as Hex];
     for (const one of tokens) for (const spender of [...KNOWN, ...OUTSIDERS]) await approve(one, spender, 0n);

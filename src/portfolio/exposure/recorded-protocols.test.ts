@@ -51,7 +51,7 @@ describe("managers of a Comet", () => {
   const owned = (Number(views.collateral) / 1e18) * (Number(views.collateralPrice) / 1e8);
   const net = owned - (Number(views.borrowed) / 1e6) * (Number(views.basePrice) / 1e8);
 
-  it("can take what the account is worth after its debt, each of them, and together once", async () => {
+  it("counts what the account is worth after its debt for each manager, and once for all together", async () => {
     const { permissions, summary } = await read(moments["with managers"], recorded);
     expect(new Set(permissions.map(({ spender }) => spender))).toEqual(
       new Set([RECORDED_SPENDER, RECORDED_THIEF]),
@@ -80,7 +80,7 @@ describe("delegates in Venus", () => {
     0,
   );
 
-  it("can take what the account is worth after its debt, each of them, and together once", async () => {
+  it("counts what the account is worth after its debt for each delegate, and once for all together", async () => {
     const { permissions, summary } = await read(moments["with delegates"], recorded);
     expect(new Set(permissions.map(({ spender }) => spender))).toEqual(
       new Set([RECORDED_SPENDER, RECORDED_THIEF]),
@@ -111,7 +111,7 @@ describe("operators in Euler", () => {
   const moments = euler.cases;
   const { views } = moments["with operators"];
 
-  it("can take what is in the accounts that they operate, those of sub-accounts after the debt", async () => {
+  it("counts what is in the accounts that operators can take from, those of sub-accounts after the debt", async () => {
     // The wallet's allowances of tokens are another matter.
     const { logs = [] } = openRecordedMoment(moments["with operators"]);
     const ofConnector = { logs: logs.filter(({ address }) => address === connector) };
@@ -154,7 +154,7 @@ describe("limits of Safe's Allowance Module", () => {
     return { limits: permissions.filter(({ kind }) => kind === "module-allowance"), summary };
   };
 
-  it("put at risk what is left of them, and all of them once they have renewed themselves", async () => {
+  it("counts what is left of a limit as at risk, and all of it once it has renewed itself", async () => {
     const spent = await readLimits(moments["spent in part"]);
     const ofToken = { contract: token, spender: delegate.toLowerCase(), via: module };
     // The Safe holds no ether.
@@ -184,7 +184,7 @@ describe("keys of Calibur", () => {
     return [permissions.find(({ kind }) => kind === "delegate"), summary] as const;
   };
 
-  it("take nothing while none is registered, and an unknown part with one", async () => {
+  it("counts nothing as at risk while no key is registered, and an unknown part with one", async () => {
     const none = await readDelegate(calibur.cases["without keys"]);
     expect(none).toMatchObject([{ spender: delegate, valueAtRiskUsd: "0" }, { partial: false }]);
     const one = await readDelegate(calibur.cases["with a key"]);

@@ -77,7 +77,7 @@ describe("the total of what could not be read in full", () => {
 });
 
 describe("owners of a delegated account", () => {
-  it("take everything in the total, unless they are the wallet itself", () => {
+  it("counts everything in the total as at risk, unless the owner is the wallet itself", () => {
     const delegate: LivePermission = { ...direct(0n), kind: "delegate" };
     const owner = (of: Hex): LivePermission => ({
       ...{ ...direct(0n), kind: "owner", spender: of, controlsAll: true },
@@ -272,7 +272,7 @@ describe("the pairs that are read", () => {
     contract: `0x7${(i + 1).toString(16).padStart(39, "0")}` as const,
   }));
 
-  it("come from the most valuable tokens when there are too many, wherever a list has them", () => {
+  it("chooses pairs of the most valuable tokens when there are too many, wherever a list has them", () => {
     const [first, , last] = [held[0], held[1], held.at(-1)];
     const chain = makeChainConfig("base", 8453);
     const prices = new Map([[last?.contract as Hex, ONE]]);
@@ -293,7 +293,7 @@ describe("the pairs that are read", () => {
     expect(ranked[0]).toBe(last);
   });
 
-  it("put known spenders before those of logs, whose number third parties decide also for listed tokens", () => {
+  it("reads known spenders before those of logs, whose number third parties decide also for listed tokens", () => {
     const [own, other] = [held[0]?.contract as Hex, held[1]?.contract as Hex];
     const tokens = new Map([own, other].map((contract) => [contract, token]));
     const chain = { ...makeChainConfig("base", 8453), tokens };

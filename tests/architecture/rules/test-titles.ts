@@ -2,9 +2,15 @@
 import ts from "typescript";
 import { isCode, lineAt, type RepositoryRule, type Violation } from "../repository.ts";
 
-/** Words that continue the title of a describe instead of beginning a statement. */
-const FRAGMENT =
-  /^(of|that|with|without|to|by|from|for|where|when|while|but|and|or|before|after|on|at|as|in|over|below|because|which|whose|are|were|have|do)\b(?!-)/i;
+/** Words that continue the title of a describe instead of beginning a statement: prepositions, and verbs of a plural. */
+const FRAGMENT = new RegExp(
+  `^(?:(?:also|never|neither|no longer|still) )?(${[
+    "of|that|with|without|to|by|from|for|where|when|while|but|and|or|before|after|on|at|as|in|over|below|because|which|whose",
+    "are|were|have|do|can|could|may|must|might|should|will|would",
+    "become|come|continue|count|fail|fill|get|give|go|hide|keep|leave|make|put|read|reject|return|say|show|stand|take",
+  ].join("|")})\\b(?!-)`,
+  "i",
+);
 
 export const testTitles: RepositoryRule = (repository) =>
   repository.files

@@ -389,7 +389,7 @@ describe("a Safe whose proxy runs another singleton", () => {
 });
 
 describe("known modules of a Safe", () => {
-  it("count nothing if they act on the owners' signatures, and their limits if they have them", async () => {
+  it("known modules of a Safe count nothing if they act on its owners' signatures, and their limits if they have them", async () => {
     const singleton = readArtifact(`${SAFE}/Safe.sol/Safe.json`);
     const safe = await deploySafe(singleton);
     await safe.call("setup", [[owner, wallet], 2n, ZERO, "0x", ZERO, ZERO, 0n, ZERO]);

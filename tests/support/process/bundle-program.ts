@@ -9,7 +9,9 @@ const CHECKOUT = fileURLToPath(new URL("../../../", import.meta.url));
 // Below node_modules, so that a bundle finds the packages that stay outside it.
 const CACHE = join(CHECKOUT, "node_modules/.cache/test-programs");
 const BUNDLER = fileURLToPath(new URL("./bundle-program-child.ts", import.meta.url));
-const SOURCES = ["src", "contracts", "packages", "tests", "scripts/server-package"];
+const SOURCES = ["src", "contracts", "packages", "tests"];
+// Not their folder: it also builds the site, and a landing would run every test of a process for a change of a document.
+const BUNDLER_SOURCES = ["scripts/server-package/bundle.ts", "scripts/server-package/package-folder.ts"];
 
 const bundles = new Map<string, string>();
 
@@ -41,6 +43,7 @@ function hashSources(file: string): string {
   const hash = createHash("sha256").update(file);
   hash.update(readFileSync(join(CHECKOUT, "package-lock.json")));
   for (const folder of SOURCES) addFiles(join(CHECKOUT, folder));
+  for (const path of BUNDLER_SOURCES) addFile(join(CHECKOUT, path));
   return hash.digest("hex").slice(0, 32);
 
   function addFiles(folder: string): void {
@@ -49,8 +52,12 @@ function hashSources(file: string): string {
       if (entry.isDirectory() && entry.name !== "node_modules") addFiles(path);
       if (!entry.isFile() || entry.name.endsWith(".test.ts") || !/\.(ts|js|mjs|json)$/.test(entry.name))
         continue;
-      const { size, mtimeMs } = statSync(path);
-      hash.update(`${path} ${size} ${mtimeMs}\n`);
+      addFile(path);
     }
+  }
+
+  function addFile(path: string): void {
+    const { size, mtimeMs } = statSync(path);
+    hash.update(`${path} ${size} ${mtimeMs}\n`);
   }
 }

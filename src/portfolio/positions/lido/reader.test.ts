@@ -124,7 +124,7 @@ describe("NFTs of withdrawals from Lido", () => {
   const stakedEther = Number(slashed.views.waiting[0]) / 1e18;
   const noLogs = { logs: [] };
 
-  it("put at risk what each request pays, for the operator of all and for the approved account of one", async () => {
+  it("counts what each request pays as at risk, for the operator of all and for the approved account of one", async () => {
     const { permissions, summary } = await readRecordedExposure(cases.approved, exposed, noLogs);
     const both = 3_000 * ether + 2_000 * stakedEther;
     expect(permissions).toMatchObject([
@@ -136,7 +136,7 @@ describe("NFTs of withdrawals from Lido", () => {
     expect(summary).toMatchObject({ valueAtRiskUsd: permissions[0]?.valueAtRiskUsd, partial: false });
   });
 
-  it("put nothing at risk after their revocations, which the queue accepted", async () => {
+  it("counts nothing as at risk after revocations that the queue accepted", async () => {
     const { permissions, summary } = await readRecordedExposure(cases["approved, revoked"], exposed);
     expect({ permissions, value: summary.valueAtRiskUsd }).toEqual({ permissions: [], value: "0" });
   });
