@@ -2,16 +2,11 @@
 import { formatFailures, formatFiles } from "./testing/format-runs.ts";
 import { runSuite } from "./testing/run-suite.ts";
 import { SUITES } from "./testing/suites.ts";
-import { recordDurations } from "./testing/test-durations.ts";
+import { readUpdateOption, recordDurations } from "./testing/test-durations.ts";
 
-const UPDATE_DURATIONS = "--update-durations";
-
-const args = process.argv.slice(2);
-const run = await runSuite(
-  "main",
-  args.filter((argument) => argument !== UPDATE_DURATIONS),
-);
-if (args.includes(UPDATE_DURATIONS) && run.failed === 0) recordDurations(run.files);
+const { isUpdate, args } = readUpdateOption(process.argv.slice(2));
+const run = await runSuite("main", args);
+if (isUpdate && run.failed === 0) recordDurations(run.files);
 process.stdout.write(`\n${formatFiles(run.files)}\n`);
 if (run.skipped > 0) process.stdout.write(`${run.skipped} skipped on this machine\n`);
 process.stdout.write(`not run here:\n${formatOthers()}`);

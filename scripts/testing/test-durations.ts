@@ -13,6 +13,8 @@ const SECONDS_MIN = 1;
 // A file that takes longer matters for the order.
 const UNRECORDED_SECONDS_MAX = 5;
 
+const UPDATE_OPTION = "--update-durations";
+
 type Durations = Readonly<Record<string, number>>;
 
 // Together they last until the shared history is made.
@@ -30,6 +32,12 @@ export class LongestFirstSequencer extends BaseSequencer {
     const first = sorted.filter((file) => !pathOf(file).startsWith("tests/")).slice(0, BEFORE_HISTORY_FILES);
     return [...first, ...sorted.filter((file) => !first.includes(file))];
   }
+}
+
+/** Every suite takes it, and vitest does not know it. */
+export function readUpdateOption(given: readonly string[]): { isUpdate: boolean; args: readonly string[] } {
+  const args = given.filter((argument) => argument !== UPDATE_OPTION);
+  return { isUpdate: args.length < given.length, args };
 }
 
 /** Replaces the durations of the files that ran; those of deleted files go. */
