@@ -5,6 +5,7 @@ import { type FaultyNode, planFaults, startFaultyNode } from "../../tests/suppor
 import type { NodeFaultInjection } from "../../tests/support/nodes/node-faults.ts";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { readHeader, readHeaderByHash, readHeaders } from "./headers.ts";
+import { rawCall } from "./rpc/types.ts";
 
 let logs: LogChain;
 const nodes: FaultyNode[] = [];
@@ -43,6 +44,15 @@ describe("a header", () => {
       retry: true,
     });
     await expect(readHeaderByHash(rpc, `0x${"12".repeat(32)}`)).rejects.toMatchObject({ kind: "missing" });
+  });
+
+  it("requests a header again if its time is beyond any date, which no response could show", async () => {
+    const { rpc, node } = await through();
+    const block = (await rpc.request(rawCall("eth_getBlockByNumber", ["0x5", false]))) as object;
+    const withTime = (timestamp: string) => ({ kind: "result" as const, result: { ...block, timestamp } });
+    const lying = await through(withTime("0x7dba8218001"), withTime("0x7dba8218000"));
+    expect((await readHeader(lying.rpc, 5)).timestamp).toBe(8_640_000_000_000);
+    expect([node.requests.length, lying.node.requests.length]).toEqual([1, 2]);
   });
 
   it("requests a header again if the node sends that of another block", async () => {

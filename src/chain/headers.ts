@@ -15,12 +15,22 @@ import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "./rp
 
 type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 
+// The last second that a date of JavaScript has. PostgreSQL has later ones.
+const SECONDS_MAX = 8_640_000_000_000;
+
+/** Every response of the index shows the time of its newest block. */
+function readTime(value: unknown): number {
+  const seconds = readQuantity(value, "the block timestamp");
+  if (seconds > SECONDS_MAX) throw malformedResponse(`the block timestamp ${seconds} is beyond any date`);
+  return seconds;
+}
+
 function parseHeader(block: JsonObject): BlockHeader {
   return {
     number: readQuantity(block.number, "the block number"),
     hash: readHash(block.hash, "the block hash"),
     parentHash: readHash(block.parentHash, "the parent hash"),
-    timestamp: readQuantity(block.timestamp, "the block timestamp"),
+    timestamp: readTime(block.timestamp),
     logsBloom: readBloom(block.logsBloom, "the logs bloom"),
   };
 }
