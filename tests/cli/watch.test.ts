@@ -277,6 +277,11 @@ describe("list events", () => {
         .map(({ id }) => id)
         .reverse(),
     );
+    const some = await list("--limit 110 --json", 80);
+    expect([ids(some.out), some.err]).toEqual([
+      ids(all.out).slice(0, 110),
+      "110 shown, and there are more: --limit N or --all\n",
+    ]);
     const cancelled = await list("--all --json --type IntentCancelled --order asc", null);
     const expected = index.events(30).filter(({ type }) => type === "IntentCancelled");
     expect(ids(cancelled.out)).toEqual(expected.map(({ id }) => id));

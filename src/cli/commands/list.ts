@@ -83,12 +83,11 @@ async function listEvents(
     const done = display.progress(`Reading events: ${shown} so far`);
     const call = { operation, parameters: asked };
     page = (await runRead(sextant, call, { filters, signal: stop }).finally(done)) as EventPage;
-    const taken = page.events.slice(0, max - shown);
-    for (const event of taken) {
+    for (const event of page.events) {
       await print(isJson ? `${toPlainJson(event)}\n` : await formatEvent(event, display, amounts));
     }
-    shown += taken.length;
-    asked = { ...asked, from: page.progress.cursor };
+    shown += page.events.length;
+    asked = { ...asked, from: page.progress.cursor, limit: String(Math.min(max - shown, PAGE_MAX)) };
   } while (page.has_more && shown < max && !stop.aborted);
   if (shown === 0) display.note(display.style("dim", "No event matches."));
   if (page.has_more) display.note(display.style("dim", describeMore(shown)));
