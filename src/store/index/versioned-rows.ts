@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Column } from "../../schema/column.ts";
 import { formatKey, type Row, type Table } from "../../schema/table.ts";
-import { COPY_NULL, encodeCopyLines, escapeCopyText } from "../fast/copy-encoder.ts";
+import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session, StoredRow } from "../postgres/session.ts";
 import type { RowLoader, TableVersions, TouchedKey } from "./row-versions.ts";
@@ -37,7 +37,10 @@ export function buildVersionSteps(
     steps.push({ text, values: [...keyColumns(table, endedVersions), ...ends] });
   }
   const written = currentOnly ? newVersions.filter(({ to }) => to === null) : newVersions;
-  steps.push({ copy: copyRowsSql(table), messages: encodeCopyLines(encodeLines(table, written)) });
+  steps.push({
+    copy: copyRowsSql(table),
+    messages: encodeCopyBinary(describeColumns(table).copyTypes, versionValues(table, written)),
+  });
   return steps;
 }
 
@@ -78,7 +81,7 @@ export function keyColumns(
   });
 }
 
-/** Hex as bytes, escaped for COPY and for an array without quotes alike. */
+/** Hex as bytes, escaped for an array without quotes. */
 function escapeHex(value: unknown): string {
   return `\\\\${(value as string).slice(1)}`;
 }
@@ -95,44 +98,63 @@ function escapeArrayElement(value: string): string {
 
 export function decodeStoredRow(table: Table, stored: StoredRow): Row {
   const row: Record<string, unknown> = {};
-  for (const { name, column } of columnsOf(table)) {
+  const { names, columns } = describeColumns(table);
+  for (const [at, name] of names.entries()) {
     const value = stored[name];
-    row[name] = value === null || value === undefined ? null : column.fromSql(value);
+    row[name] = value === null || value === undefined ? null : columns[at]?.fromSql(value);
   }
   return row;
 }
 
-function* encodeLines(table: Table, versions: TableVersions["newVersions"]): Generator<string> {
-  const columns = columnsOf(table);
-  // One join per row: concatenating value by value would allocate a string for every step.
-  const line: (string | number)[] = new Array(columns.length + 2);
+/** One array for all versions, because the encoder is done with it before the next one. */
+function* versionValues(
+  table: Table,
+  versions: TableVersions["newVersions"],
+): Generator<readonly CopyBinaryValue[]> {
+  const { names } = describeColumns(table);
+  const values: CopyBinaryValue[] = new Array(names.length + VALIDITY.length);
   for (const { row, from, to } of versions) {
-    let at = 0;
-    for (const { name, column } of columns) {
-      const value = row[name];
-      if (value === null || value === undefined) line[at] = COPY_NULL;
-      else if (column.isHex) line[at] = escapeHex(value);
-      else line[at] = column.isEscapeFree ? column.toSql(value) : escapeCopyText(column.toSql(value));
-      at += 1;
-    }
-    line[at] = from;
-    line[at + 1] = to === null ? `${COPY_NULL}\n` : `${to}\n`;
-    yield line.join("\t");
+    for (let at = 0; at < names.length; at += 1)
+      values[at] = (row[names[at] as string] ?? null) as CopyBinaryValue;
+    values[names.length] = from;
+    values[names.length + 1] = to;
+    yield values;
   }
 }
 
-type NamedColumn = { readonly name: string; readonly column: Column<unknown> };
+/** The columns of a table as lists; the types of copied rows include those of their validity. */
+type ColumnLists = {
+  readonly names: readonly string[];
+  readonly columns: readonly Column<unknown>[];
+  readonly copyTypes: readonly CopyBinaryType[];
+};
 
-const columnLists = new WeakMap<Table, readonly NamedColumn[]>();
+const columnLists = new WeakMap<Table, ColumnLists>();
 
-/** The columns of a table as a list, cached. */
-function columnsOf(table: Table): readonly NamedColumn[] {
-  let columns = columnLists.get(table);
-  if (!columns) {
-    columns = Object.entries(table.columns).map(([name, column]) => ({ name, column }));
-    columnLists.set(table, columns);
+function describeColumns(table: Table): ColumnLists {
+  let lists = columnLists.get(table);
+  if (!lists) {
+    const columns = Object.values(table.columns);
+    const copyTypes = [...columns.map(copyTypeOf), "int8" as const, "int8" as const];
+    lists = { names: Object.keys(table.columns), columns, copyTypes };
+    columnLists.set(table, lists);
   }
-  return columns;
+  return lists;
+}
+
+const COPY_TYPES: ReadonlyMap<string, CopyBinaryType> = new Map([
+  ["bigint", "int8"],
+  ["integer", "int4"],
+  ["numeric", "numeric"],
+  ["boolean", "boolean"],
+  ["text", "text"],
+  ["bytea", "bytea"],
+]);
+
+function copyTypeOf(column: Column<unknown>): CopyBinaryType {
+  const type = COPY_TYPES.get(bareType(column));
+  if (!type) throw new Error(`rows with a column of type ${column.sql} cannot be copied`);
+  return type;
 }
 
 /** A version is valid from `valid_from` up to, but not including, `valid_to`; the current one has no end. */
@@ -233,7 +255,7 @@ export function readIndexes({ name: table, indexes, currentIndexes }: Table): Ta
 }
 
 function copyRowsSql(table: Table): string {
-  return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`;
+  return `copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin (format binary)`;
 }
 
 /** The current rows for a list of keys, one array parameter per key column. */
@@ -292,10 +314,12 @@ function keyMatch(table: Table, row: string): string {
   return table.key.map((name) => `${row}.${name} = k.${name}`).join(" and ");
 }
 
-// The bare type: a cast of a parameter needs neither a precision nor a collation.
+// A cast of a parameter needs neither a precision nor a collation.
 export function arrayType(column: Column<unknown>): string {
-  return `${column.sql.replace(/[ (].*$/, "")}[]`;
+  return `${bareType(column)}[]`;
 }
+
+const bareType = ({ sql }: Column<unknown>) => sql.replace(/[ (].*$/, "");
 
 export function requireColumn(table: Table, name: string): Column<unknown> {
   const column = table.columns[name];
