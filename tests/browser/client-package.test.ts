@@ -7,11 +7,16 @@ import { openServiceStage, type ServiceStage } from "../portfolio/service-stage.
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { openBrowser, openPage } from "./browser.ts";
-import { bundleClient } from "./bundle-client.ts";
+import { BUNDLE_MS_MAX, bundleClient } from "./bundle-client.ts";
 
 let api: ReadStage;
 let stage: ServiceStage;
 let browser: Browser;
+let bundle: string;
+// Before the stages: it blocks this process for as long as the compiler runs, and a busy machine takes a minute for it.
+beforeAll(async () => {
+  bundle = await bundleClient();
+}, BUNDLE_MS_MAX);
 beforeAll(async () => {
   [api, stage, browser] = await Promise.all([openReadStage(), openServiceStage(), openBrowser()]);
 }, SHARED_HISTORY_MS_MAX);
@@ -25,7 +30,6 @@ type ClientPage = { readonly page: Page; readonly requested: readonly string[]; 
 
 /** A page that has the client, on an origin of its own. */
 async function openClientPage(): Promise<ClientPage> {
-  const bundle = await bundleClient();
   const requested: string[] = [];
   const site = await startLoopbackServer((request, response) => {
     requested.push(request.url ?? "");

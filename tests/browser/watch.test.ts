@@ -1,11 +1,11 @@
 // The client's package in a real browser, on another origin than the API: watches, and resumes what broke.
 import { type ClientRequest, type RequestListener, request, type ServerResponse } from "node:http";
-import { expect, it, onTestFinished } from "vitest";
+import { beforeAll, expect, it, onTestFinished } from "vitest";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
 import { startTestApi } from "../support/http/test-api.ts";
 import { openBrowser, openPage } from "./browser.ts";
-import { bundleClient } from "./bundle-client.ts";
+import { BUNDLE_MS_MAX, bundleClient } from "./bundle-client.ts";
 
 function page(api: string): string {
   return `<!doctype html><title>watch</title>
@@ -55,8 +55,12 @@ function passOn(target: string, network: Network): RequestListener {
   };
 }
 
+let bundle: string;
+beforeAll(async () => {
+  bundle = await bundleClient();
+}, BUNDLE_MS_MAX);
+
 it("yields events, what a reorg undoes, and goes on after a connection was cut", async () => {
-  const bundle = await bundleClient();
   const index = await EventIndex.open();
   const api = await startTestApi(index.database);
   const network: Network = { isDown: false, open: new Set(), seen: [] };
