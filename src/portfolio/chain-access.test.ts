@@ -291,6 +291,39 @@ describe("transfers", () => {
     expect(await at.transfers({ ...all, side: "from" }, signal)).not.toContainEqual(last);
   });
 
+  it("searches both sides in one request, with the header that proves the range once", async () => {
+    const token = await deployToken();
+    await mint(token, 5n);
+    const { at, node, all } = await pinWithFilter();
+    const before = node.requests.length;
+    const [received, sent] = await Promise.all([
+      at.transfers({ ...all, contract: token }, signal),
+      at.transfers({ ...all, contract: token, side: "from" }, signal),
+    ]);
+    expect([received.length, sent.length]).toEqual([1, 0]);
+    expect(node.requests.slice(before).map((calls) => calls.map(({ method }) => method))).toEqual([
+      ["eth_getLogs", "eth_getBlockByNumber", "eth_getLogs"],
+    ]);
+  });
+
+  it("searches the other side alone if the node fails for one of two", async () => {
+    const topic = wallet.slice(2);
+    const { at } = await pinned((calls) =>
+      calls.some(({ method, params }) => {
+        const { topics = [] } = (params[0] ?? {}) as { readonly topics?: readonly unknown[] };
+        return method === "eth_getLogs" && String(topics[1]).includes(topic);
+      })
+        ? { kind: "status", status: 500 }
+        : null,
+    );
+    const all = { wallet, fromBlock: 0, toBlock: at.block.number } as const;
+    const [received, sent] = await Promise.allSettled([
+      at.transfers({ ...all, side: "to" }, signal),
+      at.transfers({ ...all, side: "from" }, signal),
+    ]);
+    expect([received.status, sent.status]).toEqual(["fulfilled", "rejected"]);
+  });
+
   it("rejects transfers and timestamps above the pinned block", async () => {
     const { at, all } = await pinWithFilter();
     await expect(at.transfers({ ...all, toBlock: at.block.number + 1 }, signal)).rejects.toMatchObject({

@@ -9,7 +9,13 @@ import {
   transfersCall,
 } from "../chain/logs/topic-logs.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
-import { type Rpc, type RpcCall, type RpcResult, unwrapResults } from "../chain/rpc/types.ts";
+import {
+  type Rpc,
+  type RpcCall,
+  type RpcResult,
+  type RpcResults,
+  unwrapResults,
+} from "../chain/rpc/types.ts";
 import { transactionCall } from "../chain/transactions.ts";
 import { decodeWord } from "../lib/abi/return-data.ts";
 import { type Clock, systemClock } from "../lib/clock.ts";
@@ -18,7 +24,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import { readWithCaps } from "./contract-reads/capped-reads.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
-import { joinRequests } from "./joined-requests.ts";
+import { joinRequests, RequestJoiner } from "./joined-requests.ts";
 import { PastBlocks } from "./past-blocks.ts";
 import type {
   ChainConfig,
@@ -33,6 +39,8 @@ import type {
 const READ_GAS_MAX = 10_000_000;
 
 const LOG_ATTEMPTS_MAX = 3;
+// Leaves a search by itself most of its five seconds.
+const JOINED_LOGS_MS_MAX = 1_500;
 
 // Many nodes keep the state of the last blocks only: one more node is tried.
 const EARLIER_ATTEMPTS_MAX = 2;
@@ -146,14 +154,15 @@ function createHistoryReads(
   pinSignal: AbortSignal,
 ): Pick<PinnedChain, "transfers" | "logs" | "timestamps" | "senders"> {
   const joined = joinRequests(rpc, pinSignal);
+  const readLogs = createLogReader(rpc, block, pinSignal);
   return {
     async transfers(filter, signal) {
       requireWithin(block, filter.toBlock);
-      return (await readLogs(rpc, block, transfersCall(filter), signal)).map(toTransferLog);
+      return (await readLogs(transfersCall(filter), signal)).map(toTransferLog);
     },
     logs(filter, signal) {
       requireWithin(block, filter.toBlock);
-      return readLogs(rpc, block, topicLogsCall(filter), signal);
+      return readLogs(topicLogsCall(filter), signal);
     },
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
@@ -191,13 +200,13 @@ async function readEarlier(
   const requests = calls.map(({ to, data, gasMax = READ_GAS_MAX }) =>
     contractCall({ to, data, gasMax, block: number }),
   );
-  const options = { signal, attemptsMax: EARLIER_ATTEMPTS_MAX };
+  const read = async (node: Rpc) => {
+    const [header, ...results] = await node.batch([headerCall(number), ...requests], { signal });
+    const [{ timestamp }] = unwrapResults([header]);
+    return timestamp <= block.timestamp - seconds ? unwrapCalls(results) : null;
+  };
   try {
-    const [header, results] = await Promise.all([
-      rpc.request(headerCall(number), options),
-      rpc.batch(requests, options),
-    ]);
-    return header.timestamp <= block.timestamp - seconds ? unwrapCalls(results) : null;
+    return await rpc.pinned(read, { signal, attemptsMax: EARLIER_ATTEMPTS_MAX });
   } catch (error) {
     signal.throwIfAborted();
     // Nodes word a pruned state in many ways, so that every failure means the same here: the state cannot be had.
@@ -206,34 +215,39 @@ async function readEarlier(
   }
 }
 
-/** Logs are optional: fails early instead of delaying the snapshot. */
-function readLogs<T>(
-  rpc: Rpc,
-  block: PinnedBlock,
-  call: RpcCall<readonly T[]>,
-  signal: AbortSignal,
-): Promise<readonly T[]> {
-  return rpc.pinned((node) => readLogsOf(node, block, call, signal), {
-    signal,
-    attemptsMax: LOG_ATTEMPTS_MAX,
-  });
+/** Searches of the same moment share a request, and the header in it. */
+function createLogReader(rpc: Rpc, block: PinnedBlock, pinSignal: AbortSignal) {
+  // In the same batch it proves that the node has the range: a lagging node would return fewer logs.
+  const header = canonicalHeaderCall(block.number, block.hash);
+  const joiner = new RequestJoiner(rpc, pinSignal, JOINED_LOGS_MS_MAX);
+  return <T>(call: RpcCall<readonly T[]>, signal: AbortSignal): Promise<readonly T[]> => {
+    const calls = [call, header] as const;
+    const interpret = (results: readonly RpcResult[]) => {
+      const [logs] = unwrapResults(results as RpcResults<typeof calls>);
+      return logs;
+    };
+    // Logs are optional: fails early instead of delaying the snapshot.
+    const readAlone = () =>
+      rpc.pinned(async (node) => interpret(await readRange(node, calls, signal)), {
+        signal,
+        attemptsMax: LOG_ATTEMPTS_MAX,
+      });
+    return joiner.read({ calls, interpret, readAlone }, signal);
+  };
 }
 
-async function readLogsOf<T>(
+async function readRange<const Calls extends readonly RpcCall[]>(
   node: Rpc,
-  block: PinnedBlock,
-  call: RpcCall<readonly T[]>,
+  calls: Calls,
   signal: AbortSignal,
-): Promise<readonly T[]> {
-  // The header in the same batch proves that the node has the range: a lagging node would return fewer logs.
-  const results = await node.batch([call, canonicalHeaderCall(block.number, block.hash)], { signal });
-  const [result] = results;
+): Promise<RpcResults<Calls>> {
+  const results = await node.batch(calls, { signal });
+  const [logs] = results as readonly RpcResult[];
   // A slow range and a slow node look the same; a smaller range helps with both.
-  if ("error" in result && result.error.kind === "timeout") {
-    throw new Fault("LOGS_TOO_LARGE", result.error.message, { cause: result.error });
+  if (logs && "error" in logs && logs.error.kind === "timeout") {
+    throw new Fault("LOGS_TOO_LARGE", logs.error.message, { cause: logs.error });
   }
-  const [logs] = unwrapResults(results);
-  return logs;
+  return results;
 }
 
 function toTransferLog({ log, from, to, isErc721, tokenId }: TokenTransfer): TransferLog {

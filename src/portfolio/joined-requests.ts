@@ -3,53 +3,123 @@ import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc, RpcCall, RpcCallOptions, RpcResult, RpcResults } from "../chain/rpc/types.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 
-/** Calls that one reader sends together, and how it gets their results. */
-type Ask = {
+type Results = readonly RpcResult[];
+
+/** Calls that one reader sends together, and how it gets what they lead to. */
+type JoinedRead<T> = {
   readonly calls: readonly RpcCall[];
-  readonly options: RpcCallOptions;
-  resolve(results: readonly RpcResult[] | Promise<readonly RpcResult[]>): void;
+  /** May throw. */
+  interpret(results: Results): T;
+  /** The same with all the attempts that it has by itself. */
+  readAlone(): Promise<T>;
+};
+
+type WaitingRead = {
+  readonly calls: readonly RpcCall[];
+  readonly signal: AbortSignal | undefined;
+  accept(results: Results): void;
+  sendAlone(): void;
 };
 
 /** Half of the time for names of tokens or for activity: a call that hangs must not use up the time of the others. */
 const JOINED_MS_MAX = 1_000;
 
 /**
- * The same client, for the reads of one wallet at one block. A joined batch has one attempt: whatever it leaves without a
- * result, or leaves waiting for too long, is sent by itself then, with all the attempts that it has without this.
- * After a batch that took too long there are no others: a slow or busy node would get every call twice.
- * `signal` ends all requests.
+ * The reads of one wallet at one block that are asked for in the same turn, as one batch with one attempt; equal calls
+ * are sent once. A read that is left without its results, or waits for longer than `msMax`, is sent alone then. After a
+ * batch that took too long there are no others: a slow or busy node would get every call twice. `signal` ends all
+ * requests.
  */
-export function joinRequests(rpc: Rpc, signal: AbortSignal): Rpc {
-  let waiting: Ask[] = [];
-  let isTooSlow = false;
-  const onLate = () => {
-    isTooSlow = true;
-  };
-  const sendWaiting = () => {
-    const asks = waiting.filter(({ options }) => options.signal?.aborted !== true);
-    const joined = isTooSlow || asks.length === 1 ? [] : asks;
-    for (const ask of waiting) if (!joined.includes(ask)) ask.resolve(sendAlone(rpc, ask));
-    waiting = [];
-    if (joined.length > 0) sendJoined(rpc, joined, { signal, onLate });
-  };
-  const ask = (calls: readonly RpcCall[], options: RpcCallOptions) => {
-    const results = new Promise<readonly RpcResult[]>((resolve) => {
+export class RequestJoiner {
+  readonly #rpc: Rpc;
+  readonly #signal: AbortSignal;
+  readonly #msMax: number;
+  #waiting: WaitingRead[] = [];
+  #isTooSlow = false;
+
+  constructor(rpc: Rpc, signal: AbortSignal, msMax: number = JOINED_MS_MAX) {
+    this.#rpc = rpc;
+    this.#signal = signal;
+    this.#msMax = msMax;
+  }
+
+  /** The wait for it ends with a `signal` of its own. */
+  read<T>({ calls, interpret, readAlone }: JoinedRead<T>, signal?: AbortSignal): Promise<T> {
+    const result = new Promise<T>((resolve, reject) => {
       // Readers that got their results in the same response all ask again before the next turn of the event loop.
-      if (waiting.length === 0) setImmediate(sendWaiting);
-      waiting.push({ calls, options, resolve });
+      if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
+      this.#waiting.push({
+        ...{ calls, signal },
+        accept: (results) => {
+          try {
+            resolve(interpret(results));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        sendAlone: () => void readAlone().then(resolve, reject),
+      });
     });
-    return options.signal === undefined || options.signal === signal
-      ? results
-      : untilAborted(results, options.signal);
-  };
+    return signal === undefined || signal === this.#signal ? result : untilAborted(result, signal);
+  }
+
+  #sendWaiting(): void {
+    const reads = this.#waiting.filter(({ signal }) => signal?.aborted !== true);
+    const joined = this.#isTooSlow || reads.length === 1 ? [] : reads;
+    for (const read of this.#waiting) if (!joined.includes(read)) read.sendAlone();
+    this.#waiting = [];
+    if (joined.length > 0) this.#sendJoined(joined);
+  }
+
+  #sendJoined(reads: readonly WaitingRead[]): void {
+    const open = new Set(reads);
+    const late = new AbortController();
+    const finish = () => {
+      clearTimeout(timer);
+      for (const read of open) read.sendAlone();
+      open.clear();
+    };
+    const timer = setTimeout(() => {
+      this.#isTooSlow = true;
+      // It may not even have left the queue for the node.
+      late.abort();
+      finish();
+    }, this.#msMax);
+    const calls = [...new Set(reads.flatMap((read) => read.calls))];
+    const options = { signal: AbortSignal.any([this.#signal, late.signal]) };
+    this.#rpc
+      .pinned((node) => node.batch(calls, options), { ...options, attemptsMax: 1 })
+      .then((results: Results) => {
+        const resultOf = new Map(calls.map((call, index) => [call, results[index]]));
+        for (const read of reads) {
+          const own = read.calls.flatMap((call) => resultOf.get(call) ?? []);
+          if (open.has(read) && own.every(isFinal)) {
+            open.delete(read);
+            read.accept(own);
+          }
+        }
+      })
+      // Each read that is left is sent again, and gets its own error.
+      .then(finish, finish);
+  }
+}
+
+/** The same client, with the requests of each turn joined. */
+export function joinRequests(rpc: Rpc, signal: AbortSignal): Rpc {
+  const joiner = new RequestJoiner(rpc, signal);
+  const read = (calls: readonly RpcCall[], options: RpcCallOptions) =>
+    joiner.read(
+      { calls, interpret: (results) => results, readAlone: () => sendAlone(rpc, calls, options) },
+      options.signal,
+    );
   return {
     async request<T>(call: RpcCall<T>, options: RpcCallOptions = {}) {
-      const [result] = (await ask([call], options)) as readonly [RpcResult<T>];
+      const [result] = (await read([call], options)) as readonly [RpcResult<T>];
       if ("error" in result) throw result.error;
       return result.ok;
     },
     batch: <const Calls extends readonly RpcCall[]>(calls: Calls, options: RpcCallOptions = {}) =>
-      ask(calls, options) as unknown as Promise<RpcResults<Calls>>,
+      read(calls, options) as unknown as Promise<RpcResults<Calls>>,
     pinned: (work, options) => rpc.pinned(work, options),
     providers: () => rpc.providers(),
     close: () => rpc.close(),
@@ -57,7 +127,7 @@ export function joinRequests(rpc: Rpc, signal: AbortSignal): Rpc {
 }
 
 /** As if there were no other reader. */
-async function sendAlone(rpc: Rpc, { calls, options }: Ask): Promise<readonly RpcResult[]> {
+async function sendAlone(rpc: Rpc, calls: readonly RpcCall[], options: RpcCallOptions): Promise<Results> {
   const [only] = calls;
   if (calls.length !== 1 || only === undefined) return rpc.batch(calls, options);
   try {
@@ -66,41 +136,6 @@ async function sendAlone(rpc: Rpc, { calls, options }: Ask): Promise<readonly Rp
     if (error instanceof RpcError) return [{ error }];
     throw error;
   }
-}
-
-type JoinedOptions = { readonly signal: AbortSignal; readonly onLate: () => void };
-
-function sendJoined(rpc: Rpc, asks: readonly Ask[], options: JoinedOptions): void {
-  const open = new Set(asks);
-  const late = new AbortController();
-  const finish = () => {
-    clearTimeout(timer);
-    for (const ask of open) ask.resolve(sendAlone(rpc, ask));
-    open.clear();
-  };
-  const timer = setTimeout(() => {
-    options.onLate();
-    // It may not even have left the queue for the node.
-    late.abort();
-    finish();
-  }, JOINED_MS_MAX);
-  const joined = asks.flatMap(({ calls }) => calls);
-  const signal = AbortSignal.any([options.signal, late.signal]);
-  rpc
-    .pinned((node) => node.batch(joined, { signal }), { signal, attemptsMax: 1 })
-    .then((results: readonly RpcResult[]) => {
-      let start = 0;
-      for (const ask of asks) {
-        const own = results.slice(start, start + ask.calls.length);
-        start += ask.calls.length;
-        if (open.has(ask) && own.every(isFinal)) {
-          open.delete(ask);
-          ask.resolve(own);
-        }
-      }
-    })
-    // Each reader that is left sends its calls again, and gets its own error.
-    .then(finish, finish);
 }
 
 /** A contract has decided. Any other failure may be that of the joined batch: its size, or that of its response. */

@@ -139,7 +139,7 @@ export class FaultyNode {
       }
       return { ...response, result: tamperResult(injection, call, response.result) };
     });
-    if (injection.kind === "member-error") replaceMember(injection, calls, responses);
+    if (injection.kind === "member-error") replaceMembers(injection, calls, responses);
     const changed = tamperEnvelopes(injection.kind, responses);
     return Array.isArray(payload) ? changed : changed[0];
   }
@@ -154,22 +154,19 @@ export class FaultyNode {
   }
 }
 
-/** The error goes to the first query for logs, if there is one. */
-function replaceMember(
+/** The error goes to every query for logs, or to the first member if there is none. */
+function replaceMembers(
   { code, message, data }: Extract<NodeFaultInjection, { code: number }>,
   calls: readonly NodeRpcCall[],
   responses: NodeRpcResponse[],
 ): void {
-  const query = calls.find(({ method }) => method === "eth_getLogs")?.id;
-  const at = Math.max(
-    0,
-    responses.findIndex(({ id }) => id === query),
-  );
-  responses[at] = {
-    jsonrpc: "2.0",
-    id: responses[at]?.id,
-    error: { code, message, ...(data === undefined ? {} : { data }) },
-  };
+  const queries = new Set(calls.filter(({ method }) => method === "eth_getLogs").map(({ id }) => id));
+  for (const [at, { id }] of responses.entries()) {
+    const isReplaced = queries.size === 0 ? at === 0 : queries.has(id);
+    if (!isReplaced) continue;
+    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    responses[at] = { jsonrpc: "2.0", id, error };
+  }
 }
 
 async function forward(

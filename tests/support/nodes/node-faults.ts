@@ -20,7 +20,7 @@ export type NodeFaultInjection =
   | { readonly kind: "hang" }
   /** This result in place of the honest one. */
   | { readonly kind: "result"; readonly result: unknown }
-  /** A JSON-RPC error, with HTTP 200 by default; in place of a whole batch, or of its first query for logs. */
+  /** A JSON-RPC error, with HTTP 200 by default; in place of a whole batch, or of its queries for logs. */
   | {
       readonly kind: "error" | "member-error";
       readonly code: number;

@@ -109,16 +109,19 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
       // A new node for each list, so that neither benefits from what was learned with the other.
       const node = await stage.node(method === "scan" ? undefined : rejectStateOverrides);
       const result = await read(node, tokens);
-      return { result, requests: node.requests.length };
+      // A slow machine may get the searches of transfers twice.
+      const isSearch = (calls: (typeof node.requests)[number]) =>
+        calls.some(({ method: called }) => called === "eth_getLogs");
+      return { result, requests: node.requests.filter((calls) => !isSearch(calls)).length };
     };
     const few = await countRequests(many.slice(495, 500).map(({ address }) => address));
     const all = await countRequests(many.map(({ address }) => address));
     expect(tokensOf(few.result)).toEqual(held.slice(0, 1));
     expect(tokensOf(all.result)).toEqual(held);
-    // The block, the native balance, two sides of transfers, and the scan; or two rejections and one Multicall3 batch.
-    expect(few.requests).toBe(method === "scan" ? 5 : 7);
+    // The block, the native balance and the scan; or two rejections and one Multicall3 batch.
+    expect(few.requests).toBe(method === "scan" ? 3 : 5);
     // The long list is scanned in two concurrent halves; without override support each half is rejected once.
-    expect(all.requests).toBe(method === "scan" ? 6 : 9);
+    expect(all.requests).toBe(method === "scan" ? 4 : 7);
   }, 120_000);
 });
 
