@@ -22,6 +22,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
+import { ResultsByBlock } from "./contract-reads/block-results.ts";
 import { readWithCaps } from "./contract-reads/capped-reads.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
 import { joinRequests, RequestJoiner } from "./joined-requests.ts";
@@ -51,12 +52,14 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
   const overrides = createOverrideCaller(rpc, clock);
   const pastBlocks = new PastBlocks(rpc, chain, clock);
   const datedBlocks = new DatedBlocks(rpc, chain, clock);
+  const results = new ResultsByBlock(() => clock.nowMs());
   return {
     chain,
-    async pin(signal, number) {
+    async pin(signal, number, wallet) {
       if (number === undefined) {
         const header = await readHeader(rpc, "latest", { signal });
-        return createPinnedChain({ rpc, chain, overrides }, toPinnedBlock(header), signal);
+        const at = createPinnedChain({ rpc, chain, overrides }, toPinnedBlock(header), signal);
+        return wallet === undefined ? at : { ...at, results: results.at(header.hash).of(wallet) };
       }
       const past = await pastBlocks.find(number, signal);
       // Has its own memory: what other nodes rejected, or rejected before, must not change a read of the past.

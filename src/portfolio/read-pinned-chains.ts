@@ -1,6 +1,7 @@
 // Reads something of a wallet on all requested chains at the same time, each at one block; if one fails, all do unless allowed.
 import { setMaxListeners } from "node:events";
 import { Fault, type FaultCode } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
 import { CHAIN_MS_MAX } from "./time-budgets.ts";
 import type { ChainConfig, HoldingsProvider, PinnedBlock, PinnedChain, PortfolioChain } from "./types.ts";
@@ -19,6 +20,8 @@ type ChainsQuery<T> = {
   failure(chainName: string): string;
   /** Whether a chain that fails is left out, as long as another one can be read. */
   readonly partial?: boolean | undefined;
+  /** The wallet that is read; absent if only blocks are. */
+  readonly wallet?: Hex;
   read(at: PinnedChain, signal: AbortSignal): Promise<T>;
 };
 
@@ -31,7 +34,7 @@ type ReadChains<T> = { readonly read: readonly T[]; readonly failed: readonly Ch
  */
 export async function readPinnedChains<T>(
   { chains, readMsMax = CHAIN_MS_MAX }: ChainsOptions,
-  { slugs, blocks, failure, partial = false, read }: ChainsQuery<T>,
+  { slugs, blocks, wallet, failure, partial = false, read }: ChainsQuery<T>,
   signal: AbortSignal,
 ): Promise<ReadChains<T>> {
   const found = slugs.map((slug) => findChain(chains, slug));
@@ -42,7 +45,7 @@ export async function readPinnedChains<T>(
   setMaxListeners(0, abort);
   const readChain = async (chain: PortfolioChain) => {
     try {
-      return await read(await chain.pin(abort, blocks?.get(chain.chain.slug)), abort);
+      return await read(await chain.pin(abort, blocks?.get(chain.chain.slug), wallet), abort);
     } catch (cause) {
       signal.throwIfAborted();
       if (cause instanceof Fault && BLOCK_FAULTS.has(cause.code)) throw cause;

@@ -51,7 +51,7 @@ export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotRe
       const read = (at: PinnedChain, abort: AbortSignal) =>
         readWalletData({ ...options, provider }, { at, wallet }, abort);
       const failure = (name: string) => `The balances on ${name} could not be read in full.`;
-      const query = { slugs, blocks, failure, partial, read };
+      const query = { slugs, blocks, wallet, failure, partial, read };
       const { read: chains, failed } = await readPinnedChains(options, query, signal);
       const snapshot = valueSnapshot({
         wallet,

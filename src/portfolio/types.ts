@@ -48,6 +48,14 @@ export type ContractRead = {
   readonly gasMax?: number;
 };
 
+/** Results of calls at one block as the reads of one wallet use them, by `keyOfCall`. */
+export type KnownResults = {
+  /** Null for a contract that reverted; undefined for a result that is not known. */
+  find(key: string): Hex | null | undefined;
+  /** Keeps the result of a call, unless it may differ for another wallet, or says nothing about the contract. */
+  keep(key: string, call: ContractRead, result: Hex | null): void;
+};
+
 export type TransferLog = {
   /** Null for the native coin, whose transfers some chains log, too. */
   readonly contract: Hex | null;
@@ -75,6 +83,8 @@ export type PinnedChain = {
    * any time and in any process. No vendor of the present, and no memory of earlier reads.
    */
   readonly asOf?: boolean;
+  /** Results at this block that were read for any wallet. */
+  readonly results?: KnownResults;
   /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** The same at a block at least `seconds` before the pinned one; null when the node does not have that state. */
@@ -125,9 +135,10 @@ export type PortfolioChain = {
   readonly chain: ChainConfig;
   /**
    * Pins the newest block, or the given one. Rejects with INPUT_INVALID for a block above the head, and with
-   * STATE_UNAVAILABLE when no node has its state.
+   * STATE_UNAVAILABLE when no node has its state. At the newest block, the reads of a `wallet` use what those of others
+   * have read there.
    */
-  pin(signal: AbortSignal, block?: number): Promise<PinnedChain>;
+  pin(signal: AbortSignal, block?: number, wallet?: Hex): Promise<PinnedChain>;
   /** Whether reads of the last minute show that this block can be pinned; throws if they show that it cannot. */
   canPin(block: number): boolean;
   /**

@@ -1,5 +1,6 @@
 // Failures are never charged: a clear error, and the same signature works once the service recovers.
 
+import { createHttpRpcRequest } from "@sextant/contracts/deploy/rpc-request";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { NodeRpcCall } from "../support/nodes/node-faults.ts";
@@ -64,6 +65,8 @@ describe("one chain that cannot be read", () => {
 
 describe("missing data other than balances", () => {
   it("returns null for prices that cannot be read, with a warning", async () => {
+    // No other wallet has asked at this block.
+    await createHttpRpcRequest(failing.stage.base.rpcUrl)("evm_mine");
     // latestRoundData(), which is only called on feeds.
     failing.stage.base.plan = (calls) =>
       includesCall(calls, "feaf968c") ? { kind: "status", status: 500 } : null;
@@ -83,6 +86,8 @@ describe("missing data other than balances", () => {
   });
 
   it("lists shares as a token, with a warning, when positions cannot be read", async () => {
+    // No other wallet has asked at this block.
+    await createHttpRpcRequest(failing.stage.base.rpcUrl)("evm_mine");
     // asset(), which is only called on vaults.
     failing.stage.base.plan = (calls) =>
       includesCall(calls, "38d52e0f") ? { kind: "status", status: 500 } : null;

@@ -3,6 +3,7 @@ import { decodeAggregate3, encodeAggregate3, MULTICALL3 } from "../../chain/aggr
 import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ContractRead, PinnedChain } from "../types.ts";
+import { keyOfCall } from "./block-results.ts";
 import {
   type CallResults,
   joinEach,
@@ -16,12 +17,14 @@ import {
 const CALLS_PER_MULTICALL_MAX = 200;
 const MULTICALL_GAS_MAX = 30_000_000;
 
+type CallReader = Pick<PinnedChain, "read" | "results">;
+
 /**
  * Reads a whole group in one round trip, or in two if a multicall fails; a call that occurs twice is sent once:
  * `const { debts, price } = await readGroups(at, signal, { debts: tokens.map(debtOf), price: getPrice(oracle) })`.
  */
 export function readGroups<const Group extends ReadGroup>(
-  at: Pick<PinnedChain, "read">,
+  at: CallReader,
   signal: AbortSignal,
   group: Group,
 ): Promise<ResultsOf<Group>> {
@@ -34,7 +37,7 @@ export function readGroups<const Group extends ReadGroup>(
 
 /** Reads the same of each item: `await readEach(at, signal, tokens, (token) => erc20.balanceOf(token, [wallet]))`. */
 export function readEach<Item, const Group extends ReadGroup>(
-  at: Pick<PinnedChain, "read">,
+  at: CallReader,
   signal: AbortSignal,
   items: readonly Item[],
   declare: (item: Item) => Group,
@@ -42,21 +45,43 @@ export function readEach<Item, const Group extends ReadGroup>(
   return readGroups(at, signal, joinEach(items, declare));
 }
 
+/** Equal calls are sent once, and those not at all whose results the block has for all wallets. */
 async function sendCalls(
-  at: Pick<PinnedChain, "read">,
+  at: CallReader,
   calls: readonly ContractRead[],
   signal: AbortSignal,
 ): Promise<CallResults> {
   if (calls.length === 0) return [];
-  const distinct = new Map<string, ContractRead>();
-  const sent = calls.map((call) => {
-    const key = `${call.to} ${call.data} ${call.gasMax ?? ""}`;
-    const first = distinct.get(key) ?? call;
-    if (first === call) distinct.set(key, call);
-    return first;
-  });
-  const trusted = [...distinct.values()].filter(({ gasMax }) => gasMax === undefined);
-  const untrusted = [...distinct.values()].filter(({ gasMax }) => gasMax !== undefined);
+  const keys = calls.map(keyOfCall);
+  const results = new Map<string, Hex | null>();
+  const open = new Map<string, ContractRead>();
+  for (const [index, call] of calls.entries()) {
+    const key = keys[index] ?? "";
+    if (results.has(key) || open.has(key)) continue;
+    const known = at.results?.find(key);
+    if (known === undefined) open.set(key, call);
+    else results.set(key, known);
+  }
+  const fetched = await fetchCalls(at, [...open.values()], signal);
+  let next = 0;
+  for (const [key, call] of open) {
+    const result = fetched[next] ?? null;
+    next += 1;
+    results.set(key, result);
+    at.results?.keep(key, call, result);
+  }
+  return keys.map((key) => results.get(key) ?? null);
+}
+
+/** In the order of the calls, which are distinct. */
+async function fetchCalls(
+  at: CallReader,
+  calls: readonly ContractRead[],
+  signal: AbortSignal,
+): Promise<CallResults> {
+  if (calls.length === 0) return [];
+  const trusted = calls.filter(({ gasMax }) => gasMax === undefined);
+  const untrusted = calls.filter(({ gasMax }) => gasMax !== undefined);
   const multicalls = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
   const returned = await at.read([...multicalls.map(encodeMulticall), ...untrusted], signal);
   const resultOf = new Map<ContractRead, Hex | null>();
@@ -72,7 +97,7 @@ async function sendCalls(
     else store(own, results);
   }
   if (failed.length > 0) store(failed, await at.read(failed, signal));
-  return sent.map((call) => resultOf.get(call) ?? null);
+  return calls.map((call) => resultOf.get(call) ?? null);
 }
 
 function encodeMulticall(calls: readonly ContractRead[]): ContractRead {

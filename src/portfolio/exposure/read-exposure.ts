@@ -42,7 +42,7 @@ export async function readExposure(
   const read = (at: PinnedChain, abort: AbortSignal) =>
     readChainPermissions({ ...options, provider }, { at, wallet }, abort);
   const failure = (name: string) => `The permissions on ${name} could not be read in full.`;
-  const query = { slugs, blocks, failure, partial, read };
+  const query = { slugs, blocks, wallet, failure, partial, read };
   const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
   const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains, failed });

@@ -4,6 +4,7 @@ import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts
 import { makeChainConfig, makeListedToken } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { tokenAsset } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { BlockResults } from "../contract-reads/block-results.ts";
 import type { PinnedChain } from "../types.ts";
 import { findPools } from "./find-pools.ts";
 import { createPoolPriceSource } from "./pool-prices.ts";
@@ -44,6 +45,29 @@ describe("the budget of pool lookups", () => {
     expect(unasked).toEqual(tokens.slice(TOKENS_MAX));
     expect(at.requests).toHaveLength(4);
     for (const data of at.requests) expect(data.length / 2).toBeLessThan(10_000);
+  });
+
+  it("asks only for tokens that no other wallet has asked for at the block", async () => {
+    const open = openEmptyChain();
+    const results = new BlockResults(0);
+    const other: Hex = `0x${"b2".repeat(20)}`;
+    const search = (wallet: Hex, from: number, to: number) =>
+      findPools(
+        { ...open, results: results.of(wallet) },
+        base,
+        Array.from({ length: to - from }, (_, index) => {
+          const { contract } = numbered(70_000 + from + index);
+          return { ...{ contract, decimals: 18, keys: [contract] }, ...{ isListed: true, held: 0n } };
+        }),
+        signal,
+      );
+    await search(`0x${"a1".repeat(20)}`, 0, 3);
+    await search(other, 0, 3);
+    expect(open.requests).toHaveLength(1);
+    await search(other, 2, 4);
+    expect(open.requests).toHaveLength(2);
+    expect(open.requests[1]).toContain(numbered(70_003).contract.slice(2));
+    expect(open.requests[1]).not.toContain(numbered(70_002).contract.slice(2));
   });
 
   it("goes to listed tokens first; those beyond it are named as not asked", async () => {

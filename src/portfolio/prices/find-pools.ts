@@ -1,4 +1,5 @@
 // Finds the pools of tokens by asking the known factories, and reads what stood in them for half an hour.
+import { createHash } from "node:crypto";
 import { poolFinderRuntimeBytecode as code, poolFinderAbi } from "@sextant/contracts/generated/pool-finder";
 import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWordArray, wordToAddress } from "../../lib/abi/return-data.ts";
@@ -53,11 +54,12 @@ export async function findPools(
   tokens: readonly PoolToken[],
   signal: AbortSignal,
 ): Promise<{ readonly pools: readonly Pool[]; readonly unasked: readonly PoolToken[] }> {
-  const lookups = listLookups(market);
+  const list = listLookups(market);
+  const { lookups } = list;
   if (lookups.length === 0) return { pools: [], unasked: [] };
   const asked = tokens.slice(0, Math.floor(LOOKUPS_MAX / lookups.length));
   const parts = splitIntoChunks(asked, Math.floor(LOOKUPS_PER_CALL_MAX / lookups.length));
-  const found = await Promise.all(parts.map((part) => findPart(at, lookups, part, signal)));
+  const found = await Promise.all(parts.map((part) => findPart(at, list, part, signal)));
   const pools = found.flat();
   const cutOff = pools.slice(POOLS_MAX).map(({ token }) => token);
   return {
@@ -66,9 +68,16 @@ export async function findPools(
   };
 }
 
-function listLookups({ quotes, factories }: SpotMarket): readonly Lookup[] {
-  return quotes.flatMap((quote) =>
-    factories.flatMap((each) =>
+/** `id` tells lists apart that ask for the pools of the same tokens. */
+type LookupList = { readonly lookups: readonly Lookup[]; readonly id: string };
+
+const listsOf = new WeakMap<SpotMarket, LookupList>();
+
+function listLookups(market: SpotMarket): LookupList {
+  const known = listsOf.get(market);
+  if (known !== undefined) return known;
+  const lookups = market.quotes.flatMap((quote) =>
+    market.factories.flatMap((each) =>
       listVariants(each).map((variant) => ({
         factory: each.factory,
         selector: SELECTORS[each.kind],
@@ -78,6 +87,9 @@ function listLookups({ quotes, factories }: SpotMarket): readonly Lookup[] {
       })),
     ),
   );
+  const id = createHash("sha256").update(encodeSearch([], lookups)).digest("base64");
+  listsOf.set(market, { lookups, id });
+  return { lookups, id };
 }
 
 function listVariants(factory: PoolFactory): readonly number[] {
@@ -105,20 +117,64 @@ const SELECTORS: Readonly<Record<PoolFactory["kind"], Hex>> = {
 const ADDRESS_BITS = 160n;
 const ADDRESS_MASK = (1n << ADDRESS_BITS) - 1n;
 
+/** Asks only for tokens that no wallet has asked for at this block. */
 async function findPart(
   at: PinnedChain,
-  lookups: readonly Lookup[],
+  { lookups, id }: LookupList,
   tokens: readonly PoolToken[],
   signal: AbortSignal,
 ): Promise<readonly Pool[]> {
-  const addresses = await readByFinder(at, lookups, tokens, signal);
-  const all = addresses ?? (await readOneByOne(at, lookups, tokens, signal));
-  return [...all].flatMap(([position, address]): Pool[] => {
-    const token = tokens[Math.floor(position / lookups.length)];
-    const lookup = lookups[position % lookups.length];
-    if (token === undefined || lookup === undefined || lookup.quote.token === token.contract) return [];
-    return [{ address, token, quote: lookup.quote, kind: lookup.kind }];
+  const known = new Map(tokens.map(({ contract }) => [contract, at.results?.find(`${contract} ${id}`)]));
+  const open = tokens.filter(({ contract }) => !known.get(contract));
+  if (open.length > 0) {
+    const found = await readByFinder(at, lookups, open, signal);
+    const addresses = found ?? (await readOneByOne(at, lookups, open, signal));
+    for (const [position, { contract }] of open.entries()) {
+      const packed = packAddresses(addresses, position * lookups.length, lookups.length);
+      known.set(contract, packed);
+      // Anyone makes tokens: these results take the place of those that their contracts return.
+      if (found) at.results?.keep(`${contract} ${id}`, { to: contract, data: "0x", gasMax: 0 }, packed);
+    }
+  }
+  return tokens.flatMap((token) =>
+    unpackAddresses(known.get(token.contract) ?? "0x").flatMap(([position, address]): Pool[] => {
+      const lookup = lookups[position];
+      if (lookup === undefined || lookup.quote.token === token.contract) return [];
+      return [{ address, token, quote: lookup.quote, kind: lookup.kind }];
+    }),
+  );
+}
+
+/** Digits of a position and an address. */
+const POSITION_DIGITS = 8;
+const ENTRY_DIGITS = POSITION_DIGITS + 40;
+
+/** The found addresses among `count` lookups from `start` on, each behind its position. */
+function packAddresses(addresses: ReadonlyMap<number, Hex>, start: number, count: number): Hex {
+  let packed: Hex = "0x";
+  for (let position = 0; position < count; position += 1) {
+    const address = addresses.get(start + position);
+    if (address) packed += position.toString(16).padStart(POSITION_DIGITS, "0") + address.slice(2);
+  }
+  return packed;
+}
+
+function unpackAddresses(packed: Hex): readonly (readonly [position: number, address: Hex])[] {
+  return Array.from({ length: (packed.length - 2) / ENTRY_DIGITS }, (_, index) => {
+    const start = 2 + index * ENTRY_DIGITS;
+    const middle = start + POSITION_DIGITS;
+    return [
+      Number.parseInt(packed.slice(start, middle), 16),
+      `0x${packed.slice(middle, start + ENTRY_DIGITS)}`,
+    ];
   });
+}
+
+function encodeSearch(tokens: readonly PoolToken[], lookups: readonly Lookup[]): Hex {
+  return find.encodeCall([
+    tokens.map(({ contract }) => contract),
+    lookups.map((lookup) => ({ ...lookup, quote: lookup.quote.token })),
+  ]);
 }
 
 /** Addresses by the position of token and lookup; null when the node does not place our code. */
@@ -128,10 +184,7 @@ async function readByFinder(
   tokens: readonly PoolToken[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Hex> | null> {
-  const data = find.encodeCall([
-    tokens.map(({ contract }) => contract),
-    lookups.map((lookup) => ({ ...lookup, quote: lookup.quote.token })),
-  ]);
+  const data = encodeSearch(tokens, lookups);
   const words = decodeWordArray(
     await at.callWithOverride({ code, data }, signal),
     tokens.length * lookups.length,
