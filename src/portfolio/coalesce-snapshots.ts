@@ -105,7 +105,7 @@ async function waitFor(read: RunningRead, signal: AbortSignal): Promise<Portfoli
     return await untilAborted(read.result, signal);
   } finally {
     read.waiters -= 1;
-    // Has no effect on a finished read; a running one has no waiter left.
-    if (read.waiters === 0) read.controller.abort(signal.reason);
+    // Only of a running read: the last waiter has left before its end.
+    if (read.waiters === 0 && signal.aborted) read.controller.abort(signal.reason);
   }
 }

@@ -1,6 +1,7 @@
 // Joins the node requests that readers make at the same moment into one batch, without tying their fates together.
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc, RpcCall, RpcCallOptions, RpcResult, RpcResults } from "../chain/rpc/types.ts";
+import { Deadline } from "../lib/deadline.ts";
 import { untilAborted } from "../lib/until-aborted.ts";
 
 type Results = readonly RpcResult[];
@@ -73,20 +74,17 @@ export class RequestJoiner {
 
   #sendJoined(reads: readonly WaitingRead[]): void {
     const open = new Set(reads);
-    const late = new AbortController();
+    // It may not even have left the queue for the node.
+    const deadline = new Deadline(this.#msMax, this.#signal);
     const finish = () => {
-      clearTimeout(timer);
+      deadline.end();
+      this.#isTooSlow ||= deadline.isLate;
       for (const read of open) read.sendAlone();
       open.clear();
     };
-    const timer = setTimeout(() => {
-      this.#isTooSlow = true;
-      // It may not even have left the queue for the node.
-      late.abort();
-      finish();
-    }, this.#msMax);
+    deadline.signal.addEventListener("abort", finish);
     const calls = [...new Set(reads.flatMap((read) => read.calls))];
-    const options = { signal: AbortSignal.any([this.#signal, late.signal]) };
+    const options = { signal: deadline.signal };
     this.#rpc
       .pinned((node) => node.batch(calls, options), { ...options, attemptsMax: 1 })
       .then((results: Results) => {

@@ -1,5 +1,5 @@
 // Reads something of a wallet on all requested chains at the same time, each at one block; if one fails, all do unless allowed.
-import { setMaxListeners } from "node:events";
+import { Deadline } from "../lib/deadline.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { rpcHoldingsProvider } from "./providers/rpc/provider.ts";
@@ -38,11 +38,8 @@ export async function readPinnedChains<T>(
   signal: AbortSignal,
 ): Promise<ReadChains<T>> {
   const found = slugs.map((slug) => findChain(chains, slug));
-  // Stops the reads of all other chains when one fails.
-  const failed = new AbortController();
-  const abort = AbortSignal.any([signal, failed.signal, AbortSignal.timeout(readMsMax)]);
-  // Every request of every chain adds a listener.
-  setMaxListeners(0, abort);
+  const deadline = new Deadline(readMsMax, signal);
+  const abort = deadline.signal;
   const readChain = async (chain: PortfolioChain) => {
     try {
       return await read(await chain.pin(abort, blocks?.get(chain.chain.slug), wallet), abort);
@@ -53,10 +50,14 @@ export async function readPinnedChains<T>(
     }
   };
   try {
-    if (partial) return await settleChains(found, readChain);
-    return { read: await Promise.all(found.map(readChain)), failed: [] };
+    const read = partial
+      ? await settleChains(found, readChain)
+      : { read: await Promise.all(found.map(readChain)), failed: [] };
+    deadline.end();
+    return read;
   } catch (error) {
-    failed.abort(error);
+    // The reads of all other chains stop when one fails.
+    deadline.end(error);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 // Logs of a wallet, paged backwards from the pinned block in ranges that adapt to what the node allows.
+import { Deadline } from "../lib/deadline.ts";
 import { Fault } from "../lib/fault.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import type { ChainConfig, PinnedChain } from "./types.ts";
@@ -71,7 +72,25 @@ export async function searchRecentLogs<Log>(
   signal: AbortSignal,
   budget: SearchBudget = SEARCH_BUDGET,
 ): Promise<LogHistory<Log>> {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(budget.timeMs)]);
+  const deadline = new Deadline(budget.timeMs, signal);
+  try {
+    return await searchUntil(deadline.signal, { at, readRange, signal, budget });
+  } finally {
+    deadline.end();
+  }
+}
+
+type SearchQuery<Log> = {
+  readonly at: PinnedChain;
+  readonly readRange: (range: BlockRange, signal: AbortSignal) => Promise<readonly Log[]>;
+  readonly signal: AbortSignal;
+  readonly budget: SearchBudget;
+};
+
+async function searchUntil<Log>(
+  deadline: AbortSignal,
+  { at, readRange, signal, budget }: SearchQuery<Log>,
+): Promise<LogHistory<Log>> {
   // As of a block the window follows from the chain and its nodes, not from what this process read before.
   const search = startSearch(at, at.asOf === true || budget.isIsolated === true);
   const found: (readonly Log[])[] = [];

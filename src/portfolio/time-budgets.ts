@@ -1,4 +1,5 @@
 // How long each part of a snapshot may take: a part that is late is left out and named, and the balances are still sold.
+import { Deadline } from "../lib/deadline.ts";
 
 /** All of a chain. Below the 25 seconds that paid work has, so that the error can still name the chain that hangs. */
 export const CHAIN_MS_MAX = 20_000;
@@ -42,17 +43,18 @@ export async function runWithinBudget<T>(
   signal: AbortSignal,
 ): Promise<Outcome<T>> {
   signal.throwIfAborted();
-  const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(budgetMs)));
-  const stop = AbortSignal.any([signal, deadline]);
+  const deadline = new Deadline(budgetMs, signal);
   const outcome = await new Promise<Outcome<T>>((resolve) => {
-    const giveUp = () => resolve({ failure: deadline.aborted && !signal.aborted ? "late" : "failed" });
-    stop.addEventListener("abort", giveUp, { once: true });
+    const giveUp = () => resolve({ failure: deadline.isLate ? "late" : "failed" });
+    deadline.signal.addEventListener("abort", giveUp, { once: true });
     // Async, so that work that throws at once rejects as well.
-    const working = (async () => work(stop))();
-    working
-      .then((value) => resolve({ value }), giveUp)
-      .finally(() => stop.removeEventListener("abort", giveUp));
+    const working = (async () => work(deadline.signal))();
+    working.then((value) => resolve({ value }), giveUp);
   });
+  deadline.end("value" in outcome ? undefined : STOPPED);
   signal.throwIfAborted();
   return outcome;
 }
+
+/** Work that was started along with work that failed is of no use. */
+const STOPPED = new Error("The work that this was part of has failed.");

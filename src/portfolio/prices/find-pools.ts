@@ -4,6 +4,7 @@ import { poolFinderRuntimeBytecode as code, poolFinderAbi } from "@sextant/contr
 import { createFunctionCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWordArray, wordToAddress } from "../../lib/abi/return-data.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
+import { Deadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { Reads } from "../contract-reads/reads.ts";
@@ -270,7 +271,7 @@ async function readEarlierStates(
 ): Promise<ReadonlyMap<Pool, PoolState | null> | null> {
   if (pools.length === 0) return new Map();
   if (at.readEarlier === undefined) return null;
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(EARLIER_MS_MAX)]);
+  const deadline = new Deadline(EARLIER_MS_MAX, signal);
   let isMissing = false;
   const read: PinnedChain["read"] = async (group, abort) => {
     const results = (await at.readEarlier?.(STOOD_SECONDS, group, abort)) ?? null;
@@ -278,12 +279,14 @@ async function readEarlierStates(
     return results ?? group.map(() => null);
   };
   try {
-    const states = await readEach({ read }, deadline, pools, declareState);
+    const states = await readEach({ read }, deadline.signal, pools, declareState);
     return isMissing ? null : new Map(states);
   } catch (error) {
     // Too slow is as good as missing; what the caller aborts stays aborted.
-    if (signal.aborted || !deadline.aborted) throw error;
+    if (signal.aborted || !deadline.isLate) throw error;
     return null;
+  } finally {
+    deadline.end();
   }
 }
 

@@ -1,8 +1,10 @@
 // The holdings provider that needs only a node: balances by scan, unlisted tokens and activity from transfer logs.
+import { Deadline } from "../../../lib/deadline.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent, nameFirst } from "../../../lib/lists.ts";
 import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
 import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
+import { CHAIN_MS_MAX } from "../../time-budgets.ts";
 import { describeByLists, isPseudoNative } from "../../tokens/token-list.ts";
 import type {
   ChainConfig,
@@ -26,12 +28,15 @@ const UNLISTED_MAX = 300;
 export const rpcHoldingsProvider: HoldingsProvider = {
   name: "rpc",
   async read(query, signal) {
-    // When one part fails, stop the others instead of keeping the node busy.
-    const finished = new AbortController();
+    const deadline = new Deadline(CHAIN_MS_MAX, signal);
     try {
-      return await readHoldings(query, AbortSignal.any([signal, finished.signal]));
-    } finally {
-      finished.abort();
+      const holdings = await readHoldings(query, deadline.signal);
+      deadline.end();
+      return holdings;
+    } catch (error) {
+      // When one part fails, stop the others instead of keeping the node busy.
+      deadline.end(error);
+      throw error;
     }
   },
 };
