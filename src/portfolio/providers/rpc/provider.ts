@@ -17,6 +17,7 @@ import type {
 import { NO_ACTIVITY } from "../activity.ts";
 import { readTokenBalances } from "./balances.ts";
 import { compareNewestFirst, isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
+import { readWithMemory } from "./transfer-memory.ts";
 
 // Rebasing tokens behind two proxies need about 60,000; listed tokens are trusted with more.
 const LISTED_GAS = 300_000;
@@ -48,8 +49,12 @@ async function readHoldings(
   const { chain } = at;
   const known = listKnownTokens(chain);
   const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
-  const findTransfers = (side: "from" | "to") =>
-    findRecentLogs(at, (range, stop) => at.transfers({ wallet, side, ...range }, stop), signal);
+  const findTransfers = (side: "from" | "to") => {
+    const read = readWithMemory(at, { wallet, side }, (range, stop) =>
+      at.transfers({ wallet, side, ...range }, stop),
+    );
+    return findRecentLogs(at, read, signal);
+  };
   const [native, listedBalances, sent, received] = await Promise.all([
     at.nativeBalance(wallet, signal),
     readTokenBalances(at, listed, signal),
