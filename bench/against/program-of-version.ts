@@ -15,7 +15,7 @@ const RUN_MAIN = "import(process.argv[1]).then(({ main }) => main(process))";
 
 export async function prepareProgram(version: Version): Promise<ProgramOfVersion> {
   const { name, folder } = version;
-  if (!existsSync(join(folder, "scripts/server-package"))) {
+  if (!existsSync(join(folder, "scripts/server-package/bundle.ts"))) {
     return { ...version, program: [join(folder, "bin/sextant.mjs")] };
   }
   logProgress(`compiling the version ${name}`);

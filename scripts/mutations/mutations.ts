@@ -30,9 +30,9 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "two columns that are swapped when a batch is copied",
     file: "src/store/index/versioned-rows.ts",
-    find: '`copy ${table.name} (${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin`',
+    find: '(${[...Object.keys(table.columns), ...VALIDITY].join(", ")}) from stdin',
     replace:
-      '`copy ${table.name} (${[...Object.keys(table.columns).slice(0, -2), ...Object.keys(table.columns).slice(-2).reverse(), ...VALIDITY].join(", ")}) from stdin`',
+      '(${[...Object.keys(table.columns).slice(0, -2), ...Object.keys(table.columns).slice(-2).reverse(), ...VALIDITY].join(", ")}) from stdin',
     caughtBy: "src/store/index/versioned-rows.test.ts",
   },
   {
