@@ -95,8 +95,8 @@ export class SnapshotCoalescer implements SnapshotReader {
   }
 }
 
-function keyOf({ wallet, slugs, blocks, partial }: SnapshotQuery): string {
-  return `${wallet} ${partial ? "partial " : ""}${slugs.map((slug) => `${slug}@${blocks?.get(slug) ?? "newest"}`).join(",")}`;
+function keyOf({ wallet, slugs, blocks, partial, figuresOnly }: SnapshotQuery): string {
+  return `${wallet} ${partial ? "partial " : ""}${figuresOnly ? "figures " : ""}${slugs.map((slug) => `${slug}@${blocks?.get(slug) ?? "newest"}`).join(",")}`;
 }
 
 async function waitFor(read: RunningRead, signal: AbortSignal): Promise<PortfolioSnapshot> {

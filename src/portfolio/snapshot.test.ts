@@ -136,6 +136,37 @@ describe("a snapshot", () => {
     ]);
   });
 
+  it("reads only figures for a difference: no activity, account, gas or name", async () => {
+    const asked: unknown[] = [];
+    const reads: number[] = [];
+    const reader = makeReader({
+      chains: new Map([
+        [
+          "base",
+          makeChainAccess(base, {
+            read: async (calls) => {
+              reads.push(calls.length);
+              return calls.map(() => null);
+            },
+          }),
+        ],
+      ]),
+      provider: {
+        name: "double",
+        read: async ({ withoutActivity }) => {
+          asked.push(withoutActivity);
+          return { holdings: [], activity: [], warnings: [] };
+        },
+      },
+    });
+    const query = { wallet: TEST_WALLET, slugs: ["base"] } as const;
+    const { summary } = await reader.read({ ...query, figuresOnly: true }, signal);
+    expect([asked, reads, summary.warnings.length]).toEqual([[true], [], 1]);
+    await reader.read(query, signal);
+    expect(asked).toEqual([true, false]);
+    expect(reads.length).toBeGreaterThan(0);
+  });
+
   it("passes the names of lists, and those that unlisted contracts return, to position readers", async () => {
     const named = `0x${Buffer.from("aUSDC on chain").toString("hex").padEnd(64, "0")}` as const;
     const read: PinnedChain["read"] = async (calls) => calls.map(() => named);

@@ -3,7 +3,7 @@ import type { Clock } from "../lib/clock.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import { readGas } from "./account/gas.ts";
-import { readAccount } from "./account/kind.ts";
+import { readAccount, UNKNOWN_ACCOUNT } from "./account/kind.ts";
 import type { CrossCheckSource } from "./cross-check/cross-check.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/cross-check.ts";
 import { readHealth } from "./health/read-health.ts";
@@ -27,6 +27,8 @@ export type SnapshotQuery = {
   readonly blocks?: ReadonlyMap<string, number> | undefined;
   /** Whether a chain that cannot be read is left out instead of failing the request. */
   readonly partial?: boolean | undefined;
+  /** Leaves out what no difference shows: activity, kind and name of the account, gas and health of loans. */
+  readonly figuresOnly?: boolean | undefined;
 };
 
 export type SnapshotReader = {
@@ -45,11 +47,11 @@ export type SnapshotReaderOptions = ChainReaderOptions & {
 
 export function createSnapshotReader(options: SnapshotReaderOptions): SnapshotReader {
   return {
-    async read({ wallet, slugs, blocks, partial }, signal) {
+    async read({ wallet, slugs, blocks, partial, figuresOnly }, signal) {
       const takenAtMs = options.clock.nowMs();
       const provider = selectProvider(options.provider, blocks);
       const read = (at: PinnedChain, abort: AbortSignal) =>
-        readWalletData({ ...options, provider }, { at, wallet }, abort);
+        readWalletData({ ...options, provider, figuresOnly }, { at, wallet }, abort);
       const failure = (name: string) => `The balances on ${name} could not be read in full.`;
       const query = { slugs, blocks, wallet, failure, partial, read };
       const { read: chains, failed } = await readPinnedChains(options, query, signal);
@@ -76,7 +78,7 @@ type ChainReaderOptions = {
   readonly positionReaders: readonly PositionReader[];
   /** Reports differences from another source; it never changes what was read. */
   readonly crossCheck?: CrossCheckSource | null;
-};
+} & Pick<SnapshotQuery, "figuresOnly">;
 
 /** Reads a wallet on one chain at one block. */
 export async function readWalletData(
@@ -97,17 +99,24 @@ export async function readWalletData(
   };
 }
 
+const UNREAD = {
+  account: { account: UNKNOWN_ACCOUNT, warnings: [] },
+  gas: { gas: null, warnings: [] },
+  name: { name: null, warnings: [] },
+  health: { health: [], warnings: [] },
+} as const;
+
 /** Balances, then metadata, positions and prices. */
 async function readPinnedData(
-  { provider, priceSources, positionReaders }: ChainReaderOptions,
+  { provider, priceSources, positionReaders, figuresOnly = false }: ChainReaderOptions,
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
   const [balances, account, gas, name] = await Promise.all([
-    provider.read({ at, wallet }, signal),
-    readAccount({ at, wallet }, signal),
-    readGas(at, signal),
-    readName({ at, wallet }, signal),
+    provider.read({ at, wallet, withoutActivity: figuresOnly }, signal),
+    figuresOnly ? UNREAD.account : readAccount({ at, wallet }, signal),
+    figuresOnly ? UNREAD.gas : readGas(at, signal),
+    figuresOnly ? UNREAD.name : readName({ at, wallet }, signal),
   ]);
   const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
@@ -127,7 +136,7 @@ async function readPinnedData(
     : priceSources;
   const [prices, health] = await Promise.all([
     collectPrices(sources, { at, assets, holder: { wallet, holdings } }, signal),
-    readHealth({ at, wallet }, positions.positions, signal),
+    figuresOnly ? UNREAD.health : readHealth({ at, wallet }, positions.positions, signal),
   ]);
   const data: ChainData = {
     chain: at.chain,

@@ -18,7 +18,7 @@ export type AccountFacts = Omit<PortfolioAccount, "chain" | "chainId">;
 
 type AccountResult = { readonly account: AccountFacts; readonly warnings: readonly string[] };
 
-const UNKNOWN: AccountFacts = {
+export const UNKNOWN_ACCOUNT: AccountFacts = {
   kind: null,
   proven: false,
   delegate: null,
@@ -55,17 +55,17 @@ export async function readAccount(
   const outcome = await runWithinBudget((stop) => readKind(query, stop), budgetMs, signal);
   if ("value" in outcome) return { account: outcome.value, warnings: [] };
   const warning = `The kind of the account is unknown on ${query.at.chain.name}: its code could not be read.`;
-  return { account: UNKNOWN, warnings: [warning] };
+  return { account: UNKNOWN_ACCOUNT, warnings: [warning] };
 }
 
 async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promise<AccountFacts> {
   const code = await at.code(wallet, signal);
-  if (code === "0x") return { ...UNKNOWN, kind: "eoa", proven: true };
+  if (code === "0x") return { ...UNKNOWN_ACCOUNT, kind: "eoa", proven: true };
   const [{ safe, named }, implementation] = await Promise.all([
     readGroups(at, signal, { safe: declareSafe(wallet, code), named: views.entryPoint(wallet) }),
     code === COINBASE_PROXY_CODE ? readImplementation({ at, wallet }, signal) : null,
   ]);
-  const known = { ...UNKNOWN, entryPoint: named && findEntryPointVersion(named) ? named : null };
+  const known = { ...UNKNOWN_ACCOUNT, entryPoint: named && findEntryPointVersion(named) ? named : null };
   const delegate = findDelegate(code);
   if (delegate !== null) return { ...known, kind: "delegated", proven: true, delegate };
   if (implementation !== null && COINBASE_IMPLEMENTATIONS.includes(implementation)) {

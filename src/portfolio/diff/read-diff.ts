@@ -160,7 +160,7 @@ async function readSide(
   query: SnapshotQuery,
   signal: AbortSignal,
 ): Promise<ReadSide> {
-  const snapshot = await snapshots.read(query, signal);
+  const snapshot = await snapshots.read({ ...query, figuresOnly: true }, signal);
   const { timestamp, blocks, summary, provider } = snapshot;
   return {
     side: { timestamp, snapshotId: null, blocks: toDiffBlocks(blocks), warnings: summary.warnings },
