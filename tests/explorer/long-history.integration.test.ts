@@ -1,4 +1,5 @@
 // Pages of records that are older than the logs that one request looks through: their newest events are still there.
+// Fast tests of the same rules on a short history: requests in page-requests.test.ts, the life of a receipt in commerce.test.ts.
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { ApiReader } from "../../src/explorer/api-reader.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";

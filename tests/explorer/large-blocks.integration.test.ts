@@ -1,4 +1,5 @@
 // Pages over blocks with more events than a page of the API: the newest come first, and what is not shown is said.
+// A fast test of the same order and of what a page leaves out: the list of events in chain-pages.test.ts.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { EventIndex } from "../api/events/event-index.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
