@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Fault } from "../../src/lib/fault.ts";
-import { parsePaymentIdentifier } from "../../src/payments/paywall/payment.ts";
+import { parsePaymentIdentifier } from "../../src/payments/paywall/payment-envelope.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import {

@@ -29,13 +29,26 @@ type IdempotentSettleOptions = {
   readonly turns: SettlementTurns;
   /** Null for an account without code. */
   readonly readCodeHash: (payer: Hex) => Promise<Hex | null>;
-  /** With a node; sends nothing. */
+  /** Verifies a transfer with a node; sends nothing. */
   readonly verify: PaymentFacilitator["verify"];
   readonly broadcast: TransferScheme["broadcast"];
 };
 
 // The library's code for a transaction that was sent and is not in a block yet.
-const SETTLEMENT_PENDING = "settlement_pending";
+export const SETTLEMENT_PENDING = "settlement_pending";
+
+/** Uses up one authorization: a transfer, or a deposit into a channel. */
+export type Settlement = {
+  readonly key: KeyAndAmount;
+  /**
+   * Why it is rejected before it counts against its payer's money or takes its turn; null when it is not. Anyone may
+   * request a settlement, and must not hold up a payer who has signed nothing. Only a node knows what an account with
+   * code accepts.
+   */
+  readonly findUnsigned: (isContract: boolean) => Promise<string | null>;
+  /** Sends it and waits for a block. */
+  readonly broadcast: (hooks: SendHooks, isContract: boolean) => Promise<SettleResponse>;
+};
 
 type InFlight = { readonly digest: string; readonly response: Promise<SettleResponse> };
 
@@ -48,8 +61,21 @@ export class IdempotentSettle {
     this.#options = options;
   }
 
-  async settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse> {
-    const key = parseKey(payload, terms);
+  settle(payload: PaymentPayload, terms: PaymentRequirements): Promise<SettleResponse> {
+    const { verify, broadcast } = this.#options;
+    return this.settleOnce({
+      key: parseKey(payload, terms),
+      async findUnsigned(isContract) {
+        if (!isContract) return findSignatureRejection(payload, terms);
+        const { isValid, invalidReason } = await verify(payload, terms);
+        return isValid ? null : (invalidReason ?? "unknown");
+      },
+      broadcast: (hooks, isContract) => broadcast(payload, terms, hooks, isContract),
+    });
+  }
+
+  async settleOnce(settlement: Settlement): Promise<SettleResponse> {
+    const { key } = settlement;
     const id = paymentKeyText(key);
     const inFlight = this.#inFlight.get(id);
     if (inFlight) {
@@ -57,7 +83,7 @@ export class IdempotentSettle {
       throw competingPayloadError();
     }
     const response = this.#options.turns
-      .run([id], (turn) => this.#settleNow(key, payload, terms, turn))
+      .run([id], (turn) => this.#settleNow(settlement, turn))
       .finally(() => this.#inFlight.delete(id));
     this.#inFlight.set(id, { digest: key.digest, response });
     return response;
@@ -84,17 +110,15 @@ export class IdempotentSettle {
   }
 
   async #settleNow(
-    { amount, ...key }: KeyAndAmount,
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
+    { key: { amount, ...key }, findUnsigned, broadcast }: Settlement,
     turn: StatementRunner,
   ): Promise<SettleResponse> {
-    const { records, guard, readCodeHash, broadcast } = this.#options;
+    const { records, guard, readCodeHash } = this.#options;
     const earlier = await this.#findEarlierSettlement(key);
     if (earlier) return earlier;
     const codeHash = await readCodeHash(key.payer);
     const payment = { ...key, isContract: codeHash !== null };
-    const unsigned = await this.#findUnsigned(payment, payload, terms);
+    const unsigned = await findUnsigned(payment.isContract);
     if (unsigned !== null) return this.#concludeResponse(payment, failed(key, unsigned, ""));
     let isSent = false;
     const hooks: SendHooks = {
@@ -109,7 +133,7 @@ export class IdempotentSettle {
     };
     try {
       const result = await guard.run({ key, amount, codeHash }, async () =>
-        this.#concludeResponse(payment, await broadcast(payload, terms, hooks, payment.isContract)),
+        this.#concludeResponse(payment, await broadcast(hooks, payment.isContract)),
       );
       if (!("rejected" in result)) return result;
       return await this.#concludeResponse(payment, failed(key, result.rejected, ""));
@@ -117,21 +141,6 @@ export class IdempotentSettle {
       // A settlement that stays here counts against the payer for a minute.
       if (!isSent) await records.removeReservation(key).catch(() => undefined);
     }
-  }
-
-  /**
-   * Why a payment is rejected before it counts against its payer's money or takes its turn; null when it is not. Anyone
-   * may request a settlement, and must not hold up a payer who has signed nothing. Only a node knows what an account
-   * with code accepts.
-   */
-  async #findUnsigned(
-    { isContract }: { readonly isContract: boolean },
-    payload: PaymentPayload,
-    terms: PaymentRequirements,
-  ): Promise<string | null> {
-    if (!isContract) return findSignatureRejection(payload, terms);
-    const { isValid, invalidReason } = await this.#options.verify(payload, terms);
-    return isValid ? null : (invalidReason ?? "unknown");
   }
 
   /** The knowledge of records and chain about a payload that was sent earlier; null if it must be sent. */
@@ -216,10 +225,14 @@ function competingPayloadError(): FacilitatorUnavailableError {
   return new FacilitatorUnavailableError("another payment with the same nonce is in flight");
 }
 
-function succeeded({ network, payer }: SettlementKey, transaction: Hex): SettleResponse {
+export function succeeded({ network, payer }: SettlementKey, transaction: Hex): SettleResponse {
   return { success: true, transaction, network: network as SettleResponse["network"], payer };
 }
 
-function failed({ network, payer }: SettlementKey, errorReason: string, transaction: string): SettleResponse {
+export function failed(
+  { network, payer }: SettlementKey,
+  errorReason: string,
+  transaction: string,
+): SettleResponse {
   return { success: false, errorReason, transaction, network: network as SettleResponse["network"], payer };
 }

@@ -12,6 +12,7 @@ import {
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
 import { addressToTopic } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { depositIntoChannel } from "../channels/channel-calls.ts";
 import type { PaymentKey } from "../ledger/row.ts";
 import { authorizationState } from "../settlement/onchain.ts";
 import { AUTHORIZATION_CANCELED_TOPIC, AUTHORIZATION_USED_TOPIC } from "../settlement/onchain-blocks.ts";
@@ -27,8 +28,10 @@ export type TransactionStatus =
   | { readonly kind: "missing" };
 
 // The position of validBefore in a call of transferWithAuthorization(from, to, value, validAfter, validBefore, …):
-// after the selector and four words.
-const VALID_BEFORE_BYTES = [132, 164] as const;
+// after the selector and four words. In a deposit into a channel it is the second word of the last argument: after the
+// selector, ten words of arguments, the length and one word.
+const VALID_BEFORE_AT = 132;
+const VALID_BEFORE_OF_DEPOSIT_AT = 388;
 // Nodes without an archive have the state of 128 blocks.
 const STATE_BLOCKS = 64n;
 // A transfer is simulated seconds before it is mined; every vendor accepts this range.
@@ -97,7 +100,9 @@ export class TransactionLookup {
       this.#client.getBlock({ blockNumber }),
       this.#client.getBlock({ blockNumber: blockNumber - 1n }),
     ]);
-    const validBefore = hexToBigInt(slice(input, ...VALID_BEFORE_BYTES));
+    const isDeposit = input.startsWith(depositIntoChannel.selector);
+    const at = isDeposit ? VALID_BEFORE_OF_DEPOSIT_AT : VALID_BEFORE_AT;
+    const validBefore = hexToBigInt(slice(input, at, at + 32));
     if (block.timestamp < validBefore) return false;
     // Mined in the block after it was sent, it was not pending: it was signed to expire before that block.
     const wasPricedOut = (parent.baseFeePerGas ?? 0n) > (maxFeePerGas ?? 0n);

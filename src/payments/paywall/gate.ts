@@ -6,6 +6,10 @@ import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
+import { ChannelClaims } from "../channels/channel-claims.ts";
+import { createChannelMaintenance } from "../channels/channel-maintenance.ts";
+import { createChannelScheme } from "../channels/channel-scheme.ts";
+import type { ChannelParts } from "../channels/open-channels.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
@@ -17,7 +21,9 @@ import type { FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
-import { parsePaymentHeader } from "./payment.ts";
+import { parseExactPayment } from "./payment.ts";
+import { parsePaymentHeader } from "./payment-envelope.ts";
+import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
 import { createRowWaiters } from "./row-waiters.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
@@ -45,6 +51,8 @@ type GateOptions = {
   readonly store: StatementRunner;
   readonly facilitator: PaymentFacilitator;
   readonly lookup: SettlementLookup;
+  /** Absent if only transfers are taken. */
+  readonly channels?: ChannelParts;
   readonly log: Log;
   readonly clock?: Clock;
   readonly limits?: Partial<GateLimits>;
@@ -57,42 +65,83 @@ export function createGate(options: GateOptions): Gate {
   const services = createServices(options);
   const { network, asset } = options.scope;
   const scope = { network, asset };
+  const challenge: PaymentChallenge = (offer, resource, reason) => {
+    services.count("challenged");
+    return paymentRequiredResponse(offer, resource, reason);
+  };
+  const schemes = [createExactScheme(services, challenge)];
+  const reconcileExact = createReconciler({ ...services, store: options.store, scope });
+  const channels = options.channels && openChannelScheme(services, options.channels, challenge);
+  if (channels) schemes.push(channels.scheme);
   return {
     sell(offer) {
       validateOffer(offer);
       if (offer.network !== network || offer.asset !== asset) {
         throw new Fault("CONFIG_INVALID", "A paid offer names another payment token than its gate.");
       }
-      return createSale(services, offer);
+      return createSale(schemes, offer, challenge);
     },
-    reconcile: createReconciler({ ...services, store: options.store, scope }),
+    async reconcile(signal) {
+      // A part that fails does not stop the other.
+      const parts = [reconcileExact(signal), channels?.maintain(signal)] as const;
+      await Promise.allSettled(parts);
+      await parts[1];
+      return parts[0];
+    },
     totalPaid: () => services.ledger.totalPaid(scope),
   };
 }
 
-function createSale(services: FlowServices, offer: PaymentOffer): Sale {
-  const { count, limits, activeRequests } = services;
-  const challenge = (resource: PaidResource, reason = "Payment required.") => {
-    count("challenged");
-    return paymentRequiredResponse(offer, resource, reason);
-  };
+function createSale(
+  schemes: readonly PaymentScheme[],
+  offer: PaymentOffer,
+  challengeFor: PaymentChallenge,
+): Sale {
+  const challenge = (resource: PaidResource, reason = "Payment required.") =>
+    challengeFor(offer, resource, reason);
   return {
     offer,
     challenge,
     async serve({ resource, signature, client }, handler) {
       if (signature === undefined) return challenge(resource);
-      const payment = parsePaymentHeader(signature, offer);
-      if ("unsupported" in payment) return challenge(resource, payment.unsupported);
-      if (activeRequests.running >= limits.activeRequestsMax) {
-        throw new Fault(
-          "OVERLOADED",
-          "Too many paid requests are in progress; send the same signature again in a moment, do not sign a new one.",
-        );
+      const envelope = parsePaymentHeader(signature, offer);
+      if ("unsupported" in envelope) return challenge(resource, envelope.unsupported);
+      const scheme = schemes.find(({ name }) => name === envelope.scheme);
+      if (scheme === undefined) {
+        const names = schemes.map(({ name }) => `"${name}"`).join(" and ");
+        return challenge(resource, `Only the scheme ${names} is accepted.`);
       }
+      return scheme.serve({ offer, resource, envelope, handler, client });
+    },
+  };
+}
+
+function openChannelScheme(services: FlowServices, parts: ChannelParts, challenge: PaymentChallenge) {
+  const claims = new ChannelClaims({ ...parts, log: services.log });
+  const scheme = createChannelScheme({ ...services, ...parts, claims, challenge });
+  return { scheme, maintain: createChannelMaintenance({ ...parts, claims, limits: services.limits }) };
+}
+
+/** EIP-3009 transfers: each purchase is one of them. */
+function createExactScheme(services: FlowServices, challenge: PaymentChallenge): PaymentScheme {
+  const { limits, activeRequests } = services;
+  return {
+    name: "exact",
+    async serve({ offer, resource, envelope, handler, client }) {
+      const payment = parseExactPayment(envelope, "The PAYMENT-SIGNATURE header");
+      if ("unsupported" in payment) return challenge(offer, resource, payment.unsupported);
+      if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
       const owner = randomUUID();
       return runPaymentFlow(startFlow(services, { offer, resource, payment, owner, handler, client }));
     },
   };
+}
+
+function tooManyActive(): Fault {
+  return new Fault(
+    "OVERLOADED",
+    "Too many paid requests are in progress; send the same signature again in a moment, do not sign a new one.",
+  );
 }
 
 function createServices(options: GateOptions): FlowServices {

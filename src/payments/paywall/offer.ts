@@ -7,6 +7,7 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { type ChannelTerms, channelRequirementsFor } from "../channels/channel-terms.ts";
 import { describeService, listingExtensions, type ResourceListing } from "./listing.ts";
 
 export type PaymentOffer = {
@@ -26,6 +27,8 @@ export type PaymentOffer = {
   readonly resourceOrigin: string;
   /** The listing for directories; null lists the resource nowhere. */
   readonly listing: ResourceListing | null;
+  /** How to pay by channel; absent if only transfers are taken. */
+  readonly channels?: ChannelTerms;
 };
 
 /** The part of an offer that a payment must match. */
@@ -63,6 +66,9 @@ export function paymentRequirementsFor(offer: PaymentOffer) {
   } satisfies PaymentRequirements;
 }
 
+/** The state of a channel, by which a client corrects what it signs. */
+export type ChannelCorrection = Readonly<Record<string, unknown>>;
+
 /** The part of a 402 that is the same for every request: its `accepts`, and the end of its header in base64. */
 type FixedTerms = { readonly accepts: readonly PaymentRequirements[]; readonly headerEnd: string };
 
@@ -72,19 +78,29 @@ const fixedTerms = new WeakMap<PaymentOffer, FixedTerms>();
 function fixedTermsOf(offer: PaymentOffer): FixedTerms {
   const known = fixedTerms.get(offer);
   if (known) return known;
-  const accepts = [paymentRequirementsFor(offer)];
+  const terms = termsOf(offer, null);
+  fixedTerms.set(offer, terms);
+  return terms;
+}
+
+function termsOf(offer: PaymentOffer, correction: ChannelCorrection | null): FixedTerms {
+  const accepts: PaymentRequirements[] = [paymentRequirementsFor(offer)];
+  if (offer.channels) accepts.push(channelRequirementsFor(offer, offer.channels, correction ?? {}));
   const extensions = {
     ...listingExtensions(offer),
     [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
   };
   const fields = JSON.stringify({ accepts, extensions } satisfies Partial<PaymentRequired>);
-  const terms = { accepts, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
-  fixedTerms.set(offer, terms);
-  return terms;
+  return { accepts, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
 }
 
 /** The payment requirements of one request in base64, as the header carries them. */
-function encodePaymentRequired(offer: PaymentOffer, resource: PaidResource, reason: string): string {
+function encodePaymentRequired(
+  offer: PaymentOffer,
+  { headerEnd }: FixedTerms,
+  resource: PaidResource,
+  reason: string,
+): string {
   // Checked here and not at start: without configuration it is the listening address, which is known later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
     throw new Fault("INTERNAL", "The origin of the paid offer is invalid.");
@@ -103,7 +119,7 @@ function encodePaymentRequired(offer: PaymentOffer, resource: PaidResource, reas
   );
   // Base64 encodes three bytes at a time: with spaces up to a multiple of three, the encoded end can follow as it is.
   const spaces = Buffer.alloc((3 - (fields.length % 3)) % 3, " ");
-  return Buffer.concat([fields, spaces]).toString("base64") + fixedTermsOf(offer).headerEnd;
+  return Buffer.concat([fields, spaces]).toString("base64") + headerEnd;
 }
 
 /** The response to a request without a valid payment. */
@@ -111,15 +127,17 @@ export function paymentRequiredResponse(
   offer: PaymentOffer,
   resource: PaidResource,
   reason: string,
+  correction: ChannelCorrection | null = null,
 ): EndpointResponse {
-  const header = encodePaymentRequired(offer, resource, reason);
+  const terms = correction === null ? fixedTermsOf(offer) : termsOf(offer, correction);
+  const header = encodePaymentRequired(offer, terms, resource, reason);
   if (header.length > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
   return {
     status: 402,
     headers: { "payment-required": header, "cache-control": "no-store", "x-error-code": "PAYMENT_REQUIRED" },
-    body: { x402Version: 2, error: reason, accepts: fixedTermsOf(offer).accepts },
+    body: { x402Version: 2, error: reason, accepts: terms.accepts },
   };
 }
 

@@ -2,38 +2,18 @@
 
 import { createHash } from "node:crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import {
-  PAYMENT_ID_MAX_LENGTH,
-  PAYMENT_ID_MIN_LENGTH,
-  PAYMENT_ID_PATTERN,
-  PAYMENT_IDENTIFIER,
-} from "@x402/extensions/payment-identifier";
 import { parseUint } from "../../lib/decimal.ts";
-import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes, parseHash } from "../../lib/hex.ts";
-import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { EXPIRES_SOON } from "../rejection-reasons.ts";
 import type { OfferTerms } from "./offer.ts";
-
-/**
- * The identifier in the payment-identifier extension, by which a client names a purchase so that a retry buys nothing
- * twice; null without one. The client also sends a schema, which we ignore: compiling it would run foreign code.
- */
-export function parsePaymentIdentifier(extensions: unknown): string | null {
-  const id = field(field(field(extensions, PAYMENT_IDENTIFIER), "info"), "id");
-  if (id === undefined) return null;
-  if (typeof id === "string" && PAYMENT_ID_PATTERN.test(id)) {
-    if (id.length >= PAYMENT_ID_MIN_LENGTH && id.length <= PAYMENT_ID_MAX_LENGTH) return id;
-  }
-  throw new Fault(
-    "INPUT_INVALID",
-    `The payment identifier must have ${PAYMENT_ID_MIN_LENGTH} to ${PAYMENT_ID_MAX_LENGTH} letters, digits, hyphens or underscores.`,
-  );
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
+import {
+  invalidPayment,
+  type PaymentEnvelope,
+  parseEnvelope,
+  recordIn,
+  type UnsupportedPayment,
+} from "./payment-envelope.ts";
 
 /** An EIP-3009 transfer, signed by its payer. */
 export type Payment = {
@@ -50,30 +30,7 @@ export type Payment = {
   readonly digest: string;
 };
 
-/** Well-formed, but of a kind that we do not accept. */
-type UnsupportedPayment = { readonly unsupported: string };
-
-// Node accepts 16 KB of headers in all. A contract account's signature with its factory call needs up to 4 KB, which
-// take eleven here, and clients return the extensions of the 402.
-const HEADER_LENGTH_MAX = 15_360;
 const SIGNATURE_BYTES_MAX = 4_096;
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-const HEADER = "The PAYMENT-SIGNATURE header";
-
-/** To a client of version 1, which pays with another header. */
-export const VERSION_1_MESSAGE =
-  "X-PAYMENT is a header of x402 version 1, and this service speaks version 2: sign the terms in the header PAYMENT-REQUIRED and send them as PAYMENT-SIGNATURE.";
-
-export function parsePaymentHeader(
-  header: string,
-  terms: Pick<OfferTerms, "network" | "asset">,
-): Payment | UnsupportedPayment {
-  if (header.length > HEADER_LENGTH_MAX) {
-    throw invalid(HEADER, `must have at most ${HEADER_LENGTH_MAX} characters.`);
-  }
-  if (!BASE64.test(header)) throw invalid(HEADER, "must be base64 of a JSON text.");
-  return parsePayment(parseStrictJson(Buffer.from(header, "base64"), HEADER), terms, HEADER);
-}
 
 /** Throws INPUT_INVALID for anything that is not a payment; `what` begins the message. */
 export function parsePayment(
@@ -81,34 +38,25 @@ export function parsePayment(
   terms: Pick<OfferTerms, "network" | "asset">,
   what: string,
 ): Payment | UnsupportedPayment {
-  const record = recordIn(what);
-  const text = textIn(what);
-  const envelope = record(value, "");
-  const { x402Version } = envelope;
-  if (!Number.isInteger(x402Version)) throw invalid(what, "must have an x402Version.");
-  if (x402Version !== 2) {
-    return {
-      unsupported: `The payment is of x402 version ${x402Version}, and only version 2 is accepted: sign the terms in the header PAYMENT-REQUIRED.`,
-    };
-  }
-  const accepted = record(envelope.accepted, "accepted");
-  const payload = record(envelope.payload, "payload");
-  if (text(accepted, "scheme") !== "exact") return { unsupported: 'Only the scheme "exact" is accepted.' };
-  if (text(accepted, "network") !== terms.network) {
-    return { unsupported: `Payments are accepted on ${terms.network} only.` };
-  }
-  if (text(accepted, "asset").toLowerCase() !== terms.asset) {
-    return { unsupported: `Payments are accepted in the token ${terms.asset} only.` };
-  }
+  const envelope = parseEnvelope(value, terms, what);
+  return "unsupported" in envelope ? envelope : parseExactPayment(envelope, what);
+}
+
+/** The transfer in an envelope of the scheme `exact`. */
+export function parseExactPayment(
+  { scheme, payload, paymentId }: PaymentEnvelope,
+  what: string,
+): Payment | UnsupportedPayment {
+  if (scheme !== "exact") return { unsupported: 'Only the scheme "exact" is accepted.' };
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
     return { unsupported: "Only EIP-3009 authorizations are accepted, not Permit2." };
   }
-  const payment = readAuthorization(payload, envelope.extensions, what);
+  const payment = readAuthorization(payload, paymentId, what);
   return payment.validBefore > LEDGER_SECONDS_MAX ? { unsupported: VALID_TOO_LONG } : payment;
 }
 
-function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
-  const given = recordIn(what)(payload.authorization, "payload.authorization");
+function readAuthorization(payload: JsonObject, paymentId: string | null, what: string): Payment {
+  const given = recordIn(payload.authorization, "payload.authorization", what);
   const name = (field: string) => `${what}: payload.authorization.${field}`;
   const signed = {
     from: parseAddress(given.from, name("from")),
@@ -119,9 +67,9 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
     nonce: parseHash(given.nonce, name("nonce")),
     signature: parseBytes(payload.signature, `${what}: payload.signature`, SIGNATURE_BYTES_MAX),
   };
-  if (signed.signature === "0x") throw invalid(what, "must have a payload.signature.");
+  if (signed.signature === "0x") throw invalidPayment(what, "must have a payload.signature.");
   const digest = createHash("sha256").update(Object.values(signed).join(" ")).digest("hex");
-  return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
+  return { ...signed, paymentId, digest };
 }
 
 /**
@@ -204,23 +152,4 @@ export function mayHaveArrived(
   return (
     to === payTo && value >= amount && validAfter < now && validBefore > now - BigInt(TRACED_SECONDS_MAX)
   );
-}
-
-const recordIn =
-  (what: string) =>
-  (value: unknown, name: string): JsonObject => {
-    if (isJsonObject(value)) return value;
-    throw invalid(what, name === "" ? "must be a JSON object." : `must have an object "${name}".`);
-  };
-
-const textIn =
-  (what: string) =>
-  (accepted: JsonObject, field: string): string => {
-    const value = accepted[field];
-    if (typeof value !== "string") throw invalid(what, `must have a text "accepted.${field}".`);
-    return value;
-  };
-
-function invalid(what: string, sentence: string): Fault {
-  return new Fault("INPUT_INVALID", `${what} ${sentence}`);
 }

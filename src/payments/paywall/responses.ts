@@ -5,7 +5,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { deliverResponse, type LedgerRow, type StoredResponse } from "../ledger/row.ts";
 import type { SettleResult } from "../settlement/settle.ts";
 import type { GateLimits } from "./limits.ts";
-import type { PaidResource, PaymentOutcome } from "./offer.ts";
+import type { ChannelCorrection, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 
 const JITTER_SECONDS = 3;
@@ -40,9 +40,9 @@ export function createPaymentResponses(
 ) {
   const { offer, limits, log, count } = options;
   const { retryAfterSeconds } = limits;
-  const paymentRequired = (message: string) => {
+  const paymentRequired = (message: string, correction: ChannelCorrection | null = null) => {
     count("refused");
-    return paymentRequiredResponse(offer, resource, message);
+    return paymentRequiredResponse(offer, resource, message, correction);
   };
   const conflict = (message: string) => {
     count("conflict");

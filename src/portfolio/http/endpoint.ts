@@ -3,7 +3,7 @@ import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { PaidResource } from "../../payments/paywall/offer.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
-import { VERSION_1_MESSAGE } from "../../payments/paywall/payment.ts";
+import { VERSION_1_MESSAGE } from "../../payments/paywall/payment-envelope.ts";
 import { toErrorResponse } from "../../payments/paywall/responses.ts";
 import type { Endpoint, EndpointResponse, RequestHead, Security } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";

@@ -41,7 +41,7 @@ const WRITTEN_TABLES = [
 ];
 
 // The tables of payments: only a default deployment has them, perhaps that of another installation.
-const MONEY_TABLES = ["payments", "facilitator_settlements", "stored_snapshots"];
+const MONEY_TABLES = ["payments", "payment_channels", "facilitator_settlements", "stored_snapshots"];
 
 type SchemaContents = { readonly events: number; readonly written: number; readonly payments: number };
 

@@ -45,6 +45,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["names of documents", "a44fbca69a6297a633e995315c26e53d77c76f24093eb8e6c3123ffa1d3850b9"],
   ["hex of either form", "5e02e3f91e22e424cbae00e5b73a8316eee3e66e79767562966db83d091b51d8"],
   ["packed logs", "31be68198248f5d185cf55b8673e8b1884c4902061af755b138485ed8aa76ce8"],
+  ["payment channels", "c94a30678275bf0c07404c0564ba8e3c4e65ff048e923348cfd74a87b1344526"],
 ];
 
 let server: TestDatabase;

@@ -6,7 +6,10 @@ import { startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { openTestDatabase } from "../index/test-index.ts";
 
-const TABLES = ["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"];
+const TABLES = [
+  ...["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"],
+  ...["payment_channels", "channel_purchases", "channel_scans", "channel_transactions"],
+];
 /** The first account without another role. */
 const PAYER_INDEX = 8;
 

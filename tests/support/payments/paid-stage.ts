@@ -15,10 +15,15 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { createRpc } from "../../../src/chain/rpc/client.ts";
+import type { Rpc } from "../../../src/chain/rpc/types.ts";
 import { addEndpointRoutes } from "../../../src/http/routes/endpoints.ts";
 import { createHttpServer } from "../../../src/http/server.ts";
 import type { Clock } from "../../../src/lib/clock.ts";
 import { Secret } from "../../../src/lib/secret.ts";
+import { ChannelClaims } from "../../../src/payments/channels/channel-claims.ts";
+import type { ChannelSender } from "../../../src/payments/channels/channel-sender.ts";
+import type { ChannelTerms } from "../../../src/payments/channels/channel-terms.ts";
+import { openChannels } from "../../../src/payments/channels/open-channels.ts";
 import { createFacilitatorEndpoints } from "../../../src/payments/facilitator/endpoints.ts";
 import type { PaymentFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
@@ -30,6 +35,7 @@ import type { SettlementLookup } from "../../../src/payments/settlement/onchain.
 import { createSettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import type { Endpoint } from "../../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../../src/schema/record-store.ts";
+import type { SqlText } from "../../../src/schema/sql.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../../src/store/postgres/record-store.ts";
 import { LOCAL_GAS } from "../chain/local-gas.ts";
@@ -45,10 +51,23 @@ const TRANSFER = getAbiItem({ abi: usdCoinAbi, name: "Transfer" });
 /** Enough for several transfers in one call. */
 const SENT_GAS = numberToHex(1_000_000);
 
+const authorizerKey = privateKeyToAccount(localAccount(21).privateKey);
+const receiverAuthorizer = {
+  address: authorizerKey.address.toLowerCase() as Hex,
+  sign: (digest: Hex) => authorizerKey.sign({ hash: digest }),
+};
+export const TEST_CHANNEL_TERMS: ChannelTerms = {
+  receiverAuthorizer: receiverAuthorizer.address,
+  withdrawDelay: 900,
+  minDeposit: 10n * TEST_PRICE,
+};
+
 /** Faults that a test injects; each wraps the real facilitator and may respond in its place. */
 type InjectedFacilitatorCalls = {
   verify?: (real: PaymentFacilitator["verify"]) => PaymentFacilitator["verify"];
   settle?: (real: PaymentFacilitator["settle"]) => PaymentFacilitator["settle"];
+  /** Runs a statement, or dies before or after it. */
+  statement?: <T>(run: () => Promise<T>) => Promise<T>;
 };
 
 export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
@@ -102,7 +121,8 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     return createRemoteFacilitator({ url, timeoutMs: 8_000 });
   };
   const facilitator = kind === "in process" ? inProcess : await overHttp();
-  const parts = { asset, payTo, database, facilitator, settlements, listen: listenUntilClosed };
+  const parts = { asset, payTo, database, facilitator, settlements, rpc, listen: listenUntilClosed };
+  const sender = inProcess.channels;
   return {
     ...token,
     kind,
@@ -112,7 +132,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     rules,
     settlements,
     /** One process of the service: its own gate and port over the shared database and chain. */
-    serve: (given: PaidServiceOptions = {}) => servePaid(parts, given),
+    serve: (given: PaidServiceOptions = {}) => servePaid({ ...parts, sender }, given),
     async close() {
       for (const close of closing.reverse()) await close();
       rpc.close();
@@ -177,6 +197,8 @@ type PaidServiceOptions = {
   chain?: SettlementLookup;
   clock?: Clock;
   facilitator?: PaymentFacilitator;
+  /** Sells by channel too, with these changes. */
+  channels?: Partial<Omit<Parameters<typeof openChannels>[0], "network" | "store">>;
   /** Believes the facilitator as one of this process; without it, as a remote one. */
   readsOwnNodes?: true;
 };
@@ -187,6 +209,8 @@ type PaidServiceParts = {
   readonly database: Database;
   readonly facilitator: PaymentFacilitator;
   readonly settlements: SettlementLookup;
+  readonly rpc: Rpc;
+  readonly sender: ChannelSender;
   readonly listen: (endpoints: readonly Endpoint[]) => Promise<string>;
 };
 
@@ -204,18 +228,22 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
     mimeType: "application/json",
     resourceOrigin: TEST_ORIGIN,
     listing: null,
+    ...(given.channels ? { channels: TEST_CHANNEL_TERMS } : {}),
     ...given.offer,
   };
   const records = openRecordStore(parts.database);
   let statements = 0;
   const store: StatementRunner = {
-    run: (statement) => {
+    run: <R extends object>(statement: SqlText) => {
       statements += 1;
-      return records.run(statement);
+      const run = () => records.run<R>(statement);
+      return injected.statement ? injected.statement(run) : run();
     },
   };
+  const channels = given.channels && openTestChannels(parts, store, given.channels);
   const gate = createGate({
     scope: offer,
+    ...(channels ? { channels } : {}),
     store,
     facilitator: {
       ...injectCalls(given.facilitator ?? parts.facilitator, injected),
@@ -234,7 +262,35 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
       return sold.work(signal);
     }),
   ]);
-  return { url, gate, sale, runs, outcomes, sold, injected, offer, statements: () => statements };
+  const claims = channels && new ChannelClaims({ ...channels, log: silentLog });
+  return {
+    url,
+    gate,
+    channels,
+    claims,
+    sale,
+    runs,
+    outcomes,
+    sold,
+    injected,
+    offer,
+    statements: () => statements,
+  };
+}
+
+function openTestChannels(
+  { rpc, sender }: Pick<PaidServiceParts, "rpc" | "sender">,
+  store: StatementRunner,
+  changes: NonNullable<PaidServiceOptions["channels"]>,
+) {
+  const parts = openChannels({
+    ...{ network: TEST_NETWORK, store, rpc, sender, authorizer: receiverAuthorizer },
+    finality: { depthFallback: 32, depthMin: 0 },
+    exposureMax: 1_000_000n,
+    claimRules: { valueMin: 1_000_000n, ageSecondsMax: 3_600 },
+    ...changes,
+  });
+  return { ...parts, claims: new ChannelClaims({ ...parts, log: silentLog }) };
 }
 
 /** The facilitator with the faults that are injected at the time of each call. */

@@ -215,4 +215,101 @@ export const laterMigrations: readonly Migration[] = [
     `,
     sqlIfNew: "update log_storage set is_packed = true",
   },
+  // Payment channels: one deposit pays for many purchases, each by a voucher of all that was bought so far.
+  {
+    version: 24,
+    name: "payment channels",
+    sql: `
+      create table payment_channels (
+        network text collate "C" not null,
+        channel_id text collate "C" not null,
+        payer text collate "C" not null,
+        payer_authorizer text collate "C" not null,
+        receiver text collate "C" not null,
+        receiver_authorizer text collate "C" not null,
+        token text collate "C" not null,
+        withdraw_delay integer not null,
+        salt text collate "C" not null,
+
+        -- What the contract holds, as our own node showed it, and the block in which it was seen first.
+        balance numeric(39,0) not null,
+        -- The part of the balance that no reorg can take away.
+        final_balance numeric(39,0) not null,
+        total_claimed numeric(39,0) not null,
+        -- A withdrawal that the payer has started, and in which second; 0 without one.
+        withdraw_amount numeric(39,0) not null,
+        withdraw_started bigint not null,
+        refund_nonce numeric(78,0) not null,
+        block_number bigint not null,
+        -- The newest block at which it was read.
+        seen_block bigint not null,
+        seen_at timestamptz not null default now(),
+
+        -- The sum of all purchases, and the voucher for it; null if the sum is what the contract has paid out.
+        charged numeric(39,0) not null,
+        signature text collate "C",
+        -- Since when a voucher waits to be claimed.
+        unclaimed_since timestamptz,
+        -- The claim of its voucher failed: it is tried again later, and apart from others.
+        claim_failed_at timestamptz,
+
+        -- The request that acts on the channel. Without work the turn is kept for a client that was corrected: for the
+        -- same request, by its fingerprint, because clients that send at once sign the same voucher.
+        owner text collate "C",
+        owner_works boolean not null default false,
+        kept_for text collate "C",
+        lease_until timestamptz,
+        failures integer not null default 0,
+        failed_at timestamptz,
+        created_at timestamptz not null default now(),
+        primary key (network, channel_id)
+      );
+      create index payment_channels_unclaimed on payment_channels (network, seen_at) where charged > total_claimed;
+
+      create table channel_purchases (
+        network text collate "C" not null,
+        channel_id text collate "C" not null,
+        -- What the voucher of the purchase lets the receiver claim in all.
+        cumulative numeric(39,0) not null,
+        amount numeric(39,0) not null,
+        token text collate "C" not null,
+        payer text collate "C" not null,
+        fingerprint text collate "C" not null,
+        payment_id text collate "C",
+        -- The deposit that came with the voucher.
+        deposit_transaction text collate "C",
+        deposit_amount numeric(39,0),
+        answer_status integer not null,
+        answer_headers text not null,
+        answer_body bytea not null,
+        created_at timestamptz not null default now(),
+        primary key (network, channel_id, cumulative)
+      );
+      create unique index channel_purchases_by_identifier on channel_purchases (network, token, payer, payment_id)
+        where payment_id is not null;
+      create index channel_purchases_by_age on channel_purchases (network, created_at);
+
+      -- How far the events of channels were read, one row for each network.
+      create table channel_scans (
+        network text collate "C" primary key,
+        block_number bigint not null,
+        block_hash text collate "C" not null,
+        block_time bigint not null,
+        final_number bigint not null,
+        read_at timestamptz not null
+      );
+
+      -- Claims and refunds that were sent, so that none is sent again while it may still be mined.
+      create table channel_transactions (
+        network text collate "C" not null,
+        transaction text collate "C" not null,
+        kind text collate "C" not null,
+        channels text[] not null,
+        is_open boolean not null,
+        created_at timestamptz not null default now(),
+        primary key (network, transaction)
+      );
+      create index channel_transactions_open on channel_transactions (network) where is_open;
+    `,
+  },
 ];

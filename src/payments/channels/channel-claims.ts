@@ -1,0 +1,175 @@
+// Claims vouchers: many channels and the payout in one transaction, when it is worth it or a payer starts to withdraw.
+import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
+import { encodeClaims, encodePayout, encodeRefund, encodeTogether } from "./channel-calls.ts";
+import type { VoucherClaim } from "./channel-config.ts";
+import type { ChannelRow } from "./channel-rows.ts";
+import type { CallOutcome } from "./channel-sender.ts";
+import type { UnclaimedChannel } from "./claim-rows.ts";
+import type { ChannelParts, ClaimRules } from "./open-channels.ts";
+
+type ClaimRun = {
+  readonly transaction: Hex | null;
+  readonly claimed: number;
+  readonly value: bigint;
+  /** Channels whose claim the contract rejects. */
+  readonly rejected: readonly Hex[];
+};
+
+type ClaimsOptions = ChannelParts & { readonly log: Log };
+
+const NOTHING: ClaimRun = { transaction: null, claimed: 0, value: 0n, rejected: [] };
+// After this time a transaction that no node has was dropped: its account nonce is used for another one.
+const GONE_SECONDS = 60;
+// More than a few transactions hold; the rest follows in the next run.
+const CANDIDATES_MAX = 1_000;
+
+export class ChannelClaims {
+  readonly #options: ClaimsOptions;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** Sends at most one transaction. The chain decides what is claimed: a run that is repeated claims nothing twice. */
+  claimDue({ valueMin, ageSecondsMax }: ClaimRules): Promise<ClaimRun> {
+    return this.#claim(
+      ({ row, ageSeconds }) =>
+        row.withdrawAmount > 0n || row.charged - row.totalClaimed >= valueMin || ageSeconds >= ageSecondsMax,
+    );
+  }
+
+  /** Claims these channels now, or all with anything to claim. */
+  claimNow(channelIds: readonly Hex[] | null): Promise<ClaimRun> {
+    return this.#claim(({ row }) => channelIds === null || channelIds.includes(row.channelId));
+  }
+
+  #claim(isDue: (channel: UnclaimedChannel) => boolean): Promise<ClaimRun> {
+    const { network, sender, claimRows, authorizer, channelLimits, mirror } = this.#options;
+    return sender.runInTurn(`${network} channel claims`, async () => {
+      if (!(await this.#hasFinished())) return NOTHING;
+      // Reads first: claims since the last look are not made again.
+      await mirror.follow();
+      const unclaimed = await claimRows.findUnclaimed(authorizer.address, CANDIDATES_MAX);
+      const retrySeconds = channelLimits.claimRetryMs / 1_000;
+      const due = unclaimed
+        .filter(({ failedSeconds }) => failedSeconds === null || failedSeconds >= retrySeconds)
+        .filter(isDue)
+        .flatMap(({ row }) => claimOf(row))
+        .slice(0, channelLimits.claimsPerTransactionMax);
+      return due.length === 0 ? NOTHING : this.#send(due);
+    });
+  }
+
+  /** Whether no transaction that was sent earlier, by whichever process, may still be mined. */
+  async #hasFinished(): Promise<boolean> {
+    const { sender, claimRows } = this.#options;
+    let hasFinished = true;
+    for (const { transaction, ageSeconds } of await claimRows.findOpenTransactions()) {
+      const status = await sender.readStatus(transaction);
+      const mayBeMined = status === "pending" || (status === "missing" && ageSeconds < GONE_SECONDS);
+      if (mayBeMined) hasFinished = false;
+      else await claimRows.closeTransaction(transaction);
+    }
+    return hasFinished;
+  }
+
+  async #send(due: readonly DueClaim[]): Promise<ClaimRun> {
+    const { claimRows, log } = this.#options;
+    const { good, bad } = await this.#sift(due);
+    for (const { channelId } of bad) {
+      await claimRows.markFailed(channelId);
+      log.error(
+        { component: "payments", event: "channel_claim_rejected", channelId },
+        "The contract rejects the claim of a channel",
+      );
+    }
+    const rejected = bad.map(({ channelId }) => channelId);
+    if (good.length === 0) return { ...NOTHING, rejected };
+    const value = good.reduce((sum, { delta }) => sum + delta, 0n);
+    const ids = good.map(({ channelId }) => channelId);
+    const { kind, transaction } = await this.sendRecorded("claim", await this.#encode(good), value, ids);
+    if (kind !== "mined") return { ...NOTHING, transaction, rejected };
+    return { transaction, claimed: good.length, value, rejected };
+  }
+
+  /** Records a transaction before it is sent, and what became of it. */
+  async sendRecorded(
+    kind: "claim" | "refund",
+    data: Hex,
+    value: bigint,
+    channelIds: readonly Hex[],
+  ): Promise<CallOutcome> {
+    const { sender, claimRows, mirror } = this.#options;
+    const outcome = await sender.send(
+      { data, value },
+      {
+        beforeSend: (transaction) => claimRows.addTransaction(transaction, kind, channelIds),
+        onRejected: (transaction) => claimRows.closeTransaction(transaction),
+      },
+    );
+    if (outcome.kind === "pending") return outcome;
+    await claimRows.closeTransaction(outcome.transaction);
+    await mirror.follow();
+    return outcome;
+  }
+
+  /** One claim that the contract rejects would revert all: the list is halved until the bad ones stand alone. */
+  async #sift(
+    claims: readonly DueClaim[],
+  ): Promise<{ readonly good: readonly DueClaim[]; readonly bad: readonly DueClaim[] }> {
+    if (await this.#options.sender.wouldSucceed(await this.#encode(claims))) return { good: claims, bad: [] };
+    if (claims.length === 1) return { good: [], bad: claims };
+    const middle = claims.length >> 1;
+    const first = await this.#sift(claims.slice(0, middle));
+    const second = await this.#sift(claims.slice(middle));
+    return { good: [...first.good, ...second.good], bad: [...first.bad, ...second.bad] };
+  }
+
+  async #encode(claims: readonly DueClaim[]): Promise<Hex> {
+    const payouts = new Map(
+      claims.map(({ claim: { config } }) => [
+        `${config.receiver} ${config.token}`,
+        encodePayout(config.receiver, config.token),
+      ]),
+    );
+    const list = claims.map(({ claim }) => claim);
+    return encodeTogether([await this.#encodeSigned(list), ...payouts.values()]);
+  }
+
+  async #encodeSigned(claims: readonly VoucherClaim[]): Promise<Hex> {
+    const { digests, authorizer } = this.#options;
+    return encodeClaims(claims, await authorizer.sign(digests.claimBatch(claims)));
+  }
+
+  /** Claims what is charged and gives an amount back to the payer, in one transaction. */
+  async refund(row: ChannelRow, amount: bigint): Promise<CallOutcome> {
+    const { network, digests, authorizer, sender } = this.#options;
+    const { channelId, config, refundNonce } = row;
+    const signature = await authorizer.sign(digests.refund(channelId, refundNonce, amount));
+    const claims = claimOf(row).map(({ claim }) => claim);
+    const calls = claims.length === 0 ? [] : [await this.#encodeSigned(claims)];
+    if (claims.length > 0) calls.push(encodePayout(config.receiver, config.token));
+    calls.push(encodeRefund(config, amount, refundNonce, signature));
+    return sender.runInTurn(`${network} channel claims`, () =>
+      this.sendRecorded("refund", encodeTogether(calls), amount, [channelId]),
+    );
+  }
+}
+
+type DueClaim = { readonly channelId: Hex; readonly claim: VoucherClaim; readonly delta: bigint };
+
+/** The claim of a channel's voucher, as far as its balance goes; none if there is nothing to claim. */
+function claimOf({
+  channelId,
+  config,
+  charged,
+  signature,
+  balance,
+  totalClaimed,
+}: ChannelRow): readonly DueClaim[] {
+  const total = charged < balance ? charged : balance;
+  if (signature === null || total <= totalClaimed) return [];
+  const claim = { config, maxClaimable: charged, signature, totalClaimed: total };
+  return [{ channelId, claim, delta: total - totalClaimed }];
+}

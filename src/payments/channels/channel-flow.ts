@@ -1,0 +1,309 @@
+// One request that pays by channel, in its turn: replay, correct, or check what covers it, run the handler and charge.
+import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
+import { encodeX402Header } from "../paywall/offer.ts";
+import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
+import { describeChannel, describeCorrection } from "./channel-correction.ts";
+import { coverageOf } from "./channel-mirror.ts";
+import type { ChannelDeposit } from "./channel-payment.ts";
+import { refundChannel } from "./channel-refund.ts";
+import type { ChannelFlow } from "./channel-request.ts";
+import type { ChannelRow, OpenedChannel, Purchase } from "./channel-rows.ts";
+import type { DepositRequest } from "./channel-sender.ts";
+import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND, EXCEEDS_BALANCE } from "./channel-terms.ts";
+
+const RENEWALS_PER_LEASE = 3;
+
+/** Null while another request has the channel. */
+export async function actOnChannel(flow: ChannelFlow): Promise<EndpointResponse | null> {
+  const opened = await openChannel(flow);
+  if (opened.row !== null || opened.purchase !== null) return decide(flow, opened);
+  const refused = await addUnknown(flow);
+  if (refused !== null) return refused;
+  return decide(flow, await openChannel(flow));
+}
+
+function openChannel({ services, payment, amount, fingerprint, paymentId, owner }: ChannelFlow) {
+  const { channelId, maxClaimable, config } = payment;
+  const { payer, token } = config;
+  const request = { channelId, maxClaimable, amount, payer, token, fingerprint, paymentId };
+  return services.rows.open(request, owner);
+}
+
+async function decide(flow: ChannelFlow, opened: OpenedChannel): Promise<EndpointResponse | null> {
+  const { services, paymentId, fingerprint, respond } = flow;
+  const { row, purchase, turn } = opened;
+  if (opened.isNamedElsewhere) {
+    return respond.conflict("The payment identifier belongs to a transfer; send that payment again.");
+  }
+  if (purchase !== null && purchase.paymentId === paymentId) {
+    if (purchase.fingerprint === fingerprint) return replay(flow, purchase, row);
+    if (paymentId !== null) return respond.conflict("The payment identifier belongs to another request.");
+  }
+  if (turn === "correct" && row !== null)
+    return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));
+  if (turn === "work" && row !== null) return work(flow, row, opened.scan);
+  return opened.failures >= services.limits.failuresMax ? respond.tooManyFailures() : null;
+}
+
+/** Adds a channel that our node shows to be worth it, or says why not. */
+async function addUnknown(flow: ChannelFlow): Promise<EndpointResponse | null> {
+  const { services, payment, amount, unpaid, respond } = flow;
+  const { channelId, config, maxClaimable, deposit } = payment;
+  // Reads nodes for a channel that may not exist.
+  const waitMs = unpaid.takeRejection();
+  if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
+  let problem: string = CHANNEL_NOT_FOUND;
+  try {
+    const added = await services.mirror.add(channelId, config, async (state) => {
+      if (maxClaimable !== state.totalClaimed + amount) {
+        problem = state.balance === 0n && deposit === null ? CHANNEL_NOT_FOUND : AMOUNT_MISMATCH;
+        return false;
+      }
+      const rejected = deposit === null ? null : await services.sender.checkDeposit(depositOf(flow, deposit));
+      problem = rejected ?? CHANNEL_NOT_FOUND;
+      return deposit === null ? state.balance > 0n : rejected === null;
+    });
+    if (added !== null) return null;
+  } catch (error) {
+    return respond.facilitatorUnavailable(error);
+  }
+  unpaid.spend(REJECTION_UNITS);
+  return respond.paymentRequired(problem);
+}
+
+/** The response of a purchase that was made: nothing is charged. */
+async function replay(
+  flow: ChannelFlow,
+  purchase: Purchase,
+  row: ChannelRow | null,
+): Promise<EndpointResponse> {
+  const { services, payment, respond } = flow;
+  const { channelId, maxClaimable } = payment;
+  // Ownership by the payer is known only of channels that we know.
+  if (row === null) return respond.conflict("The payment identifier belongs to another channel.");
+  const stored = await services.rows.readStoredResponse(purchase.channelId, purchase.cumulative);
+  if (stored === null) return respond.conflict("The payment was used, and its response is no longer stored.");
+  services.count("replayed");
+  // The same voucher brings the client to the sum of the purchase. Another one, for the same name, charged nothing.
+  const isSame = purchase.channelId === channelId && purchase.cumulative === maxClaimable;
+  const charged = { amount: isSame ? purchase.amount : 0n, total: isSame ? maxClaimable : row.charged };
+  return deliver(flow, stored, row, { ...charged, deposit: isSame ? purchase : null });
+}
+
+type Charged = {
+  readonly amount: bigint;
+  readonly total: bigint;
+  readonly deposit: Pick<Purchase, "depositTransaction" | "depositAmount"> | null;
+};
+
+function deliver(
+  { payment, offer }: ChannelFlow,
+  { status, headers, body }: StoredResponse,
+  row: ChannelRow,
+  { amount, total, deposit }: Charged,
+): EndpointResponse {
+  const receipt = {
+    success: true,
+    transaction: deposit?.depositTransaction ?? "",
+    network: offer.network,
+    payer: payment.config.payer,
+    amount: deposit?.depositAmount?.toString() ?? "",
+    extra: { chargedAmount: amount.toString(), channelState: describeChannel(row, total) },
+  };
+  // A shared cache must never serve a paid response to another client.
+  const paid = { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) };
+  return { status, headers: { ...headers, ...paid }, body };
+}
+
+/** As the owner of the channel, whose next voucher this is. */
+async function work(
+  flow: ChannelFlow,
+  row: ChannelRow,
+  scan: OpenedChannel["scan"],
+): Promise<EndpointResponse> {
+  const { services, payment, owner } = flow;
+  const { rows, channelLimits, log } = services;
+  const { channelId } = payment;
+  const renewal = setInterval(() => {
+    // A lost turn shows when the purchase is charged.
+    rows.renew(channelId, owner).catch((err: unknown) => {
+      log.warn(
+        { component: "payments", event: "channel_turn_not_renewed", err },
+        "Turn of a channel not renewed",
+      );
+    });
+  }, channelLimits.leaseMs / RENEWALS_PER_LEASE);
+  const turn: Turn = { isCharged: false, hasFailed: false };
+  try {
+    if (payment.kind === "refund") return await refundChannel(flow);
+    const covered = await cover(flow, row, scan);
+    if ("response" in covered) return covered.response;
+    return await runAndCharge(flow, covered, turn);
+  } finally {
+    clearInterval(renewal);
+    if (!turn.isCharged) {
+      // Otherwise the turn ends with its lease.
+      await rows.release(channelId, owner, turn).catch((err: unknown) => {
+        log.warn(
+          { component: "payments", event: "channel_turn_not_released", err },
+          "Turn of a channel not released",
+        );
+      });
+    }
+  }
+}
+
+type Turn = { isCharged: boolean; hasFailed: boolean };
+
+type Covered = { readonly row: ChannelRow; readonly depositTransaction: Hex | null };
+
+/** Whether the channel covers the voucher now; makes its deposit first if it brings one. */
+async function cover(
+  flow: ChannelFlow,
+  row: ChannelRow,
+  scan: OpenedChannel["scan"],
+): Promise<Covered | { readonly response: EndpointResponse }> {
+  const { services, payment, respond } = flow;
+  const { channelLimits, mirror } = services;
+  try {
+    if (payment.deposit !== null) return await makeDeposit(flow);
+    let known: { readonly row: ChannelRow; readonly scan: typeof scan } = { row, scan };
+    if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) {
+      await mirror.follow();
+      known = await reload(flow);
+    }
+    let problem = findUncovered(flow, known);
+    if (problem === "balance") {
+      // Its payer may have made a deposit that no event has shown us yet.
+      const waitMs = flow.unpaid.takeRejection();
+      if (waitMs > 0) return { response: respond.tooManyUnpaid(waitMs) };
+      await mirror.refresh(payment.channelId);
+      known = await reload(flow);
+      problem = findUncovered(flow, known);
+      if (problem === "balance") flow.unpaid.spend(REJECTION_UNITS);
+    }
+    if (problem === null) return { row: known.row, depositTransaction: null };
+    return { response: respondUncovered(flow, problem) };
+  } catch (error) {
+    return { response: respond.facilitatorUnavailable(error) };
+  }
+}
+
+type Uncovered = "balance" | "finality" | "node";
+
+function respondUncovered({ respond }: ChannelFlow, problem: Uncovered): EndpointResponse {
+  if (problem === "balance") return respond.paymentRequired(EXCEEDS_BALANCE);
+  const reason =
+    problem === "node" ? "Our node does not show the channel at the moment" : "The deposit is not final yet";
+  return respond.pending(`${reason}; send the same voucher again.`);
+}
+
+function findUncovered(
+  { services, payment }: ChannelFlow,
+  { row, scan }: { readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] },
+): Uncovered | null {
+  const { channelLimits, exposureMax } = services;
+  if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) return "node";
+  const coverage = coverageOf(row, scan);
+  if (payment.maxClaimable > coverage.now) return "balance";
+  // Claimed money is safe; the part that a reorg may take with the deposit stays small.
+  const safe = coverage.final > row.totalClaimed ? coverage.final : row.totalClaimed;
+  return payment.maxClaimable > safe + exposureMax ? "finality" : null;
+}
+
+async function reload({ services, payment }: ChannelFlow) {
+  const found = await services.rows.find(payment.channelId);
+  if (found === null) throw new Error("a channel that is worked on is missing");
+  return found;
+}
+
+function depositOf({ payment, offer }: ChannelFlow, deposit: ChannelDeposit): DepositRequest {
+  const { channelId, config } = payment;
+  return { channelId, config, deposit, tokenName: offer.assetName, tokenVersion: offer.assetVersion };
+}
+
+/** The facilitator makes the deposit; it counts once our own node shows it. */
+async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly response: EndpointResponse }> {
+  const { services, payment, respond } = flow;
+  const { sender, mirror, clock, channelLimits } = services;
+  if (payment.deposit === null) throw new Error("a payment without a deposit makes none");
+  const made = await sender.deposit(depositOf(flow, payment.deposit));
+  if (made.kind === "unknown") return { response: respond.facilitatorUnavailable(made.cause) };
+  const until = clock.nowMs() + channelLimits.receiptMs;
+  for (;;) {
+    // The facilitator's word about the deposit decides nothing.
+    await mirror.follow();
+    await mirror.refresh(payment.channelId);
+    const known = await reload(flow);
+    const problem = findUncovered(flow, known);
+    if (problem === null) {
+      return { row: known.row, depositTransaction: made.kind === "deposited" ? made.transaction : null };
+    }
+    if (made.kind === "rejected" && problem === "balance") {
+      flow.unpaid.spend(REJECTION_UNITS);
+      return { response: respond.paymentRequired(made.reason) };
+    }
+    if (clock.nowMs() >= until || problem === "finality") {
+      return { response: respondUncovered(flow, problem === "balance" ? "node" : problem) };
+    }
+    await clock.sleep(channelLimits.receiptPollMs);
+  }
+}
+
+/** The purchase is charged in the statement that stores its response; a failure costs the payer nothing. */
+async function runAndCharge(
+  flow: ChannelFlow,
+  { row, depositTransaction }: Covered,
+  turn: Turn,
+): Promise<EndpointResponse> {
+  const { services, payment, amount, fingerprint, paymentId, owner, respond, unpaid } = flow;
+  const { channelId, config, maxClaimable, signature, deposit } = payment;
+  let response: EndpointResponse;
+  let stored: StoredResponse;
+  try {
+    response = await handleInTime(flow);
+    if (response.status >= 400) {
+      turn.hasFailed = true;
+      services.count("failed");
+      return response;
+    }
+    stored = toStoredResponse(response);
+  } catch (error) {
+    turn.hasFailed = true;
+    services.count("failed");
+    throw error;
+  }
+  const depositAmount = depositTransaction === null ? null : (deposit?.amount ?? null);
+  const purchase = {
+    channelId,
+    cumulative: maxClaimable,
+    amount,
+    fingerprint,
+    paymentId,
+    depositTransaction,
+    depositAmount,
+  };
+  turn.isCharged = await services.rows.charge({ config, signature, purchase, response: stored }, owner);
+  if (!turn.isCharged) {
+    unpaid.spend(RUN_UNITS);
+    return respond.takenOver();
+  }
+  services.count("settled");
+  return deliver(flow, stored, row, { amount, total: maxClaimable, deposit: purchase });
+}
+
+async function handleInTime({ services, handler }: ChannelFlow): Promise<EndpointResponse> {
+  const { clock, limits } = services;
+  try {
+    return await withDeadline({ clock, ms: limits.handlerMs, what: "The paid handler" }, handler);
+  } catch (cause) {
+    if (!(cause instanceof DeadlineExceededError)) throw cause;
+    throw new Fault("TIMED_OUT", "The response took too long, and nothing was charged; try again.", {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,93 @@
+// The mirror of channels: keeps their rows at what our own node shows, by events and by reading the state itself.
+import type { Hex } from "../../lib/hex.ts";
+import type { ChannelConfig } from "./channel-config.ts";
+import type { ChannelReader } from "./channel-reader.ts";
+import type { ChannelState, ScanPosition } from "./channel-rows.ts";
+import type { MirrorRows } from "./mirror-rows.ts";
+
+type MirrorOptions = {
+  readonly reader: ChannelReader;
+  readonly rows: MirrorRows;
+};
+
+// Every run reads some channels without an event: a node that leaves events out is noticed within minutes, and a
+// withdrawal takes a quarter of an hour at least.
+const OLDEST_PER_RUN = 50;
+
+export class ChannelMirror {
+  readonly #options: MirrorOptions;
+  #running: Promise<void> | null = null;
+
+  constructor(options: MirrorOptions) {
+    this.#options = options;
+  }
+
+  /** Brings all rows up to the head of our node. Calls at the same time share one run. */
+  follow(signal?: AbortSignal): Promise<void> {
+    this.#running ??= this.#follow(signal).finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #follow(signal?: AbortSignal): Promise<void> {
+    const { reader, rows } = this.#options;
+    const since = await rows.readScan();
+    if (since === null) {
+      await rows.move(null, await reader.readNow(await rows.findAll(), signal), { isReorg: true });
+      return;
+    }
+    const choose = ({
+      ids,
+      all,
+    }: {
+      readonly ids: ReadonlySet<Hex>;
+      readonly all: "reorg" | "behind" | null;
+    }) => rows.findToRead([...ids], since, { all, oldestMax: OLDEST_PER_RUN });
+    const view = await reader.readChanges(since, choose, signal);
+    if (view !== null) await rows.move(since, view, view);
+  }
+
+  /** Reads one channel now, and writes it if we know it. */
+  async refresh(channelId: Hex, signal?: AbortSignal): Promise<ChannelState> {
+    const { reader, rows } = this.#options;
+    const view = await reader.readNow([channelId], signal);
+    await rows.write(view);
+    return stateIn(view.states, channelId);
+  }
+
+  /** Adds a channel as our node shows it; `isWorth` decides by its state. Null if it is not added. */
+  async add(
+    channelId: Hex,
+    config: ChannelConfig,
+    isWorth: (state: ChannelState) => Promise<boolean>,
+    signal?: AbortSignal,
+  ): Promise<ChannelState | null> {
+    const { reader, rows } = this.#options;
+    const view = await reader.readNow([channelId], signal);
+    const state = stateIn(view.states, channelId);
+    if (!(await isWorth(state))) return null;
+    await rows.insert(channelId, config, state, view);
+    return state;
+  }
+}
+
+function stateIn(states: ReadonlyMap<Hex, ChannelState>, channelId: Hex): ChannelState {
+  const state = states.get(channelId);
+  if (state === undefined) throw new Error("a channel that was read is missing");
+  return state;
+}
+
+/** The sum that may be claimed of a channel in total without the risk that its payer takes it back first. */
+export function coverageOf(
+  row: Pick<ChannelState, "balance" | "withdrawAmount"> & {
+    readonly finalBalance: bigint;
+    readonly blockNumber: number;
+  },
+  { finalNumber }: Pick<ScanPosition, "finalNumber">,
+): { readonly now: bigint; readonly final: bigint } {
+  const afterWithdrawal = (balance: bigint) =>
+    balance > row.withdrawAmount ? balance - row.withdrawAmount : 0n;
+  const final = row.blockNumber <= finalNumber ? row.balance : row.finalBalance;
+  return { now: afterWithdrawal(row.balance), final: afterWithdrawal(final) };
+}

@@ -1,0 +1,55 @@
+// The refund that a payer asks for on a paid route: what is charged is claimed, and the rest goes back, at once.
+import type { EndpointResponse } from "../../schema/endpoint.ts";
+import { encodeX402Header } from "../paywall/offer.ts";
+import { RUN_UNITS } from "../paywall/unpaid-work.ts";
+import { describeChannel } from "./channel-correction.ts";
+import type { ChannelFlow } from "./channel-request.ts";
+import type { ChannelRow } from "./channel-rows.ts";
+import { NOTHING_TO_REFUND, WRONG_REFUND_AMOUNT } from "./channel-terms.ts";
+
+/** As the owner of the channel, whose payer has signed what is charged. */
+export async function refundChannel(flow: ChannelFlow): Promise<EndpointResponse> {
+  const { services, payment, offer, respond, unpaid } = flow;
+  // We pay for the transaction.
+  const waitMs = unpaid.takeRun();
+  if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
+  try {
+    await services.mirror.refresh(payment.channelId);
+    const row = (await services.rows.find(payment.channelId))?.row ?? null;
+    if (row === null) throw new Error("a channel that is refunded is missing");
+    const available = row.balance - row.charged;
+    if (available <= 0n) return respond.paymentRequired(NOTHING_TO_REFUND);
+    const amount = payment.refundAmount ?? available;
+    const least =
+      offer.channels && offer.channels.minDeposit < available ? offer.channels.minDeposit : available;
+    if (amount > available || amount < least) return respond.paymentRequired(WRONG_REFUND_AMOUNT);
+    unpaid.spend(RUN_UNITS);
+    const { kind, transaction } = await services.claims.refund(row, amount);
+    if (kind !== "mined") return respond.pending(`The refund is not mined yet (${transaction}).`);
+    const after = (await services.rows.find(payment.channelId))?.row ?? row;
+    return describeRefund(flow, after, amount, transaction);
+  } catch (error) {
+    return respond.facilitatorUnavailable(error);
+  }
+}
+
+function describeRefund(
+  { payment, offer }: ChannelFlow,
+  row: ChannelRow,
+  amount: bigint,
+  transaction: string,
+): EndpointResponse {
+  const receipt = {
+    success: true,
+    transaction,
+    network: offer.network,
+    payer: payment.config.payer,
+    amount: amount.toString(),
+    extra: { channelState: describeChannel(row, row.charged) },
+  };
+  return {
+    status: 200,
+    headers: { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) },
+    body: { refunded: amount.toString(), transaction },
+  };
+}

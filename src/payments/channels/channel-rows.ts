@@ -1,0 +1,298 @@
+// The rows of channels and of what they bought: each change is one statement, whose predicate names what it expects.
+import type { Hex } from "../../lib/hex.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import type { BlockSummary } from "../../schema/chain-log.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import type { StoredResponse } from "../ledger/row.ts";
+import { fromNow } from "../ledger/statements.ts";
+import type { ChannelConfig } from "./channel-config.ts";
+
+/** State of a channel in the contract. */
+export type ChannelState = {
+  readonly balance: bigint;
+  readonly totalClaimed: bigint;
+  /** A withdrawal that the payer has started, and in which second of the chain; both 0 without one. */
+  readonly withdrawAmount: bigint;
+  readonly withdrawStarted: number;
+  readonly refundNonce: bigint;
+};
+
+/** A channel as the database has it. */
+export type ChannelRow = ChannelState & {
+  readonly channelId: Hex;
+  readonly config: ChannelConfig;
+  /** The part of the balance that was final when the rest was seen. */
+  readonly finalBalance: bigint;
+  /** The block in which the state was seen first. */
+  readonly blockNumber: number;
+  readonly charged: bigint;
+  /** Signature of the voucher for `charged`; null if that much is claimed already. */
+  readonly signature: Hex | null;
+};
+
+/** The block as of which all channels are known that no later event changed. */
+export type ScanPosition = BlockSummary & { readonly finalNumber: number };
+
+export type Purchase = {
+  readonly channelId: Hex;
+  readonly cumulative: bigint;
+  readonly amount: bigint;
+  readonly fingerprint: string;
+  readonly paymentId: string | null;
+  readonly depositTransaction: Hex | null;
+  readonly depositAmount: bigint | null;
+};
+
+/** State in which a request finds its channel. */
+export type OpenedChannel = {
+  /** Null if the channel is not known. */
+  readonly row: ChannelRow | null;
+  /** The purchase with the same identifier, or else with the same voucher. */
+  readonly purchase: Purchase | null;
+  /** The identifier names a payment of the scheme `exact`. */
+  readonly isNamedElsewhere: boolean;
+  /** "work": the channel is the request's. "correct": it waits for the client to sign again. Null: another one's. */
+  readonly turn: "work" | "correct" | null;
+  /** Failures of its handlers within the window. */
+  readonly failures: number;
+  readonly scan: (ScanPosition & { readonly ageMs: number }) | null;
+};
+
+type OpenRequest = {
+  readonly channelId: Hex;
+  readonly maxClaimable: bigint;
+  readonly amount: bigint;
+  readonly payer: Hex;
+  readonly token: Hex;
+  readonly fingerprint: string;
+  readonly paymentId: string | null;
+};
+
+/** Everything that is stored when a purchase is charged. */
+type Charge = {
+  readonly config: ChannelConfig;
+  readonly signature: Hex;
+  readonly purchase: Purchase;
+  readonly response: StoredResponse;
+};
+
+type ChannelTimes = {
+  readonly leaseMs: number;
+  /** How long the turn is kept for a client that was corrected. */
+  readonly correctionMs: number;
+  readonly failureWindowMs: number;
+  readonly failuresMax: number;
+};
+
+export const CHANNEL_COLUMNS =
+  rawSql(`channel_id, payer, payer_authorizer, receiver, receiver_authorizer, token,
+  withdraw_delay, salt, balance::text as balance, final_balance::text as final_balance,
+  total_claimed::text as total_claimed, withdraw_amount::text as withdraw_amount, withdraw_started,
+  refund_nonce::text as refund_nonce, block_number, charged::text as charged, signature`);
+const PURCHASE_COLUMNS =
+  rawSql(`channel_id, cumulative::text as cumulative, amount::text as amount, fingerprint, payment_id,
+  deposit_transaction, deposit_amount::text as deposit_amount`);
+const FREE = rawSql("owner = null, owner_works = false, lease_until = null");
+const UNIQUE_VIOLATION = "23505";
+
+export class ChannelRows {
+  readonly #store: StatementRunner;
+  readonly #network: string;
+  readonly #times: ChannelTimes;
+
+  constructor(store: StatementRunner, network: string, times: ChannelTimes) {
+    this.#store = store;
+    this.#network = network;
+    this.#times = times;
+  }
+
+  #where(channelId: Hex): SqlText {
+    return sql`network = ${this.#network} and channel_id = ${channelId}`;
+  }
+
+  /**
+   * Reads all that decides about a voucher, and takes the channel unless another request acts on it or the purchase was
+   * made: to work if the voucher is the next one, otherwise to correct the client. A client that was corrected finds
+   * its turn kept.
+   */
+  async open(request: OpenRequest, owner: string): Promise<OpenedChannel> {
+    const { channelId, maxClaimable, amount, payer, token, fingerprint, paymentId } = request;
+    const { leaseMs, correctionMs, failureWindowMs, failuresMax } = this.#times;
+    const network = this.#network;
+    const max = sql`${maxClaimable.toString()}::numeric`;
+    const isNext = sql`charged + ${amount.toString()}::numeric = ${max}`;
+    const failures = sql`case when failed_at > ${fromNow(-failureWindowMs)} then failures else 0 end`;
+    const id = sql`${paymentId}::text`;
+    const [found] = await this.#store.run<Record<string, unknown>>(sql`with
+      bought as (select ${PURCHASE_COLUMNS} from channel_purchases where network = ${network}
+          and (channel_id = ${channelId} and cumulative = ${max}
+            or token = ${token} and payer = ${payer} and payment_id = ${id})
+        order by payment_id is not distinct from ${id} desc limit 1),
+      named as (select 1 from payments where network = ${network} and asset = ${token} and payer = ${payer}
+        and payment_id = ${id} and not replaced and verified),
+      taken as (update payment_channels set owner = ${owner}, owner_works = ${isNext}, kept_for = ${fingerprint},
+          lease_until = case when ${isNext} then ${fromNow(leaseMs)} else ${fromNow(correctionMs)} end
+        where ${this.#where(channelId)} and (owner is null or lease_until <= now()
+            or ${isNext} and not owner_works and kept_for = ${fingerprint})
+          and ${failures} < ${failuresMax}::int and not exists (select 1 from named)
+          and not exists (select 1 from bought where payment_id is not distinct from ${id}
+            and (${id} is not null or fingerprint = ${fingerprint}))
+        returning owner_works, charged)
+      select row_to_json(known) as channel, row_to_json(bought) as purchase, row_to_json(scan) as scan,
+        (select owner_works from taken) as works, (select charged::text from taken) as taken_charged, exists (select 1 from named) as named,
+        coalesce(known.failures, 0) as failures
+      from (select 1) one
+        left join (select ${CHANNEL_COLUMNS}, ${failures} as failures from payment_channels
+          where ${this.#where(channelId)}) known on true
+        left join bought on true
+        left join (${this.#scan()}) scan on true`);
+    const opened = parseOpened(found ?? {});
+    const takenCharged = found?.taken_charged ?? null;
+    if (takenCharged === null || takenCharged === opened.row?.charged.toString()) return opened;
+    // Another request charged the channel while this statement waited for its row: what else was read is older, and the
+    // purchase may be this very one.
+    await this.release(channelId, owner, { hasFailed: false });
+    return this.open(request, owner);
+  }
+
+  /** A channel, and how far all of them were read; null if it is not known. */
+  async find(
+    channelId: Hex,
+  ): Promise<{ readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] } | null> {
+    const [found] = await this.#store.run<Record<string, unknown>>(sql`select row_to_json(known) as channel,
+        row_to_json(scan) as scan
+      from (select ${CHANNEL_COLUMNS} from payment_channels where ${this.#where(channelId)}) known
+        left join (${this.#scan()}) scan on true`);
+    const { row, scan } = parseOpened(found ?? {});
+    return row && { row, scan };
+  }
+
+  #scan(): SqlText {
+    return sql`select block_number, block_hash, block_time, final_number,
+        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint as age_ms
+      from channel_scans where network = ${this.#network}`;
+  }
+
+  /** Extends the turn of a request that works. */
+  async renew(channelId: Hex, owner: string): Promise<void> {
+    await this.#store.run(sql`update payment_channels set lease_until = ${fromNow(this.#times.leaseMs)}
+      where ${this.#where(channelId)} and owner = ${owner} and owner_works`);
+  }
+
+  /** Gives the turn back; nothing was charged. */
+  async release(
+    channelId: Hex,
+    owner: string,
+    { hasFailed }: { readonly hasFailed: boolean },
+  ): Promise<void> {
+    const window = fromNow(-this.#times.failureWindowMs);
+    await this.#store.run(sql`update payment_channels set ${FREE},
+        failures = case when not ${hasFailed}::boolean then failures when failed_at > ${window} then failures + 1
+          else 1 end,
+        failed_at = case when ${hasFailed}::boolean then now() else failed_at end
+      where ${this.#where(channelId)} and owner = ${owner}`);
+  }
+
+  /**
+   * Charges the purchase and stores its response, both or neither. False if the turn was lost meanwhile, or if the identifier
+   * was used for another purchase: nothing is charged.
+   */
+  async charge({ config, signature, purchase, response }: Charge, owner: string): Promise<boolean> {
+    const { channelId, cumulative, amount, fingerprint, paymentId, depositTransaction, depositAmount } =
+      purchase;
+    const { status, headers, body } = response;
+    const total = sql`${cumulative.toString()}::numeric`;
+    try {
+      const rows = await this.#store.run(sql`with charged as (update payment_channels
+          set charged = ${total}, signature = ${signature}, unclaimed_since = coalesce(unclaimed_since, now()), ${FREE}
+          where ${this.#where(channelId)} and owner = ${owner} and owner_works
+            and charged + ${amount.toString()}::numeric = ${total}
+          returning 1)
+        insert into channel_purchases (network, channel_id, cumulative, amount, token, payer, fingerprint, payment_id,
+          deposit_transaction, deposit_amount, answer_status, answer_headers, answer_body)
+        select ${this.#network}, ${channelId}, ${total}, ${amount.toString()}::numeric, ${config.token},
+          ${config.payer}, ${fingerprint}, ${paymentId}, ${depositTransaction},
+          ${depositAmount === null ? null : depositAmount.toString()}::numeric, ${status}::int,
+          ${JSON.stringify(headers)}, decode(${body.toString("hex")}, 'hex')
+        from charged returning 1 as done`);
+      return rows.length === 1;
+    } catch (error) {
+      if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) return false;
+      throw error;
+    }
+  }
+
+  async readStoredResponse(channelId: Hex, cumulative: bigint): Promise<StoredResponse | null> {
+    const [row] = await this.#store.run<{ status: number; headers: string; body: Hex }>(
+      sql`select answer_status as status, answer_headers as headers, answer_body as body from channel_purchases
+        where ${this.#where(channelId)} and cumulative = ${cumulative.toString()}::numeric`,
+    );
+    if (!row) return null;
+    const headers: unknown = JSON.parse(row.headers);
+    if (!isJsonObject(headers)) throw new Error("channel_purchases.answer_headers is not an object");
+    const texts = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
+    const { status, body } = row;
+    return { status, headers: Object.fromEntries(texts), body: Buffer.from(body.slice(2), "hex") };
+  }
+}
+
+function parseOpened(found: Readonly<Record<string, unknown>>): OpenedChannel {
+  const { channel, purchase, scan, works, named, failures } = found;
+  return {
+    row: isJsonObject(channel) ? parseChannelRow(channel) : null,
+    purchase: isJsonObject(purchase) ? parsePurchase(purchase) : null,
+    isNamedElsewhere: named === true,
+    turn: works === true ? "work" : works === false ? "correct" : null,
+    failures: Number(failures ?? 0),
+    scan: isJsonObject(scan) ? { ...parseScan(scan), ageMs: Number(scan.age_ms) } : null,
+  };
+}
+
+const amountIn = (row: JsonObject, column: string) => BigInt(String(row[column]));
+const hexIn = (row: JsonObject, column: string) => String(row[column]) as Hex;
+
+export function parseChannelRow(row: JsonObject): ChannelRow {
+  return {
+    channelId: hexIn(row, "channel_id"),
+    config: {
+      payer: hexIn(row, "payer"),
+      payerAuthorizer: hexIn(row, "payer_authorizer"),
+      receiver: hexIn(row, "receiver"),
+      receiverAuthorizer: hexIn(row, "receiver_authorizer"),
+      token: hexIn(row, "token"),
+      withdrawDelay: Number(row.withdraw_delay),
+      salt: hexIn(row, "salt"),
+    },
+    balance: amountIn(row, "balance"),
+    finalBalance: amountIn(row, "final_balance"),
+    totalClaimed: amountIn(row, "total_claimed"),
+    withdrawAmount: amountIn(row, "withdraw_amount"),
+    withdrawStarted: Number(row.withdraw_started),
+    refundNonce: amountIn(row, "refund_nonce"),
+    blockNumber: Number(row.block_number),
+    charged: amountIn(row, "charged"),
+    signature: row.signature === null ? null : hexIn(row, "signature"),
+  };
+}
+
+function parsePurchase(row: JsonObject): Purchase {
+  return {
+    channelId: hexIn(row, "channel_id"),
+    cumulative: amountIn(row, "cumulative"),
+    amount: amountIn(row, "amount"),
+    fingerprint: String(row.fingerprint),
+    paymentId: row.payment_id === null ? null : String(row.payment_id),
+    depositTransaction: row.deposit_transaction === null ? null : hexIn(row, "deposit_transaction"),
+    depositAmount: row.deposit_amount === null ? null : amountIn(row, "deposit_amount"),
+  };
+}
+
+export function parseScan(row: JsonObject): ScanPosition {
+  return {
+    number: Number(row.block_number),
+    hash: hexIn(row, "block_hash"),
+    timestamp: Number(row.block_time),
+    finalNumber: Number(row.final_number),
+  };
+}

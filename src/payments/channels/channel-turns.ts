@@ -1,0 +1,101 @@
+// Requests of one channel in this process, one at a time: only the first asks the database whether it may act.
+import type { Clock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
+
+type ChannelTurnsOptions = {
+  readonly clock: Clock;
+  /** Requests that wait for one channel. */
+  readonly waitingPerChannelMax: number;
+  readonly waitingMax: number;
+  /** How long to wait before a request asks again for a channel that another process has. */
+  readonly pollMs: number;
+};
+
+/** A request: the voucher with the larger amount comes first, which is the one that the other ones wait for. */
+type Waiter = {
+  readonly maxClaimable: bigint;
+  readonly attempt: () => Promise<boolean>;
+  readonly end: (outcome: "acted" | "late") => void;
+  readonly fail: (error: unknown) => void;
+  readonly deadlineMs: number;
+};
+
+type Line = { readonly waiting: Waiter[]; wake: (() => void) | null };
+
+export class ChannelTurns {
+  readonly #options: ChannelTurnsOptions;
+  readonly #lines = new Map<Hex, Line>();
+  #waiting = 0;
+
+  constructor(options: ChannelTurnsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Calls `attempt` in the request's turn, and again while it returns false because another process has the channel.
+   * "late" if that takes until the deadline, "full" if too many wait.
+   */
+  run(
+    channelId: Hex,
+    { maxClaimable, deadlineMs }: Pick<Waiter, "maxClaimable" | "deadlineMs">,
+    attempt: () => Promise<boolean>,
+  ): Promise<"acted" | "late" | "full"> {
+    const { waitingMax, waitingPerChannelMax } = this.#options;
+    const known = this.#lines.get(channelId);
+    const isFull = known !== undefined && known.waiting.length >= waitingPerChannelMax;
+    if (isFull || this.#waiting >= waitingMax) return Promise.resolve("full");
+    const line = known ?? { waiting: [], wake: null };
+    this.#waiting += 1;
+    const done = new Promise<"acted" | "late">((end, fail) => {
+      insert(line.waiting, { maxClaimable, deadlineMs, attempt, end, fail });
+    }).finally(() => {
+      this.#waiting -= 1;
+    });
+    if (known === undefined) {
+      this.#lines.set(channelId, line);
+      void this.#serve(channelId, line);
+    } else line.wake?.();
+    return done;
+  }
+
+  async #serve(channelId: Hex, line: Line): Promise<void> {
+    const { clock } = this.#options;
+    for (;;) {
+      const first = line.waiting.shift();
+      if (first === undefined) {
+        this.#lines.delete(channelId);
+        return;
+      }
+      if (clock.nowMs() >= first.deadlineMs) {
+        first.end("late");
+        continue;
+      }
+      try {
+        if (await first.attempt()) {
+          first.end("acted");
+          continue;
+        }
+      } catch (error) {
+        first.fail(error);
+        continue;
+      }
+      // Behind those with the same amount: the turn may be kept for one of them.
+      insert(line.waiting, first);
+      await this.#pause(line);
+    }
+  }
+
+  /** Until the time to ask again, or until another request comes, which may be the one that may act. */
+  async #pause(line: Line): Promise<void> {
+    const stop = new AbortController();
+    line.wake = () => stop.abort();
+    await this.#options.clock.sleep(this.#options.pollMs, stop.signal).catch(() => undefined);
+    line.wake = null;
+  }
+}
+
+/** Behind those with the same or a larger amount. */
+function insert(waiting: Waiter[], waiter: Waiter): void {
+  const at = waiting.findIndex((other) => other.maxClaimable < waiter.maxClaimable);
+  waiting.splice(at === -1 ? waiting.length : at, 0, waiter);
+}

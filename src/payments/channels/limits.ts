@@ -1,0 +1,23 @@
+// The limits of channels, each with its reason.
+
+export const CHANNEL_LIMITS = {
+  // Renewed three times while a request works.
+  leaseMs: 12_000,
+  // A client that was corrected reads the chain, signs and sends again; meanwhile others with the same voucher wait, so
+  // that their clients are not corrected to a sum that is over at once.
+  correctionMs: 2_000,
+  // A request of another process has the channel: about as long as a stored response takes.
+  pollMs: 25,
+  // Clients that send at once sign the same voucher; each waits for the one before.
+  waitingPerChannelMax: 64,
+  waitingMax: 2_000,
+  // Age of what the rows say. Far below the shortest delay of a withdrawal, a quarter of an hour.
+  mirrorAgeMsMax: 60_000,
+  // Our own node may be a block behind the facilitator's.
+  receiptMs: 4_000,
+  receiptPollMs: 100,
+  // Vouchers of one transaction: 17,000 gas each, of which a block of any chain holds many.
+  claimsPerTransactionMax: 100,
+  // A failed claim is tried again, apart from the others.
+  claimRetryMs: 600_000,
+};

@@ -1,0 +1,128 @@
+// The statements that bring what our own node shows of channels into their rows.
+import type { Hex } from "../../lib/hex.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
+import type { ChannelConfig } from "./channel-config.ts";
+import type { ChannelView } from "./channel-reader.ts";
+import { type ChannelState, parseScan, type ScanPosition } from "./channel-rows.ts";
+
+type IdRow = { readonly channel_id: Hex };
+
+export class MirrorRows {
+  readonly #store: StatementRunner;
+  readonly #network: string;
+
+  constructor(store: StatementRunner, network: string) {
+    this.#store = store;
+    this.#network = network;
+  }
+
+  async readScan(): Promise<(ScanPosition & { readonly ageMs: number }) | null> {
+    const [row] = await this.#store.run(sql`select block_number::text as block_number, block_hash,
+        block_time::text as block_time, final_number::text as final_number,
+        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint::text as age_ms
+      from channel_scans where network = ${this.#network}`);
+    return row ? { ...parseScan(row), ageMs: Number(row.age_ms) } : null;
+  }
+
+  /**
+   * Of all channels we know: those among `ids`, those whose state a reorg may have changed, those that were read at a
+   * later block than the scan, and a few that wait longest to be read, in case a node left their events out.
+   */
+  async findToRead(
+    ids: readonly Hex[],
+    since: ScanPosition,
+    { all, oldestMax }: { readonly all: "reorg" | "behind" | null; readonly oldestMax: number },
+  ): Promise<readonly Hex[]> {
+    const network = this.#network;
+    const aboveFinal = sql`block_number > ${since.finalNumber}::bigint`;
+    const any = all === "behind" ? sql`true` : all === "reorg" ? aboveFinal : sql`false`;
+    const rows = await this.#store.run<IdRow>(sql`select channel_id from payment_channels
+        where network = ${network} and (channel_id = any(${ids}::text[]) or seen_block > ${since.number}::bigint or ${any})
+      union (select channel_id from payment_channels where network = ${network} and charged > total_claimed
+        order by seen_at limit ${oldestMax}::int)`);
+    return rows.map(({ channel_id }) => channel_id);
+  }
+
+  async findAll(): Promise<readonly Hex[]> {
+    const rows = await this.#store.run<IdRow>(
+      sql`select channel_id from payment_channels where network = ${this.#network}`,
+    );
+    return rows.map(({ channel_id }) => channel_id);
+  }
+
+  /**
+   * Moves the scan to the block of the view and writes the states, both or neither. False if another process has moved the
+   * scan since it was read: its view counts.
+   */
+  async move(from: ScanPosition | null, view: ChannelView, { isReorg }: { readonly isReorg: boolean }) {
+    const { at, finalNumber } = view;
+    const network = this.#network;
+    const position = sql`block_number = ${at.number}::bigint, block_hash = ${at.hash},
+      block_time = ${at.timestamp}::bigint, final_number = ${finalNumber}::bigint, read_at = now()`;
+    const moved =
+      from === null
+        ? sql`insert into channel_scans (network, block_number, block_hash, block_time, final_number, read_at)
+            values (${network}, ${at.number}::bigint, ${at.hash}, ${at.timestamp}::bigint, ${finalNumber}::bigint, now())
+            on conflict (network) do nothing returning 1`
+        : sql`update channel_scans set ${position} where network = ${network}
+            and block_number = ${from.number}::bigint and block_hash = ${from.hash} returning 1`;
+    const guard = sql`exists (select 1 from moved)`;
+    const [row] = await this.#store.run<{ moved: number }>(sql`with moved as (${moved}),
+        updated as (${this.#update(view, isReorg, guard)} returning 1)
+      select (select count(*) from moved)::int as moved, (select count(*) from updated)::int as updated`);
+    return row?.moved === 1;
+  }
+
+  /** Writes states that were read apart from the scan. */
+  async write(view: ChannelView): Promise<void> {
+    await this.#store.run(this.#update(view, false, sql`true`));
+  }
+
+  /** Adds a channel. What it holds may still be undone, whatever the view says: only time makes it final. */
+  async insert(
+    channelId: Hex,
+    config: ChannelConfig,
+    state: ChannelState,
+    { at }: ChannelView,
+  ): Promise<void> {
+    const { balance, totalClaimed, withdrawAmount, withdrawStarted, refundNonce } = state;
+    const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config;
+    await this.#store.run(sql`insert into payment_channels (network, channel_id, payer, payer_authorizer, receiver,
+        receiver_authorizer, token, withdraw_delay, salt, balance, final_balance, total_claimed, withdraw_amount,
+        withdraw_started, refund_nonce, block_number, seen_block, charged)
+      values (${this.#network}, ${channelId}, ${payer}, ${payerAuthorizer}, ${receiver}, ${receiverAuthorizer},
+        ${token}, ${withdrawDelay}, ${salt}, ${balance.toString()}::numeric, 0, ${totalClaimed.toString()}::numeric,
+        ${withdrawAmount.toString()}::numeric, ${withdrawStarted}::bigint, ${refundNonce.toString()}::numeric,
+        ${at.number}::bigint, ${at.number}::bigint, ${totalClaimed.toString()}::numeric)
+      on conflict do nothing`);
+  }
+
+  /** A view of an earlier block than the row has already changes nothing, unless a reorg has undone that block. */
+  #update({ at, finalNumber, states }: ChannelView, isReorg: boolean, guard: SqlText): SqlText {
+    const list = [...states];
+    const texts = (of: (state: ChannelState) => bigint | number) =>
+      list.map(([, state]) => String(of(state)));
+    return sql`update payment_channels c set
+        final_balance = least(n.balance,
+          case when c.block_number <= ${finalNumber}::bigint then c.balance else c.final_balance end),
+        block_number = case when c.balance = n.balance and c.total_claimed = n.total_claimed
+            and c.withdraw_amount = n.withdraw_amount and c.withdraw_started = n.withdraw_started
+            and c.refund_nonce = n.refund_nonce then least(c.block_number, ${at.number}::bigint)
+          else ${at.number}::bigint end,
+        balance = n.balance, total_claimed = n.total_claimed, withdraw_amount = n.withdraw_amount,
+        withdraw_started = n.withdraw_started, refund_nonce = n.refund_nonce,
+        charged = greatest(c.charged, n.total_claimed),
+        signature = case when n.total_claimed > c.charged then null else c.signature end,
+        unclaimed_since = case when n.total_claimed >= c.charged then null
+          when n.total_claimed > c.total_claimed then now() else coalesce(c.unclaimed_since, now()) end,
+        claim_failed_at = case when n.total_claimed > c.total_claimed then null else c.claim_failed_at end,
+        seen_block = ${at.number}::bigint, seen_at = now()
+      from unnest(${list.map(([id]) => id)}::text[], ${texts(({ balance }) => balance)}::numeric[],
+        ${texts(({ totalClaimed }) => totalClaimed)}::numeric[], ${texts(({ withdrawAmount }) => withdrawAmount)}::numeric[],
+        ${texts(({ withdrawStarted }) => withdrawStarted)}::bigint[], ${texts(({ refundNonce }) => refundNonce)}::numeric[])
+        as n (id, balance, total_claimed, withdraw_amount, withdraw_started, refund_nonce)
+      where c.network = ${this.#network} and c.channel_id = n.id
+        and (c.seen_block <= ${at.number}::bigint or ${isReorg}::boolean) and ${guard}`;
+  }
+}

@@ -1,0 +1,65 @@
+// The parts of paying by channel that requests, reconciliation and commands share.
+import type { Rpc } from "../../chain/rpc/types.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { GATE_LIMITS } from "../paywall/limits.ts";
+import { ChannelDigests } from "./channel-config.ts";
+import { ChannelMirror } from "./channel-mirror.ts";
+import { createChannelReader } from "./channel-reader.ts";
+import { ChannelRows } from "./channel-rows.ts";
+import type { ChannelSender } from "./channel-sender.ts";
+import { ClaimRows } from "./claim-rows.ts";
+import { CHANNEL_LIMITS } from "./limits.ts";
+import { MirrorRows } from "./mirror-rows.ts";
+
+/** The key that signs claims and refunds for the receiver. */
+type ReceiverAuthorizer = {
+  readonly address: Hex;
+  sign(digest: Hex): Promise<Hex>;
+};
+
+/** A channel is claimed when one of these holds, or when its payer starts to withdraw. */
+export type ClaimRules = {
+  /** Unclaimed units that are worth a transaction. */
+  readonly valueMin: bigint;
+  readonly ageSecondsMax: number;
+};
+
+export type ChannelParts = ReturnType<typeof openChannels>;
+
+export function openChannels({
+  network,
+  store,
+  rpc,
+  finality,
+  sender,
+  authorizer,
+  exposureMax,
+  claimRules,
+  limits = {},
+}: {
+  readonly network: string;
+  readonly store: StatementRunner;
+  /** Our own nodes. */
+  readonly rpc: Rpc;
+  readonly finality: { readonly depthFallback: number; readonly depthMin: number };
+  readonly sender: ChannelSender;
+  readonly authorizer: ReceiverAuthorizer;
+  /** The sum that one channel may owe beyond the part of its balance that is final. */
+  readonly exposureMax: bigint;
+  readonly claimRules: ClaimRules;
+  readonly limits?: Partial<typeof CHANNEL_LIMITS>;
+}) {
+  const channelLimits = { ...CHANNEL_LIMITS, ...limits };
+  const { failuresMax, failureWindowMs } = GATE_LIMITS;
+  const rows = new ChannelRows(store, network, { ...channelLimits, failuresMax, failureWindowMs });
+  const mirror = new ChannelMirror({
+    reader: createChannelReader(rpc, finality),
+    rows: new MirrorRows(store, network),
+  });
+  return {
+    digests: new ChannelDigests(network),
+    claimRows: new ClaimRows(store, network),
+    ...{ network, rows, mirror, sender, authorizer, exposureMax, claimRules, channelLimits },
+  };
+}

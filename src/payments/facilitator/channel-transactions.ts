@@ -1,0 +1,199 @@
+// Transactions of payment channels by the facilitator's key: deposits once each, recorded like transfers, and claims.
+import { createHash } from "node:crypto";
+import {
+  hashTypedData,
+  type PublicClient,
+  TransactionNotFoundError,
+  TransactionReceiptNotFoundError,
+  WaitForTransactionReceiptTimeoutError,
+} from "viem";
+import type { Caip2Network } from "../../lib/caip2.ts";
+import { chainIdOfNetwork } from "../../lib/caip2.ts";
+import { type Hex, parseHash } from "../../lib/hex.ts";
+import { recoverKeyAddress } from "../../lib/recover-address.ts";
+import { encodeDeposit } from "../channels/channel-calls.ts";
+import { CHANNEL_CONTRACT, depositNonceOf, ERC3009_COLLECTOR } from "../channels/channel-config.ts";
+import type {
+  CallOutcome,
+  ChannelSender,
+  DepositOutcome,
+  DepositRequest,
+} from "../channels/channel-sender.ts";
+import { DEPOSIT_FAILED, DEPOSIT_SIMULATION_FAILED } from "../channels/channel-terms.ts";
+import { TRANSACTION_FAILED, WRONG_SIGNATURE } from "../rejection-reasons.ts";
+import type { FeeLimits } from "./broadcast/fees.ts";
+import type { BroadcastQueue } from "./broadcast/queue.ts";
+import { isContractRevert } from "./broadcast/viem-client.ts";
+import {
+  failed,
+  type IdempotentSettle,
+  SETTLEMENT_PENDING,
+  type Settlement,
+  succeeded,
+} from "./idempotent-settle.ts";
+import type { SettlementTurns } from "./key-claim.ts";
+import type { PayerGuard } from "./payer-guard.ts";
+import type { TransactionLookup } from "./transaction-lookup.ts";
+
+type ChannelTransactionsOptions = {
+  readonly network: Caip2Network;
+  readonly address: Hex;
+  readonly client: PublicClient;
+  readonly queue: BroadcastQueue;
+  readonly lookup: TransactionLookup;
+  readonly limitsFor: (amount: bigint, gas: bigint) => Promise<FeeLimits>;
+  readonly idempotent: IdempotentSettle;
+  readonly guard: PayerGuard;
+  readonly turns: SettlementTurns;
+  readonly confirmationMs: number;
+};
+
+// A deposit takes about 112,000; a contract account may use more to check its signature, at our cost.
+const DEPOSIT_GAS_MAX = 350_000n;
+// A hundred claims take about 1.9 million.
+const CALL_GAS_MAX = 4_000_000n;
+// State may change between estimate and mining; unused gas costs nothing.
+const GAS_MARGIN = 50_000n;
+
+const RECEIVE_TYPES = {
+  ReceiveWithAuthorization: [
+    { name: "from", type: "address" },
+    { name: "to", type: "address" },
+    { name: "value", type: "uint256" },
+    { name: "validAfter", type: "uint256" },
+    { name: "validBefore", type: "uint256" },
+    { name: "nonce", type: "bytes32" },
+  ],
+} as const;
+
+export function createChannelTransactions(options: ChannelTransactionsOptions): ChannelSender {
+  const { client, turns, idempotent, guard } = options;
+  return {
+    async checkDeposit(request) {
+      const { config, deposit } = request;
+      const blocked = await guard.findRejectionBeforeVerify(config.payer);
+      if (blocked !== null) return blocked;
+      const gas = await estimateGas(options, encodeDeposit(config, deposit), DEPOSIT_GAS_MAX);
+      return gas === null ? DEPOSIT_SIMULATION_FAILED : null;
+    },
+    async deposit(request) {
+      try {
+        return readOutcome(await idempotent.settleOnce(describeDeposit(options, request)));
+      } catch (cause) {
+        return { kind: "unknown", cause };
+      }
+    },
+    wouldSucceed: async (data) => (await estimateGas(options, data, CALL_GAS_MAX)) !== null,
+    send: (call, hooks) => sendCall(options, call, hooks),
+    readStatus: (transaction) => readStatus(client, transaction),
+    runInTurn: (name, work) => turns.run([name], work),
+  };
+}
+
+/** Null if the call would revert; throws if a node does not respond. */
+async function estimateGas(
+  { client, address }: ChannelTransactionsOptions,
+  data: Hex,
+  gasMax: bigint,
+): Promise<bigint | null> {
+  try {
+    return await client.estimateGas({ account: address, to: CHANNEL_CONTRACT, data, gas: gasMax });
+  } catch (error) {
+    if (isContractRevert(error)) return null;
+    throw error;
+  }
+}
+
+function describeDeposit(options: ChannelTransactionsOptions, request: DepositRequest): Settlement {
+  const { network } = options;
+  const { channelId, config, deposit } = request;
+  const nonce = depositNonceOf(channelId, deposit.salt);
+  const data = encodeDeposit(config, deposit);
+  const digest = createHash("sha256").update(data).digest("hex");
+  const key = { network, asset: config.token, payer: config.payer, nonce, digest, amount: deposit.amount };
+  return {
+    key,
+    async findUnsigned(isContract) {
+      if (!isContract) return (await isSignedByPayer(network, request, nonce)) ? null : WRONG_SIGNATURE;
+      return (await estimateGas(options, data, DEPOSIT_GAS_MAX)) === null ? DEPOSIT_SIMULATION_FAILED : null;
+    },
+    async broadcast({ beforeSend, onRejected }) {
+      const { queue, limitsFor, lookup } = options;
+      const estimate = await estimateGas(options, data, DEPOSIT_GAS_MAX);
+      if (estimate === null) return failed(key, DEPOSIT_SIMULATION_FAILED, "");
+      const gas = estimate + GAS_MARGIN;
+      const limits = await limitsFor(deposit.amount, gas);
+      const send = { to: CHANNEL_CONTRACT, data, gas, limits, onRejected };
+      const hash = await queue.send({ ...send, beforeSend: (sent) => beforeSend(sent, gas) });
+      const { kind } = await lookup.waitUntilMined(hash, key);
+      if (kind === "succeeded") return succeeded(key, hash);
+      return failed(key, kind === "reverted" ? TRANSACTION_FAILED : SETTLEMENT_PENDING, hash);
+    },
+  };
+}
+
+async function isSignedByPayer(
+  network: Caip2Network,
+  { config, deposit, tokenName, tokenVersion }: DepositRequest,
+  nonce: Hex,
+): Promise<boolean> {
+  const { amount: value, validAfter, validBefore, signature } = deposit;
+  const hash = hashTypedData({
+    domain: {
+      name: tokenName,
+      version: tokenVersion,
+      chainId: chainIdOfNetwork(network),
+      verifyingContract: config.token,
+    },
+    types: RECEIVE_TYPES,
+    primaryType: "ReceiveWithAuthorization",
+    message: { from: config.payer, to: ERC3009_COLLECTOR, value, validAfter, validBefore, nonce },
+  });
+  return (await recoverKeyAddress(hash, signature)) === config.payer;
+}
+
+function readOutcome(response: Awaited<ReturnType<IdempotentSettle["settleOnce"]>>): DepositOutcome {
+  const { success, transaction, errorReason = "unknown" } = response;
+  if (success) return { kind: "deposited", transaction: parseHash(transaction, "The deposit's transaction") };
+  if (errorReason === SETTLEMENT_PENDING) {
+    return { kind: "unknown", cause: new Error(`the deposit ${transaction} is not mined yet`) };
+  }
+  return { kind: "rejected", reason: errorReason === TRANSACTION_FAILED ? DEPOSIT_FAILED : errorReason };
+}
+
+async function sendCall(
+  options: ChannelTransactionsOptions,
+  { data, value }: Parameters<ChannelSender["send"]>[0],
+  hooks: Parameters<ChannelSender["send"]>[1],
+): Promise<CallOutcome> {
+  const { client, queue, limitsFor, confirmationMs } = options;
+  const estimate = await estimateGas(options, data, CALL_GAS_MAX);
+  if (estimate === null) throw new Error("a call of channels would revert");
+  const gas = estimate + GAS_MARGIN;
+  const limits = await limitsFor(value, gas);
+  const transaction = await queue.send({ to: CHANNEL_CONTRACT, data, gas, limits, ...hooks });
+  try {
+    const receipt = await client.waitForTransactionReceipt({
+      ...{ hash: transaction, timeout: confirmationMs, checkReplacement: false },
+    });
+    return { kind: receipt.status === "success" ? "mined" : "reverted", transaction };
+  } catch (error) {
+    if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
+    return { kind: "pending", transaction };
+  }
+}
+
+async function readStatus(client: PublicClient, hash: Hex): ReturnType<ChannelSender["readStatus"]> {
+  try {
+    return (await client.getTransactionReceipt({ hash })).status === "success" ? "mined" : "reverted";
+  } catch (error) {
+    if (!(error instanceof TransactionReceiptNotFoundError)) throw error;
+  }
+  try {
+    await client.getTransaction({ hash });
+    return "pending";
+  } catch (error) {
+    if (error instanceof TransactionNotFoundError) return "missing";
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+// A thousand calls of the stock client at a tenth of a cent: two transactions, and the payee has exactly a dollar.
+// The fast sentinel is tests/payments/channel-purchases.test.ts.
+import { afterAll, expect, it } from "vitest";
+import { createChannelClient } from "../support/payments/channel-client.ts";
+import { openPaidStage, TEST_CHANNEL_TERMS } from "../support/payments/paid-stage.ts";
+
+const stage = await openPaidStage("in process");
+afterAll(() => stage.close());
+
+const PRICE = 1_000n;
+const CALLS = 1_000;
+const DOLLAR = 1_000_000n;
+
+it("sells a thousand calls for one deposit and one claim, and the payee has exactly a dollar", async () => {
+  const channels = { ...TEST_CHANNEL_TERMS, minDeposit: DOLLAR };
+  const service = await stage.serve({ channels: {}, offer: { amount: PRICE, channels } });
+  const client = createChannelClient(await stage.payer(1n), stage);
+  const facilitator = stage.chain.accounts.facilitator.address;
+  const sentBefore = await stage.node.getTransactionCount({ address: facilitator });
+  const before = await stage.balance(stage.payTo);
+  for (let call = 0; call < CALLS; call += 1) {
+    const response = await client.pay(`${service.url}/paid?q=${call}`);
+    expect([call, response.status]).toEqual([call, 200]);
+    await response.arrayBuffer();
+  }
+  expect(client.sent).toHaveLength(CALLS);
+  expect(service.runs).toHaveLength(CALLS);
+  await service.gate.reconcile();
+  expect((await stage.balance(stage.payTo)) - before).toBe(DOLLAR);
+  expect((await stage.node.getTransactionCount({ address: facilitator })) - sentBefore).toBe(2);
+  await service.gate.reconcile();
+  expect((await stage.node.getTransactionCount({ address: facilitator })) - sentBefore).toBe(2);
+}, 400_000);
