@@ -149,15 +149,17 @@ it("fills tables without what only reading needs, and adds it in one transaction
     finishRowTables(lock, { tables: [first, second], statementTimeoutMs: 60_000, signal, onIndex });
   await finish();
   expect(made).toEqual([
-    { name: "first_notes_pkey", number: 1, count: 4 },
-    { name: "first_notes_by_owner_id", number: 2, count: 4 },
-    { name: "first_notes_past_by_owner_id", number: 3, count: 4 },
-    { name: "second_notes_pkey", number: 4, count: 4 },
+    { name: "first_notes_pkey", number: 1, count: 6 },
+    { name: "first_notes_by_owner_id", number: 2, count: 6 },
+    { name: "first_notes_past_by_owner_id", number: 3, count: 6 },
+    { name: "first_notes_born", number: 4, count: 6 },
+    { name: "second_notes_pkey", number: 5, count: 6 },
+    { name: "second_notes_born", number: 6, count: 6 },
   ]);
   expect(await findBareTables(opened.database, [first, second])).toEqual([]);
   expect(await identity()).toEqual([{ identity: "d" }]);
   await finish();
-  expect(made).toHaveLength(4);
+  expect(made).toHaveLength(6);
   expect(await update(first)).toEqual([]);
   expect(await update(second)).toEqual([]);
   await opened.database.query("drop table first_notes, second_notes");

@@ -212,22 +212,16 @@ export function writeIndexes({ name: table, key, history }: Table): TableIndex[]
     create: (name: string) =>
       `create unique index ${name} on ${table} (${key.join(", ")}) where valid_to is null`,
   };
-  // Rows arrive in block order, so a BRIN index finds those that a rollback deletes.
-  const born = {
-    name: bornIndexName({ name: table }),
-    create: (name: string) =>
-      `create index ${name} on ${table} using brin (valid_from) with (pages_per_range = 32)`,
-  };
   // Versions of a `recent` table are deleted soon after they end.
   const ended = {
     name: `${table}_ended`,
     create: (name: string) => `create index ${name} on ${table} (valid_to) where valid_to is not null`,
   };
-  return history === "recent" ? [current, born, ended] : [current, born];
+  return history === "recent" ? [current, ended] : [current];
 }
 
 /**
- * The indexes that reading needs. A list at a block is the current rows that began by then, and the ended ones that
+ * The indexes that reading and rollbacks need: final blocks are written without them. A list at a block is the current rows that began by then, and the ended ones that
  * were valid then: two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
  */
 export function readIndexes({ name: table, indexes, currentIndexes }: Table): TableIndex[] {
@@ -251,7 +245,13 @@ export function readIndexes({ name: table, indexes, currentIndexes }: Table): Ta
     create: (name: string) =>
       `create index ${name} on ${table} (${columns.join(", ")}) where valid_to is null`,
   }));
-  return [...listed, ...current];
+  // Rows arrive in block order, so a BRIN index finds those that a rollback deletes.
+  const born = {
+    name: bornIndexName({ name: table }),
+    create: (name: string) =>
+      `create index ${name} on ${table} using brin (valid_from) with (pages_per_range = 32)`,
+  };
+  return [...listed, ...current, born];
 }
 
 function copyRowsSql(table: Table): string {
