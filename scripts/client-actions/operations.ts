@@ -1,18 +1,10 @@
 // The operations that the client offers, read from the OpenAPI documents of both services.
 import type { OpenApiDocument, OpenApiOperation } from "../../src/http/openapi/document.ts";
+import type { OpenApiParameter } from "../../src/http/openapi/route-description.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
 
 /** How the client runs an operation; see packages/client/operation.ts. */
 type OperationKind = "read" | "list" | "document" | "write" | "signed" | "paid";
-
-type OperationParameter = {
-  readonly name: string;
-  readonly in: "path" | "query" | "header";
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  readonly example: unknown;
-};
 
 export type ClientOperation = {
   readonly id: string;
@@ -23,7 +15,7 @@ export type ClientOperation = {
   readonly summary: string;
   readonly description: string;
   /** The parameters that a caller passes by name, without what the client adds itself. */
-  readonly parameters: readonly OperationParameter[];
+  readonly parameters: readonly OpenApiParameter[];
   readonly body: { readonly schema: JsonSchema; readonly example: unknown } | null;
   readonly response: JsonSchema;
   /** The field of a page that holds its records; null unless the operation is a list. */
@@ -76,7 +68,7 @@ function toClientOperation(
   { path, method, operation }: PlacedOperation,
   signed: ReadonlySet<string>,
 ): ClientOperation {
-  const parameters = operation.parameters as unknown as readonly OperationParameter[];
+  const { parameters } = operation;
   const body = operation.requestBody?.content["application/json"];
   const response = responseSchema(operation);
   const list = listField(response);
@@ -121,8 +113,7 @@ function responseSchema({ operationId, responses }: OpenApiOperation): JsonSchem
 }
 
 /** The array next to `pagination`. */
-function listField({ properties }: JsonSchema): string | null {
-  const fields = (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
+function listField({ properties: fields = {} }: JsonSchema): string | null {
   if (fields.pagination === undefined) return null;
   return Object.keys(fields).find((name) => fields[name]?.type === "array") ?? null;
 }

@@ -1,4 +1,5 @@
 // Renders the generated files of packages/client: records, the table of operations, and the typed actions.
+import type { OpenApiParameter } from "../../src/http/openapi/route-description.ts";
 import { formatType } from "../../src/http/openapi/schema-types.ts";
 import type { FAULTS } from "../../src/lib/fault.ts";
 import type { JsonSchema } from "../../src/schema/json-schema.ts";
@@ -77,24 +78,16 @@ export function renderDescriptions(operations: readonly ClientOperation[], schem
   ].join("\n");
 }
 
-type DescribedParameter = {
-  readonly name: string;
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: JsonSchema;
-  readonly example: unknown;
-};
-
-function describeParameter({ name, required, description, schema, example }: DescribedParameter) {
+function describeParameter({ name, required, description, schema, example }: Omit<OpenApiParameter, "in">) {
   const type = [schema.type].flat().find((each) => each !== "null") ?? "string";
   return { name, required, description, type, values: valuesOf(schema), example: example ?? null };
 }
 
 function describeBody({ body }: ClientOperation) {
   if (body === null) return [];
-  const required = (body.schema.required ?? []) as readonly string[];
+  const { properties = {}, required = [] } = body.schema;
   const examples = (body.example ?? {}) as Readonly<Record<string, unknown>>;
-  return Object.entries(propertiesOf(body.schema)).map(([name, schema]) =>
+  return Object.entries(properties).map(([name, schema]) =>
     describeParameter({
       ...{ name, schema, required: required.includes(name), example: examples[name] },
       description: String(schema.description ?? ""),
@@ -112,11 +105,10 @@ function valuesOf(schema: JsonSchema): readonly string[] | null {
 function columnsOf(operation: ClientOperation, schemas: Schemas) {
   const { response, list } = operation;
   if (list === null) return [];
-  const records = (propertiesOf(response)[list]?.items ?? {}) as JsonSchema;
+  const records = response.properties?.[list]?.items ?? {};
   const columns = new Map<string, { name: string; isState: boolean }>();
-  for (const record of alternativesOf(records, schemas)) {
-    const required = (record.required ?? []) as readonly string[];
-    for (const [name, schema] of Object.entries(propertiesOf(record))) {
+  for (const { properties = {}, required = [] } of alternativesOf(records, schemas)) {
+    for (const [name, schema] of Object.entries(properties)) {
       const kinds = alternativesOf(schema, schemas).flatMap(kindsOf);
       if (!kinds.every((kind) => CELL_KINDS.has(kind)) || !required.includes(name)) continue;
       const isState = kinds.some((kind) => kind === "choice" || kind === "boolean");
@@ -136,12 +128,8 @@ function alternativesOf(schema: JsonSchema, schemas: Schemas): readonly JsonSche
   if (typeof schema.$ref === "string") {
     return alternativesOf(schemas[String(schema.$ref.split("/").at(-1))] ?? {}, schemas);
   }
-  const choices = (schema.anyOf ?? schema.oneOf) as readonly JsonSchema[] | undefined;
+  const choices = schema.anyOf ?? schema.oneOf;
   return choices === undefined ? [schema] : choices.flatMap((each) => alternativesOf(each, schemas));
-}
-
-function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  return (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 }
 
 /** Codes of the error table, and whether the same request can succeed later. */
@@ -234,8 +222,7 @@ function typeParametersOf(operation: ClientOperation): string {
 
 function resultRecord({ response, list }: ClientOperation): string {
   if (list === null) return formatType(response);
-  const { [list]: records } = response.properties as Readonly<Record<string, JsonSchema>>;
-  return formatType((records?.items ?? {}) as JsonSchema);
+  return formatType(response.properties?.[list]?.items ?? {});
 }
 
 function resultOf(operation: ClientOperation): string {

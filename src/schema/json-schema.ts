@@ -1,7 +1,14 @@
 // JSON Schemas with the TypeScript type of what they describe: one declaration validates, documents and types a value.
 
 /** A JSON Schema, as in OpenAPI 3.1. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = {
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly [keyword: string]: unknown;
+};
 
 /** The key in a JSON Schema of a text that other people chose: a reader takes such a field as data, never as orders. */
 export const FOREIGN_TEXT = "x-foreign-text";

@@ -31,7 +31,7 @@ function render(change: (api: Open<OpenApiDocument>) => void): string {
 }
 
 const NEW_PARAMETER = {
-  ...{ name: "region", in: "query", required: false, description: "Where it is.", example: "eu" },
+  ...{ name: "region", in: "query" as const, required: false, description: "Where it is.", example: "eu" },
   schema: { type: "string", enum: ["eu", "us"] },
 };
 

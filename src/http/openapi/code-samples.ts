@@ -7,11 +7,12 @@ import {
   type SampleGuard,
   type SampleRequest,
 } from "./docs-page/request-samples.ts";
+import type { OpenApiParameter } from "./route-description.ts";
 
 /** The part of an OpenAPI operation that samples need. */
 type DescribedOperation = {
   readonly operationId: string;
-  readonly parameters: readonly JsonSchema[];
+  readonly parameters: readonly OpenApiParameter[];
   readonly security: readonly JsonSchema[];
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content } | JsonSchema>>;
@@ -61,9 +62,9 @@ function exampleRequest(
     parameters: parameters
       .filter(({ required, example }) => required === true && example !== undefined)
       .map(({ name, in: location, schema, example }) => ({
-        name: String(name),
-        in: String(location),
-        type: String((schema as JsonSchema).type ?? "string"),
+        name,
+        in: location,
+        type: String(schema.type ?? "string"),
         value: String(example),
       })),
     body: body === undefined ? null : JSON.stringify(body.example ?? {}, null, 2),
@@ -80,9 +81,7 @@ function describeCall(
   const schemes = security.flatMap((each) => Object.keys(each));
   const isPaid = schemes.includes("x402");
   const kind = isPaid ? "paid" : schemes.length > 0 ? "signed" : isList(responses) ? "list" : "read";
-  const passed = parameters.filter(
-    (each) => each.in !== "header" && !SET_BY_CLIENT.includes(String(each.name)),
-  );
+  const passed = parameters.filter((each) => each.in !== "header" && !SET_BY_CLIENT.includes(each.name));
   const limits = isPaid && guard !== undefined ? { guard } : {};
   return { action: operationId, option, kind, takesParameters: passed.length > 0, ...limits };
 }

@@ -133,8 +133,8 @@ describe("the OpenAPI document", () => {
 
   it("contains nothing that it does not refer to, and rejects a tag without a description", () => {
     const text = JSON.stringify(document);
-    for (const kind of ["headers", "responses", "schemas"]) {
-      const names = Object.keys(document.components[kind] as object);
+    for (const kind of ["headers", "responses", "schemas"] as const) {
+      const names = Object.keys(document.components[kind]);
       expect(names.filter((name) => !text.includes(`"#/components/${kind}/${name}"`))).toEqual([]);
     }
     expect(() => buildOpenApiDocument({ info, routes: [describeRead(read)], tags: {} })).toThrow(

@@ -4,7 +4,12 @@ import type { Security } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { describeSamples, type SampleService } from "./code-samples.ts";
-import { type ApiExamples, type RouteDescription, SERVICE_TAG } from "./route-description.ts";
+import {
+  type ApiExamples,
+  type OpenApiParameter,
+  type RouteDescription,
+  SERVICE_TAG,
+} from "./route-description.ts";
 
 type Contact = { readonly name: string; readonly url?: string };
 
@@ -23,7 +28,7 @@ export type OpenApiOperation = {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly JsonSchema[];
+  readonly parameters: readonly OpenApiParameter[];
   /** Empty if neither a payment nor a signature is needed; contains an empty one if it may come later. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly requestBody?: { readonly required: true; readonly content: Content };
@@ -32,12 +37,18 @@ export type OpenApiOperation = {
 };
 
 type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
+type Schemas = Readonly<Record<string, JsonSchema>>;
 type Reference = { readonly $ref: string };
+type OpenApiHeader = {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: JsonSchema;
+};
 export type OpenApiResponse =
   | Reference
   | {
       readonly description: string;
-      readonly headers: Readonly<Record<string, Reference | JsonSchema>>;
+      readonly headers: Readonly<Record<string, Reference | OpenApiHeader>>;
       readonly content?: Content;
     };
 
@@ -50,7 +61,13 @@ export type OpenApiDocument = {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: JsonSchema & { readonly schemas: Readonly<Record<string, JsonSchema>> };
+  readonly components: {
+    readonly schemas: Schemas;
+    readonly securitySchemes?: Schemas;
+    readonly [REFERRED_SCHEMES]?: Schemas;
+    readonly headers: Readonly<Record<string, OpenApiHeader>>;
+    readonly responses: Readonly<Record<string, OpenApiResponse>>;
+  };
 };
 
 type DocumentParts = {
@@ -104,7 +121,9 @@ export function buildOpenApiDocument(parts: DocumentParts): OpenApiDocument {
 }
 
 /** The shared responses and headers that the paths use. */
-function selectReferenced(paths: OpenApiDocument["paths"]): JsonSchema {
+function selectReferenced(
+  paths: OpenApiDocument["paths"],
+): Pick<OpenApiDocument["components"], "headers" | "responses"> {
   const select = <T>(kind: string, parts: Readonly<Record<string, T>>, users: unknown) => {
     const text = JSON.stringify(users);
     const isUsed = (name: string) => text.includes(`"#/components/${kind}/${name}"`);
@@ -117,7 +136,7 @@ function selectReferenced(paths: OpenApiDocument["paths"]): JsonSchema {
 /** The component with schemes that others refer to. */
 export const REFERRED_SCHEMES = "x-security-schemes";
 
-function describeSecuritySchemes(routes: readonly RouteDescription[]): JsonSchema {
+function describeSecuritySchemes(routes: readonly RouteDescription[]) {
   const all = routes.flatMap(({ security }) => (security ? [security] : []));
   const entries = all.map(({ name, scheme, isReferred }) => [
     name,
@@ -138,7 +157,7 @@ const ERROR = {
 };
 
 // Required: part of every such response. The others are sent when they mean something.
-const HEADERS: Readonly<Record<string, JsonSchema>> = {
+const HEADERS: Readonly<Record<string, OpenApiHeader>> = {
   "x-request-id": header("Id of the request in the server's logs."),
   "x-error-code": header("Machine-readable error code."),
   "x-indexed-block": header("Number of the latest indexed block, which the response reflects."),
@@ -148,11 +167,11 @@ const HEADERS: Readonly<Record<string, JsonSchema>> = {
   "retry-after": header("Seconds to wait before retrying."),
 };
 
-function header(description: string): JsonSchema {
+function header(description: string): OpenApiHeader {
   return { description, required: true, schema: { type: "string" } };
 }
 
-function optionalHeader(description: string): JsonSchema {
+function optionalHeader(description: string): OpenApiHeader {
   return { ...header(description), required: false };
 }
 
@@ -162,7 +181,7 @@ function headerReferences(...names: readonly string[]): Readonly<Record<string, 
 
 function describeHeaders(
   descriptions: Readonly<Record<string, string>>,
-): Readonly<Record<string, JsonSchema>> {
+): Readonly<Record<string, OpenApiHeader>> {
   return Object.fromEntries(Object.entries(descriptions).map(([name, text]) => [name, header(text)]));
 }
 
@@ -190,7 +209,7 @@ const INDEX_HEAD = {
   "x-indexed-time": optionalHeader("Time of that block."),
 };
 
-const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>> = {
+const MORE_HEADERS: Readonly<Record<string, Readonly<Record<string, OpenApiHeader>>>> = {
   503: RETRY_AFTER,
   default: {
     ...RETRY_AFTER,
@@ -271,7 +290,7 @@ function describeSecurity(security: Security | null): OpenApiOperation["security
 function describeParameter(
   { name, in: location, required, kind, description, example }: Parameter,
   examples: Readonly<Record<string, unknown>>,
-): JsonSchema {
+): OpenApiParameter {
   const value = examples[name] ?? example;
   return {
     name,

@@ -31,6 +31,12 @@ export type RouteDescription = Operation &
     readonly hasEtag: boolean;
   };
 
+/** A parameter as the document has it. */
+export type OpenApiParameter = Pick<Parameter, "name" | "in" | "required" | "description"> & {
+  readonly schema: JsonSchema;
+  readonly example?: unknown;
+};
+
 const JSON_TYPE = "application/json";
 
 const blockParameter = queryParameter(

@@ -46,18 +46,17 @@ function format(schema: JsonSchema, notation: Notation): string {
   if (schema.const !== undefined) return notation.literal(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map(notation.literal).join(" | ");
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) {
-    return [...new Set(choices.map((each: JsonSchema) => format(each, notation)))].join(" | ");
+  if (choices) return [...new Set(choices.map((each) => format(each, notation)))].join(" | ");
+  const { properties, required = [], items = {} } = schema;
+  if (properties) {
+    return notation.object(
+      Object.entries(properties).map(([name, field]) => ({
+        key: required.includes(name) ? name : `${name}?`,
+        schema: field,
+      })),
+    );
   }
-  if (schema.properties) return notation.object(listFields(schema));
   if (schema.type !== "array") return [schema.type].flat().map(notation.primitive).join(" | ");
-  const items = format((schema.items ?? {}) as JsonSchema, notation);
-  return items.includes(" | ") ? `(${items})[]` : `${items}[]`;
-}
-
-function listFields({ properties, required = [] }: JsonSchema): readonly Field[] {
-  return Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, schema]) => ({
-    key: (required as readonly string[]).includes(name) ? name : `${name}?`,
-    schema,
-  }));
+  const item = format(items, notation);
+  return item.includes(" | ") ? `(${item})[]` : `${item}[]`;
 }

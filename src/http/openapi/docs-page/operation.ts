@@ -7,6 +7,7 @@ import {
   type OpenApiResponse,
   REFERRED_SCHEMES,
 } from "../document.ts";
+import type { OpenApiParameter } from "../route-description.ts";
 import { idOf, renderProse, renderSchema, renderSchemaNotes, renderType } from "./schema-tree.ts";
 
 export type PlacedOperation = {
@@ -57,7 +58,7 @@ function renderNeeds(path: string, operation: OpenApiOperation, components: Comp
 
 function schemesOf({ security }: OpenApiOperation, components: Components) {
   const { securitySchemes, [REFERRED_SCHEMES]: referred } = components;
-  const schemes = { ...(securitySchemes ?? {}), ...(referred ?? {}) } as Readonly<Record<string, JsonSchema>>;
+  const schemes = { ...securitySchemes, ...referred };
   return security.flatMap(Object.keys).map((name) => ({ name, scheme: schemes[name] ?? {} }));
 }
 
@@ -83,23 +84,22 @@ function renderInputs(id: string, operation: OpenApiOperation): Html {
   return html`${groups}${renderBody(id, operation)}${hasNone && html`<p class="soft">It takes no parameters.</p>`}`;
 }
 
-function renderParameter(id: string, parameter: JsonSchema): Html {
-  const { name, required, description, example } = parameter;
-  const schema = parameter.schema as JsonSchema;
-  const inputId = `${id}-${idOf(String(name))}`;
+function renderParameter(id: string, parameter: OpenApiParameter): Html {
+  const { name, required, description, example, schema } = parameter;
+  const inputId = `${id}-${idOf(name)}`;
   const mark = required === true && html` <span class="required">required</span>`;
   const shown =
     example !== undefined && html`<p class="example">Example: <code>${String(example)}</code></p>`;
   // The words of a list are in the list.
   const type = !Array.isArray(schema.enum) && [renderType(schema), renderSchemaNotes(schema)];
-  return html`<div class="parameter" data-part="${String(name)}"><div><label for="${inputId}"><code>${String(name)}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
+  return html`<div class="parameter" data-part="${name}"><div><label for="${inputId}"><code>${name}</code></label> ${type}${mark}<p>${renderProse(description)}</p>${shown}</div>${renderInput(inputId, parameter)}</div>`;
 }
 
 /** A required parameter begins with its example, so that the form can be sent; others show theirs. */
-function renderInput(id: string, { name, in: location, required, schema, example }: JsonSchema): Html {
-  const { type, enum: words, pattern, default: usual } = schema as JsonSchema;
+function renderInput(id: string, { name, in: location, required, schema, example }: OpenApiParameter): Html {
+  const { type, enum: words, pattern, default: usual } = schema;
   // Not as `name`: a field with the name of a property of the form, such as id, would replace that.
-  const attributes = html`id="${id}" data-name="${String(name)}" data-in="${String(location)}" data-type="${String(type ?? "string")}"${required === true && html` required`}`;
+  const attributes = html`id="${id}" data-name="${name}" data-in="${location}" data-type="${String(type ?? "string")}"${required === true && html` required`}`;
   if (Array.isArray(words)) {
     const option = (word: unknown) =>
       html`<option${required === true && word === example && html` selected`}>${String(word)}</option>`;
@@ -164,13 +164,12 @@ function renderExample({ responses }: OpenApiOperation): Html | null {
 }
 
 function renderResponses(responses: Readonly<Record<string, OpenApiResponse>>, components: Components): Html {
-  const shared = (components.responses ?? {}) as Readonly<Record<string, OpenApiResponse>>;
   const rows = Object.entries(responses).map(([status, response]) => {
     if (!("$ref" in response)) {
       return renderRow(status, response.description, renderContent(response, components));
     }
     // All errors have one form, which the record Error shows.
-    const found = shared[String(response.$ref.split("/").at(-1))];
+    const found = components.responses[String(response.$ref.split("/").at(-1))];
     return renderRow(status, found && !("$ref" in found) ? found.description : "", null);
   });
   return html`<dl class="statuses">${rows}</dl><p class="soft">Errors are the record <a href="#record-Error">Error</a>, with a code in the header x-error-code.</p>`;
@@ -185,9 +184,8 @@ function renderContent(response: Exclude<OpenApiResponse, { $ref: string }>, com
   const bodies = Object.entries(response.content ?? {}).map(
     ([type, { schema }]) => html` <span class="type">${type}</span>${renderSchema(schema)}`,
   );
-  const shared = (components.headers ?? {}) as Readonly<Record<string, JsonSchema>>;
   const headers = Object.entries(response.headers).map(([name, header]) => {
-    const { description } = typeof header.$ref === "string" ? (shared[name] ?? {}) : (header as JsonSchema);
+    const { description } = "$ref" in header ? (components.headers[name] ?? {}) : header;
     return html`<li><code>${name}</code> <p>${renderProse(description ?? "")}</p></li>`;
   });
   const list = html`<details class="more"><summary>Headers</summary><ul class="fields">${headers}</ul></details>`;

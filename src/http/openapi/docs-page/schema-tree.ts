@@ -20,10 +20,10 @@ export function renderProse(text: unknown): Html {
 
 /** The inside of a value: its fields, or its type if it has none. */
 export function renderSchema(schema: JsonSchema): Html {
-  const fields = Object.entries(propertiesOf(schema));
+  const { properties = {}, required = [] } = schema;
+  const fields = Object.entries(properties);
   if (fields.length > 0) {
-    const required = new Set((schema.required ?? []) as readonly string[]);
-    const items = fields.map(([name, field]) => renderField(name, field, required.has(name)));
+    const items = fields.map(([name, field]) => renderField(name, field, required.includes(name)));
     return html`<ul class="fields">${items}</ul>`;
   }
   const nested = renderNested(schema);
@@ -42,7 +42,7 @@ function renderField(name: string, schema: JsonSchema, isRequired: boolean): Htm
 function renderNested(schema: JsonSchema): readonly Html[] {
   return alternativesOf(schema).flatMap((part) => {
     if (typeof part.$ref === "string") return [renderReference(String(part.$ref.split("/").at(-1)))];
-    const count = Object.keys(propertiesOf(part)).length;
+    const count = Object.keys(part.properties ?? {}).length;
     if (count === 0) return [];
     const size = count === 1 ? "1 field" : `${count} fields`;
     return [html`<details class="more"><summary>${size}</summary>${renderSchema(part)}</details>`];
@@ -57,16 +57,12 @@ function renderReference(name: string): Html {
 /** The schema of a value, without null and without the arrays around it. */
 function alternativesOf(schema: JsonSchema): readonly JsonSchema[] {
   const choices = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(choices)) return choices.flatMap((each: JsonSchema) => alternativesOf(each));
-  if (isSchema(schema.items)) return alternativesOf(schema.items);
+  if (choices) return choices.flatMap(alternativesOf);
+  if (schema.items) return alternativesOf(schema.items);
   if (isSchema(schema.additionalProperties) && !schema.properties) {
     return alternativesOf(schema.additionalProperties);
   }
   return [schema];
-}
-
-function propertiesOf({ properties }: JsonSchema): Readonly<Record<string, JsonSchema>> {
-  return (properties ?? {}) as Readonly<Record<string, JsonSchema>>;
 }
 
 function isSchema(value: unknown): value is JsonSchema {
