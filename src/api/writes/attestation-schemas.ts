@@ -67,7 +67,6 @@ export const attestationSchemaReads: readonly Read[] = [
       tag: "Attestations",
       kind: hashParameter,
       column: "schema_hash",
-      notFoundMessage: "No attestation schema has this hash.",
     }),
     responseSchema: schemaResponse,
     ...unindexed,

@@ -39,8 +39,6 @@ export const serviceReads = [
     summary: "One service, by its number",
     description: "An offer of a merchant: its text id, metadata and capabilities, and whether it is active.",
     tag: "Commerce",
-    column: "service_numeric_id",
-    notFoundMessage: "No service has this id.",
   }),
   defineList("/services", service, {
     operationId: "listServices",
@@ -48,7 +46,7 @@ export const serviceReads = [
     description: "The services of all merchants, or of one. Filters can be combined.",
     tag: "Commerce",
     key: "services",
-    order: { direction: "asc", keys: [{ sql: "t.service_numeric_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by merchant."),
       capability_hash: equalsFilter("capability_hash", hashParameter, "Filter by capability hash."),
@@ -69,8 +67,6 @@ const facilitatorReads = [
     summary: "One facilitator",
     description: "An entry of CommerceRegistry: its address, metadata, and whether it is active.",
     tag: "Commerce",
-    column: "facilitator_id",
-    notFoundMessage: "No facilitator has this id.",
   }),
   defineList("/facilitators", facilitator, {
     operationId: "listFacilitators",
@@ -79,7 +75,7 @@ const facilitatorReads = [
       "Facilitators in CommerceRegistry, which settle payments for merchants. Filters can be combined.",
     tag: "Commerce",
     key: "facilitators",
-    order: { direction: "asc", keys: [{ sql: "t.facilitator_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       facilitator: equalsFilter("facilitator", addressParameter, "Filter by address, as receipts name it."),
       active: equalsFilter("active", boolParameter, "Filter by active state."),
@@ -101,8 +97,6 @@ const quoteReads = [
       "The terms that a merchant has quoted to an agent on chain: amount, token, fee and expiry, and whether they are settled.",
     tag: "Commerce",
     kind: hashParameter,
-    column: "quote_hash",
-    notFoundMessage: "No quote has this hash.",
   }),
 ];
 
@@ -119,8 +113,6 @@ const receiptReads = [
     description:
       "A settled payment between an agent and a merchant: its quote, amount, protocol fee and the hashes that prove it.",
     tag: "Commerce",
-    column: "receipt_id",
-    notFoundMessage: "No receipt has this id.",
   }),
   defineList("/receipts", receipt, {
     operationId: "listReceipts",
@@ -129,7 +121,7 @@ const receiptReads = [
       "Settled payments between agents and merchants, each with its quote, amount and protocol fee. Filters can be combined.",
     tag: "Commerce",
     key: "receipts",
-    order: { direction: "desc", keys: [{ sql: "t.receipt_id", cast: "numeric" }] },
+    order: "desc",
     filters: {
       agent: equalsFilter("agent", addressParameter, "Filter by paying agent."),
       merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by merchant."),
@@ -156,8 +148,6 @@ const disputeReads = [
     description:
       "A dispute about a receipt: who opened it, its status, and the hashes of reason and resolution.",
     tag: "Commerce",
-    column: "dispute_id",
-    notFoundMessage: "No dispute has this id.",
   }),
   defineList("/disputes", dispute, {
     operationId: "listDisputes",
@@ -166,7 +156,7 @@ const disputeReads = [
       "Disputes about receipts, with their status and the hashes of reason and resolution. Filters can be combined.",
     tag: "Commerce",
     key: "disputes",
-    order: { direction: "desc", keys: [{ sql: "t.dispute_id", cast: "numeric" }] },
+    order: "desc",
     filters: {
       receipt_id: equalsFilter("receipt_id", uintParameter(), "Filter by receipt."),
       merchant_id: equalsFilter("merchant_id", uintParameter(), "Filter by the merchant of the receipt."),
@@ -199,7 +189,7 @@ const trustSignalReads = [
       "Signals of reporters about merchants, services, facilitators and agents. Filters can be combined.",
     tag: "Commerce",
     key: "trust_signals",
-    order: { direction: "desc", keys: [{ sql: "t.signal_id", cast: "numeric" }] },
+    order: "desc",
     filters: {
       subject_type: equalsFilter("subject_type", numbered, `Filter by subject type: ${SUBJECT_TYPES}.`),
       subject_id: equalsFilter("subject_id", uintParameter(), "Filter by subject id."),
@@ -248,18 +238,13 @@ const reputation = defineRecord({
   fields: { ...merchant.fields, ...reputationFields },
 });
 
-const byId = {
-  tag: "Commerce",
-  column: "merchant_id",
-  notFoundMessage: "No merchant has this id.",
-};
-
 const flatReputation = defineRecordRead("/merchants/:id/reputation", reputation, {
-  ...byId,
   operationId: "getMerchantReputation",
   summary: "Reputation of a merchant",
   description:
     "The merchant with the totals of its receipts, disputes and trust signals, all as of the same block.",
+  tag: "Commerce",
+  notFoundMessage: "No merchant has this id.",
 });
 
 export const reputationSchema = titledRecord("MerchantReputation", {
@@ -289,10 +274,10 @@ const getReputation = defineIndexRead({
 
 const merchantReads = [
   defineRecordRead("/merchants/:id", merchant, {
-    ...byId,
     operationId: "getMerchant",
     summary: "One merchant",
     description: "An entry of CommerceRegistry: owner, payout address, metadata, and whether it is active.",
+    tag: "Commerce",
   }),
   defineList("/merchants", merchant, {
     operationId: "listMerchants",
@@ -300,7 +285,7 @@ const merchantReads = [
     description: "Registered merchants. Filters can be combined.",
     tag: "Commerce",
     key: "merchants",
-    order: { direction: "asc", keys: [{ sql: "t.merchant_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       owner: equalsFilter("owner", addressParameter, "Filter by owner."),
       active: equalsFilter("active", boolParameter, "Filter by active state."),

@@ -161,8 +161,6 @@ const getIntent: Read = {
     description:
       "An intent with its state, its fill if there is one, and the execution metadata that its owner has stored.",
     tag: "Intents",
-    column: "intent_id",
-    notFoundMessage: "No intent has this id.",
   }),
   writableTables: ["intent_metadata", "intent_reservations"],
   showsOwnWrites: true,
@@ -264,7 +262,7 @@ export const intentReads = [
       "All intents, or those in one state, of one owner, token pair or selected solver. An intent whose deadline has passed counts as expired, although the contract still stores it as open.",
     tag: "Intents",
     key: "intents",
-    order: { direction: "desc", keys: [{ sql: "t.intent_id", cast: "numeric" }] },
+    order: "desc",
     filters: {
       status: {
         kind: enumParameter(["open", "filled", "cancelled", "expired"]),

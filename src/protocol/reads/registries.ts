@@ -26,8 +26,6 @@ export const agentReads = [
     description:
       "An entry of AgentRegistry: who owns it, its metadata, public key and capabilities, and whether it is revoked.",
     tag: "Agents",
-    column: "agent_id",
-    notFoundMessage: "No agent has this id.",
   }),
   defineList("/agents", agent, {
     operationId: "listAgents",
@@ -35,7 +33,7 @@ export const agentReads = [
     description: "Every agent that the address has registered, revoked ones included.",
     tag: "Agents",
     key: "agents",
-    order: { direction: "asc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
+    order: "asc",
     filters: { owner: equalsFilter("owner", addressParameter, "Owner address.", true) },
   }),
   defineList("/directory/agents", agent, {
@@ -44,7 +42,7 @@ export const agentReads = [
     description: "Every registered agent, revoked ones included. Filters can be combined.",
     tag: "Agents",
     key: "agents",
-    order: { direction: "desc", keys: [{ sql: "t.agent_id", cast: "numeric" }] },
+    order: "desc",
     filters: {
       owner: equalsFilter("owner", addressParameter, "Filter by owner."),
       revoked: equalsFilter("revoked", boolParameter, "Filter by whether it is revoked."),
@@ -65,8 +63,6 @@ const attestationReads = [
     description:
       "Who attests what about which subject under which schema, and whether it is revoked. The attested data itself is off chain; the record has its hash.",
     tag: "Attestations",
-    column: "attestation_id",
-    notFoundMessage: "No attestation has this id.",
   }),
   defineList("/attestations", attestation, {
     operationId: "listAttestations",
@@ -74,7 +70,7 @@ const attestationReads = [
     description: "All attestations, revoked ones included. Filters can be combined.",
     tag: "Attestations",
     key: "attestations",
-    order: { direction: "asc", keys: [{ sql: "t.attestation_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       schema: equalsFilter("schema_hash", hashParameter, "Filter by schema."),
       subject: equalsFilter("subject", hashParameter, "Filter by subject."),
@@ -121,8 +117,6 @@ const solverReads = [
     description:
       "An entry of SolverRegistry with its bond, and what its operator has bid, won and filled so far.",
     tag: "Solvers",
-    column: "solver_id",
-    notFoundMessage: "No solver has this id.",
   }),
   defineList("/solvers", solver, {
     operationId: "listSolvers",
@@ -131,7 +125,7 @@ const solverReads = [
       "Registered solvers with the bids, wins and fills of their operators, by which a client can choose one.",
     tag: "Solvers",
     key: "solvers",
-    order: { direction: "asc", keys: [{ sql: "t.solver_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       active: equalsFilter("active", boolParameter, "Filter by active state."),
       operator: equalsFilter("operator", addressParameter, "Filter by operator."),
@@ -158,8 +152,6 @@ const attestorReads = [
     summary: "One attestor",
     description: "An entry of AttestorRegistry, and how many attestations its operator has made and revoked.",
     tag: "Attestors",
-    column: "attestor_id",
-    notFoundMessage: "No attestor has this id.",
   }),
   defineList("/attestors", attestor, {
     operationId: "listAttestors",
@@ -167,7 +159,7 @@ const attestorReads = [
     description: "Registered attestors with the number of their attestations.",
     tag: "Attestors",
     key: "attestors",
-    order: { direction: "asc", keys: [{ sql: "t.attestor_id", cast: "numeric" }] },
+    order: "asc",
     filters: {
       active: equalsFilter("active", boolParameter, "Filter by active state."),
       operator: equalsFilter("operator", addressParameter, "Filter by operator."),

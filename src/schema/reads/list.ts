@@ -112,7 +112,8 @@ type Filters = Readonly<Record<string, ListFilter>>;
 type ListOptions = OperationTexts & {
   /** The key of the records in the body. */
   readonly key: string;
-  readonly order: SortOrder;
+  /** A direction alone sorts by the key of the table. */
+  readonly order: SortOrder | SortOrder["direction"];
   readonly filters: Filters;
   /** Path parameters and conditions that always apply. */
   readonly pathFilters?: Filters;
@@ -124,7 +125,8 @@ type ListOptions = OperationTexts & {
 };
 
 export function defineList(path: string, shape: RecordShape, options: ListOptions): Read {
-  const { key, order, filters, pathFilters = {} } = options;
+  const { key, filters, pathFilters = {} } = options;
+  const order = typeof options.order === "string" ? orderByKey(shape, options.order) : options.order;
   const keys = order.keys.map(
     ({ sql: expression, cast }) =>
       sql`${rawSql(cast === "hex" ? `hex_text(${expression})` : `(${expression})::text`)}`,
@@ -144,8 +146,13 @@ export function defineList(path: string, shape: RecordShape, options: ListOption
     requirements: shape.requirements !== undefined,
     responseSchema: pageSchema(key, itemSchema, extraFieldSchemas),
     notFoundMessage: null,
-    plan: (input) => planList(input, shape, options, selectPage),
+    plan: (input) => planList(input, shape, { ...options, order }, selectPage),
   });
+}
+
+/** Keys of one column: the contract counts them up. */
+function orderByKey({ key }: RecordShape, direction: SortOrder["direction"]): SortOrder {
+  return { direction, keys: [{ sql: `t.${key.join()}`, cast: "numeric" }] };
 }
 
 function describeFilters(location: Parameter["in"], filters: Filters): Parameter[] {
@@ -161,7 +168,7 @@ function describeFilters(location: Parameter["in"], filters: Filters): Parameter
 function planList(
   input: ReadInput<ParameterValues & ValuesOf<typeof pageParameters>>,
   shape: RecordShape,
-  options: ListOptions,
+  options: ListOptions & { readonly order: SortOrder },
   selectPage: SelectPage,
 ): ReadPlan {
   const { key, order, filters, pathFilters, extraFields, mapRow } = options;

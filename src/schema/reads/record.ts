@@ -37,8 +37,9 @@ export type RecordShape<Row = ResultRow, Extension = ResultRow> = {
   readonly fields: FieldsOf<Row>;
   /** Fields of include=requirements, in addition to those above or instead of them, and the rows they need. */
   readonly requirements?: RecordExtension<Extension>;
-  /** The columns of the main rows, if they come from a single table of the index. */
+  /** The columns of the main rows and those of their key, if they come from a single table of the index. */
   readonly columns: Columns;
+  readonly key: readonly string[];
   /** The columns of each index of the main rows; empty if they come from more than one table. */
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
@@ -85,6 +86,7 @@ export function defineRecord<Row, Extension>(declared: {
     fields,
     ...(requirements && { requirements }),
     columns: table.columns,
+    key: table.key,
     indexes: table.indexes,
     hasProvenance: true,
   };
@@ -101,7 +103,7 @@ export function defineDerivedRecord<Row>(declared: {
 }): RecordShape<Row> {
   const { name, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [], bounds: [], sets: [] });
-  return { name, source, joins: [], fields, columns: {}, indexes: [], hasProvenance: false };
+  return { name, source, joins: [], fields, columns: {}, key: [], indexes: [], hasProvenance: false };
 }
 
 /** Columns of a table, unchanged, under their own names. */
@@ -358,12 +360,16 @@ export function defineRecordRead(
   options: OperationTexts & {
     /** The kind of the only parameter in the path; a whole number if absent. */
     kind?: ParameterKind<SqlValue>;
-    column: string;
-    notFoundMessage: string;
+    /** The column that it is compared with; the key of the table if absent. */
+    column?: string;
+    notFoundMessage?: string;
   },
 ): Read {
-  const { kind = uintParameter(), column, notFoundMessage } = options;
+  const { kind = uintParameter(), column = shape.key.join() } = options;
   const parameter = /:(\w+)/.exec(path)?.[1] ?? "";
+  // Such as the id of an intent, also of an IntentWithMetadata, or the hash of a quote.
+  const [noun = ""] = toWords(shape.name).split(" with ", 1);
+  const id = toWords(parameter).split(" ").at(-1);
   const select = (input: RecordInput, value: SqlValue) =>
     selectRecords(shape, input, [equalsColumn(shape, `t.${column}`, value)]);
   // Statements at the latest block, compiled once.
@@ -377,11 +383,11 @@ export function defineRecordRead(
   return {
     ...textsOf(options),
     path,
-    parameters: [pathParameter(parameter, kind, describeIdParameter(shape, parameter))],
+    parameters: [pathParameter(parameter, kind, `${capitalize(noun)} ${id}.`)],
     provenance: true,
     requirements: shape.requirements !== undefined,
     responseSchema: recordJsonSchema(shape),
-    notFoundMessage,
+    notFoundMessage: options.notFoundMessage ?? `No ${noun} has this ${id}.`,
     plan(input) {
       const value = input.values[parameter] ?? null;
       const statement = input.asOf === null ? selectLatest(input)(value) : select(input, value);
@@ -390,10 +396,7 @@ export function defineRecordRead(
   };
 }
 
-/** Such as "Intent id." or "Quote hash.". */
-function describeIdParameter(shape: RecordShape, parameter: string): string {
-  const [noun = ""] = toWords(shape.name).split(" with ", 1);
-  const text = `${noun} ${toWords(parameter).split(" ").at(-1)}.`;
+function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
