@@ -25,7 +25,7 @@ const CHAIN_ID = 31_337;
 const BLOCKS_BACK = 3;
 /** The time that the portfolio's access goes back, with its allowance for fast blocks. */
 const LOOK_BACK_MS = 2_160_000;
-/** The four seconds of a snapshot would judge the machine: tokens here burn all the gas that they get. */
+/** As a limit, the budget of a snapshot would judge the machine: tokens here burn all the gas that they get. */
 const BUDGET_MS = 60_000;
 const HALF_HOUR_SECONDS = 1_800n;
 export const DAY_SECONDS = 86_400;
