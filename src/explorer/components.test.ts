@@ -9,6 +9,7 @@ import {
   hash,
   name,
   price,
+  seconds,
   time,
   token,
   transaction,
@@ -18,7 +19,7 @@ import {
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { fieldValue } from "./fields.ts";
-import { deadlineOf, seconds } from "./lists.ts";
+import { deadlineOf } from "./lists.ts";
 import { findMentions } from "./record-names.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;

@@ -6,6 +6,7 @@ import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
 import { renderForeignText } from "./foreign-text.ts";
 import {
+  formatDuration,
   formatExchangeRate,
   formatIsoTime,
   formatNumber,
@@ -206,6 +207,12 @@ function shownNumber({ text, exact }: ShownNumber): Html {
 }
 
 /** Basis points as percent, exactly. */
+/** A length of time, or a mean of several, in one unit; all digits in the title. */
+export function seconds(value: string | null): Html {
+  if (value === null) return unknown();
+  return html`<span class="number" title="${value} s">${formatDuration(Math.round(Number(value)) * 1_000)}</span>`;
+}
+
 export function basisPoints(value: unknown): Html {
   const text = String(value);
   const percent = formatBasisPoints(text);

@@ -15,6 +15,7 @@ import {
   number,
   type RecordKind,
   recordLink,
+  seconds,
   status,
   time,
   token,
@@ -61,6 +62,8 @@ const NUMBERS: Readonly<Record<string, (value: string) => Html | null>> = {
   payment_rail: (value) => html`${railName(value)}`,
   protocol_fee_bps: basisPoints,
   slippage_bps: basisPoints,
+  latency_seconds: seconds,
+  latency_seconds_total: seconds,
   // The contract takes 0 for no limit.
   max_per_day: (value) => (value === "0" ? noLimit() : null),
   max_per_payment: (value) => (value === "0" ? noLimit() : null),
@@ -123,12 +126,6 @@ export const timeAndBlock = (
   { block_timestamp, block_number }: Omit<Written, "tx_hash">,
   page: PageContext,
 ) => html`${time(block_timestamp)} · block ${block(page, block_number)}`;
-
-/** The block of a record that is read without the time of it. */
-export const registeredIn: Item<{ readonly block_number: string }> = [
-  "Registered",
-  ({ block_number }, page) => html`block ${block(page, block_number)}`,
-];
 
 /** When a record was written, and by which transaction. */
 export const writtenAt = (label: string): readonly [Item<Written>, Item<Written>] => [

@@ -4,10 +4,20 @@ import type { dispute, facilitator, merchant, receipt, service, signal } from ".
 import type { intent } from "../protocol/reads/intents.ts";
 import type { agent, attestation, attestor, solver } from "../protocol/reads/registries.ts";
 import type { RecordOf } from "../schema/reads/record.ts";
-import { badge, number, price, type RecordKind, recordLink, status, time, unknown } from "./components.ts";
+import {
+  badge,
+  number,
+  price,
+  type RecordKind,
+  recordLink,
+  seconds,
+  status,
+  time,
+  unknown,
+} from "./components.ts";
 import type { PageContext } from "./context.ts";
 import { foreignUri, renderForeignText } from "./foreign-text.ts";
-import { formatDuration, formatPercent, formatSeconds } from "./format.ts";
+import { formatPercent, formatSeconds } from "./format.ts";
 import type { List } from "./list.ts";
 import { addNames, findName, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
@@ -88,12 +98,6 @@ export const intentsPage = defineListPage(intentList, {
 export function percent(share: string | null): Html {
   if (share === null) return unknown();
   return html`<span class="number" title="${share}">${(Number(share) * 100).toFixed(1)} %</span>`;
-}
-
-/** A mean of seconds, as distances in time are shown; all digits in the title. */
-export function seconds(value: string | null): Html {
-  if (value === null) return unknown();
-  return html`<span class="number" title="${value} s">${formatDuration(Math.round(Number(value)) * 1_000)}</span>`;
 }
 
 const solverList: List<RecordOf<typeof solver>> = {

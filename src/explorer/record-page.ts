@@ -9,6 +9,7 @@ import {
   number,
   RECORD_PAGES,
   type RecordKind,
+  recordLink,
   recordRoute,
   type TimelineStep,
   timeline,
@@ -228,7 +229,9 @@ export function withBlocks<T extends OfBlock>(
 
 /** Newest signals about the record of the page: anyone may signal about a number before it exists. */
 export function signalsCard<T extends OfBlock>(signals: ListData<T>, page: PageContext): Html {
-  const shown = withBlocks(signals, ({ block_number }) => number(block_number));
+  const shown = withBlocks(signals, ({ block_number }, at) =>
+    recordLink(at, "block", block_number, number(block_number)),
+  );
   return relatedCard("Newest trust signals", shown, page, ["About"]);
 }
 

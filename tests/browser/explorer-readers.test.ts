@@ -198,6 +198,18 @@ describe.each([360, 1_280])("at %i pixels", (width) => {
     expect(await token.innerText()).toMatch(/^\w+$/);
   });
 
+  it("leaves out on a phone what it does not show there: labels without a value, and how to read a drawing", async () => {
+    const { account } = await first("select account from policies where frozen is not null limit 1");
+    await visit(`/accounts/${account}`);
+    const shown = (labels: string) =>
+      page.locator(labels).evaluateAll((all) => all.map((each) => each.checkVisibility()));
+    const empty = await shown('td[data-label="Preflight"]:has(> .cell:empty)');
+    expect(empty.length).toBeGreaterThan(0);
+    expect(new Set(empty)).toEqual(new Set([width > 700]));
+    await visit("/analytics");
+    expect(await page.getByText("rest on a band").isVisible()).toBe(width > 700);
+  });
+
   it("leads back from the description of the API", async () => {
     await page.goto(`${stage.url}/docs`);
     await page.locator("a.brand").click();

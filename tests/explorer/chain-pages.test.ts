@@ -45,6 +45,10 @@ describe("a transaction", () => {
     expect(text).toContain("Intents intent id");
     expect(text).toMatch(/Status Open Filled/);
     expect(text).toMatch(/Fills intent id #\d+ created/);
+    expect(text).toMatch(/Latency seconds [\d,]+ (s|min|h|days) Surplus out [\d,.…]+ (USDC|WETH)/);
+    // The row of the solver also sums what it paid out in different tokens, which says nothing.
+    expect(text).toMatch(/Latency seconds total [\d,]+ (s|min|h|days) [\d,]+ (s|min|h|days)/);
+    expect(text).not.toContain("Surplus out total");
     const { events = [] } = await read(`/tx/${event?.tx_hash}/explain`);
     expect(text.match(/Rows before and after/g)).toHaveLength(events.length);
   });
@@ -101,10 +105,10 @@ describe("an attestation", () => {
 });
 
 describe("a solver", () => {
-  it("marks as selected the bids that still are", async () => {
+  it("lists its own bids alone, and marks as selected those that still are", async () => {
     let replaced = 0;
     const bidsOf = new Map<string | undefined, Body[string]>();
-    for (const { solver_id } of (await read("/solvers?limit=100")).solvers ?? []) {
+    for (const { solver_id, operator } of (await read("/solvers?limit=100")).solvers ?? []) {
       const text = await open(`/explorer/solvers/${solver_id}`);
       for (const row of text.slice(text.indexOf('id="newest-bids"')).split("<tr").slice(2)) {
         const [, intent] = /\/intents\/(\d+)"/.exec(row) ?? [];
@@ -112,7 +116,7 @@ describe("a solver", () => {
         const bids = bidsOf.get(intent) ?? (await read(`/intents/${intent}/bids?limit=100`)).bids ?? [];
         bidsOf.set(intent, bids);
         const found = bids.find(({ bid_id }) => bid_id === `${intent}-${bid}`);
-        expect(found, row).toBeDefined();
+        expect(found?.solver, row).toBe(operator);
         expect(row.includes("· selected"), `${intent}-${bid}`).toBe(found?.status === "SELECTED");
         if (row.includes("· was selected")) replaced += 1;
       }
@@ -329,6 +333,7 @@ describe("integrity", () => {
     });
     const text = textOf(await open("/explorer/integrity"));
     expect(text).toContain("Blocks behind the chain 3");
+    expect(text).toContain(`Head of the chain ${(stage.head + 3).toLocaleString("en-US")} Seen`);
     expect(text).toContain("Reorgs 8 deepest: 12 blocks");
     expect(text).toContain("2030-03-17 17:46:40 UTC");
     expect(text).toMatch(/sextant\.mjs audit --block \d+/);
@@ -338,6 +343,17 @@ describe("integrity", () => {
     const markup = await open("/explorer/integrity");
     expect(markup).toContain("block 3 &lt;b&gt;lacks&lt;/b&gt; a log");
     expect(textOf(markup)).toContain("The last audit found 1 difference between");
+  });
+
+  it("names no head of the chain before the block that is indexed", async () => {
+    // The report of an indexer may be older than what it has written since.
+    const head = { number: stage.head - 2, hash: "0x01", timestamp: 1_900_000_000 };
+    await stage.database.query({
+      text: "update indexer_status set reported_at = now(), status = $1::jsonb",
+      values: [JSON.stringify({ phase: "live", reason: null, head, headSeenAt: 1_900_000_000 })],
+    });
+    const text = textOf(await open("/explorer/integrity"));
+    expect(text).toContain(`Head of the chain ${stage.head.toLocaleString("en-US")} Seen`);
   });
 
   it("warns first if the indexer no longer reports, and knows no lag then", async () => {

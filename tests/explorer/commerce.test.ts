@@ -288,6 +288,11 @@ describe("trust signals", () => {
     expect(text).toContain('<option value="1">Risk</option>');
     const links = [...cardOf(text, "newest-first").matchAll(/\/explorer\/merchants\/([0-9]+)"/g)];
     expect(links.map(([, id]) => id)).toEqual(signals.map(({ subject_id }) => subject_id));
+    // Anyone may signal about a number before its record exists, so that the page of the block is linked.
+    const [{ subject_id, block_number } = {}] = signals;
+    expect(cardOf(await open(`/merchants/${subject_id}`), "newest-trust-signals")).toContain(
+      `href="/explorer/blocks/${block_number}"`,
+    );
     for (const [type, path] of [
       ["1", "services"],
       ["2", "facilitators"],

@@ -16,6 +16,7 @@ import {
   notice,
   number,
   recordLink,
+  seconds,
   status,
   time,
   totals,
@@ -69,13 +70,17 @@ function indexerState({ phase, is_reporting }: NonNullable<Integrity["indexer"]>
   return status(phase, phase === "live" ? "good" : "warn");
 }
 
+/** The last report of the indexer may be older than the block that it has written since. */
+const newerOf = (reported: string, indexed: string) =>
+  BigInt(indexed) > BigInt(reported) ? indexed : reported;
+
 function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Integrity, page: PageContext) {
   const items: readonly Fact[] = [
     [
       "Indexed",
       html`${recordLink(page, "block", indexed.block_number, number(indexed.block_number))} ${hash(page, indexed.block_hash)}`,
     ],
-    ["Head of the chain", chain === null ? null : number(chain.block_number)],
+    ["Head of the chain", chain === null ? null : number(newerOf(chain.block_number, indexed.block_number))],
     ["Seen by the indexer", isoTime(chain?.seen_at)],
     ["Time of that block", time(chain?.block_timestamp)],
     ["Final", number(finalized_block)],
@@ -178,7 +183,7 @@ function render({ body, call }: ApiResult<Integrity>, page: PageContext): PageVi
       {
         label: "Blocks behind the chain",
         value: number(body.lag.blocks),
-        note: body.lag.seconds !== null && html`${number(body.lag.seconds)} seconds of chain time`,
+        note: body.lag.seconds !== null && html`${seconds(body.lag.seconds)} of chain time`,
       },
       { label: "Blocks not final yet", value: number(behind.toString()) },
       {

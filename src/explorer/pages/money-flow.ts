@@ -149,7 +149,7 @@ export function flowCard(result: ApiResult<Flows> | { readonly problem: string }
     );
   return card(
     title,
-    html`<p class="soft note">Who pays, which merchants get it, and which facilitator settled it. The largest ${String(PARTIES_MAX)} of each; rest on a band to see its amount.</p>${drawing(flows, page)}${flowTables(flows, page)}${sourceLinks(page, call)}`,
+    html`<p class="soft note">Who pays, which merchants get it, and which facilitator settled it. The largest ${String(PARTIES_MAX)} of each<span class="flow-hint">; rest on a band to see its amount</span>.</p>${drawing(flows, page)}${flowTables(flows, page)}${sourceLinks(page, call)}`,
   );
 }
 

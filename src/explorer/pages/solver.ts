@@ -7,19 +7,19 @@ import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
-import { amount, card, number, recordLink, totals, unknown, withNoun } from "../components.ts";
+import { amount, card, number, recordLink, seconds, totals, unknown, withNoun } from "../components.ts";
 import type { PageContext } from "../context.ts";
 import { type EventsData, type ListedEvent, newestEvents, readEvents } from "../events.ts";
-import { activeStatus, type Item, registeredIn } from "../fields.ts";
+import { activeStatus, type Item, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
-import { deadlineOf, percent, seconds } from "../lists.ts";
+import { deadlineOf, percent } from "../lists.ts";
 import { padKeys } from "../pad-keys.ts";
 import { findFirst } from "../page.ts";
 import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 import { bidList, signed } from "./intent.ts";
 
-type Solver = RecordOf<typeof solver>;
+type Solver = RecordOf<typeof solver, "provenance">;
 type Intent = RecordOf<typeof intent>;
 /** The intents behind the newest fills and bids, by id. */
 type Intents = ReadonlyMap<string, Intent>;
@@ -57,9 +57,14 @@ async function findSelected(api: ApiReader, events: readonly ListedEvent[]): Pro
   return new Set(pages.flatMap(({ records }) => records.map(({ bid_id }) => bid_id)));
 }
 
-async function load(api: ApiReader, { solver_id, block_number }: Solver) {
+/** The API also lists bids of others on an intent while a bid of this solver is selected for it. */
+const isOwn = ({ args }: ListedEvent, { operator }: Solver) =>
+  args.solver === undefined || args.solver === operator;
+
+async function load(api: ApiReader, record: Solver) {
   // Two requests are for the last blocks and the intents.
-  const events = await readEvents(api, block_number, { solver: solver_id }, 2);
+  const data = await readEvents(api, record.block_number, { solver: record.solver_id }, 2);
+  const events = { ...data, events: data.events.filter((event) => isOwn(event, record)) };
   const newest = newestEvents(events, { head: await api.head() });
   const ids = new Set([...newestFills(newest), ...newestBids(newest)].map(idOf));
   const [selected, found] = await Promise.all([
@@ -213,12 +218,13 @@ const RECORD: readonly Item<Solver>[] = [
   ["Operator", "operator"],
   ["Metadata", "metadata_uri"],
   ["Hash of its capabilities", "capabilities_hash"],
-  registeredIn,
+  ...writtenAt("Registered"),
 ];
 
 export const solverPage = defineRecordPage({
   kind: "solver",
   id: "solver_id",
+  include: "provenance",
   documents: ["capabilities_hash"],
   findExample: async (get) => {
     const { fill } = await findFirst(get, "/intents?status=filled&limit=1");

@@ -77,6 +77,8 @@ export async function readEventsOf(
 
 // The same for every row of an event: the page shows them once.
 const OWN_PLACE = new Set(["block_number", "tx_hash", "log_index"]);
+// A sum of what a solver paid out over different tokens, from which the API takes its mean.
+const MIXED_TOKENS = new Set(["surplus_out_total"]);
 
 /** Every row of an event. Null is a block that is too large to be folded for readers. */
 function rowChanges(changes: readonly ShownRowChange[] | null, page: PageContext, tokens: Row): Html {
@@ -90,9 +92,11 @@ function rowChanges(changes: readonly ShownRowChange[] | null, page: PageContext
 }
 
 function rowChange({ table, key, before, after }: ShownRowChange, page: PageContext, tokens: Row): Html {
-  const names = Object.keys(after).filter((name) =>
-    before === null ? !(name in key) && !OWN_PLACE.has(name) : before[name] !== after[name],
-  );
+  const names = Object.keys(after)
+    .filter((name) => !MIXED_TOKENS.has(name))
+    .filter((name) =>
+      before === null ? !(name in key) && !OWN_PLACE.has(name) : before[name] !== after[name],
+    );
   const label = Object.keys(key).map(
     (name) =>
       html` <span class="soft">${splitWords(name).toLowerCase()}</span> ${fieldValue(page, key, name)}`,

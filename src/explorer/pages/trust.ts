@@ -21,7 +21,7 @@ import {
 } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
 import { asExplained, type ListedEvent, readEvents } from "../events.ts";
-import { activeStatus, type Item, registeredIn, timeAndBlock } from "../fields.ts";
+import { activeStatus, type Item, timeAndBlock, writtenAt } from "../fields.ts";
 import { renderForeignText, visibleText } from "../foreign-text.ts";
 import { shareOf, shorten } from "../format.ts";
 import { jsonView } from "../json-view.ts";
@@ -106,11 +106,12 @@ export const attestationPage = defineRecordPage({
   },
 });
 
-type Attestor = RecordOf<typeof attestor>;
+type Attestor = RecordOf<typeof attestor, "provenance">;
 
 export const attestorPage = defineRecordPage({
   kind: "attestor",
   id: "attestor_id",
+  include: "provenance",
   findExample: exampleFrom("/attestors?limit=1", "attestor_id"),
   load: (api: ApiReader, { operator, block_number }: Attestor) =>
     readAll({
@@ -128,7 +129,7 @@ export const attestorPage = defineRecordPage({
       ["Operator", "operator"],
       ["Metadata", "metadata_uri"],
       ["Hash of its schemas", "schemas_hash"],
-      registeredIn,
+      ...writtenAt("Registered"),
     ];
     return html`${totals([
       { label: "Attestations made", value: number(attestations) },
