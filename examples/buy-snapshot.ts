@@ -8,7 +8,9 @@ import type { PortfolioSnapshot } from "./portfolio-snapshot.d.ts";
 const url = `${env.SEXTANT_PORTFOLIO_URL ?? "http://127.0.0.1:3002"}/portfolio?address=0x14dC79964da2C08b23698B3D3cc7Ca32193d9955&chains=base`;
 const network = "eip155:31337";
 const asset = "0x2279b7a0a67db372996a5fab50d91eaa73d2ebe6";
-const account = privateKeyToAccount(env.PAYER_PRIVATE_KEY as `0x${string}`);
+const key = env.PAYER_PRIVATE_KEY;
+if (!key) throw new Error("Set PAYER_PRIVATE_KEY to the key of the account that pays.");
+const account = privateKeyToAccount(key as `0x${string}`);
 
 const client = x402Client.fromConfig({
   schemes: [{ network, client: new ExactEvmScheme(account) }],
@@ -35,5 +37,6 @@ if (response.status !== 200) throw new Error(`${response.status}: ${await respon
 
 const { summary } = (await response.json()) as PortfolioSnapshot;
 const { transaction } = decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
-console.log(`worth $${summary.totalValueUsd ?? "?"}, paid in ${transaction}`);
+const worth = summary.totalValueUsd?.replace(/\B(?=(\d{3})+\.)/g, ",");
+console.log(`worth $${worth ?? "?"}, paid in ${transaction}`);
 console.log(`next: open ${new URL("docs", url)} for the other calls`);

@@ -31,7 +31,9 @@ import type { PortfolioSnapshot } from "./portfolio-snapshot.d.ts";
 const url = ${JSON.stringify(url)};
 const network = ${JSON.stringify(network)};
 const asset = ${JSON.stringify(asset)};
-const account = privateKeyToAccount(env.PAYER_PRIVATE_KEY as \`0x\${string}\`);
+const key = env.PAYER_PRIVATE_KEY;
+if (!key) throw new Error("Set PAYER_PRIVATE_KEY to the key of the account that pays.");
+const account = privateKeyToAccount(key as \`0x\${string}\`);
 
 const client = x402Client.fromConfig({
   schemes: [{ network, client: new ExactEvmScheme(account) }],
@@ -58,7 +60,8 @@ if (response.status !== 200) throw new Error(\`\${response.status}: \${await res
 
 const { summary } = (await response.json()) as PortfolioSnapshot;
 const { transaction } = decodePaymentResponseHeader(response.headers.get("payment-response") ?? "");
-console.log(\`worth $\${summary.totalValueUsd ?? "?"}, paid in \${transaction}\`);
+const worth = summary.totalValueUsd?.replace(/\\B(?=(\\d{3})+\\.)/g, ",");
+console.log(\`worth $\${worth ?? "?"}, paid in \${transaction}\`);
 console.log(\`next: open \${new URL("docs", url)} for the other calls\`);
 `;
 }

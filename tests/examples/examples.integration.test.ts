@@ -51,6 +51,13 @@ async function startLocalRun() {
   };
 }
 
+/** Its reader may have no key yet. */
+async function runWithoutKey({ start }: LocalRun): Promise<void> {
+  const { code, err } = await start("buy-snapshot").ended;
+  expect(code).toBe(1);
+  expect(err).toContain("Error: Set PAYER_PRIVATE_KEY to the key of the account that pays.");
+}
+
 type LocalRun = Awaited<ReturnType<typeof startLocalRun>>;
 
 /** Two payments are allowed, made and counted; one before and one between them are neither. */
@@ -152,6 +159,7 @@ it("shows Python that compiles, with the requests of the curl commands", async (
 
 it("runs the examples and the calls of the documents against a local run as they say", async () => {
   const local = await startLocalRun();
+  await runWithoutKey(local);
   await runPolicyAgent(local);
   await runMerchant(local);
   await runSolver(local);

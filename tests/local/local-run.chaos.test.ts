@@ -52,7 +52,7 @@ async function runsTheExamples(state: LocalState, payee: string): Promise<void> 
   const bought = await client.ended;
   expect([bought.code, bought.err]).toEqual([0, ""]);
   expect(bought.out).toMatch(
-    /^worth \$[1-9]\d{3}\.\d+, paid in 0x[0-9a-f]{64}\nnext: open \S+ for the other calls\n$/,
+    /^worth \$[1-9],\d{3}\.\d+, paid in 0x[0-9a-f]{64}\nnext: open \S+ for the other calls\n$/,
   );
   const [, next = ""] = /open (\S+)/.exec(bought.out) ?? [];
   expect((await fetch(next)).status).toBe(200);

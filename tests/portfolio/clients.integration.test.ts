@@ -119,7 +119,7 @@ describe("a client that pays", () => {
     const { code, out, err } = await ended;
     const [transfer, ...others] = await paid.transfersFrom(address);
     expect([code, err, others]).toEqual([0, "", []]);
-    expect(out).toMatch(/^worth \$[\d.]+, paid in 0x/);
+    expect(out).toMatch(/^worth \$[\d,.]+, paid in 0x/);
     expect(out).toContain(`\nnext: open ${service.url}/docs for the other calls\n`);
     expect(out).toContain(transfer?.transactionHash);
   });
