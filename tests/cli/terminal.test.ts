@@ -182,7 +182,8 @@ describe("a record", () => {
   it("shows volumes with the symbol of their token", async () => {
     const { out } = await run("get analytics/commerce", 80);
     expect(out).toMatch(/^ {2}(USDC|WETH) .* [\d,.…]+ (USDC|WETH) /m);
-    expect(out).toMatch(/^ {2}settled_volume +[\d,]+ units$/m);
+    // A sum over several tokens says nothing; the volumes by token are there.
+    expect(out).not.toMatch(/^ {2}settled_volume| units$/m);
   });
 
   it("groups the totals, and counts zeros and idle days instead of listing them", async () => {

@@ -83,7 +83,7 @@ it("names the amounts of all pages of bids by the tokens of their intent, in one
   expect(requests()).toBe(2);
 });
 
-it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, and units of what has no token", async () => {
+it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, and no sum over several tokens", async () => {
   const { amounts } = open();
   const named = (form: "symbol" | "symbol and address") =>
     new TokenAmounts(
@@ -111,6 +111,16 @@ it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, an
       unknown: [{ token: OTHER, settled_volume: "12,345 units" }],
     },
   ]);
+  const solver = {
+    win_rate: "0.530769",
+    avg_latency_seconds: "151.6",
+    avg_surplus_out: "10246071860730971.3",
+  };
+  const summary = { receipts: "2", quoted_volume: "5", settled_volume: "5", settled_protocol_fees: "0" };
+  expect(await named("symbol").name([{ ...solver, summary, win_rate_of: null }])).toEqual([
+    { win_rate: "53.1 %", avg_latency_seconds: "2 min", summary: { receipts: "2" }, win_rate_of: null },
+  ]);
+  expect(await amounts.name([{ ...solver, summary }])).toEqual([{ ...solver, summary }]);
   expect(
     await named("symbol and address").name([{ token: COIN, amount: "0", rows: [{ token: COIN }] }]),
   ).toEqual([{ token: `ETH ${COIN}`, amount: "0 ETH", rows: [{ token: "ETH" }] }]);

@@ -1,6 +1,6 @@
 // Amounts and numbers of the index for people: symbol and decimals of tokens that the deployment names, units of others.
 import type { Sextant } from "@sextant/client/sextant";
-import { formatUnits } from "../../explorer/format.ts";
+import { formatDuration, formatUnits } from "../../explorer/format.ts";
 import { describeNumber } from "../../explorer/protocol-numbers.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
@@ -21,6 +21,8 @@ const TINY = /^0\.0{6}…$/;
 // A volume is of one token if the record names it, otherwise a sum over several.
 const VOLUME = /(?:^|_)(?:volume|protocol_fees)$/;
 const TOKEN = /(?:^|_)token$/;
+const MEAN = /^\d{1,12}(?:\.\d{1,9})?$/;
+const SHARE = /^(?:0(?:\.\d{1,9})?|1(?:\.0{1,9})?)$/;
 
 type Reader = Pick<Sextant, "getDeployments" | "getIntent">;
 
@@ -118,13 +120,18 @@ function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0):
     return value.map((each) => nameAmounts(each, around, inTable, depth + 1));
   }
   const fields: Fields = { ...around, ...value };
+  const shown = Object.entries(value).filter(([name]) => naming.form === null || !isMixed(name, fields));
   return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [
+    shown.map(([name, each]) => [
       name,
       nameAmount(name, each, fields, naming) ?? nameAmounts(each, fields, naming, depth + 1),
     ]),
   );
 }
+
+/** Sums and means over several tokens, which say nothing to people. */
+const isMixed = (name: string, { token }: Fields) =>
+  name === "avg_surplus_out" || (token === undefined && VOLUME.test(name));
 
 /** Null for what stays as it is. */
 function nameAmount(name: string, value: unknown, fields: Fields, { tokens, form }: Naming): string | null {
@@ -141,6 +148,9 @@ function nameAmount(name: string, value: unknown, fields: Fields, { tokens, form
   if (name === "bond") return formatKnown(text, ZERO_ADDRESS, tokens);
   if (VOLUME.test(name))
     return formatKnown(text, fields.token, tokens) ?? `${formatUnits(text, null).text} units`;
+  if (name === "win_rate" && SHARE.test(text)) return `${(Number(text) * 100).toFixed(1)} %`;
+  if (name === "avg_latency_seconds" && MEAN.test(text))
+    return formatDuration(Math.round(Number(text)) * 1_000);
   const symbol = TOKEN.test(name) ? tokens.get(text)?.symbol : undefined;
   if (symbol !== undefined) return toPlainText(form === "symbol" ? symbol : `${symbol} ${text}`);
   return isTime(name, text) ? formatTime(text) : describeNumber(name, text);
