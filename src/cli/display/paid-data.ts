@@ -1,4 +1,5 @@
 // Snapshots, exposures and differences for people: sums first, then tables, then what to know.
+import type { ExposureOverview } from "@sextant/client/generated/records";
 import type { Exposure, PortfolioDiff, PortfolioSnapshot } from "@sextant/client/sextant";
 import { parseMoment } from "../../lib/moment.ts";
 import type { Display } from "./display.ts";
@@ -173,7 +174,7 @@ export function formatExposure(exposure: Exposure, display: Display): readonly s
   const facts = {
     Wallet: formatValue(address),
     "At risk": `${display.style("bold", formatRisk(summary))}   ${formatValue(counts)}${counting}`,
-    Taken: `${formatTime(timestamp)} UTC by ${formatValue(provider)}`,
+    Taken: `${formatSide({ timestamp, blocks: blocksOf(summary) })} by ${formatValue(provider)}`,
   };
   return [
     ...formatFacts(facts, display),
@@ -286,10 +287,19 @@ export function formatDiff(diff: PortfolioDiff, display: Display): readonly stri
   ];
 }
 
+type ChainBlock = { readonly chain: string; readonly number: number | string };
+
+/** The blocks of an exposure; chains that could not be read have none. */
+export const blocksOf = ({ chains }: Pick<Exposure["summary"], "chains"> | ExposureOverview) =>
+  chains.flatMap(({ chain, blockNumber: number }) => (number === null ? [] : [{ chain, number }]));
+
 export function formatSide({
   timestamp,
   blocks,
-}: Pick<PortfolioDiff["from"], "timestamp" | "blocks">): string {
+}: {
+  readonly timestamp: string;
+  readonly blocks: readonly ChainBlock[];
+}): string {
   const places = blocks.map(({ chain, number }) => `${chain}:${number}`).join(", ");
   const time = `${formatTime(timestamp)} UTC`;
   return places === "" ? time : toPlainText(`${time} at ${places}`);

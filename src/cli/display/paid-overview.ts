@@ -8,6 +8,7 @@ import type { PriceQuote } from "@sextant/client/sextant";
 import type { Display } from "./display.ts";
 import {
   amountField,
+  blocksOf,
   CHANGE,
   formatFacts,
   formatRisk,
@@ -20,7 +21,6 @@ import {
 import { formatDollars, formatExactDollars } from "./receipt.ts";
 import { formatValue } from "./record.ts";
 import { formatSection, type TableField } from "./table.ts";
-import { formatTime } from "./time.ts";
 
 type Element<List extends readonly unknown[]> = List[number];
 
@@ -45,7 +45,7 @@ export function formatSnapshotOverview(overview: PortfolioOverview, display: Dis
     Wallet: formatValue(overview.address),
     Worth: `${worth}   stablecoins ${formatDollars(overview.stablecoinValueUsd)}${unlisted}`,
     Holds: formatValue(`${count(tokenCount, "token")}${unpriced}; ${count(positionCount, "position")}`),
-    Taken: describeTaken(overview),
+    Taken: `${formatSide(overview)} by ${formatValue(overview.provider)}`,
   };
   return [
     ...formatFacts(facts, display),
@@ -70,7 +70,7 @@ export function formatExposureOverview(overview: ExposureOverview, display: Disp
   const facts = {
     Wallet: formatValue(overview.address),
     "At risk": `${display.style("bold", formatRisk(overview))}   ${formatValue(counts)}`,
-    Taken: describeTaken(overview),
+    Taken: `${formatSide({ ...overview, blocks: blocksOf(overview) })} by ${formatValue(overview.provider)}`,
   };
   return [
     ...formatFacts(facts, display),
@@ -124,10 +124,6 @@ export function formatQuote(quote: PriceQuote, display: Display): readonly strin
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
-}
-
-function describeTaken({ timestamp, provider }: { readonly timestamp: string; readonly provider: string }) {
-  return `${formatTime(timestamp)} UTC by ${formatValue(provider)}`;
 }
 
 /** A summary has only some of the warnings. */

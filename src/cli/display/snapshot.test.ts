@@ -109,7 +109,7 @@ it("shows summaries in words, and a price with its currency", () => {
   expect(formatSnapshotOverview(overview, terminal).slice(0, 4).join("\n")).toBe(`Wallet      ${address}
 Worth       $7,750.25   stablecoins $2,750.25   not on a list $12.00
 Holds       3 tokens, 1 of them without a price; 1 position
-Taken       2026-01-01 00:00:00 UTC by rpc`);
+Taken       2026-01-01 00:00:00 UTC at base:38000000 by rpc`);
   expect(formatSnapshotOverview(overview, terminal).slice(-2)).toEqual([
     "  One of four.",
     "  3 more warnings without --detail summary",
@@ -138,6 +138,15 @@ it("shows the time that --at asked for, and the blocks to which it led", () => {
   expect(formatSnapshot({ ...exampleSnapshot, blocks } as PortfolioSnapshot, terminal)[2]).toBe(
     "Taken       2026-01-01 00:00:00 UTC at base:34 by rpc",
   );
+  expect(formatExposureOverview(riskOverview, terminal)).toContain(
+    "Taken       2026-01-01 00:00:00 UTC at base:1 by rpc",
+  );
+  const { chains } = exampleExposure.summary;
+  const unread = { ...exampleExposure.summary, chains: [...chains, { ...chains[0], blockNumber: null }] };
+  for (const summary of [exampleExposure.summary, unread])
+    expect(formatExposure({ ...exampleExposure, summary } as Exposure, terminal).join("\n")).toContain(
+      ` UTC at ${chains.map(({ chain, blockNumber }) => `${chain}:${blockNumber}`).join(", ")} by `,
+    );
 });
 
 it.each([
