@@ -1,11 +1,12 @@
 // Purchases by channel: real chain and contract, real database, real HTTP, and the stock client of x402.
+import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { channelConfigOf, createChannelClient, signVoucher } from "../support/payments/channel-client.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
-import { decodeBase64Header, fetchWithPayment } from "../support/payments/paid-client.ts";
+import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import {
   openPaidStage,
   type PaidStage,
@@ -149,6 +150,10 @@ describe("purchases by channel", () => {
       channelState: { chargedCumulativeAmount: (2n * TEST_PRICE).toString() },
     });
     expect((await buy("b", 3n)).status).toBe(409);
+    // Nor is it charged by a transfer, which the same client could sign.
+    const { payload } = await signPaymentFor(`${service.url}/paid?q=a`, payer, stage.asset);
+    const transfer = encodePaymentSignatureHeader({ ...payload, extensions });
+    expect((await fetchWithPayment(`${service.url}/paid?q=a`, transfer)).status).toBe(409);
     expect(service.runs).toEqual(["first", "a"]);
   });
 

@@ -174,6 +174,14 @@ export class ChannelRows {
       from channel_scans where network = ${this.#network}`;
   }
 
+  /** Whether an identifier of a payer names a purchase by channel. */
+  async isNamed(by: Pick<OpenRequest, "token" | "payer"> & { readonly paymentId: string }): Promise<boolean> {
+    const rows =
+      await this.#store.run(sql`select 1 as found from channel_purchases where network = ${this.#network}
+      and token = ${by.token} and payer = ${by.payer} and payment_id = ${by.paymentId}`);
+    return rows.length > 0;
+  }
+
   /** Extends the turn of a request that works. */
   async renew(channelId: Hex, owner: string): Promise<void> {
     await this.#store.run(sql`update payment_channels set lease_until = ${fromNow(this.#times.leaseMs)}

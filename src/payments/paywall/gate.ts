@@ -24,6 +24,7 @@ import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./off
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
+import { toErrorResponse } from "./responses.ts";
 import { createRowWaiters } from "./row-waiters.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
@@ -69,7 +70,7 @@ export function createGate(options: GateOptions): Gate {
     services.count("challenged");
     return paymentRequiredResponse(offer, resource, reason);
   };
-  const schemes = [createExactScheme(services, challenge)];
+  const schemes = [createExactScheme(services, challenge, options.channels)];
   const reconcileExact = createReconciler({ ...services, store: options.store, scope });
   const channels = options.channels && openChannelScheme(services, options.channels, challenge);
   if (channels) schemes.push(channels.scheme);
@@ -123,14 +124,24 @@ function openChannelScheme(services: FlowServices, parts: ChannelParts, challeng
 }
 
 /** EIP-3009 transfers: each purchase is one of them. */
-function createExactScheme(services: FlowServices, challenge: PaymentChallenge): PaymentScheme {
-  const { limits, activeRequests } = services;
+function createExactScheme(
+  services: FlowServices,
+  challenge: PaymentChallenge,
+  channels: ChannelParts | undefined,
+): PaymentScheme {
+  const { limits, activeRequests, count } = services;
   return {
     name: "exact",
     async serve({ offer, resource, envelope, handler, client }) {
       const payment = parseExactPayment(envelope, "The PAYMENT-SIGNATURE header");
       if ("unsupported" in payment) return challenge(offer, resource, payment.unsupported);
       if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
+      const { paymentId, from: payer } = payment;
+      if (paymentId !== null && (await channels?.rows.isNamed({ token: offer.asset, payer, paymentId }))) {
+        count("conflict");
+        const message = "The payment identifier belongs to a purchase by channel; send its voucher again.";
+        return toErrorResponse("PAYMENT_CONFLICT", message);
+      }
       const owner = randomUUID();
       return runPaymentFlow(startFlow(services, { offer, resource, payment, owner, handler, client }));
     },
