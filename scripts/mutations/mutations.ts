@@ -80,8 +80,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "the indexes of lists of the past, dropped",
     file: "src/store/index/versioned-rows.ts",
-    find: "return [...listed, ...current];",
-    replace: 'return [...listed.filter(({ name }) => !name.includes("_past_by_")), ...current];',
+    find: "return [...listed, ...current, born];",
+    replace: 'return [...listed.filter(({ name }) => !name.includes("_past_by_")), ...current, born];',
     caughtBy: "tests/api/read-costs.integration.test.ts",
   },
   {
