@@ -25,7 +25,7 @@ const topics = fc.array(word.map(hex), { minLength: 1, maxLength: 4 });
 function packAndUnpack(log: readonly [readonly Hex[], Hex, Hex | null]): unknown {
   const packed = packLog(...log);
   if (packed === null) return null;
-  return unpackLog({ topics: packed.topics.slice(2), data: hex(packed.data).slice(2) });
+  return unpackLog({ topics: hex(packed.topics).slice(2), data: hex(packed.data).slice(2) });
 }
 
 it("unpacks every log whose data is whole words to exactly what was packed", () => {
@@ -80,8 +80,7 @@ it("stores numbers, addresses, texts and repeated details in their bytes alone",
     `0x${large}${address}${zero}`,
     `0x05${text}${address}`,
   );
-  const [topic0, shape] = [packed?.topics.slice(2, 66), packed?.topics.slice(66)];
-  expect([topic0, shape]).toEqual([text, "050302"]);
+  expect(hex(packed?.topics ?? new Uint8Array())).toBe(`0x${text}050302`);
   const stored = ["ff", "0180", `14${"ab".repeat(20)}`, "00", "05", `25${"61".repeat(5)}`, "42"];
   expect(hex(packed?.data ?? new Uint8Array())).toBe(`0x${stored.join("")}`);
 });
@@ -96,6 +95,6 @@ it("returns the words before the damage of a packed log, and never throws", () =
   const topic = hex(new Uint8Array(32).fill(7));
   const packed = packLog([topic, topic], topic, topic);
   const cut = hex(packed?.data.subarray(0, 33) ?? new Uint8Array()).slice(2);
-  const found = unpackLog({ topics: packed?.topics.slice(2) ?? "", data: cut });
+  const found = unpackLog({ topics: hex(packed?.topics ?? new Uint8Array()).slice(2), data: cut });
   expect(found).toEqual({ topics: topic.slice(2).repeat(2), data: "", details: "" });
 });

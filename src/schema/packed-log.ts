@@ -22,14 +22,13 @@ const DISTANCE_MAX = 64;
 const NUMBER = 128;
 
 const plain = Buffer.allocUnsafeSlow(WORD_BYTES * (TOPICS_MAX + 2 * WORDS_MAX));
+/** The same bytes, four at a time. */
+const quads = new Int32Array(plain.buffer, plain.byteOffset, plain.length / 4);
 const packed = Buffer.allocUnsafeSlow((WORD_BYTES + 1) * (TOPICS_MAX + 2 * WORDS_MAX));
 const forms = new Uint8Array(TOPICS_MAX + 2 * WORDS_MAX);
 
-type PackedLog = {
-  readonly topics: Hex;
-  /** Valid until the next log is packed. */
-  readonly data: Uint8Array;
-};
+/** Valid until the next log is packed. */
+type PackedLog = { readonly topics: Uint8Array; readonly data: Uint8Array };
 
 /** Null for a log without a packed form: it has no topic, is too large, or its data is not whole words. */
 export function packLog(topics: readonly Hex[], data: Hex, details: Hex | null): PackedLog | null {
@@ -38,25 +37,44 @@ export function packLog(topics: readonly Hex[], data: Hex, details: Hex | null):
   const detailsWords = Math.floor(detailsBytes / WORD_BYTES);
   if (topics.length === 0 || topics.length > TOPICS_MAX || Math.max(dataWords, detailsWords) > WORDS_MAX)
     return null;
-  let at = 0;
-  for (const topic of topics) at += topic.length === 2 + WORD_DIGITS ? writeHex(topic, at) : 0;
-  at += writeHex(data, at);
-  if (details !== null) at += writeHex(details, at);
+  // One text, because a call of the hex decoder costs as much as two hundred digits.
+  let digits = "";
+  for (let i = 1; i < topics.length; i += 1) {
+    const topic = topics[i] as Hex;
+    if (topic.length !== 2 + WORD_DIGITS) return null;
+    digits += topic.slice(2);
+  }
+  digits += data.slice(2);
+  if (details !== null) digits += details.slice(2);
   const words = topics.length + dataWords;
-  // The writer of plain logs rejects what is not hex, at which `writeHex` stops.
-  if (!Number.isInteger(dataWords) || at !== words * WORD_BYTES + detailsBytes) return null;
+  if (!Number.isInteger(dataWords) || !Number.isInteger(detailsBytes)) return null;
+  // The writer of plain logs rejects what is not hex, at which the decoder stops.
+  const bytes = digits.length / 2;
+  if (plain.write(digits, WORD_BYTES, "hex") !== bytes || !writeFirstTopic(topics[0] as Hex)) return null;
   const odd = detailsBytes % WORD_BYTES;
-  const shape = `${HEX_BYTES[(topics.length - 1) | (odd << 2)]}${HEX_BYTES[dataWords]}`;
-  const length = packWords(words, odd, detailsWords);
+  packedTopics[WORD_BYTES] = (topics.length - 1) | (odd << 2);
+  packedTopics[WORD_BYTES + 1] = dataWords;
+  packedTopics[WORD_BYTES + 2] = detailsWords;
   return {
-    topics: `${topics[0] as Hex}${shape}${details === null ? "" : HEX_BYTES[detailsWords]}`,
-    data: packed.subarray(0, length),
+    topics: details === null ? topicsWithoutDetails : packedTopics,
+    data: packed.subarray(0, packWords(words, odd, detailsWords)),
   };
 }
 
-const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+const packedTopics = Buffer.allocUnsafeSlow(WORD_BYTES + 3);
+const topicsWithoutDetails = packedTopics.subarray(0, WORD_BYTES + 2);
+// The one in `packedTopics`: most logs have the first topic of the one before.
+let firstTopic: Hex | null = null;
 
-const writeHex = (hex: Hex, at: number) => plain.write(hex.slice(2), at, "hex");
+function writeFirstTopic(topic: Hex): boolean {
+  if (topic === firstTopic) return true;
+  firstTopic = null;
+  const isHash = topic.length === 2 + WORD_DIGITS && packedTopics.write(topic.slice(2), "hex") === WORD_BYTES;
+  if (isHash) firstTopic = topic;
+  return isHash;
+}
+
+const HEX_BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** From `plain` to `packed`, without the first topic; returns the number of packed bytes. */
 function packWords(words: number, odd: number, detailsWords: number): number {
@@ -77,6 +95,7 @@ function findForm(index: number, odd: number): number {
   const start = index * WORD_BYTES + odd;
   const end = start + WORD_BYTES;
   let first = start;
+  if (odd === 0) while (first < end && quads[first >> 2] === 0) first += 4;
   while (first < end && plain[first] === 0) first += 1;
   let form = end - first;
   if (form === 1 && (plain[first] as number) < NUMBER) form = NUMBER + (plain[first] as number);
