@@ -11,7 +11,7 @@ import {
   computeBloomBits,
   estimateBloomFalsePositiveRate,
 } from "./bloom.ts";
-import { type NodeLog, parseLog, sortLogs } from "./log.ts";
+import { type NodeLog, parseLogs, sortLogs } from "./log.ts";
 
 /** Logs of these addresses (null: of any account) with one of these first topics (null: with any). */
 export type LogFilter = {
@@ -74,7 +74,7 @@ export function toFilterParams({ addresses, topics0 }: PreparedLogFilter): Recor
 
 /** The logs of one query: every log well-formed and requested, in strictly ascending order, none twice. */
 export function parseFilteredLogs(list: readonly unknown[], filter: PreparedLogFilter): NodeLog[] {
-  const logs = list.map(parseLog);
+  const logs = parseLogs(list);
   for (const log of logs) {
     if (!matchesLogFilter(log, filter)) throw malformedResponse(`a log of ${log.address} was not requested`);
   }

@@ -11,27 +11,49 @@ export type NodeLog = Omit<ChainLog, "blockTimestamp"> & { readonly blockTimesta
 const TOPICS_MAX = 4;
 
 export function parseLog(value: unknown): NodeLog {
+  return parseLogAfter(value, null);
+}
+
+/** The logs of one response. */
+export function parseLogs(list: readonly unknown[]): NodeLog[] {
+  let previous: NodeLog | null = null;
+  return list.map((value) => {
+    previous = parseLogAfter(value, previous);
+    return previous;
+  });
+}
+
+/** Values that the log before has too, such as the hash of the block, are neither checked nor kept twice. */
+function parseLogAfter(value: unknown, previous: NodeLog | null): NodeLog {
   const log = readObject(value, "a log");
   if (log.removed === true) throw malformedResponse("a log is marked as removed by a reorg");
-  const { topics } = log;
+  const { topics, address, blockHash, transactionHash, blockTimestamp } = log;
   if (!Array.isArray(topics) || topics.length > TOPICS_MAX)
     throw malformedResponse("the topics of a log are not a list of four");
-  const { blockTimestamp } = log;
+  const firstTopic = previous?.topics[0];
   return {
-    address: readAddress(log.address, "the address of a log"),
-    topics: topics.map(readTopic),
+    address: readRepeated(address, previous?.address, readEmitter),
+    topics: topics.map((topic, i) => readRepeated(topic, i === 0 ? firstTopic : undefined, readTopic)),
     data: readData(log.data, "the data of a log"),
     blockNumber: readQuantity(log.blockNumber, "the block number of a log"),
-    blockHash: readHash(log.blockHash, "the block hash of a log"),
+    blockHash: readRepeated(blockHash, previous?.blockHash, readBlockHash),
     blockTimestamp:
       blockTimestamp === undefined || blockTimestamp === null
         ? null
         : readQuantity(blockTimestamp, "the timestamp of a log"),
-    transactionHash: readHash(log.transactionHash, "the transaction hash of a log"),
+    transactionHash: readRepeated(transactionHash, previous?.transactionHash, readTransactionHash),
     transactionIndex: readQuantity(log.transactionIndex, "the transaction index of a log"),
     logIndex: readQuantity(log.logIndex, "the index of a log"),
   };
 }
+
+function readRepeated(value: unknown, known: Hex | undefined, read: (value: unknown) => Hex): Hex {
+  return known !== undefined && value === known ? known : read(value);
+}
+
+const readEmitter = (value: unknown) => readAddress(value, "the address of a log");
+const readBlockHash = (value: unknown) => readHash(value, "the block hash of a log");
+const readTransactionHash = (value: unknown) => readHash(value, "the transaction hash of a log");
 
 /** Ascending by block and position. */
 export function compareLogPositions(a: NodeLog, b: NodeLog): number {
