@@ -4,6 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { FlowServices } from "../paywall/flow-states.ts";
 import { resourceFingerprint } from "../paywall/offer.ts";
+import { parsePaymentIdentifier } from "../paywall/payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme, SchemeRequest } from "../paywall/payment-scheme.ts";
 import { createPaymentResponses } from "../paywall/responses.ts";
 import { REJECTION_UNITS, UnpaidShare } from "../paywall/unpaid-work.ts";
@@ -34,6 +35,7 @@ async function serveByChannel(
   if (terms === undefined) return challenge(offer, resource, "Payments by channel are not accepted here.");
   const payment = parseChannelPayment(envelope.payload, "The PAYMENT-SIGNATURE header");
   if ("unsupported" in payment) return challenge(offer, resource, payment.unsupported);
+  const paymentId = parsePaymentIdentifier(envelope.extensions);
   const respond = createPaymentResponses({ ...services, offer }, resource);
   const unpaid = new UnpaidShare(services.unpaidWork, client);
   try {
@@ -46,7 +48,7 @@ async function serveByChannel(
     }
     const flow: ChannelFlow = {
       ...{ services, offer, resource, payment, handler, unpaid, respond, owner: randomUUID() },
-      paymentId: payment.kind === "refund" ? null : envelope.paymentId,
+      paymentId: payment.kind === "refund" ? null : paymentId,
       // A refund buys nothing: no purchase is its result.
       fingerprint: payment.kind === "refund" ? "refund" : resourceFingerprint(resource),
       amount: payment.kind === "refund" ? 0n : offer.amount,

@@ -135,12 +135,19 @@ function createExactScheme(
     async serve({ offer, resource, envelope, handler, client }) {
       const payment = parseExactPayment(envelope, "The PAYMENT-SIGNATURE header");
       if ("unsupported" in payment) return challenge(offer, resource, payment.unsupported);
-      if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
+      const rejectIfFull = () => {
+        if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
+      };
+      rejectIfFull();
       const { paymentId, from: payer } = payment;
-      if (paymentId !== null && (await channels?.rows.isNamed({ token: offer.asset, payer, paymentId }))) {
-        count("conflict");
-        const message = "The payment identifier belongs to a purchase by channel; send its voucher again.";
-        return toErrorResponse("PAYMENT_CONFLICT", message);
+      if (channels !== undefined && paymentId !== null) {
+        if (await channels.rows.isNamed({ token: offer.asset, payer, paymentId })) {
+          count("conflict");
+          const message = "The payment identifier belongs to a purchase by channel; send its voucher again.";
+          return toErrorResponse("PAYMENT_CONFLICT", message);
+        }
+        // Others have begun meanwhile. Nothing may come between this and the start.
+        rejectIfFull();
       }
       const owner = randomUUID();
       return runPaymentFlow(startFlow(services, { offer, resource, payment, owner, handler, client }));

@@ -12,8 +12,8 @@ import type { OfferTerms } from "./offer.ts";
 export type PaymentEnvelope = {
   readonly scheme: string;
   readonly payload: JsonObject;
-  /** The name that the client gave its purchase; null without one. */
-  readonly paymentId: string | null;
+  /** For the scheme to read, which says first whether it takes the payment at all. */
+  readonly extensions: unknown;
 };
 
 /** Well-formed, but of a kind that we do not accept. */
@@ -63,7 +63,7 @@ export function parseEnvelope(
   if (textIn(accepted, "asset", what).toLowerCase() !== terms.asset) {
     return { unsupported: `Payments are accepted in the token ${terms.asset} only.` };
   }
-  return { scheme, payload, paymentId: parsePaymentIdentifier(envelope.extensions) };
+  return { scheme, payload, extensions: envelope.extensions };
 }
 
 /**

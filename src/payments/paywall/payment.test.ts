@@ -40,6 +40,21 @@ const readHeader = (text: string) => {
 const read = (value: unknown) => readHeader(header(value));
 
 describe("a payment header", () => {
+  it("says what is accepted to a payment of another kind, whatever its identifier is", () => {
+    const extensions = { "payment-identifier": { info: { required: false, id: "?" } } };
+    const permit2 = { payload: { permit2Authorization: {}, signature: "0x00" } };
+    const accepted = { scheme: "exact", network: TERMS.network, asset: ASSET };
+    for (const changed of [
+      { accepted: { ...accepted, scheme: "upto" } },
+      { accepted: { ...accepted, network: "eip155:1" } },
+      { accepted: { ...accepted, asset: `0x${"cc".repeat(20)}` } },
+      permit2,
+    ]) {
+      expect(read({ ...valid(), ...changed, extensions })).toHaveProperty("unsupported");
+    }
+    expect(() => read({ ...valid(), extensions })).toThrow("The payment identifier must have");
+  });
+
   it("reads a payment header as it was written, in lower case", () => {
     fc.assert(
       fc.property(

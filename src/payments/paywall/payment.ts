@@ -11,6 +11,7 @@ import {
   invalidPayment,
   type PaymentEnvelope,
   parseEnvelope,
+  parsePaymentIdentifier,
   recordIn,
   type UnsupportedPayment,
 } from "./payment-envelope.ts";
@@ -44,18 +45,18 @@ export function parsePayment(
 
 /** The transfer in an envelope of the scheme `exact`. */
 export function parseExactPayment(
-  { scheme, payload, paymentId }: PaymentEnvelope,
+  { scheme, payload, extensions }: PaymentEnvelope,
   what: string,
 ): Payment | UnsupportedPayment {
   if (scheme !== "exact") return { unsupported: 'Only the scheme "exact" is accepted.' };
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
     return { unsupported: "Only EIP-3009 authorizations are accepted, not Permit2." };
   }
-  const payment = readAuthorization(payload, paymentId, what);
+  const payment = readAuthorization(payload, extensions, what);
   return payment.validBefore > LEDGER_SECONDS_MAX ? { unsupported: VALID_TOO_LONG } : payment;
 }
 
-function readAuthorization(payload: JsonObject, paymentId: string | null, what: string): Payment {
+function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
   const given = recordIn(payload.authorization, "payload.authorization", what);
   const name = (field: string) => `${what}: payload.authorization.${field}`;
   const signed = {
@@ -69,7 +70,7 @@ function readAuthorization(payload: JsonObject, paymentId: string | null, what: 
   };
   if (signed.signature === "0x") throw invalidPayment(what, "must have a payload.signature.");
   const digest = createHash("sha256").update(Object.values(signed).join(" ")).digest("hex");
-  return { ...signed, paymentId, digest };
+  return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
 }
 
 /**

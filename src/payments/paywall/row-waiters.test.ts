@@ -1,4 +1,5 @@
 // Many requests with one payment: they share one wait, within limits, and take no slot from other payers.
+import { encodePaymentSignatureHeader } from "@x402/core/http";
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { openPaidBackend, type PaidBackend } from "../../../tests/support/payments/paid-backend.ts";
@@ -136,6 +137,32 @@ it("tells a payer to send the same signature again when too many requests are ac
   expect(((await full.json()) as { error: string }).error).toContain("send the same signature again");
   finish();
   expect((await all).map(({ status }) => status)).toEqual([200]);
+});
+
+it("tells it also to payers whose purchases have names and arrive at the same moment", async () => {
+  const service = await stage.serve({ limits: { activeRequestsMax: 1 } });
+  const url = `${service.url}/paid?q=held`;
+  const sign = async (account: PrivateKeyAccount, id: string) => {
+    const { payload } = await signPaymentFor(url, account, stage.asset);
+    return encodePaymentSignatureHeader({
+      ...payload,
+      extensions: { "payment-identifier": { info: { id } } },
+    });
+  };
+  const signatures = [
+    await sign(payer, "order-0123456789abcdef"),
+    await sign(await stage.payer(), "order-fedcba9876543210"),
+  ];
+  const resource = { method: "GET", path: "/paid", query: { q: "held" } };
+  const work = async () => ({ status: 200, body: { sold: true } });
+  const sent = signatures.map((signature) =>
+    service.sale.serve({ resource, signature, client: "payers" }, work),
+  );
+  const outcomes = await Promise.allSettled(sent);
+  expect(outcomes).toMatchObject([
+    { status: "fulfilled", value: { status: 200 } },
+    { status: "rejected", reason: { code: "OVERLOADED" } },
+  ]);
 });
 
 it("limits the requests that wait in all", async () => {
