@@ -221,8 +221,9 @@ export function writeIndexes({ name: table, key, history }: Table): TableIndex[]
 }
 
 /**
- * The indexes that reading and rollbacks need: final blocks are written without them. A list at a block is the current rows that began by then, and the ended ones that
- * were valid then: two indexes, each in the order of the list, that pass rows of other blocks without visiting them.
+ * The indexes that reading and rollbacks need: final blocks are written without them. A list at a block is the current
+ * rows that began by then, and the ended ones that were valid then: two indexes, each in the order of the list, that
+ * pass rows of other blocks without visiting them.
  */
 export function readIndexes({ name: table, indexes, currentIndexes }: Table): TableIndex[] {
   const listed = indexes.flatMap((columns) => {
