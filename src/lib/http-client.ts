@@ -203,20 +203,29 @@ function decompress(response: IncomingMessage): Readable {
   return pipeline(response, createGunzip(), () => undefined);
 }
 
+/** More than the few hundred in which a server sends the longest response that is accepted. */
+const CHUNKS_MAX = 1_024;
+
 /** Listens to events: an iterator of a stream makes promises for each chunk. */
 function readText(body: Readable, bytesMax: number, status: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const joined: Buffer[] = [];
+    let chunks: Buffer[] = [];
     let size = 0;
     body.on("data", (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
+      if (chunks.length === CHUNKS_MAX) {
+        // A server chooses how small chunks are, and one of a byte takes more than a hundred.
+        joined.push(Buffer.concat(chunks));
+        chunks = [];
+      }
       if (size <= bytesMax) return;
       reject(new HttpClientError("response-too-large", `the response exceeds ${bytesMax} bytes`, { status }));
       // Closes the connection.
       body.destroy();
     });
-    body.on("end", () => resolve(Buffer.concat(chunks, size).toString("utf8")));
+    body.on("end", () => resolve(Buffer.concat([...joined, ...chunks], size).toString("utf8")));
     body.on("error", reject);
     body.on("close", () => reject(new Error("the connection was closed within a response")));
   });
