@@ -85,6 +85,25 @@ describe("remembered transfers", () => {
     expect(search.asked).toEqual([range, range, range]);
   });
 
+  it("searches again after ten minutes what a search that took longer than them had remembered", async () => {
+    let tookMs = 0;
+    const search = openSearch(openChain(), () => {
+      search.wait(tookMs);
+      return [];
+    });
+    await search.read(100, { fromBlock: 1, toBlock: 80 });
+    search.wait(599_000);
+    tookMs = 2_000;
+    await search.read(100, { fromBlock: 1, toBlock: 85 });
+    search.wait(300_000);
+    await search.read(100, { fromBlock: 1, toBlock: 80 });
+    expect(search.asked).toEqual([
+      { fromBlock: 1, toBlock: 80 },
+      { fromBlock: 81, toBlock: 85 },
+      { fromBlock: 1, toBlock: 80 },
+    ]);
+  });
+
   it("remembers nothing of a search that fails", async () => {
     const chain = openChain();
     const failing = openSearch(chain, () => {
