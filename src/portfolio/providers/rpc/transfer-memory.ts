@@ -48,7 +48,7 @@ export function readWithMemory(
     );
     const final = { fromBlock: range.fromBlock, toBlock: Math.min(range.toBlock, lastFinal) };
     if (final.fromBlock > final.toBlock) return logs;
-    // What was remembered may have become too old while the rest was read, and must not seem new then.
+    // The remembered part may have become too old while the rest was read, and must not seem new then.
     const sinceMs = known?.sinceMs ?? nowMs();
     const joined = joinRanges(find(), { ...final, logs: selectLogs(logs, final), sinceMs });
     if (joined.logs.length <= LOGS_MAX) memory.set(key, joined);
