@@ -61,7 +61,7 @@ export const DEPOSIT_SIMULATION_FAILED = code("deposit_simulation_failed");
 export const NOTHING_TO_REFUND = code("refund_no_balance");
 export const WRONG_REFUND_AMOUNT = code("refund_amount_invalid");
 
-/** Why a channel is none of ours, or another one than the payment says; null if it is neither. */
+/** Says why a channel is not ours, or is not the one that the payment names; null if it is both. */
 export function findChannelViolation(
   { config, channelId, deposit }: ChannelPayment,
   offer: ChannelOffer,

@@ -26,7 +26,7 @@ export class MirrorRows {
   }
 
   /**
-   * Of all channels we know: those among `ids`, those whose state a reorg may have changed, those that were read at a
+   * Finds channels to read again: those among `ids`, those whose state a reorg may have changed, those that were read at a
    * later block than the scan, and a few that wait longest to be read, in case a node left their events out.
    */
   async findToRead(
