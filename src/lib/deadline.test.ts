@@ -29,6 +29,20 @@ describe("a deadline", () => {
     deadline.end();
   });
 
+  it("counts no time before it begins, and counts anew when it begins again", async () => {
+    const deadline = new Deadline(null, new AbortController().signal);
+    const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
+    await pause();
+    deadline.begin(1);
+    deadline.begin(LONG_MS);
+    await pause();
+    expect(deadline.signal.aborted).toBe(false);
+    deadline.begin(1);
+    await new Promise((resolve) => deadline.signal.addEventListener("abort", resolve));
+    expect(deadline.isLate).toBe(true);
+    deadline.end();
+  });
+
   it("leaves no listener behind, and stops what is left only for a reason", () => {
     const outer = new AbortController();
     const [quiet, stopped] = [new Deadline(LONG_MS, outer.signal), new Deadline(LONG_MS, outer.signal)];

@@ -8,13 +8,13 @@ import { setMaxListeners } from "node:events";
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #signals: readonly AbortSignal[];
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   #isLate = false;
 
-  /** Call `end` however the work ends. */
-  constructor(ms: number, ...signals: readonly AbortSignal[]) {
+  /** Call `end` however the work ends. Null for work whose time begins later, or that ends with other work only. */
+  constructor(ms: number | null, ...signals: readonly AbortSignal[]) {
     this.#signals = signals;
-    this.#timer = setTimeout(this.#onTime, Math.max(0, Math.ceil(ms)));
+    if (ms !== null) this.begin(ms);
     // Whatever waits for the work listens to it.
     setMaxListeners(0, this.#controller.signal);
     for (const signal of signals) {
@@ -30,6 +30,12 @@ export class Deadline {
   /** The time is over, which ended the work before anything else did. */
   get isLate(): boolean {
     return this.#isLate;
+  }
+
+  /** The time begins now, whatever has passed before. */
+  begin(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#onTime, Math.max(0, Math.ceil(ms)));
   }
 
   /** The work is over; with a reason, what is left of it stops. */

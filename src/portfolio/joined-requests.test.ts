@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { createTestRpc } from "../../tests/support/nodes/test-rpc.ts";
 import { startPortfolioStage } from "../../tests/support/portfolio/portfolio-stage.ts";
 import { rawCall } from "../chain/rpc/types.ts";
-import { joinRequests } from "./joined-requests.ts";
+import { joinRequests, RequestJoiner } from "./joined-requests.ts";
 
 const REVERTING = numberedAddress(0xa2);
 const stage = await startPortfolioStage({ [REVERTING]: HOSTILE_CODE.reverting });
@@ -64,6 +64,22 @@ describe("joined requests", () => {
     }
     expect(rpc.providers().map(({ inFlight }) => inFlight)).toEqual([0]);
     expect(node.requests.map((calls) => calls.length)).toEqual([2, 1, 1, 1, 1]);
+  });
+
+  it("does not count the wait behind other requests as time of the node", async () => {
+    const MS_MAX = 300;
+    const node = await stage.node((calls) => (calls.length === 1 ? { kind: "hang" } : null));
+    const { rpc } = createTestRpc([node.url], { limits: { inFlightMax: 1 } });
+    const other = new AbortController();
+    const busy = expect(rpc.request(code, { signal: other.signal })).rejects.toThrow("over");
+    const joiner = new RequestJoiner(rpc, signal, MS_MAX);
+    const read = (call: typeof code) =>
+      joiner.read<unknown>({ calls: [call], interpret: ([one]) => one, readAlone: async () => "alone" });
+    const results = Promise.all([read(balance), read(code)]);
+    setTimeout(() => other.abort(new Error("over")), MS_MAX + 100);
+    await busy;
+    expect(await results).toEqual([{ ok: expect.stringMatching(/^0x/) }, { ok: "0x" }]);
+    expect(node.requests.map((calls) => calls.length)).toEqual([1, 2]);
   });
 
   // As geth does: its limits on a batch are the error of one member, and the others are left out or fail too.

@@ -22,13 +22,16 @@ type WaitingRead = {
   sendAlone(): void;
 };
 
-/** Half of the time for names of tokens or for activity: a call that hangs must not use up the time of the others. */
+/**
+ * Half of the time for names of tokens or for activity: a call that hangs must not use up the time of the others. It
+ * begins when the node gets the request: behind a long queue, many requests in place of one only make it longer.
+ */
 const JOINED_MS_MAX = 1_000;
 
 /**
  * The reads of one wallet at one block that are asked for in the same turn, as one batch with one attempt; equal calls
- * are sent once. A read that is left without its results, or waits for longer than `msMax`, is sent alone then. After a
- * batch that took too long there are no others: a slow or busy node would get every call twice. `signal` ends all
+ * are sent once. A read that is left without its results, or whose node takes longer than `msMax`, is sent alone then.
+ * After a batch that took too long there are no others: a slow node would get every call twice. `signal` ends all
  * requests.
  */
 export class RequestJoiner {
@@ -74,8 +77,7 @@ export class RequestJoiner {
 
   #sendJoined(reads: readonly WaitingRead[]): void {
     const open = new Set(reads);
-    // It may not even have left the queue for the node.
-    const deadline = new Deadline(this.#msMax, this.#signal);
+    const deadline = new Deadline(null, this.#signal);
     const finish = () => {
       deadline.end();
       this.#isTooSlow ||= deadline.isLate;
@@ -84,9 +86,10 @@ export class RequestJoiner {
     };
     deadline.signal.addEventListener("abort", finish);
     const calls = [...new Set(reads.flatMap((read) => read.calls))];
-    const options = { signal: deadline.signal };
+    const { signal } = deadline;
+    const onSend = () => deadline.begin(this.#msMax);
     this.#rpc
-      .pinned((node) => node.batch(calls, options), { ...options, attemptsMax: 1 })
+      .pinned((node) => node.batch(calls, { signal, onSend }), { signal, attemptsMax: 1 })
       .then((results: Results) => {
         const resultOf = new Map(calls.map((call, index) => [call, results[index]]));
         for (const read of reads) {

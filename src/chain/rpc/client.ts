@@ -20,14 +20,14 @@ import {
   type RpcLimits,
   type RpcResult,
   type RpcResults,
+  type SendOptions,
 } from "./types.ts";
 
-type RetryOptions = {
+type RetryOptions = SendOptions & {
   readonly providers: readonly RpcProvider[];
   readonly limits: RpcLimits;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly signals: readonly AbortSignal[];
   /** Used only when no other provider is available. */
   readonly avoid?: readonly RpcProvider[];
   /** After this much waiting no further wait starts; without it, only the attempts are counted. */
@@ -165,12 +165,12 @@ class BatchRun {
   }
 
   /** Throws the first failure that another attempt may cure. */
-  async attempt(provider: RpcProvider, signals: readonly AbortSignal[]): Promise<void> {
+  async attempt(provider: RpcProvider, sending: SendOptions): Promise<void> {
     const open = this.#open();
     const mode = this.#batchFailures >= BATCH_FAILURES_MAX ? "single" : "batched";
     const results = await provider.callMany(
       open.map(({ call }) => call),
-      signals,
+      sending,
       mode,
     );
     for (const [i, member] of open.entries()) {
@@ -229,17 +229,17 @@ class RpcClient implements Rpc {
     this.#batchFailures = batchFailures;
   }
 
-  request<T>(call: RpcCall<T>, { signal }: RpcCallOptions = {}): Promise<T> {
-    const options = this.#retryOptions(signal);
-    return tryProviders((provider) => provider.call(call, options.signals), options);
+  request<T>(call: RpcCall<T>, given: RpcCallOptions = {}): Promise<T> {
+    const options = this.#retryOptions(given);
+    return tryProviders((provider) => provider.call(call, options), options);
   }
 
   async batch<const Calls extends readonly RpcCall[]>(
     calls: Calls,
-    { signal }: RpcCallOptions = {},
+    options: RpcCallOptions = {},
   ): Promise<RpcResults<Calls>> {
     const parts = splitIntoChunks(calls, this.#limits.batchMax);
-    const results = (await Promise.all(parts.map((part) => this.#batchPart(part, signal)))).flat();
+    const results = (await Promise.all(parts.map((part) => this.#batchPart(part, options)))).flat();
     // The only place that knows: results come in the order of the calls, each from the parser of its own call.
     return results as unknown as RpcResults<Calls>;
   }
@@ -266,7 +266,7 @@ class RpcClient implements Rpc {
         }
       },
       {
-        ...this.#retryOptions(pin.signal),
+        ...this.#retryOptions(pin),
         limits,
         providers: only ? [only] : this.#usable.filter(isAllowed),
         avoid: providers.filter((_, i) => pin.avoid?.includes(i)),
@@ -283,11 +283,11 @@ class RpcClient implements Rpc {
     this.#state.closing.abort(new Fault("SHUTTING_DOWN", "The connection to the nodes is closed."));
   }
 
-  async #batchPart(calls: readonly RpcCall[], signal: AbortSignal | undefined): Promise<RpcResult[]> {
+  async #batchPart(calls: readonly RpcCall[], given: RpcCallOptions): Promise<RpcResult[]> {
     const run = new BatchRun(calls, this.#batchFailures);
-    const options = this.#retryOptions(signal);
+    const options = this.#retryOptions(given);
     try {
-      await tryProviders((provider) => run.attempt(provider, options.signals), options);
+      await tryProviders((provider) => run.attempt(provider, options), options);
     } catch (error) {
       if (!(error instanceof Fault) || this.#state.closing.signal.aborted) throw error;
       return run.resultsOr(error instanceof RpcError ? error : toRpcError(error));
@@ -295,10 +295,10 @@ class RpcClient implements Rpc {
     return run.results();
   }
 
-  #retryOptions(signal: AbortSignal | undefined): RetryOptions {
+  #retryOptions({ signal, onSend }: RpcCallOptions): RetryOptions {
     const { clock, random, closing } = this.#state;
     const signals = signal ? [signal, closing.signal] : [closing.signal];
-    return { clock, random, signals, limits: this.#limits, providers: this.#usable };
+    return { clock, random, signals, onSend, limits: this.#limits, providers: this.#usable };
   }
 }
 

@@ -14,7 +14,7 @@ import {
   readRpcResult,
   sendRpcRequest,
 } from "./transport.ts";
-import type { CallObserver, RpcCall, RpcLimits, RpcResult } from "./types.ts";
+import type { CallObserver, RpcCall, RpcLimits, RpcResult, SendOptions } from "./types.ts";
 
 /** How many calls a provider accepts in one batch, learnt from its rejections. */
 class BatchSize {
@@ -51,7 +51,6 @@ function sizeAfterRejection({ kind, reason }: RpcError, size: number): number | 
   return ["invalid-request", "unsupported", "internal"].includes(kind) ? 1 : null;
 }
 
-type Signals = readonly AbortSignal[];
 type BatchOutcome<T> =
   | { readonly results: readonly RpcResult<T>[] }
   /** The batch failed as a whole. */
@@ -93,12 +92,12 @@ export class RpcConnection {
     return this.#limit.running;
   }
 
-  async call<T>(call: RpcCall<T>, signals: Signals): Promise<T> {
-    return this.#whenFree(call.method, signals, async () => {
+  async call<T>(call: RpcCall<T>, sending: SendOptions): Promise<T> {
+    return this.#whenFree(call.method, sending, async () => {
       const startMs = this.#options.clock.nowMs();
       const request = createJsonRpcRequest(call.method, call.params);
       const result = await settle(async () => {
-        const response = await this.#send(call.method, request, signals);
+        const response = await this.#send(call.method, request, sending);
         return this.#readMember(call, request, response.payload, response);
       });
       this.#observe([call], [result], startMs);
@@ -108,21 +107,21 @@ export class RpcConnection {
   }
 
   /** One result per call, each as a request of its own; only an abort throws. */
-  callEach<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
-    return Promise.all(calls.map((call) => settle(() => this.call(call, signals))));
+  callEach<T>(calls: readonly RpcCall<T>[], sending: SendOptions): Promise<readonly RpcResult<T>[]> {
+    return Promise.all(calls.map((call) => settle(() => this.call(call, sending))));
   }
 
   /** One result per call, in batches of the size that the node accepts. */
-  async callBatched<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
+  async callBatched<T>(calls: readonly RpcCall<T>[], sending: SendOptions): Promise<readonly RpcResult<T>[]> {
     const size = this.#batchSize.max;
-    if (size === 1 || calls.length === 1) return this.callEach(calls, signals);
-    const parts = splitIntoChunks(calls, size).map((part) => this.#callPart(part, signals));
+    if (size === 1 || calls.length === 1) return this.callEach(calls, sending);
+    const parts = splitIntoChunks(calls, size).map((part) => this.#callPart(part, sending));
     return (await Promise.all(parts)).flat();
   }
 
-  async #callPart<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<readonly RpcResult<T>[]> {
-    if (calls.length === 1) return this.callEach(calls, signals);
-    const outcome = await this.#sendBatch(calls, signals);
+  async #callPart<T>(calls: readonly RpcCall<T>[], sending: SendOptions): Promise<readonly RpcResult<T>[]> {
+    if (calls.length === 1) return this.callEach(calls, sending);
+    const outcome = await this.#sendBatch(calls, sending);
     if ("results" in outcome) return outcome.results;
     const { failure } = outcome;
     if (this.#batchSize.learnFromRejection(failure, calls.length)) {
@@ -131,22 +130,22 @@ export class RpcConnection {
         { component: "chain", event: "batch_rejected", ...fields },
         "Batch rejected, reducing the batch size",
       );
-      return this.callBatched(calls, signals);
+      return this.callBatched(calls, sending);
     }
     if (failure.kind === "response-too-large") {
       // Halved until it fits; a member that does not fit alone is its own failure.
       const half = calls.length >> 1;
-      const first = await this.#callPart(calls.slice(0, half), signals);
-      return [...first, ...(await this.#callPart(calls.slice(half), signals))];
+      const first = await this.#callPart(calls.slice(0, half), sending);
+      return [...first, ...(await this.#callPart(calls.slice(half), sending))];
     }
     return calls.map(() => ({ error: failure }));
   }
 
-  async #sendBatch<T>(calls: readonly RpcCall<T>[], signals: Signals): Promise<BatchOutcome<T>> {
+  async #sendBatch<T>(calls: readonly RpcCall<T>[], sending: SendOptions): Promise<BatchOutcome<T>> {
     const method = describeBatch(calls);
     const startMs = this.#options.clock.nowMs();
-    const exchange = () => this.#exchangeBatch(method, calls, signals);
-    const outcome = await settle(() => this.#whenFree(method, signals, exchange, worstFailure));
+    const exchange = () => this.#exchangeBatch(method, calls, sending);
+    const outcome = await settle(() => this.#whenFree(method, sending, exchange, worstFailure));
     if ("ok" in outcome) {
       this.#observe(calls, outcome.ok, startMs);
       return { results: outcome.ok };
@@ -162,11 +161,11 @@ export class RpcConnection {
   async #exchangeBatch<T>(
     method: string,
     calls: readonly RpcCall<T>[],
-    signals: Signals,
+    sending: SendOptions,
   ): Promise<readonly RpcResult<T>[]> {
     const sent = calls.map((call) => ({ call, request: createJsonRpcRequest(call.method, call.params) }));
     const requests = sent.map(({ request }) => request);
-    const response = await this.#send(method, requests, signals);
+    const response = await this.#send(method, requests, sending);
     if (!Array.isArray(response.payload)) throw readBatchError(method, response, this.#options.endpoint);
     const members = matchBatchResponses(response.payload, requests);
     return sent.map(({ call, request }, i) =>
@@ -191,12 +190,12 @@ export class RpcConnection {
 
   #whenFree<T>(
     method: string,
-    signals: Signals,
+    sending: SendOptions,
     send: () => Promise<T>,
     failureIn?: (value: T) => RpcError | null,
   ): Promise<T> {
     return this.#limit.run(async () => {
-      for (const signal of signals) signal.throwIfAborted();
+      for (const signal of sending.signals) signal.throwIfAborted();
       return this.#options.trackOutcome(method, send, failureIn);
     });
   }
@@ -204,8 +203,9 @@ export class RpcConnection {
   #send(
     method: string,
     body: JsonRpcRequest | readonly JsonRpcRequest[],
-    signals: Signals,
+    { signals, onSend }: SendOptions,
   ): Promise<HttpJsonResponse> {
+    onSend?.();
     const { endpoint, limits } = this.#options;
     const { requestTimeoutMs: timeoutMs, responseBytesMax } = limits;
     return sendRpcRequest(method, body, { endpoint, timeoutMs, responseBytesMax, signals });

@@ -5,7 +5,7 @@ import type { RemoteEndpoint } from "../../lib/remote-endpoint.ts";
 import { RpcConnection, type TrackOutcome, toRpcError } from "./connection.ts";
 import { type InvalidResponseError, RPC_FAILURES, RpcError, type RpcFailureKind } from "./errors.ts";
 import { readQuantity } from "./hex-values.ts";
-import type { CallObserver, RpcCall, RpcLimits, RpcResult } from "./types.ts";
+import type { CallObserver, RpcCall, RpcLimits, RpcResult, SendOptions } from "./types.ts";
 
 type CircuitBreakerOptions = Pick<RpcLimits, "pauseMsBase" | "pauseMsMax" | "retryAfterMsMax"> & {
   readonly clock: Clock;
@@ -120,21 +120,21 @@ export class RpcProvider {
     return this.#connection.inFlight;
   }
 
-  async call<T>(call: RpcCall<T>, signals: readonly AbortSignal[]): Promise<T> {
+  async call<T>(call: RpcCall<T>, sending: SendOptions): Promise<T> {
     await this.#ensureChain();
-    return this.#connection.call(call, signals);
+    return this.#connection.call(call, sending);
   }
 
   /** One result per call. `single`: as single requests, for calls that batches have left out before. */
   async callMany<T>(
     calls: readonly RpcCall<T>[],
-    signals: readonly AbortSignal[],
+    sending: SendOptions,
     mode: "batched" | "single",
   ): Promise<readonly RpcResult<T>[]> {
     await this.#ensureChain();
     return mode === "single"
-      ? this.#connection.callEach(calls, signals)
-      : this.#connection.callBatched(calls, signals);
+      ? this.#connection.callEach(calls, sending)
+      : this.#connection.callBatched(calls, sending);
   }
 
   /** Records a contradiction that only the caller could see, and returns the error to throw. */
@@ -209,7 +209,7 @@ export class RpcProvider {
 
   async #checkChain(expected: number): Promise<void> {
     const parse = (id: unknown) => readQuantity(id, "the chain id");
-    const found = await this.#connection.call({ method: "eth_chainId", params: [], parse }, []);
+    const found = await this.#connection.call({ method: "eth_chainId", params: [], parse }, { signals: [] });
     if (found === expected) return;
     const reason = `it serves chain ${found}, but chain ${expected} is expected.`;
     const error = new RpcError("wrong-chain", reason, { host: this.host, method: "eth_chainId" });

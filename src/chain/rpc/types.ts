@@ -50,7 +50,17 @@ export type RpcResults<Calls extends readonly RpcCall[]> = {
   readonly [K in keyof Calls]: Calls[K] extends RpcCall<infer T> ? RpcResult<T> : never;
 };
 
-export type RpcCallOptions = { readonly signal?: AbortSignal };
+export type RpcCallOptions = {
+  readonly signal?: AbortSignal;
+  /** Called for each request, once the limit of requests in flight lets it through to the node. */
+  readonly onSend?: (() => void) | undefined;
+};
+
+/** What a provider needs to know about each request of a call. */
+export type SendOptions = {
+  readonly signals: readonly AbortSignal[];
+  readonly onSend?: RpcCallOptions["onSend"];
+};
 
 export type ObservedCall = {
   readonly provider: string;
