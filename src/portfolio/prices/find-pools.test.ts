@@ -6,9 +6,10 @@ import { tokenAsset } from "../../../tests/support/portfolio/price-source-suite.
 import type { Hex } from "../../lib/hex.ts";
 import { BlockResults } from "../contract-reads/block-results.ts";
 import type { PinnedChain } from "../types.ts";
-import { findPools } from "./find-pools.ts";
+import { findPools, readPools } from "./find-pools.ts";
 import { createPoolPriceSource } from "./pool-prices.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
+import { findPoolKind } from "./spot-pools.ts";
 
 const { signal } = new AbortController();
 const base = SPOT_MARKETS.get(8453) as SpotMarket;
@@ -89,5 +90,34 @@ describe("the budget of pool lookups", () => {
     const source = createPoolPriceSource({ trusted: [] });
     expect((await source.read({ at: elsewhere, assets: [numbered(1)] }, signal)).prices.size).toBe(0);
     expect(at.requests).toEqual([]);
+  });
+});
+
+describe("what wallets share of a block", () => {
+  const STATE: Hex = `0x${"11".repeat(7 * 32)}`;
+  const kind = findPoolKind({ kind: "uniswap-v3", factory: numbered(1).contract, fees: [500] });
+  const quote = { token: numbered(2).contract, decimals: 18 };
+  // Larger than the state of a pool: a smaller one may fit into what that leaves.
+  const PRICES: Hex = `0x${"22".repeat(20 * 32)}`;
+  const prices = { to: numbered(3).contract, data: PRICES };
+
+  async function readThousandPools(isListed: boolean) {
+    const results = new BlockResults(0).of(`0x${"a1".repeat(20)}`);
+    // A node without Multicall3.
+    const read: PinnedChain["read"] = async (calls) =>
+      calls.map(({ gasMax }) => (gasMax === undefined ? STATE : null));
+    const pools = Array.from({ length: 1_000 }, (_, index) => {
+      const { contract } = numbered(10_000 + index);
+      const token = { contract, decimals: 18, keys: [contract], isListed, held: 0n };
+      return { address: numbered(20_000 + index).contract, kind, quote, token };
+    });
+    await readPools({ ...openEmptyChain(), read, results }, pools, signal);
+    results.keep("prices", prices, PRICES);
+    return results.find("prices");
+  }
+
+  it("has room for prices, however many pools somebody makes for a token of his", async () => {
+    expect(await readThousandPools(true)).toBeUndefined();
+    expect(await readThousandPools(false)).toBe(PRICES);
   });
 });

@@ -8,7 +8,7 @@ import { Deadline } from "../../lib/deadline.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { Reads } from "../contract-reads/reads.ts";
-import type { AssetKey, PinnedChain } from "../types.ts";
+import type { AssetKey, ContractRead, KnownResults, PinnedChain } from "../types.ts";
 import type { PoolFactory, QuoteToken, SpotMarket } from "./spot-markets.ts";
 import { findPoolKind, type PoolKind, type PoolState, type Ratio, STOOD_SECONDS } from "./spot-pools.ts";
 
@@ -148,7 +148,8 @@ async function findPart(
 
 /** Digits of a position and an address. */
 const POSITION_DIGITS = 8;
-const ENTRY_DIGITS = POSITION_DIGITS + 40;
+const ADDRESS_DIGITS = 40;
+const ENTRY_DIGITS = POSITION_DIGITS + ADDRESS_DIGITS;
 
 /** The found addresses among `count` lookups from `start` on, each behind its position. */
 function packAddresses(addresses: ReadonlyMap<number, Hex>, start: number, count: number): Hex {
@@ -235,7 +236,7 @@ export async function readPools(
   pools: readonly Pool[],
   signal: AbortSignal,
 ): Promise<readonly PoolReading[]> {
-  const known = await readEach(at, signal, pools, (pool) => ({
+  const known = await readEach(shareByTrust(at, pools), signal, pools, (pool) => ({
     now: declareState(pool),
     remembered: pool.kind.declareMemory(pool.address, sideOf(pool), at.block.timestamp),
   }));
@@ -253,6 +254,21 @@ export async function readPools(
     const was = earlier.get(pool);
     return { ...pool, standing: stood && was ? findStanding(stood, was) : null };
   });
+}
+
+/** Anyone makes pools for a token of theirs: results of those take the place of what contracts of anyone return. */
+function shareByTrust(at: PinnedChain, pools: readonly Pool[]): Pick<PinnedChain, "read" | "results"> {
+  const { read, results } = at;
+  if (results === undefined) return { read };
+  const ofAnyone = new Set(pools.filter(({ token }) => !token.isListed).map(({ address }) => address));
+  // The calls go to a pool, or ask a token what a pool has.
+  const isOfAnyone = ({ to, data }: ContractRead) =>
+    ofAnyone.has(to) || ofAnyone.has(`0x${data.slice(-ADDRESS_DIGITS)}`);
+  const keep: KnownResults["keep"] = (key, call, result) => {
+    if (!isOfAnyone(call)) results.keep(key, call, result);
+    else if (result !== null && result !== "0x") results.keep(key, { ...call, gasMax: 0 }, result);
+  };
+  return { read, results: { find: results.find, keep } };
 }
 
 function declareState(pool: Pool) {

@@ -115,6 +115,22 @@ describe("remembered transfers", () => {
     expect(await search.read(100, range)).toEqual([logAt(5)]);
   });
 
+  it("ends the search of one part when that of the other fails", async () => {
+    const chain = openChain();
+    await openSearch(chain, () => []).read(200, { fromBlock: 50, toBlock: 100 });
+    const block = { number: 200, hash: "0xab", timestamp: 1_700_000_000 } as const;
+    const at = { ...openFailingChain({ chain, calls: [] }), block, asOf: false };
+    const stopped: Range[] = [];
+    const readRange = (part: Range, stop: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        if (part.fromBlock < 50) reject(new Error("too many blocks"));
+        stop.addEventListener("abort", () => stopped.push(part));
+      });
+    const read = readWithMemory(at, { wallet: TEST_WALLET, side: "to" }, readRange, () => 0);
+    await expect(read({ fromBlock: 1, toBlock: 150 }, signal)).rejects.toThrow("too many blocks");
+    expect(stopped).toContainEqual({ fromBlock: 101, toBlock: 150 });
+  });
+
   it("returns the same as a search of everything, whatever was searched before", async () => {
     const step = fc.record({
       mined: fc.nat({ max: 30 }),

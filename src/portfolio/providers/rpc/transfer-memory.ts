@@ -1,4 +1,5 @@
 // Remembers which transfers of a wallet final blocks have, so that its next snapshot searches only the blocks since.
+import { Deadline } from "../../../lib/deadline.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { LruMap } from "../../../lib/lru-map.ts";
 import type { ChainConfig, PinnedChain, TransferLog } from "../../types.ts";
@@ -42,7 +43,7 @@ export function readWithMemory(
   return async (range, signal) => {
     const known = find();
     const parts = known === null ? [range] : subtractRange(range, known);
-    const read = await Promise.all(parts.map((part) => readRange(part, signal)));
+    const read = await readParts(parts, readRange, signal);
     const logs = [...read.flat(), ...(known === null ? [] : selectLogs(known.logs, range))].sort(
       (a, b) => a.blockNumber - b.blockNumber || a.logIndex - b.logIndex,
     );
@@ -54,6 +55,23 @@ export function readWithMemory(
     if (joined.logs.length <= LOGS_MAX) memory.set(key, joined);
     return logs;
   };
+}
+
+/** When one part fails, the other is not needed: the search goes on with a smaller range, or ends. */
+async function readParts(
+  parts: readonly BlockRange[],
+  readRange: ReadRange,
+  signal: AbortSignal,
+): Promise<readonly (readonly TransferLog[])[]> {
+  const work = new Deadline(null, signal);
+  try {
+    const read = await Promise.all(parts.map((part) => readRange(part, work.signal)));
+    work.end();
+    return read;
+  } catch (error) {
+    work.end(error);
+    throw error;
+  }
 }
 
 /** The parts of a range outside of another one. */
