@@ -206,13 +206,13 @@ function shownNumber({ text, exact }: ShownNumber): Html {
     : html`<span class="number" title="${exact}">${text}</span>`;
 }
 
-/** Basis points as percent, exactly. */
 /** A length of time, or a mean of several, in one unit; all digits in the title. */
 export function seconds(value: string | null): Html {
   if (value === null) return unknown();
   return html`<span class="number" title="${value} s">${formatDuration(Math.round(Number(value)) * 1_000)}</span>`;
 }
 
+/** Basis points as percent, exactly. */
 export function basisPoints(value: unknown): Html {
   const text = String(value);
   const percent = formatBasisPoints(text);

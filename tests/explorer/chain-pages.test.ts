@@ -354,6 +354,8 @@ describe("integrity", () => {
     });
     const text = textOf(await open("/explorer/integrity"));
     expect(text).toContain(`Head of the chain ${stage.head.toLocaleString("en-US")} Seen`);
+    // The time of that block, and not of the one in the report.
+    expect(text).not.toContain("Time of that block 2030");
   });
 
   it("warns first if the indexer no longer reports, and knows no lag then", async () => {

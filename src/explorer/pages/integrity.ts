@@ -71,18 +71,21 @@ function indexerState({ phase, is_reporting }: NonNullable<Integrity["indexer"]>
 }
 
 /** The last report of the indexer may be older than the block that it has written since. */
-const newerOf = (reported: string, indexed: string) =>
-  BigInt(indexed) > BigInt(reported) ? indexed : reported;
+function newestHead({ chain, indexed }: Integrity) {
+  return chain !== null && BigInt(indexed.block_number) > BigInt(chain.block_number) ? indexed : chain;
+}
 
-function headFacts({ indexed, finalized_block, safe_block, chain, indexer }: Integrity, page: PageContext) {
+function headFacts(integrity: Integrity, page: PageContext) {
+  const { indexed, finalized_block, safe_block, chain, indexer } = integrity;
+  const head = newestHead(integrity);
   const items: readonly Fact[] = [
     [
       "Indexed",
       html`${recordLink(page, "block", indexed.block_number, number(indexed.block_number))} ${hash(page, indexed.block_hash)}`,
     ],
-    ["Head of the chain", chain === null ? null : number(newerOf(chain.block_number, indexed.block_number))],
+    ["Head of the chain", head === null ? null : number(head.block_number)],
     ["Seen by the indexer", isoTime(chain?.seen_at)],
-    ["Time of that block", time(chain?.block_timestamp)],
+    ["Time of that block", time(head?.block_timestamp)],
     ["Final", number(finalized_block)],
     ["Safe", number(safe_block)],
     ["Indexer", indexer === null ? null : indexerState(indexer)],
