@@ -29,7 +29,7 @@ describe("a deadline", () => {
     deadline.end();
   });
 
-  it("counts no time before it begins, and counts anew when it begins again", async () => {
+  it("counts no time before it begins, and counts from the start when it begins again", async () => {
     const deadline = new Deadline(null, new AbortController().signal);
     const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
     await pause();

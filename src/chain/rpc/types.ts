@@ -56,7 +56,7 @@ export type RpcCallOptions = {
   readonly onSend?: (() => void) | undefined;
 };
 
-/** What a provider needs to know about each request of a call. */
+/** Options of each request that a call leads to. */
 export type SendOptions = {
   readonly signals: readonly AbortSignal[];
   readonly onSend?: RpcCallOptions["onSend"];

@@ -116,7 +116,7 @@ describe("what wallets share of a block", () => {
     return results.find("prices");
   }
 
-  it("has room for prices, however many pools somebody makes for a token of his", async () => {
+  it("has room for prices, however many pools the maker of a token opens", async () => {
     expect(await readThousandPools(true)).toBeUndefined();
     expect(await readThousandPools(false)).toBe(PRICES);
   });
