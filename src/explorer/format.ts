@@ -8,7 +8,7 @@ const EDGE_DIGITS = 9;
 
 export type ShownNumber = {
   readonly text: string;
-  /** All digits, where the text leaves some out; null if it has all. */
+  /** All digits, if the text leaves some out; null if it has all. */
   readonly exact: string | null;
 };
 

@@ -230,7 +230,7 @@ export class WebhookRows {
 
   /**
    * Ends claims without an attempt. The position is how far each has read without finding anything, or null; the head
-   * is set where nothing more was there, and null if history is left to read.
+   * is set if nothing more was there, and null if history is left to read.
    */
   async release(
     claims: readonly {

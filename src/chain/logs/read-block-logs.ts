@@ -92,10 +92,10 @@ const FULL_BLOOM_RATE = 1 / 16;
  * - What is not in the bloom is not in the block: a log that the bloom does not contain makes the response wrong, and
  *   the absence of logs that the bloom does not contain is proven.
  * - A balancer may still forward to a node that responds with `[]` for a block it does not have. So the absence of logs
- *   that the bloom may contain is suspicious: it is read again, from another provider where there is one. A response
+ *   that the bloom may contain is suspicious: it is read again, from another provider if there is one. A response
  *   with logs wins, because hash and bloom prove it; if all responses agree on the absence, the bloom's "maybe" was an
  *   ordinary false positive.
- * - Where all these responses came from one provider, because it is the only one or the others are down or behind, they
+ * - If all these responses came from one provider, because it is the only one or the others are down or behind, they
  *   count once. Then its receipts are read: a node that has lost a log from its log index still has it there.
  */
 export async function readBlockLogsWithProvider(

@@ -31,9 +31,9 @@ export type LogRangeResult =
  *   are read again by their hash.
  * - Behind a balancer, logs and header may still come from two machines, one of which lags. That one always omits the
  *   end of the range. So the part after the last log (everything, when there is no log at all) is cross-checked, by
- *   another provider where there is one, together with the logs of the last block by its hash: queried by hash, a
+ *   another provider if there is one, together with the logs of the last block by its hash: queried by hash, a
  *   machine that does not have the block must say so.
- * - Another provider, where there is one, reads light ranges whole, and a share of the others, and must show the same.
+ * - Another provider, if there is one, reads light ranges whole, and a share of the others, and must show the same.
  *   A failing one is waited for; a range that no other provider has checked is marked as not confirmed.
  */
 export async function readLogRange(

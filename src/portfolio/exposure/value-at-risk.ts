@@ -94,7 +94,7 @@ export class RiskValuation {
 
   /**
    * The most that all holders together can take: of each token the smaller of its balance and the sum of its ERC-20
-   * allowances, of each account in a protocol what it is worth, once; everything where someone but an owner controls the
+   * allowances, of each account in a protocol what it is worth, once; everything if someone but an owner controls the
    * wallet. Allowances in Permit2 are part of the allowance that Permit2 has, and add nothing.
    */
   valueTotal(): Risk {

@@ -35,7 +35,7 @@ const tokenFigures = titledRecord("TokenFigures", {
 /**
  * `quantityUsd + priceUsd = changeUsd`, to the last digit. Quantity is the change of the balance at the price before;
  * price is the rest: the new balance times the change of the price. All are null if a value is unknown on one side, and
- * the parts where a value is not balance times price: the markets of a token could not pay for all of it, and a balance
+ * the parts are null if a value is not balance times price: the markets of a token could not pay for all of it, and a balance
  * that anyone can give away would make parts of any size.
  */
 const valueChange = {

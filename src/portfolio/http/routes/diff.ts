@@ -95,7 +95,7 @@ export const diffRoute: PaidRouteDeclaration = {
   notes: [
     "`quantityUsd + priceUsd = changeUsd` of every entry, and with `otherUsd` of every total, to the last digit. Quantity is the change of the balance at the price before; price is the rest.",
     "`before` and `after` have all that changed: put each `after` into the figures of the first snapshot and you have those of the second.",
-    "A change is null, and counted in `unknownCount`, where a price is unknown on one side. Tokens on no list are found by recent transfers: one that neither moved recently nor is listed may be missing on a side, which the warnings of that side say.",
+    "A change is null, and counted in `unknownCount`, if a price is unknown on one side. Tokens on no list are found by recent transfers: one that neither moved recently nor is listed may be missing on a side, which the warnings of that side say.",
     "`from` may be the `snapshotId` of a snapshot that was bought here within 90 days: no archive node is needed for it.",
     "A block that no node has the state of is a 400 that names the oldest one found, and nothing is charged.",
   ],
