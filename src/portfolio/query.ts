@@ -4,7 +4,15 @@ import { describeWrongChecksum } from "../lib/checksum.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { isMoment, MOMENT_PATTERN } from "../lib/moment.ts";
-import { enumParameter, type Parameter, type ParameterKind } from "../schema/parameter.ts";
+import {
+  defineQuery,
+  enumParameter,
+  type ParameterKind,
+  type Query,
+  queryParameter,
+  requiredParameter,
+  withDefault,
+} from "../schema/parameter.ts";
 import { describeTimes, TIMES, timeJson } from "../schema/time-parameter.ts";
 import type { SnapshotQuery } from "./snapshot.ts";
 
@@ -12,12 +20,6 @@ export type PortfolioRequest = SnapshotQuery & {
   readonly spam: "include" | "exclude";
   /** The problem with the spelling of the wallet. */
   readonly warning?: string | undefined;
-};
-
-type PortfolioParameters = {
-  readonly parameters: readonly Parameter[];
-  /** Applies the defaults to values that the router has parsed with `parameters`. */
-  parse(values: Readonly<Record<string, unknown>>): PortfolioRequest;
 };
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);
@@ -39,75 +41,38 @@ export function selectDefaultChains(served: readonly string[]): readonly string[
   return servedDefaults.length > 0 ? servedDefaults : served.slice(0, DEFAULT_CHAINS.length);
 }
 
-/** A parameter of a query, without its name. */
-type QueryField = {
-  readonly kind: ParameterKind<unknown>;
-  readonly required?: true;
-  readonly example: unknown;
-  readonly description: string;
-};
-type QueryFields = Readonly<Record<string, QueryField>>;
-type ParsedValue<Field> = Field extends { readonly kind: ParameterKind<infer T> } ? T : never;
-type RequiredName<Fields, Name extends keyof Fields> = Fields[Name] extends { readonly required: true }
-  ? Name
-  : never;
-type QueryValues<Fields> = {
-  readonly [Name in keyof Fields as RequiredName<Fields, Name>]: ParsedValue<Fields[Name]>;
-} & {
-  readonly [Name in keyof Fields as Exclude<Name, RequiredName<Fields, Name>>]?: ParsedValue<Fields[Name]>;
-};
-
-/** The parameters of a query by name, and the types of their values by the kinds that parse them. */
-export function defineQuery<const Fields extends QueryFields>(fields: Fields) {
-  return {
-    parameters: Object.entries(fields).map(
-      ([name, { required = false, ...field }]) => ({ name, in: "query", required, ...field }) as Parameter,
-    ),
-    // The router has parsed each value by its kind, and has rejected a request without a required one.
-    typed: (values: Readonly<Record<string, unknown>>) => values as QueryValues<Fields>,
-  };
-}
-
-/** The same kind, with the value that a request without the parameter has. */
-export function withDefault<T>(kind: ParameterKind<T>, value: T & string): ParameterKind<T> {
-  return { ...kind, json: { ...kind.json, default: value } };
-}
-
 /** Parameters for a service of these chains. */
-export function createPortfolioParameters(served: readonly string[]): PortfolioParameters {
+export function createPortfolioParameters(served: readonly string[]): Query<PortfolioRequest> {
   const defaults = selectDefaultChains(served);
-  const { parameters, typed } = defineQuery({
-    address: addressField,
-    chains: {
-      kind: chainsKind(served, { default: defaults.join(",") }),
-      example: defaults.join(","),
-      description: `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
-    },
-    block: {
-      kind: blocksKind(served),
-      example: EXAMPLE_BLOCKS,
-      description:
-        "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
-    },
-    at: atField,
-    spam: {
-      kind: withDefault(enumParameter(["include", "exclude"]), "include"),
-      example: "exclude",
-      description:
-        "Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed.",
-    },
-    partial: partialField,
+  const parameters = [
+    addressQuery,
+    queryParameter(
+      "chains",
+      chainsKind(served, { default: defaults.join(",") }),
+      `Chains to include, separated by commas: ${served.join(", ")}. At most ${CHAINS_MAX}; duplicates are ignored, the order is preserved.`,
+      defaults.join(","),
+    ),
+    queryParameter(
+      "block",
+      blocksKind(served),
+      "The block of each chain, for a snapshot as of then: `chain:number`, separated by commas. Either every chain is named or none; without `chains`, those named here are read. The response then follows from the chains alone, and its timestamp is that of the newest block named.",
+      EXAMPLE_BLOCKS,
+    ),
+    atQuery,
+    queryParameter(
+      "spam",
+      withDefault(enumParameter(["include", "exclude"]), "include"),
+      "Whether to list tokens marked as spam. Totals exclude them either way; `summary.warnings` counts what is not listed.",
+      "exclude",
+    ),
+    partialQuery,
+  ] as const;
+  return defineQuery(parameters, ({ chains, block, spam = "include", ...wallet }) => {
+    const blocks = block && new Map(block);
+    const slugs = chains ?? (blocks ? [...blocks.keys()] : defaults);
+    if (blocks) requireSameChains(slugs, blocks, "block");
+    return { ...readWallet(wallet), slugs, spam, blocks };
   });
-  return {
-    parameters,
-    parse: (values) => {
-      const { chains, block, spam = "include", ...wallet } = typed(values);
-      const blocks = block && new Map(block);
-      const slugs = chains ?? (blocks ? [...blocks.keys()] : defaults);
-      if (blocks) requireSameChains(slugs, blocks, "block");
-      return { ...readWallet(wallet), slugs, spam, blocks };
-    },
-  };
 }
 
 /** All that determines the response, in one form for equal requests. */
@@ -127,18 +92,21 @@ export function canonicalQuery({
   };
 }
 
-const atField = {
-  kind: {
-    // Redirected before parameters are parsed.
-    json: timeJson,
-    toolJson: { type: "string", pattern: MOMENT_PATTERN },
-    parse: (text: string, name: string): never => {
-      throw new Fault("INPUT_INVALID", `${name} must be a time: ${describeTimes()}, not "${text}".`);
-    },
+/** Redirected before parameters are parsed. */
+const atKind: ParameterKind<never> = {
+  json: timeJson,
+  toolJson: { type: "string", pattern: MOMENT_PATTERN },
+  parse: (text, name) => {
+    throw new Fault("INPUT_INVALID", `${name} must be a time: ${describeTimes()}, not "${text}".`);
   },
-  example: "7d",
-  description: `A time in place of \`block\`: ${TIMES}. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid.`,
 };
+
+const atQuery = queryParameter(
+  "at",
+  atKind,
+  `A time in place of \`block\`: ${TIMES}. It is redirected (307) to the same request with the last final block of each chain at or before it, before anything is paid.`,
+  "7d",
+);
 
 /** Blocks of chains, or a time, which is redirected to them before parameters are parsed. */
 export function datedBlocksKind(served: readonly string[]): ParameterKind<readonly ChainBlock[]> {
@@ -154,12 +122,12 @@ export function datedBlocksKind(served: readonly string[]): ParameterKind<readon
   };
 }
 
-export const partialField = {
-  kind: withDefault(enumParameter(["reject", "allow"]), "reject"),
-  example: "allow",
-  description:
-    "What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.",
-};
+export const partialQuery = queryParameter(
+  "partial",
+  withDefault(enumParameter(["reject", "allow"]), "reject"),
+  "What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial.",
+  "allow",
+);
 
 /** As it was spelled. Names are redirected to their addresses before parameters are parsed. */
 const addressKind: ParameterKind<Hex> = {
@@ -180,13 +148,12 @@ const addressKind: ParameterKind<Hex> = {
   },
 };
 
-export const addressField = {
-  kind: addressKind,
-  required: true,
-  example: EXAMPLE_WALLET,
-  description:
-    "The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid.",
-} as const;
+export const addressQuery = requiredParameter(
+  "address",
+  addressKind,
+  "The EVM wallet, in upper or lower case; or a name in ENS or Basenames, which is redirected (307) to the same request by address before anything is paid.",
+  EXAMPLE_WALLET,
+);
 
 const ADDRESS = /^0x[a-fA-F0-9]{40}$/;
 

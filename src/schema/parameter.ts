@@ -3,7 +3,6 @@ import { parseUint, UINT256_MAX } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import { type Hex, parseAddress, parseHash } from "../lib/hex.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import type { SqlValue } from "./sql.ts";
 
 export type ParameterKind<T> = {
   readonly json: JsonSchema;
@@ -14,13 +13,9 @@ export type ParameterKind<T> = {
 };
 
 /** Parsed parameters by name. */
-export type ParameterValues = Readonly<Record<string, SqlValue | undefined>>;
+export type ParameterValues<T = unknown> = Readonly<Record<string, T | undefined>>;
 
-export type Parameter<
-  T extends SqlValue = SqlValue,
-  Name extends string = string,
-  Required extends boolean = boolean,
-> = {
+export type Parameter<T = unknown, Name extends string = string, Required extends boolean = boolean> = {
   readonly name: Name;
   /** A header is only described here: the endpoint that needs it parses it itself. */
   readonly in: "path" | "query" | "header";
@@ -36,9 +31,9 @@ type ParameterOf<Parameters extends readonly Parameter[], Required> = Extract<
   { readonly required: Required }
 >;
 
-/** The values of parameters by their names, with the types that their kinds parse; of others anything. */
+/** The values of parameters by their names, with the types that their kinds parse; also of names known at run time only. */
 export type ValuesOf<Parameters extends readonly Parameter[]> = (string extends Parameters[number]["name"]
-  ? ParameterValues
+  ? ParameterValues<ReturnType<Parameters[number]["kind"]["parse"]>>
   : unknown) & {
   readonly [One in ParameterOf<Parameters, true> as One["name"]]: ReturnType<One["kind"]["parse"]>;
 } & {
@@ -54,14 +49,17 @@ export type OperationTexts = {
   readonly tag: string;
 };
 
-export type Operation = OperationTexts & { readonly path: string; readonly parameters: readonly Parameter[] };
+export type Operation<T = unknown> = OperationTexts & {
+  readonly path: string;
+  readonly parameters: readonly Parameter<T>[];
+};
 
 export function textsOf({ operationId, summary, description, tag }: OperationTexts): OperationTexts {
   return { operationId, summary, description, tag };
 }
 
 /** A parameter of the query, which a request may leave out. */
-export function queryParameter<T extends SqlValue, const Name extends string>(
+export function queryParameter<T, const Name extends string>(
   name: Name,
   kind: ParameterKind<T>,
   description: string,
@@ -70,7 +68,17 @@ export function queryParameter<T extends SqlValue, const Name extends string>(
   return { name, in: "query", required: false, kind, description, example };
 }
 
-export function pathParameter<T extends SqlValue, const Name extends string>(
+/** A parameter of the query, without which a request is rejected. */
+export function requiredParameter<T, const Name extends string>(
+  name: Name,
+  kind: ParameterKind<T>,
+  description: string,
+  example?: unknown,
+): Parameter<T, Name, true> {
+  return { name, in: "query", required: true, kind, description, example };
+}
+
+export function pathParameter<T, const Name extends string>(
   name: Name,
   kind: ParameterKind<T>,
   description: string,
@@ -83,6 +91,27 @@ export const addressParameter: ParameterKind<Hex> = {
   json: { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" },
   parse: parseAddress,
 };
+
+/** Parameters, and what their values mean together. */
+export type Query<Meaning> = {
+  readonly parameters: readonly Parameter[];
+  /** Takes values that the router has parsed with `parameters`; throws INPUT_INVALID. */
+  parse(values: ParameterValues): Meaning;
+};
+
+/** A query whose `parse` gets values with the types of its parameters. */
+export function defineQuery<const Parameters extends readonly Parameter[], Meaning>(
+  parameters: Parameters,
+  parse: (values: ValuesOf<Parameters>) => Meaning,
+): Query<Meaning> {
+  // The router has parsed each value by its kind, and has rejected a request without a required one.
+  return { parameters, parse: parse as Query<Meaning>["parse"] };
+}
+
+/** The same kind, with the value that a request without the parameter has. */
+export function withDefault<T>(kind: ParameterKind<T>, value: T & string): ParameterKind<T> {
+  return { ...kind, json: { ...kind.json, default: value } };
+}
 
 /** Two addresses with a dash between them, such as the tokens of a swap. */
 export const addressPairParameter: ParameterKind<string> = {

@@ -5,7 +5,6 @@ import { writeReads } from "../../src/api/write-service.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { EventLinks, selectLinks } from "../../src/protocol/event-links.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
-import type { Parameter } from "../../src/schema/parameter.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import type { SqlText } from "../../src/schema/sql.ts";
 import { createRowsBeforeQuery } from "../../src/store/index/block-rows.ts";
@@ -23,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => index.drop());
 
 /** A value that the parameter accepts. */
-function sampleValue({ name, kind }: Parameter): ReadInput["values"][string] {
+function sampleValue({ name, kind }: Read["parameters"][number]): ReadInput["values"][string] {
   if (name === "cursor") return undefined;
   const [word] = (kind.json.enum ?? []) as readonly string[];
   for (const text of word === undefined ? TEXTS : [String(word)]) {

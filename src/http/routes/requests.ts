@@ -3,7 +3,6 @@
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import type { Parameter, ParameterValues } from "../../schema/parameter.ts";
-import type { SqlValue } from "../../schema/sql.ts";
 import type { RouteRequest } from "../internal-requests.ts";
 
 // More than any route has.
@@ -40,13 +39,13 @@ function decode(text: string): string {
 }
 
 /** Parsed values by name; absent parameters have no key. */
-export function readParameters(
-  parameters: readonly Parameter[],
+export function readParameters<T>(
+  parameters: readonly Parameter<T>[],
   request: Pick<RouteRequest, "params">,
   query: ReadonlyMap<string, string>,
-): ParameterValues {
+): ParameterValues<T> {
   const path = request.params as Readonly<Record<string, string>>;
-  const values: Record<string, SqlValue> = {};
+  const values: Record<string, T> = {};
   for (const { name, in: location, required, kind } of parameters) {
     if (location === "header") continue;
     const text = location === "path" ? path[name] : query.get(name);

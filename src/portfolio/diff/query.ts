@@ -1,18 +1,23 @@
 // The query of a difference: a wallet, its chains, and the blocks from which and to which it is taken.
 import { Fault } from "../../lib/fault.ts";
-import type { ParameterKind } from "../../schema/parameter.ts";
+import {
+  defineQuery,
+  type ParameterKind,
+  type Query,
+  queryParameter,
+  requiredParameter,
+} from "../../schema/parameter.ts";
 import { TIMES, timeJson } from "../../schema/time-parameter.ts";
 import {
-  addressField,
+  addressQuery,
   type ChainBlock,
   chainsKind,
   datedBlocksKind,
-  defineQuery,
   EXAMPLE_BLOCKS,
   EXAMPLE_WALLET,
   formatBlocks,
   type PortfolioRequest,
-  partialField,
+  partialQuery,
   readWallet,
   requireSameChains,
 } from "../query.ts";
@@ -32,38 +37,44 @@ export const EXAMPLE_DIFF_QUERY = {
   to: "base:38040000,ethereum:23707000",
 };
 
-function defineDiffQuery(served: readonly string[]) {
-  return defineQuery({
-    address: addressField,
-    chains: {
-      kind: chainsKind(served),
-      example: "base,ethereum",
-      description:
-        "Chains to include, separated by commas; without it, those that `from` names, or the default ones if it is a time.",
-    },
-    from: {
-      kind: fromKind(served),
-      required: true,
-      example: EXAMPLE_DIFF_QUERY.from,
-      description: `The block of each chain at which the difference starts: \`chain:number\`, separated by commas. Or a time, which is redirected (307) to the last final blocks at or before it: ${TIMES}. Or the \`snapshotId\` of a snapshot of this wallet, whose chains it then has.`,
-    },
-    to: {
-      kind: datedBlocksKind(served),
-      example: EXAMPLE_DIFF_QUERY.to,
-      description:
-        "The blocks or the time at which it ends, in the same form; without it, the newest blocks.",
-    },
-    partial: partialField,
-  });
-}
-
 /** Parameters for a service of these chains. */
-export function createDiffParameters(served: readonly string[]) {
-  const { parameters, typed } = defineDiffQuery(served);
-  return {
-    parameters,
-    parse: (values: Readonly<Record<string, unknown>>) => parseDiffRequest(typed(values)),
-  };
+export function createDiffParameters(served: readonly string[]): Query<DiffRequest> {
+  const parameters = [
+    addressQuery,
+    queryParameter(
+      "chains",
+      chainsKind(served),
+      "Chains to include, separated by commas; without it, those that `from` names, or the default ones if it is a time.",
+      "base,ethereum",
+    ),
+    requiredParameter(
+      "from",
+      fromKind(served),
+      `The block of each chain at which the difference starts: \`chain:number\`, separated by commas. Or a time, which is redirected (307) to the last final blocks at or before it: ${TIMES}. Or the \`snapshotId\` of a snapshot of this wallet, whose chains it then has.`,
+      EXAMPLE_DIFF_QUERY.from,
+    ),
+    queryParameter(
+      "to",
+      datedBlocksKind(served),
+      "The blocks or the time at which it ends, in the same form; without it, the newest blocks.",
+      EXAMPLE_DIFF_QUERY.to,
+    ),
+    partialQuery,
+  ] as const;
+  return defineQuery(parameters, ({ chains = null, from, to, ...given }) => {
+    const wallet = readWallet(given);
+    const end = to === undefined ? null : new Map(to);
+    if (typeof from === "string") {
+      if (end !== null) requireSameChains(chains ?? [...end.keys()], end, "to");
+      return { ...wallet, slugs: chains ?? (end && [...end.keys()]), from, to: end };
+    }
+    const start = new Map(from);
+    const slugs = chains ?? [...start.keys()];
+    requireSameChains(slugs, start, "from");
+    if (end !== null) requireSameChains(slugs, end, "to");
+    if (end !== null) requireForward(start, end);
+    return { ...wallet, slugs, from: start, to: end };
+  });
 }
 
 const SNAPSHOT_ID = /^[0-9a-f]{64}$/;
@@ -75,22 +86,6 @@ function fromKind(served: readonly string[]): ParameterKind<readonly ChainBlock[
     toolJson: { type: "string", pattern: `${blocks.toolJson?.pattern}|${SNAPSHOT_ID.source}` },
     parse: (text, name) => (SNAPSHOT_ID.test(text) ? text : blocks.parse(text, name)),
   };
-}
-
-function parseDiffRequest(given: ReturnType<ReturnType<typeof defineDiffQuery>["typed"]>): DiffRequest {
-  const { chains = null } = given;
-  const wallet = readWallet(given);
-  const to = given.to === undefined ? null : new Map(given.to);
-  const from = typeof given.from === "string" ? given.from : new Map(given.from);
-  if (typeof from === "string") {
-    if (to !== null) requireSameChains(chains ?? [...to.keys()], to, "to");
-    return { ...wallet, slugs: chains ?? (to && [...to.keys()]), from, to };
-  }
-  const slugs = chains ?? [...from.keys()];
-  requireSameChains(slugs, from, "from");
-  if (to !== null) requireSameChains(slugs, to, "to");
-  if (to !== null) requireForward(from, to);
-  return { ...wallet, slugs, from, to };
 }
 
 /** A difference leads from earlier blocks to later ones, or to the same. */

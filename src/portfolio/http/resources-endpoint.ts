@@ -2,11 +2,10 @@
 import { createHash } from "node:crypto";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Endpoint } from "../../schema/endpoint.ts";
-import type { ParameterKind } from "../../schema/parameter.ts";
+import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
+import { type ParameterKind, queryParameter } from "../../schema/parameter.ts";
 import { buildDiscoveryResources, discoveryResourcesSchema } from "../../web/discovery.ts";
 import type { Offering } from "../../web/offering.ts";
-import { defineQuery } from "../query.ts";
 
 export const RESOURCES_PATH = "/discovery/resources";
 
@@ -16,7 +15,7 @@ const LIMIT_MAX = 100;
 const OFFSET_MAX = 1_000_000;
 
 export function createResourcesEndpoint(offering: Offering): Endpoint {
-  return {
+  return defineEndpoint({
     method: "GET",
     path: RESOURCES_PATH,
     operationId: "getDiscoveryResources",
@@ -28,8 +27,7 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
     body: null,
     responses: { 200: discoveryResourcesSchema },
     hasEtag: true,
-    async handle({ values }) {
-      const { type = "", limit = LIMIT_MAX, offset = 0 } = typed(values);
+    async handle({ values: { type = "", limit = LIMIT_MAX, offset = 0 } }) {
       // Clients that always send every filter leave those empty that they do not use.
       const page = { type: type === "" ? undefined : type, limit, offset };
       const body = Buffer.from(JSON.stringify(buildDiscoveryResources(offering, page)));
@@ -41,7 +39,7 @@ export function createResourcesEndpoint(offering: Offering): Endpoint {
       };
       return { status: 200, headers, body };
     },
-  };
+  });
 }
 
 const textKind: ParameterKind<string> = { json: { type: "string" }, parse: (text) => text };
@@ -61,16 +59,13 @@ const offsetKind: ParameterKind<number> = {
   parse: (text, name) => Number(parseUint(text, name, BigInt(OFFSET_MAX))),
 };
 
-const { parameters, typed } = defineQuery({
-  type: {
-    kind: textKind,
-    example: "http",
-    description: "Only resources of this type; all of ours are `http`.",
-  },
-  limit: {
-    kind: limitKind,
-    example: 10,
-    description: `How many resources to list; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
-  },
-  offset: { kind: offsetKind, example: 0, description: "How many resources to skip." },
-});
+const parameters = [
+  queryParameter("type", textKind, "Only resources of this type; all of ours are `http`.", "http"),
+  queryParameter(
+    "limit",
+    limitKind,
+    `How many resources to list; more than ${LIMIT_MAX} counts as ${LIMIT_MAX}.`,
+    10,
+  ),
+  queryParameter("offset", offsetKind, "How many resources to skip.", 0),
+] as const;

@@ -155,7 +155,7 @@ function orderByKey({ key }: RecordShape, direction: SortOrder["direction"]): So
   return { direction, keys: [{ sql: `t.${key.join()}`, cast: "numeric" }] };
 }
 
-function describeFilters(location: Parameter["in"], filters: Filters): Parameter[] {
+function describeFilters(location: Parameter["in"], filters: Filters): Parameter<SqlValue>[] {
   return Object.entries(filters).map(([name, { kind, description, required }]) => ({
     name,
     in: location,
@@ -166,7 +166,7 @@ function describeFilters(location: Parameter["in"], filters: Filters): Parameter
 }
 
 function planList(
-  input: ReadInput<ParameterValues & ValuesOf<typeof pageParameters>>,
+  input: ReadInput<ParameterValues<SqlValue> & ValuesOf<typeof pageParameters>>,
   shape: RecordShape,
   options: ListOptions & { readonly order: SortOrder },
   selectPage: SelectPage,

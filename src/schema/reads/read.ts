@@ -4,7 +4,7 @@ import { formatMoment } from "../../lib/moment.ts";
 import type { JsonSchema, Schema } from "../json-schema.ts";
 import type { Operation, Parameter, ParameterValues, ValuesOf } from "../parameter.ts";
 import type { WritableTable } from "../record-store.ts";
-import type { SqlText } from "../sql.ts";
+import type { SqlText, SqlValue } from "../sql.ts";
 
 /** The latest indexed block. */
 export type IndexHead = {
@@ -110,7 +110,7 @@ export type AtBlock = {
 /** The block to read at; null is the latest indexed one. */
 export type AsOf = AtBlock | null;
 
-export type ReadInput<Values = ParameterValues> = {
+export type ReadInput<Values = ParameterValues<SqlValue>> = {
   /** Parsed parameters by name; absent parameters have no key. */
   readonly values: Values;
   readonly asOf: AsOf;
@@ -137,7 +137,7 @@ export type ReadPlan<Body = unknown> = {
   readonly assembleWithin?: (rows: ResultRows, bytesMax: number) => unknown;
 };
 
-export type Read = Operation & {
+export type Read = Operation<SqlValue> & {
   /** Whether every record comes from a log of the chain, so that `include` applies. */
   readonly provenance: boolean;
   /** Whether `include=requirements` applies too. */
@@ -157,7 +157,7 @@ export type Read = Operation & {
 };
 
 /** A read whose plan gets values with the types of its parameters, and makes the body that its schema describes. */
-export function defineIndexRead<const Parameters extends readonly Parameter[], Body>(
+export function defineIndexRead<const Parameters extends readonly Parameter<SqlValue>[], Body>(
   declared: Omit<Read, "parameters" | "responseSchema" | "plan"> & {
     readonly parameters: Parameters;
     readonly responseSchema: Schema<Body>;

@@ -2,8 +2,13 @@
 import { type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
-import { enumParameter, type ParameterKind } from "../../../schema/parameter.ts";
-import { defineQuery, withDefault } from "../../query.ts";
+import {
+  defineQuery,
+  enumParameter,
+  type ParameterKind,
+  queryParameter,
+  withDefault,
+} from "../../../schema/parameter.ts";
 import type { PaidQuery } from "../routes/paid-route.ts";
 import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fields.ts";
 
@@ -27,19 +32,18 @@ const FIELDS = /^[A-Za-z0-9]+(\.[A-Za-z0-9]+)*(,[A-Za-z0-9]+(\.[A-Za-z0-9]+)*)*$
 
 /** The same query with the parameters of a budget; a payment is bound to them as to every other parameter. */
 export function addBudget<Body>(query: PaidQuery<Body>, options: BudgetOptions<Body>): PaidQuery {
-  const { shapes, minUsd: limit } = options;
-  const { parameters, typed } = defineBudget(options);
+  const { minUsd: limit } = options;
+  const { parameters, parse } = defineBudget(options);
   const offered = parameters.filter(({ name }) => limit !== undefined || name !== "min_usd");
   return {
     parameters: [...query.parameters, ...offered],
     parse: (values) => {
       const request = query.parse(values);
-      const { detail = "full", min_usd: minUsd = null, fields: names = null } = typed(values);
-      const shape = shapes[detail] ?? shapes.full;
-      const fields = names === null ? null : parseFields(names, shape.schema);
+      const { shape, ...budget } = parse(values);
+      const { minUsd, fields } = budget;
       return {
         ...request,
-        query: { ...request.query, ...formatBudget({ detail, minUsd, fields }) },
+        query: { ...request.query, ...formatBudget(budget) },
         read: async (services, signal) => {
           const body = await request.read(services, signal);
           const kept = limit === undefined || minUsd === null ? body : limit.leaveOut(body, minUsd);
@@ -78,18 +82,20 @@ function formatBudget({ detail, minUsd, fields }: Budget): Readonly<Record<strin
 
 function defineBudget<Body>({ shapes, detail, minUsd }: BudgetOptions<Body>) {
   const names = Object.keys(shapes.full.schema.properties ?? {});
-  return defineQuery({
-    detail: {
-      kind: withDefault(enumParameter(Object.keys(shapes)), "full"),
-      example: "full",
-      description: detail,
-    },
-    min_usd: { kind: minUsdKind, example: "1", description: minUsd?.description ?? "" },
-    fields: {
-      kind: fieldsKind,
-      example: names.slice(0, 3).join(","),
-      description: `Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as \`${findListField(shapes.full.schema)}\`.`,
-    },
+  const parameters = [
+    queryParameter("detail", withDefault(enumParameter(Object.keys(shapes)), "full"), detail, "full"),
+    queryParameter("min_usd", minUsdKind, minUsd?.description ?? "", "1"),
+    queryParameter(
+      "fields",
+      fieldsKind,
+      `Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as \`${findListField(shapes.full.schema)}\`.`,
+      names.slice(0, 3).join(","),
+    ),
+  ] as const;
+  return defineQuery(parameters, ({ detail: form = "full", min_usd: least = null, fields = null }) => {
+    const shape = shapes[form] ?? shapes.full;
+    const tree = fields === null ? null : parseFields(fields, shape.schema);
+    return { shape, detail: form, minUsd: least, fields: tree };
   });
 }
 

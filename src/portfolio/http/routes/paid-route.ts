@@ -3,7 +3,7 @@ import type { Config } from "../../../config/read-config.ts";
 import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
-import type { Parameter } from "../../../schema/parameter.ts";
+import type { Query } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
 import { checkBlocks, type FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
@@ -41,11 +41,7 @@ type PaidRead<Body = unknown> = {
   read(services: RouteServices, signal: AbortSignal): Promise<Body>;
 };
 
-export type PaidQuery<Body = unknown> = {
-  readonly parameters: readonly Parameter[];
-  /** Applies defaults to values that the router has parsed with `parameters`; throws INPUT_INVALID. */
-  parse(values: Readonly<Record<string, unknown>>): PaidRead<Body>;
-};
+export type PaidQuery<Body = unknown> = Query<PaidRead<Body>>;
 
 /** A response that was paid for, or that is free for development; bytes if it comes from the ledger. */
 export type DeliveredResponse = {
