@@ -8,6 +8,7 @@ import { createSextant } from "../../packages/client/create-sextant.ts";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
 import { createMemoryJournal, type Journal } from "../../packages/client/journal/journal.ts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
+import { transferTypedData } from "../../packages/client/payments/token-typed-data.ts";
 import { quantilesOf } from "../harness/measurement.ts";
 import { sendToParent } from "../harness/progress.ts";
 
@@ -45,32 +46,20 @@ async function payByHand(): Promise<unknown> {
   const required = JSON.parse(atob(unpaid.headers.get("payment-required") ?? "")) as { accepts: [Terms] };
   const [accepted] = required.accepts;
   const authorization = {
-    ...{ from: account.address, to: accepted.payTo, value: BigInt(accepted.amount), validAfter: 0n },
+    from: account.address,
+    to: accepted.payTo,
+    value: BigInt(accepted.amount),
+    validAfter: 0n,
     validBefore: BigInt(Math.floor(Date.now() / 1_000) + 60),
     nonce: toHex(crypto.getRandomValues(new Uint8Array(32))),
   };
-  const signature = await account.signTypedData({
-    domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: accepted.asset },
-    types: TRANSFER,
-    primaryType: "TransferWithAuthorization",
-    message: authorization,
-  });
+  const token = { name: "USD Coin", version: "2", chainId: 31_337, address: accepted.asset };
+  const signature = await account.signTypedData(transferTypedData(token, authorization));
   const sent = Object.fromEntries(Object.entries(authorization).map(([key, value]) => [key, String(value)]));
   const payment = { x402Version: 2, accepted, payload: { authorization: sent, signature } };
   const paid = await fetch(request, { headers: { "payment-signature": btoa(JSON.stringify(payment)) } });
   return paid.json();
 }
-
-const TRANSFER = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
 
 const ways = {
   free: async () => (await fetch(`${url}/agents/1`)).json(),

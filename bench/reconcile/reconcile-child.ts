@@ -57,7 +57,9 @@ const payments = await rpc.request(
   ),
 );
 const gate = await openBenchGate(chain, {
-  ...{ rpc, database, amount: BigInt(chain.price) },
+  rpc,
+  database,
+  amount: BigInt(chain.price),
   finality: { finalityDepth: FINALITY_DEPTH, finalityDepthMin: 0 },
 });
 

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
 import { deploy, LOCAL_GENESIS_CODE, MULTICALL3_ADDRESS } from "@sextant/contracts/deploy/deploy";
 import { awaitReceipt } from "@sextant/contracts/deploy/transaction";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
@@ -53,16 +54,6 @@ const mint = { abi: usdCoinAbi, functionName: "mint", args: [payer.address, tota
 await send(accounts.owner.address, asset, encodeFunctionData(mint));
 
 const validBefore = Math.floor(Date.now() / 1_000) + VALID_SECONDS;
-const TYPES = {
-  TransferWithAuthorization: [
-    { type: "address", name: "from" },
-    { type: "address", name: "to" },
-    { type: "uint256", name: "value" },
-    { type: "uint256", name: "validAfter" },
-    { type: "uint256", name: "validBefore" },
-    { type: "bytes32", name: "nonce" },
-  ],
-} as const;
 
 async function signedTransfer(nonce: Hex) {
   const message = {
@@ -73,9 +64,8 @@ async function signedTransfer(nonce: Hex) {
     validBefore: BigInt(validBefore),
     nonce,
   };
-  const domain = { name: "USD Coin", version: "2", chainId: CHAIN_ID, verifyingContract: asset };
-  const primaryType = "TransferWithAuthorization";
-  const signature = await payer.signTypedData({ domain, types: TYPES, primaryType, message });
+  const token = { name: "USD Coin", version: "2", chainId: CHAIN_ID, address: asset };
+  const signature = await payer.signTypedData(transferTypedData(token, message));
   const args = [message.from, message.to, PRICE, 0n, BigInt(validBefore), nonce, signature] as const;
   return {
     target: asset,

@@ -77,11 +77,15 @@ export const PAY_PAGES: readonly PayPage[] = [
     ],
     fields: [
       {
-        ...{ name: "from", label: "From when", required: true },
+        name: "from",
+        label: "From when",
+        required: true,
         hint: `${WHEN_HINT} Or the snapshotId of an earlier purchase.`,
       },
       {
-        ...{ name: "to", label: "To when; now if empty", required: false },
+        name: "to",
+        label: "To when; now if empty",
+        required: false,
         hint: "In the same form. Blocks written as chain:number name the chains to read.",
       },
     ],

@@ -1,40 +1,11 @@
 // Renders the payment guide: how to pay, step by step and to the byte; and Markdown parts that other documents share.
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
 import { chainIdOfNetwork } from "../lib/caip2.ts";
 import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
 
-type TransferAuthorization = {
-  readonly from: string;
-  readonly to: string;
-  readonly value: string;
-  readonly validAfter: string;
-  readonly validBefore: string;
-  readonly nonce: string;
-};
-
-const TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-};
-
 /** The typed data that a payer signs: EIP-3009 TransferWithAuthorization as EIP-712 typed data. */
-export function buildTransferTypedData(terms: PaymentTerms, message: TransferAuthorization) {
-  return {
-    domain: {
-      name: terms.extra.name,
-      version: terms.extra.version,
-      chainId: chainIdOfNetwork(terms.network),
-      verifyingContract: terms.asset,
-    },
-    primaryType: "TransferWithAuthorization" as const,
-    types: TYPES,
-    message,
-  };
+function buildTransferTypedData({ extra, network, asset }: PaymentTerms, message: object) {
+  return transferTypedData({ ...extra, chainId: chainIdOfNetwork(network), address: asset }, message);
 }
 
 const PAYER = "0x1111111111111111111111111111111111111111";

@@ -2,20 +2,10 @@
 import type { Hex } from "viem";
 import { SextantError } from "../errors.ts";
 import { type Fields, fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "./terms.ts";
+import { type SignedToken, transferTypedData } from "./token-typed-data.ts";
 import { encodeHeader } from "./x402-header.ts";
 
-const TRANSFER_TYPES = {
-  TransferWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
-
-type TransferTypedData = ReturnType<typeof transferTypedData>;
+type TransferTypedData = ReturnType<typeof transferTypedData<Hex, Authorization>>;
 
 /** Any account of viem: of a key, of a wallet, or a smart account. */
 export interface Payer {
@@ -47,9 +37,11 @@ export async function signTransfer(
     validBefore: BigInt(validBefore),
     nonce: randomHex(32),
   };
-  const signature = await payer.signTypedData(transferTypedData(terms, authorization)).catch((cause) => {
-    throw new SextantError("SIGNING_FAILED", "The account did not sign the payment.", { cause });
-  });
+  const signature = await payer
+    .signTypedData(transferTypedData(tokenOf(terms), authorization))
+    .catch((cause) => {
+      throw new SextantError("SIGNING_FAILED", "The account did not sign the payment.", { cause });
+    });
   const header = encodeHeader({
     x402Version: 2,
     accepted: terms.accepted,
@@ -76,19 +68,9 @@ type Authorization = {
   readonly nonce: Hex;
 };
 
-function transferTypedData(terms: PaymentTerms, message: Authorization) {
-  const { tokenName, tokenVersion, network, asset } = terms;
-  return {
-    domain: {
-      name: tokenName,
-      version: tokenVersion,
-      chainId: Number(network.slice("eip155:".length)),
-      verifyingContract: asset,
-    },
-    types: TRANSFER_TYPES,
-    primaryType: "TransferWithAuthorization",
-    message,
-  } as const;
+function tokenOf({ tokenName, tokenVersion, network, asset }: PaymentTerms): SignedToken<Hex> {
+  const chainId = Number(network.slice("eip155:".length));
+  return { name: tokenName, version: tokenVersion, chainId, address: asset };
 }
 
 /**

@@ -1,5 +1,6 @@
 // Transactions of payment channels by the facilitator's key: deposits once each, recorded like transfers, and claims.
 import { createHash } from "node:crypto";
+import { receiveTypedData } from "@sextant/client/payments/token-typed-data";
 import {
   hashTypedData,
   type PublicClient,
@@ -54,17 +55,6 @@ const DEPOSIT_GAS_MAX = 350_000n;
 const CALL_GAS_MAX = 4_000_000n;
 // State may change between estimate and mining; unused gas costs nothing.
 const GAS_MARGIN = 50_000n;
-
-const RECEIVE_TYPES = {
-  ReceiveWithAuthorization: [
-    { name: "from", type: "address" },
-    { name: "to", type: "address" },
-    { name: "value", type: "uint256" },
-    { name: "validAfter", type: "uint256" },
-    { name: "validBefore", type: "uint256" },
-    { name: "nonce", type: "bytes32" },
-  ],
-} as const;
 
 export function createChannelTransactions(options: ChannelTransactionsOptions): ChannelSender {
   const { client, turns, idempotent, guard } = options;
@@ -138,17 +128,10 @@ async function isSignedByPayer(
   nonce: Hex,
 ): Promise<boolean> {
   const { amount: value, validAfter, validBefore, signature } = deposit;
-  const hash = hashTypedData({
-    domain: {
-      name: tokenName,
-      version: tokenVersion,
-      chainId: chainIdOfNetwork(network),
-      verifyingContract: config.token,
-    },
-    types: RECEIVE_TYPES,
-    primaryType: "ReceiveWithAuthorization",
-    message: { from: config.payer, to: ERC3009_COLLECTOR, value, validAfter, validBefore, nonce },
-  });
+  const chainId = chainIdOfNetwork(network);
+  const token = { name: tokenName, version: tokenVersion, chainId, address: config.token };
+  const message = { from: config.payer, to: ERC3009_COLLECTOR, value, validAfter, validBefore, nonce };
+  const hash = hashTypedData(receiveTypedData(token, message));
   return (await recoverKeyAddress(hash, signature)) === config.payer;
 }
 
@@ -174,7 +157,9 @@ async function sendCall(
   const transaction = await queue.send({ to: CHANNEL_CONTRACT, data, gas, limits, ...hooks });
   try {
     const receipt = await client.waitForTransactionReceipt({
-      ...{ hash: transaction, timeout: confirmationMs, checkReplacement: false },
+      hash: transaction,
+      timeout: confirmationMs,
+      checkReplacement: false,
     });
     return { kind: receipt.status === "success" ? "mined" : "reverted", transaction };
   } catch (error) {

@@ -1,11 +1,7 @@
 // Checks of a payment before it is simulated: its signature, and one read of what the chain knows of its payer.
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import {
-  authorizationTypes,
-  classifyErc6492Payer,
-  type FacilitatorEvmSigner,
-  verifyTypedDataSignature,
-} from "@x402/evm";
+import { classifyErc6492Payer, type FacilitatorEvmSigner, verifyTypedDataSignature } from "@x402/evm";
 import type { PublicClient } from "viem";
 import { hashTypedData, isErc6492Signature, parseErc6492Signature } from "viem";
 import { createParametersCodec, createSignatureCodec } from "../../lib/abi/codec.ts";
@@ -100,19 +96,15 @@ function findTransferHash(signed: SignedTransfer, terms: PaymentRequirements): H
 function typedDataOf({ authorization }: SignedTransfer, { network, asset, extra }: PaymentRequirements) {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const { name, version } = extra as { name: string; version: string };
-  return {
-    domain: { name, version, chainId: chainIdOfNetwork(network), verifyingContract: asset as Hex },
-    types: authorizationTypes,
-    primaryType: "TransferWithAuthorization" as const,
-    message: {
-      from,
-      to,
-      nonce,
-      value: BigInt(value),
-      validAfter: BigInt(validAfter),
-      validBefore: BigInt(validBefore),
-    },
-  };
+  const token = { name, version, chainId: chainIdOfNetwork(network), address: asset as Hex };
+  return transferTypedData(token, {
+    from,
+    to,
+    nonce,
+    value: BigInt(value),
+    validAfter: BigInt(validAfter),
+    validBefore: BigInt(validBefore),
+  });
 }
 
 type PayerState = {

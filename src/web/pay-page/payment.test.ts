@@ -1,7 +1,7 @@
-// The page builds the same typed data as the payment guide; a browser cannot import the TypeScript of the latter.
+// The pay page asks wallets for the signature that x402 verifies.
+import { authorizationTypes } from "@x402/evm";
 import { expect, it } from "vitest";
 import type { PaymentTerms } from "../offering.ts";
-import { buildTransferTypedData } from "../payment-guide.ts";
 import { buildTypedData, createAuthorization } from "./payment.ts";
 
 const terms: PaymentTerms = {
@@ -14,16 +14,17 @@ const terms: PaymentTerms = {
   extra: { name: "USD Coin", version: "2" },
 };
 
-it("builds the typed data of the payment guide, with the type of the domain listed too", () => {
+it("builds the typed data that the library of x402 verifies, with the type of the domain too", () => {
   const authorization = createAuthorization(terms, `0x${"cc".repeat(20)}`, 1_767_225_600_000);
-  const { EIP712Domain: domainType, ...types } = buildTypedData(terms, authorization).types as Record<
-    string,
-    readonly { readonly name: string; readonly type: string }[]
-  >;
-  expect({ ...buildTypedData(terms, authorization), types }).toEqual(
-    buildTransferTypedData(terms, authorization),
-  );
-  expect(domainType?.map(({ name, type }) => `${name} ${type}`).join(", ")).toBe(
-    "name string, version string, chainId uint256, verifyingContract address",
-  );
+  const domainType = "name string, version string, chainId uint256, verifyingContract address";
+  const EIP712Domain = domainType.split(", ").map((field) => {
+    const [name, type] = field.split(" ");
+    return { name, type };
+  });
+  expect(buildTypedData(terms, authorization)).toEqual({
+    domain: { name: "USD Coin", version: "2", chainId: 8_453, verifyingContract: terms.asset },
+    primaryType: "TransferWithAuthorization",
+    types: { EIP712Domain, ...authorizationTypes },
+    message: authorization,
+  });
 });

@@ -1,4 +1,6 @@
 // Payments of x402 version 2: decodes the terms, builds the typed data to sign, and encodes the payment header.
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
+import { chainIdOfNetwork } from "../../lib/caip2.ts";
 
 export type Terms = {
   scheme: string;
@@ -40,11 +42,6 @@ function encodeHeader(value: unknown): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** The chain id in a CAIP-2 name. */
-export function parseChainId(network: string): number {
-  return Number(network.slice(network.indexOf(":") + 1));
-}
-
 function randomHex(bytes: number): string {
   const random = crypto.getRandomValues(new Uint8Array(bytes));
   return Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -62,29 +59,18 @@ export function createAuthorization(terms: Terms, from: string, nowMs: number): 
   };
 }
 
-/** EIP-3009 as EIP-712 typed data. */
-export function buildTypedData(terms: Terms, message: Authorization) {
-  const fields = (text: string) =>
-    text.split(", ").map((field) => {
-      const [type, name] = field.split(" ");
-      return { name, type };
-    });
-  return {
-    types: {
-      EIP712Domain: fields("string name, string version, uint256 chainId, address verifyingContract"),
-      TransferWithAuthorization: fields(
-        "address from, address to, uint256 value, uint256 validAfter, uint256 validBefore, bytes32 nonce",
-      ),
-    },
-    domain: {
-      name: terms.extra.name,
-      version: terms.extra.version,
-      chainId: parseChainId(terms.network),
-      verifyingContract: terms.asset,
-    },
-    primaryType: "TransferWithAuthorization",
-    message,
-  };
+const DOMAIN_FIELDS = [
+  { name: "name", type: "string" },
+  { name: "version", type: "string" },
+  { name: "chainId", type: "uint256" },
+  { name: "verifyingContract", type: "address" },
+] as const;
+
+/** As wallets take it: with the type of the domain. */
+export function buildTypedData({ extra, network, asset }: Terms, message: Authorization) {
+  const token = { ...extra, chainId: chainIdOfNetwork(network), address: asset };
+  const { types, ...data } = transferTypedData(token, message);
+  return { ...data, types: { EIP712Domain: DOMAIN_FIELDS, ...types } };
 }
 
 export function buildPaymentHeader(

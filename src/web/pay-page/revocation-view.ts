@@ -1,7 +1,7 @@
 // Renders the call that ends a permission, to read, to copy and to send from the visitor's wallet.
+import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import type { ExposurePermission, Revocation } from "../../schema/portfolio/exposure.ts";
 import { createElement, renderFacts, type ViewElement } from "./elements.ts";
-import { parseChainId } from "./payment.ts";
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const CALLDATA = /^0x(?:[0-9a-f]{2})*$/;
@@ -58,7 +58,7 @@ function renderButton(label: string, look: string, data: Record<string, string>)
 
 /** The command for a shell; null if no key of the visitor can send it, as for calls of an account to itself. */
 function buildCommand({ chainId, contract }: ExposurePermission, revoke: Revocation) {
-  const chain = `--chain ${parseChainId(chainId)} --rpc-url "$RPC_URL"`;
+  const chain = `--chain ${chainIdOfNetwork(chainId)} --rpc-url "$RPC_URL"`;
   if (revoke.type === "authorization") {
     const { address } = revoke.authorization;
     const isPlain = ADDRESS.test(address) && ADDRESS.test(contract);

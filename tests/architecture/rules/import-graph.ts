@@ -45,7 +45,8 @@ const PACKAGE_USERS: Readonly<Record<string, readonly string[]>> = {
   "packages/local-chain": ["local"],
   "packages/simulator": ["local"],
 };
-const SHARED = /^(contracts\/(generated|hashes)\/|packages\/client\/writes\/typed-data\.ts$)/;
+const SHARED =
+  /^(contracts\/(generated|hashes)\/|packages\/client\/(writes\/typed-data|payments\/token-typed-data)\.ts$)/;
 
 export const importGraph: RepositoryRule = (repository) =>
   repository.files

@@ -1,5 +1,5 @@
 // The visitor's wallet (EIP-1193): account, chain, signature and transaction.
-import { parseChainId } from "../payment.ts";
+import { chainIdOfNetwork } from "../../../lib/caip2.ts";
 
 export type Wallet = { request(call: { method: string; params?: unknown[] }): Promise<unknown> };
 type Currency = { symbol: string; name: string; decimals: number };
@@ -35,9 +35,9 @@ export async function requestAccount(wallet: Wallet): Promise<string> {
 }
 
 export async function switchChain(wallet: Wallet, network: string, chain: WalletChain) {
-  const chainId = `0x${parseChainId(network).toString(16)}`;
+  const chainId = `0x${chainIdOfNetwork(network).toString(16)}`;
   const isSelected = async () =>
-    Number(await requestWallet(wallet, "eth_chainId", [])) === parseChainId(network);
+    Number(await requestWallet(wallet, "eth_chainId", [])) === chainIdOfNetwork(network);
   if (await isSelected()) return;
   try {
     await requestWallet(wallet, "wallet_switchEthereumChain", [{ chainId }]);
