@@ -49,7 +49,11 @@ async function measure(options: BenchOptions, server: BenchServer, start: StartC
   const raw = await start("node:http", "api/http-ceiling-child.ts", rawTask).next<ServerReady>();
   logProgress("load");
   const task: LoadTask = {
-    ...{ ...place, api, raw, sizes, depth },
+    ...place,
+    api,
+    raw,
+    sizes,
+    depth,
     rounds: chooseSize(options, ROUNDS),
     msPerCell: chooseSize(options, MS_PER_CELL),
     statements: chooseSize(options, STATEMENTS),

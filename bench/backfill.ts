@@ -136,7 +136,10 @@ function summary(rounds: readonly Round[]): BenchReport {
   const read = fastest(rounds.map((round) => round.read));
   const copied = fastest(rounds.map((round) => round.copied));
   const best: BestRound = {
-    ...{ read, filled, copied, afar: fastest(rounds.map((round) => round.afar)) },
+    read,
+    filled,
+    copied,
+    afar: fastest(rounds.map((round) => round.afar)),
     rounds: rounds.length,
     rssBytesMax: Math.max(...rounds.map((round) => round.filled.rssBytesMax)),
     rate: formatPerSecond(filled.events, filled.ms),

@@ -79,7 +79,10 @@ async function measureSnapshots(options: BenchOptions, start: StartChild): Promi
   const { nodes } = await remembering.next<NodesReady>();
   const rounds = chooseSize(options, ROUNDS);
   const task: SnapshotTask = {
-    ...{ nodes, tokens, chains, rounds },
+    nodes,
+    tokens,
+    chains,
+    rounds,
     warmRounds: chooseSize(options, WARM_ROUNDS),
     otherRoutesTokens: chooseSize(options, OTHER_ROUTES_TOKENS),
   };

@@ -137,12 +137,16 @@ async function measureCell(
   const { requests, ms: tookMs } = await runHttpLoad({
     url: temperature === "hot" ? api.url : api.coldUrl,
     connections: route.connections,
-    ...{ ms, path, status: etag === null ? 200 : 304 },
+    ms,
+    path,
+    status: etag === null ? 200 : 304,
     ...(etag === null ? {} : { header: `If-None-Match: ${etag}` }),
   });
   const after = await spent();
   return {
-    ...{ requests, ms: tookMs, cpuMs: after.cpuMs - before.cpuMs },
+    requests,
+    ms: tookMs,
+    cpuMs: after.cpuMs - before.cpuMs,
     databaseMs:
       after.databaseMs === null || before.databaseMs === null ? null : after.databaseMs - before.databaseMs,
   };

@@ -39,7 +39,9 @@ export function comparePortfolios(
   return withChildren(async (start) => {
     const chainIds = options.quick ? CHAIN_IDS.quick : CHAIN_IDS.usual;
     const nodesTask: NodesTask = {
-      ...{ chainIds, listed: chooseSize(options, TOKENS), delayMs: DELAY_MS },
+      chainIds,
+      listed: chooseSize(options, TOKENS),
+      delayMs: DELAY_MS,
       otherWallets: chooseSize(options, WALLETS),
     };
     const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
@@ -82,7 +84,9 @@ async function readOneByOne(
 ): Promise<readonly SnapshotCell[]> {
   const tokens = chooseSize(options, TOKENS);
   const task: SnapshotTask = {
-    ...{ nodes, tokens: [tokens], otherRoutesTokens: tokens },
+    nodes,
+    tokens: [tokens],
+    otherRoutesTokens: tokens,
     chains: [...new Set([1, nodes.length])],
     rounds: chooseSize(options, ROUNDS),
     warmRounds: chooseSize(options, WARM_ROUNDS),

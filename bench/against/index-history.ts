@@ -60,7 +60,11 @@ export async function indexHistory(
     await indexer.stop();
     const after = await database.readCosts();
     return {
-      ...{ ms, startMs, cpuMs, startCpuMs, peakBytes },
+      ms,
+      startMs,
+      cpuMs,
+      startCpuMs,
+      peakBytes,
       databaseCpuMs: after.cpuMs === null || before.cpuMs === null ? null : after.cpuMs - before.cpuMs,
       walBytes: after.walBytes - before.walBytes,
       storedBytes: (await readDatabaseBytes(database)) - bytesBefore,
@@ -88,10 +92,16 @@ function startIndexer(
   const child = spawn(process.execPath, [...program, "indexer"], {
     cwd,
     env: {
-      ...{ PATH: process.env.PATH ?? "", HOME: cwd },
-      ...{ NETWORK: deploymentFile, RPC_URL: nodeUrl, DATABASE_URL: databaseUrl, DATABASE_SCHEMA: SCHEMA },
+      PATH: process.env.PATH ?? "",
+      HOME: cwd,
+      NETWORK: deploymentFile,
+      RPC_URL: nodeUrl,
+      DATABASE_URL: databaseUrl,
+      DATABASE_SCHEMA: SCHEMA,
       // There is one node, and an audit at a random moment would be charged to one of the versions.
-      ...{ INDEXER_PORT: "0", SEXTANT_COMPARED_PERCENT: "0", SEXTANT_AUDIT_SECONDS: "0" },
+      INDEXER_PORT: "0",
+      SEXTANT_COMPARED_PERCENT: "0",
+      SEXTANT_AUDIT_SECONDS: "0",
     },
     stdio: ["ignore", "pipe", "pipe"],
   });

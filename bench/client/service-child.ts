@@ -4,7 +4,10 @@ import { serveForParent } from "../api/cpu-time.ts";
 
 /** Terms that nothing can settle: only the client's own part is measured. */
 const TERMS = {
-  ...{ scheme: "exact", network: "eip155:31337", amount: "1", maxTimeoutSeconds: 60 },
+  scheme: "exact",
+  network: "eip155:31337",
+  amount: "1",
+  maxTimeoutSeconds: 60,
   asset: `0x${"a5".repeat(20)}`,
   payTo: `0x${"b0".repeat(20)}`,
   extra: { name: "USD Coin", version: "2" },

@@ -32,8 +32,11 @@ async function writeBlock(events: number): Promise<Commit> {
     details: null,
   }));
   const batch = {
-    ...{ tip: block, blocks: [{ ...block, logCount: events }], logs },
-    ...{ finalized: Math.max(0, head - 64), safe: Math.max(0, head - 32) },
+    tip: block,
+    blocks: [{ ...block, logCount: events }],
+    logs,
+    finalized: Math.max(0, head - 64),
+    safe: Math.max(0, head - 32),
   };
   const startedMs = performance.now();
   const prepared = await store.prepare(batch, async () => undefined, null);

@@ -110,7 +110,9 @@ export function connectionOfTarget({
 export function openBenchReplicas(urls: readonly string[], schema: string): readonly Database[] {
   return urls.map((url) =>
     createDatabase({
-      ...{ connection: { url: new Secret(url) }, schema, poolMax: 1 },
+      connection: { url: new Secret(url) },
+      schema,
+      poolMax: 1,
       log: benchLog,
       applicationName: "bench",
     }),

@@ -53,7 +53,13 @@ export async function openBenchGate(
     log: benchLog,
   });
   const sale = gate.sell({
-    ...{ network, asset, assetName: "USD Coin", assetVersion: "2", decimals: 6, payTo, amount },
+    network,
+    asset,
+    assetName: "USD Coin",
+    assetVersion: "2",
+    decimals: 6,
+    payTo,
+    amount,
     maxTimeoutSeconds: 60,
     description: "A snapshot.",
     mimeType: "application/json",

@@ -33,7 +33,9 @@ async function exchangesOf(url: string): Promise<RecordedExchange[]> {
 export function planExchanges(exchanges: readonly RecordedExchange[]): readonly PlannedExchange[] {
   const inOrder = [...exchanges].sort((a, b) => a.startedMs - b.startedMs);
   return inOrder.map(({ url, body, startedMs, responseBytes }) => ({
-    ...{ url, body, responseBytes },
+    url,
+    body,
+    responseBytes,
     // Chains know nothing of each other: what was over on another one was so by chance.
     after: inOrder.flatMap((other, i) => (other.url === url && other.endedMs <= startedMs ? [i] : [])),
   }));

@@ -13,17 +13,30 @@ export type FreeServiceTask = { readonly node: ReadyNode; readonly tokens: numbe
 
 const { node, tokens } = JSON.parse(process.argv[2] ?? "") as FreeServiceTask;
 const rpc = createRpc({
-  ...{ urls: [new Secret(node.url)], chainId: node.chainId, log: benchLog },
+  urls: [new Secret(node.url)],
+  chainId: node.chainId,
+  log: benchLog,
   onCall: null,
 });
 const sale = createFreeSale({
-  ...{ network: `eip155:${node.chainId}`, asset: node.stablecoin, payTo: node.wallet },
-  ...{ assetName: "USD Coin", assetVersion: "2", decimals: 6, amount: 10_000n },
-  ...{ maxTimeoutSeconds: 60, description: "A snapshot.", mimeType: "application/json" },
-  ...{ resourceOrigin: "https://sold.example", listing: null },
+  network: `eip155:${node.chainId}`,
+  asset: node.stablecoin,
+  payTo: node.wallet,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  amount: 10_000n,
+  maxTimeoutSeconds: 60,
+  description: "A snapshot.",
+  mimeType: "application/json",
+  resourceOrigin: "https://sold.example",
+  listing: null,
 });
 await servePortfolioInChild({
-  ...{ rpc, book: describeChain(node, tokens), reconcile: null, devBypass: true },
+  rpc,
+  book: describeChain(node, tokens),
+  reconcile: null,
+  devBypass: true,
   priceSources: createPriceSources({ feeds: new Map([[node.chainId, node.feeds]]) }),
   sold: [{ declaration: portfolioRoute, sale }],
 });

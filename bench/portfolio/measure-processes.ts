@@ -83,7 +83,11 @@ export async function measureProcesses(
   await warmServices(services, node, chooseSize(options, WARM_MS));
   const cells: ProcessesCell[] = plans.map((plan) => ({
     ...plan,
-    ...{ snapshots: 0, ms: 0, cpuMs: 0, nodeCpuMs: 0, nodeRequests: 0 },
+    snapshots: 0,
+    ms: 0,
+    cpuMs: 0,
+    nodeCpuMs: 0,
+    nodeRequests: 0,
   }));
   const rounds = chooseSize(options, ROUNDS);
   for (let round = 1; round <= rounds; round += 1) {

@@ -33,7 +33,9 @@ export async function measureProfile(
 ): Promise<BenchReport> {
   const [tokens, connections] = [chooseSize(options, TOKENS), chooseSize(options, CONNECTIONS)];
   const nodesTask: NodesTask = {
-    ...{ chainIds: [PROCESSES_CHAIN_ID], listed: tokens, delayMs },
+    chainIds: [PROCESSES_CHAIN_ID],
+    listed: tokens,
+    delayMs,
     otherWallets: chooseSize(options, WALLETS),
   };
   const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();

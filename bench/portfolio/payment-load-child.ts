@@ -89,7 +89,10 @@ async function buy(payment: SignedPayments[number]): Promise<void> {
 
 async function transfer(payment: SignedPayments[number]): Promise<void> {
   const hash = await queue.send({
-    ...{ to: chain.asset, data: encodeTransferCall(payment), gas: TRANSFER_GAS, limits: localChain.gas },
+    to: chain.asset,
+    data: encodeTransferCall(payment),
+    gas: TRANSFER_GAS,
+    limits: localChain.gas,
     beforeSend: async () => undefined,
     onRejected: async () => undefined,
   });
@@ -100,7 +103,11 @@ async function transfer(payment: SignedPayments[number]): Promise<void> {
 
 const get = (server: ServerReady, ms: number, status: number, header?: string) =>
   runHttpLoad({
-    ...{ url: server.url, connections, ms, path: () => path, status },
+    url: server.url,
+    connections,
+    ms,
+    path: () => path,
+    status,
     ...(header === undefined ? {} : { header }),
   });
 

@@ -13,7 +13,9 @@ export type RequestsReport = { readonly rows: readonly TableRow[] };
 
 const { node, tokens } = JSON.parse(process.argv[2] ?? "") as RequestsTask;
 const rpc = createRpc({
-  ...{ urls: [new Secret(node.url)], chainId: node.chainId, log: benchLog },
+  urls: [new Secret(node.url)],
+  chainId: node.chainId,
+  log: benchLog,
   onCall: null,
 });
 const asked: AskedRead[] = [];

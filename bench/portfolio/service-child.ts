@@ -26,7 +26,10 @@ const book = {
 };
 const gate = await openBenchGate(chain, { rpc, database, amount: PRICE, finality: localChain });
 await servePortfolioInChild({
-  ...{ rpc, book, reconcile: gate.reconcile, devBypass: false },
+  rpc,
+  book,
+  reconcile: gate.reconcile,
+  devBypass: false,
   priceSources: createPriceSources(),
   sold: [{ declaration: portfolioRoute, sale: gate }],
   onClose: () => database.close(),

@@ -90,7 +90,9 @@ async function measure({ route, tokens, chains }: Cell): Promise<SnapshotCell> {
     progress(() => `${route}, ${tokens} tokens, ${chains} chains`);
   }
   return {
-    ...{ route, tokens, chains },
+    route,
+    tokens,
+    chains,
     snapshot: best(snapshots),
     alone: best(alone),
     requests: plan.length,

@@ -31,6 +31,7 @@ export async function measureReads(
   }
   return cells.map(({ kind, api }, at) => ({
     ...(totals[at] ?? NO_LOAD),
-    ...{ kind, replicas: api.replicas },
+    kind,
+    replicas: api.replicas,
   }));
 }

@@ -37,7 +37,10 @@ export async function measureWriter(
   const readers = [null, ...apis];
   const cells: WriterCell[] = readers.map((api) => ({
     replicas: api?.replicas ?? null,
-    ...{ events: 0, ms: 0, behindMs: 0, observed: NO_LOAD },
+    events: 0,
+    ms: 0,
+    behindMs: 0,
+    observed: NO_LOAD,
   }));
   for (let round = 1; round <= rounds; round += 1) {
     for (const [at, api] of readers.entries()) {

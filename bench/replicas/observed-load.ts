@@ -16,8 +16,12 @@ export type ObservedLoad = Cell &
   };
 
 export const NO_LOAD: ObservedLoad = {
-  ...{ requests: 0, ms: 0, cpuMs: 0 },
-  ...{ primaryMs: 0, replicasMs: 0, primaryReads: 0 },
+  requests: 0,
+  ms: 0,
+  cpuMs: 0,
+  primaryMs: 0,
+  replicasMs: 0,
+  primaryReads: 0,
 };
 
 export async function observeLoad(
@@ -34,7 +38,9 @@ export async function observeLoad(
   const { requests, ms } = await run();
   const after = await readTimes();
   return {
-    ...{ requests, ms, cpuMs: after.cpuMs - before.cpuMs },
+    requests,
+    ms,
+    cpuMs: after.cpuMs - before.cpuMs,
     primaryMs: subtractKnown(after.primaryMs, before.primaryMs),
     replicasMs: subtractKnown(after.replicasMs, before.replicasMs),
     primaryReads: Math.max(0, requests - (after.replicaReads - before.replicaReads)),

@@ -73,7 +73,12 @@ function toClientOperation(
   const response = responseSchema(operation);
   const list = listField(response);
   return {
-    ...{ id: operation.operationId, service, method, path, list, response },
+    id: operation.operationId,
+    service,
+    method,
+    path,
+    list,
+    response,
     kind: kindOf({ method, operation, response, list, signed }),
     summary: operation.summary,
     description: operation.description,

@@ -89,7 +89,10 @@ function describeBody({ body }: ClientOperation) {
   const examples = (body.example ?? {}) as Readonly<Record<string, unknown>>;
   return Object.entries(properties).map(([name, schema]) =>
     describeParameter({
-      ...{ name, schema, required: required.includes(name), example: examples[name] },
+      name,
+      schema,
+      required: required.includes(name),
+      example: examples[name],
       description: String(schema.description ?? ""),
     }),
   );

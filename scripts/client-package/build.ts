@@ -38,7 +38,14 @@ function renderManifest() {
     ]),
   );
   return {
-    ...{ name: PACKAGE_NAME, version, description, license, type, sideEffects: false, exports, engines },
+    name: PACKAGE_NAME,
+    version,
+    description,
+    license,
+    type,
+    sideEffects: false,
+    exports,
+    engines,
     files: ["**/*.js", "**/*.d.ts"],
     peerDependencies,
   };

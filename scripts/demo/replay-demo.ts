@@ -97,7 +97,8 @@ async function publishDocuments(context: DemoContext): Promise<DemoShop> {
   const metadataHash = keccak256(stringToHex(catalogText));
   expectFields(catalog, { catalog_hash: metadataHash, service_id: null });
   const serviceId = await registerService(world, merchant, merchantId, name, {
-    ...{ metadataURI: String(catalog.uri), metadataHash },
+    metadataURI: String(catalog.uri),
+    metadataHash,
     capabilityHash: zeroHash,
   });
   const service = await session.read(`/services/${serviceId}`, blockOf(context));
@@ -118,10 +119,18 @@ async function settleQuote(context: DemoContext, { merchantId, serviceId }: Demo
   const { world, session, report } = context;
   const { merchant, agent } = world.actors;
   const quoteHash = await commitQuote(world, merchant, {
-    ...{ merchantId, serviceNumericId: serviceId, agent: agent.address, token: INPUT_TOKEN },
-    ...{ facilitator: zeroAddress, amount: 5n, paymentRail: PAYMENT_RAIL.transfer },
-    ...{ expiresAt: (await world.timeline.now()) + HOUR, paymentNonce: merchantId },
-    ...{ resourceHash: zeroHash, termsHash: zeroHash, x402PayloadHash: zeroHash },
+    merchantId,
+    serviceNumericId: serviceId,
+    agent: agent.address,
+    token: INPUT_TOKEN,
+    facilitator: zeroAddress,
+    amount: 5n,
+    paymentRail: PAYMENT_RAIL.transfer,
+    expiresAt: (await world.timeline.now()) + HOUR,
+    paymentNonce: merchantId,
+    resourceHash: zeroHash,
+    termsHash: zeroHash,
+    x402PayloadHash: zeroHash,
   });
   expectFields(await session.read(`/quotes/${quoteHash}`, blockOf(context)), { amount: "5", settled: false });
   const receiptId = await recordReceipt(world, agent, quoteHash, zeroHash);
@@ -136,13 +145,17 @@ async function submitDemoIntent(context: DemoContext): Promise<bigint> {
   const { agent } = world.actors;
   const deadline = (await world.timeline.now()) + HOUR;
   const signed = await signIntent(world, agent, {
-    ...{ inputToken: INPUT_TOKEN, outputToken: OUTPUT_TOKEN, execution: { dataHash: DATA_HASH } },
+    inputToken: INPUT_TOKEN,
+    outputToken: OUTPUT_TOKEN,
+    execution: { dataHash: DATA_HASH },
     constraints: { amountInMax: 100n, amountOutMin: 90n, deadline, slippageBps: 50 },
     nonce: BigInt(Date.now()),
   });
   const reservation = {
-    ...{ intent_hash: intentStructHash(signed.intent), owner: agent.address },
-    ...{ execution_data: EXECUTION_DATA, execution_target: "" },
+    intent_hash: intentStructHash(signed.intent),
+    owner: agent.address,
+    execution_data: EXECUTION_DATA,
+    execution_target: "",
   };
   expectFields(await session.write("/intents/metadata", reservation, 201), { intent_id: null });
   const intentId = await submitIntent(world, agent, signed);

@@ -79,7 +79,13 @@ function renderManifest(metafile: Metafile) {
         }),
     );
   return {
-    ...{ name: PACKAGE_NAME, version, description, license, type, engines, bin },
+    name: PACKAGE_NAME,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    bin,
     files: ["bin", "dist", "src", ...DATA_FOLDERS, SITE, LICENSES],
     // A command, not a library: nothing of it is to be imported.
     exports: { "./package.json": "./package.json" },
@@ -90,8 +96,10 @@ function renderManifest(metafile: Metafile) {
 
 function readVersions(): Readonly<Record<string, unknown>> {
   const sections = WORKSPACES.map(readManifest).map((each) => ({
-    ...{ ...each.overrides, ...each.devDependencies },
-    ...{ ...each.optionalDependencies, ...each.dependencies },
+    ...each.overrides,
+    ...each.devDependencies,
+    ...each.optionalDependencies,
+    ...each.dependencies,
   }));
   return Object.assign({}, ...sections);
 }

@@ -18,8 +18,16 @@ type BundleOptions = {
 
 export async function bundlePrograms({ entries, folder, sourceUrl }: BundleOptions): Promise<Metafile> {
   const { metafile } = await build({
-    ...{ entryPoints: { ...entries }, outdir: folder, absWorkingDir: CHECKOUT, metafile: true },
-    ...{ bundle: true, splitting: true, format: "esm", platform: "node", target: "node20", keepNames: true },
+    entryPoints: { ...entries },
+    outdir: folder,
+    absWorkingDir: CHECKOUT,
+    metafile: true,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    keepNames: true,
     logLevel: "error",
     banner: {
       js: 'import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);',

@@ -147,7 +147,11 @@ function readCompound(files: RepositoryFiles): Rows {
     return [...markets.values()].flatMap((market) => {
       const { baseToken, baseTokenAddress, assets = {} } = market as Configuration;
       const collaterals = Object.entries(assets).map(([symbol, { address, decimals }]) => ({
-        ...{ chainId, address, symbol, name: symbol, decimals: Number(decimals) },
+        chainId,
+        address,
+        symbol,
+        name: symbol,
+        decimals: Number(decimals),
       }));
       // Without decimals: other sources must have it.
       const base = { chainId, address: baseTokenAddress, symbol: baseToken, name: baseToken, decimals: null };
@@ -195,7 +199,11 @@ function readChainlinkBridge(files: RepositoryFiles): Rows {
   const tokens = files.readJson(path) as Readonly<Record<string, Readonly<Record<string, Token>>>>;
   return Object.values(tokens).flatMap((byChain) =>
     Object.entries(byChain).map(([chain, { symbol, name, decimals, tokenAddress }]) => ({
-      ...{ chainId: CCIP_CHAINS[chain], address: tokenAddress, symbol, name, decimals },
+      chainId: CCIP_CHAINS[chain],
+      address: tokenAddress,
+      symbol,
+      name,
+      decimals,
     })),
   );
 }

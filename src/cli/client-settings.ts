@@ -71,7 +71,10 @@ export function openConfiguredClient(
     guard,
   });
   return {
-    ...{ sextant, urls, guard, journalFile },
+    sextant,
+    urls,
+    guard,
+    journalFile,
     payer: payer?.address ?? null,
     close: async () => journal?.close(),
   };

@@ -53,7 +53,8 @@ export class RequestJoiner {
       // Readers that got their results in the same response all ask again before the next turn of the event loop.
       if (this.#waiting.length === 0) setImmediate(() => this.#sendWaiting());
       this.#waiting.push({
-        ...{ calls, signal },
+        calls,
+        signal,
         accept: (results) => {
           try {
             resolve(interpret(results));

@@ -81,8 +81,14 @@ function toCommitment({ quote_hash, ...quote }: Quote): ListedEvent {
   const { tx_hash, log_index, block_number, block_timestamp } = quote;
   const args = { quoteHash: quote_hash };
   return {
-    ...{ id: tx_hash, type: "QuoteCommitted", args, parts: [] },
-    ...{ tx_hash, log_index, block_number, block_timestamp },
+    id: tx_hash,
+    type: "QuoteCommitted",
+    args,
+    parts: [],
+    tx_hash,
+    log_index,
+    block_number,
+    block_timestamp,
   };
 }
 

@@ -164,7 +164,11 @@ function diffTotal(
   const known = sumChanges(counted.filter((change) => change.quantityUsd !== null));
   const { quantityUsd, priceUsd } = known;
   return {
-    ...{ beforeUsd, afterUsd, changeUsd, quantityUsd, priceUsd },
+    beforeUsd,
+    afterUsd,
+    changeUsd,
+    quantityUsd,
+    priceUsd,
     otherUsd: subtractUsd(changeUsd, known.changeUsd),
   };
 }

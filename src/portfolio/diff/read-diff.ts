@@ -94,7 +94,11 @@ function joinSides(
   const lacks = failed.map((slug) => `${slug} could not be read at both ends and is left out.`);
   const to = { ...after.side, warnings: [warning ?? [], lacks, after.side.warnings].flat() };
   return {
-    ...{ address: wallet, from: before.side, to, ...diff, provider: after.provider ?? "rpc" },
+    address: wallet,
+    from: before.side,
+    to,
+    ...diff,
+    provider: after.provider ?? "rpc",
     ...(failed.length > 0 && { failedChains: failed }),
   };
 }

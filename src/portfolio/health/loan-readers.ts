@@ -224,7 +224,8 @@ function decodeLiquidity(data: Hex | null) {
   const [vaults, values, liability] = result;
   if (vaults.length !== values.length || vaults.length > COLLATERALS_MAX) return null;
   const collaterals = vaults.map((vault, index) => ({
-    ...{ vault: vault.toLowerCase() as Hex, limit: values[index] ?? 0n },
+    vault: vault.toLowerCase() as Hex,
+    limit: values[index] ?? 0n,
   }));
   return { collaterals, liability };
 }

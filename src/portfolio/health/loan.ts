@@ -48,8 +48,11 @@ export function describeRatios({ collateral, debt, limit, ...own }: Loan): LoanR
   const liquidationThreshold = formatRatio(ratio(limit, collateral, "down"));
   if (debt.units === 0n) {
     return {
-      ...{ healthFactor: null, loanToValue: "0", liquidationThreshold },
-      ...{ distanceToLiquidation: null, liquidatable: false },
+      healthFactor: null,
+      loanToValue: "0",
+      liquidationThreshold,
+      distanceToLiquidation: null,
+      liquidatable: false,
     };
   }
   const factor = own.healthFactor ?? ratio(limit, debt, "down");

@@ -140,7 +140,10 @@ async function openGate(
   });
   const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
   return {
-    ...{ sold, reconcile: gate.reconcile, devBypass: false, findProblem },
+    sold,
+    reconcile: gate.reconcile,
+    devBypass: false,
+    findProblem,
     async close() {
       rpc.close();
       await close();

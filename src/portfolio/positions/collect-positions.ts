@@ -62,7 +62,12 @@ export async function collectPositions(
     }
   });
   return {
-    ...{ positions, provenTokens, unmarketedTokens, incompleteContracts, unreadDebts, unreadProtocols },
+    positions,
+    provenTokens,
+    unmarketedTokens,
+    incompleteContracts,
+    unreadDebts,
+    unreadProtocols,
     warnings: [...missing, ...warnings],
   };
 }

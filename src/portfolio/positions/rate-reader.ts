@@ -51,11 +51,17 @@ export const ETHER_FI_TOKENS = readChainData(
     const rate = { contract: weEth, scale: 18 };
     return [
       {
-        ...{ token: weEth, name: "ether.fi weETH", kind: "staked", asset: null },
+        token: weEth,
+        name: "ether.fi weETH",
+        kind: "staked",
+        asset: null,
         rate: { ...rate, signature: ofWeEth, args: [] },
       },
       {
-        ...{ token: eEth, name: "ether.fi eETH", kind: "staked", asset: weEth },
+        token: eEth,
+        name: "ether.fi eETH",
+        kind: "staked",
+        asset: weEth,
         rate: { ...rate, signature: ofEEth, args: [WHOLE_UNIT] },
       },
     ];
@@ -93,7 +99,8 @@ export function createRateReader(
   markets: ReadonlyMap<number, readonly RatedToken[]>,
 ): PositionReader {
   return defineReader({
-    ...{ protocol, markets },
+    protocol,
+    markets,
     async read(run, tokens) {
       const held = tokens.flatMap((rated) => {
         const holding = run.holdings.find(({ contract }) => contract === rated.token);
@@ -115,7 +122,9 @@ export function createRateReader(
         const marketRate = {
           per: getAsset(assets, rated.asset),
           rate: { units, scale: rate.scale },
-          ...{ source: protocol, contract: rate.contract, timestamp: null },
+          source: protocol,
+          contract: rate.contract,
+          timestamp: null,
         };
         const facts = { protocol, kind, name, contract: token };
         return [{ ...facts, assets: [{ ...holding, marketRate }], receiptTokens: [token] }];

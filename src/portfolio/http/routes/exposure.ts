@@ -72,7 +72,9 @@ function summarizeExposure({
   const listed: ExposureOverview["permissions"][number][] = [];
   const warnings: string[] = [];
   const overview = {
-    ...{ address, timestamp, ...pickFields(summary, COUNTS) },
+    address,
+    timestamp,
+    ...pickFields(summary, COUNTS),
     chains: summary.chains.map((each) => pickFields(each, CHAIN_FIELDS)),
     permissions: listed,
     warningCount: summary.warnings.length,

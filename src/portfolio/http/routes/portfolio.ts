@@ -87,7 +87,9 @@ type PortfolioOverview = TypeOf<typeof portfolioOverviewSchema>;
 function listHoldings(snapshot: PortfolioSnapshot): PortfolioHoldings {
   const { address, timestamp, chains, summary, tokens, positions, provider, omitted } = snapshot;
   return {
-    ...{ address, timestamp, chains },
+    address,
+    timestamp,
+    chains,
     blocks: snapshot.blocks.map((block) => pickFields(block, BLOCK_FIELDS)),
     summary,
     tokens: tokens.map((token) => pickFields(token, TOKEN_FIELDS)),
@@ -109,10 +111,15 @@ function summarizeSnapshot(snapshot: PortfolioSnapshot): PortfolioOverview {
   const topHoldings: PortfolioOverview["topHoldings"][number][] = [];
   const warnings: string[] = [];
   const overview = {
-    ...{ address, timestamp },
+    address,
+    timestamp,
     blocks: snapshot.blocks.map((block) => pickFields(block, BLOCK_FIELDS)),
-    ...{ totalValueUsd, stablecoinValueUsd, unlistedValueUsd },
-    ...{ tokenCount, pricedTokenCount, unpricedTokenCount },
+    totalValueUsd,
+    stablecoinValueUsd,
+    unlistedValueUsd,
+    tokenCount,
+    pricedTokenCount,
+    unpricedTokenCount,
     positionCount: positions.length + (omitted?.positions ?? 0),
     chains: summary.chains.map(({ chain, totalValueUsd }) => ({ chain, totalValueUsd })),
     topHoldings,

@@ -45,7 +45,8 @@ export function createAaveStakingReader(
   markets: ReadonlyMap<number, readonly AaveStakeToken[]>,
 ): PositionReader {
   return defineReader({
-    ...{ protocol: PROTOCOL, markets },
+    protocol: PROTOCOL,
+    markets,
     async read(run, tokens) {
       const keepRead = (unwrapped: readonly Unwrapped[]) =>
         unwrapped.flatMap(([stake, { asset, amount }]) => {
@@ -72,7 +73,10 @@ export function createAaveStakingReader(
       const contracts = stakes.map(({ asset }) => asset);
       const assets = await run.ask(declareAssets(run, contracts));
       return stakes.map(({ name, token, asset, amount }) => ({
-        ...{ protocol: PROTOCOL, kind: "staked", name: `Aave ${name}`, contract: token },
+        protocol: PROTOCOL,
+        kind: "staked",
+        name: `Aave ${name}`,
+        contract: token,
         assets: [toHolding(assets, asset, amount)],
         receiptTokens: [token],
       }));

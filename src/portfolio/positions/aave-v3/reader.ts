@@ -68,7 +68,9 @@ type Balance = ReserveToken & { readonly amount: bigint };
 function createAaveReader(kind: AaveProtocol, markets: AaveMarkets): PositionReader {
   const { protocol, stableDebtToken } = kind;
   return defineReader({
-    ...{ protocol, markets, readsDebt: true },
+    protocol,
+    markets,
+    readsDebt: true,
     delegationsOf: (market) => [describeDelegation(kind, market)],
     async read(run, own) {
       const { wallet } = run;
@@ -125,7 +127,11 @@ function describeDelegation(
   { pool, quote, reserves }: AaveMarket,
 ): Delegation {
   return {
-    ...{ form: "aave", protocol, contract: pool, words, ...(quote && { quote }) },
+    form: "aave",
+    protocol,
+    contract: pool,
+    words,
+    ...(quote && { quote }),
     underlyingOf: new Map(reserves.map((reserve) => [reserve.debtToken, reserve.underlying])),
     debtWords: [debtToken, ...(stableDebtToken === null ? [] : [stableDebtToken])],
   };

@@ -53,7 +53,9 @@ function createForkReader(
   markets: CompoundV2Pools,
 ): PositionReader {
   return defineReader({
-    ...{ protocol, markets, readsDebt: true },
+    protocol,
+    markets,
+    readsDebt: true,
     delegationsOf: ({ comptroller }) =>
       hasDelegates ? [{ form: "venus", protocol, contract: comptroller }] : [],
     async read(run, pools) {

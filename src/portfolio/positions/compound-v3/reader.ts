@@ -27,7 +27,9 @@ export function createCompoundV3Reader(
   markets: ReadonlyMap<number, readonly CompoundV3Market[]>,
 ): PositionReader {
   return defineReader({
-    ...{ protocol: PROTOCOL, markets, readsDebt: true },
+    protocol: PROTOCOL,
+    markets,
+    readsDebt: true,
     delegationsOf: ({ comet }) => [{ form: "comet", protocol: PROTOCOL, contract: comet }],
     async read(run, onChain) {
       const accounts = await readAccounts(run, onChain);
@@ -105,7 +107,9 @@ async function readPositions(
     assets: declareAssets(run, contracts),
   });
   const describeBase = (account: Account, base: Hex) => ({
-    ...{ ...getAsset(assets, base), contract: base, ...priceBase(at, account, base, prices) },
+    ...getAsset(assets, base),
+    contract: base,
+    ...priceBase(at, account, base, prices),
   });
   const supplies = [...bases].flatMap(([account, { asset }]) => {
     const base = describeBase(account, asset);

@@ -117,7 +117,8 @@ function* readDebtors(
   );
   // Only of Euler's own code it is known that it tells what is owed.
   const debtors = read.map(([debtor, { belief, ...own }]) => ({
-    ...{ ...debtor, ...own },
+    ...debtor,
+    ...own,
     owed: belief === null ? null : own.owed,
   }));
   const pledges = debtors.flatMap(({ account, collaterals }) =>

@@ -76,7 +76,9 @@ function createPositions(
     if (!outcome?.asset || hasLure(context, shares, outcome)) return [];
     return [
       {
-        ...{ ...facts, kind: "supplied", contract: shares.contract },
+        ...facts,
+        kind: "supplied",
+        contract: shares.contract,
         name: `${shares.name ?? shares.symbol ?? "Euler vault"}${part}`,
         assets: [outcome.asset],
         receiptTokens: isOwn ? [shares.contract] : [],
@@ -88,7 +90,9 @@ function createPositions(
   const { vault, asset, owed, debtToken } = loan;
   const isKnown = pledges.every(({ shares, outcome }) => isValuedInFull(context, shares, outcome));
   const debt: ProtocolPosition = {
-    ...{ ...facts, kind: "borrowed", contract: vault },
+    ...facts,
+    kind: "borrowed",
+    contract: vault,
     name: `Euler ${asset.symbol ?? "loan"}: debt${part}`,
     // Collateral of unknown value must not make the debt look like the whole account.
     ...(!isKnown && { incomplete: true }),

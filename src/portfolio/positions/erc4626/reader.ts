@@ -52,7 +52,11 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
           `Only ${held.length} of ${candidates.length} tokens on ${run.chain} were checked for being vaults.`,
         );
       const context: VaultContext = {
-        ...{ run, registry, debtors: new Set(), payableLeft: PAYABLE_MAX, payableSkipped: 0 },
+        run,
+        registry,
+        debtors: new Set(),
+        payableLeft: PAYABLE_MAX,
+        payableSkipped: 0,
         pots: new VaultPots(),
       };
       const { outcomes, accounts } = await readVaults(context, held);
@@ -123,7 +127,10 @@ function collectOutcomes(
     if (asset === null || isPledged(shares)) return [];
     return [
       {
-        ...{ protocol: PROTOCOL, kind: "vault", name: shares.name ?? shares.symbol ?? "Vault", contract },
+        protocol: PROTOCOL,
+        kind: "vault",
+        name: shares.name ?? shares.symbol ?? "Vault",
+        contract,
         assets: [asset],
         receiptTokens: [contract],
         ...(isSelfReported && { selfReported: true }),

@@ -72,8 +72,12 @@ type Conversion = {
 };
 
 const NO_VAULT: SharesOutcome = {
-  ...{ belief: null, isVaultOfListedAsset: false, asset: null, isSelfReported: false },
-  ...{ draws: [], warnings: [] },
+  belief: null,
+  isVaultOfListedAsset: false,
+  asset: null,
+  isSelfReported: false,
+  draws: [],
+  warnings: [],
 };
 
 /** `owner` is the account of the wallet that holds the shares. */

@@ -23,7 +23,8 @@ const cooldowns = defineRead("function cooldowns(address)", toWords(2));
 /** One round trip. The amount is fixed when the cooldown begins, and stays until it is withdrawn. */
 export function createEthenaReader(markets: ReadonlyMap<number, readonly EthenaMarket[]>): PositionReader {
   return defineReader({
-    ...{ protocol: PROTOCOL, markets },
+    protocol: PROTOCOL,
+    markets,
     async read(run, onChain) {
       const { amounts, assets } = await run.ask({
         amounts: joinEach(onChain, ({ stakedUsde }) => cooldowns(stakedUsde, [run.wallet])),

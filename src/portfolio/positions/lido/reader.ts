@@ -91,7 +91,8 @@ function declareStatuses(queue: Hex, ids: readonly bigint[]): Reads<readonly Req
 /** One round trip, and two more for a wallet with withdrawals. */
 export function createLidoReader(markets: ReadonlyMap<number, readonly LidoMarket[]>): PositionReader {
   return defineReader({
-    ...{ protocol: PROTOCOL, markets },
+    protocol: PROTOCOL,
+    markets,
     delegationsOf: ({ withdrawalQueue }) => [{ form: "nft", protocol: PROTOCOL, contract: withdrawalQueue }],
     async read(run, onChain) {
       const routines = onChain.flatMap((market) => [
@@ -121,7 +122,10 @@ function* readWrappedEther(run: PositionRead, { wstEth, stEth }: LidoMarket): Po
   if (amount === 0n) return [];
   return [
     {
-      ...{ protocol: PROTOCOL, kind: "staked", name: "Wrapped staked ether", contract: wstEth },
+      protocol: PROTOCOL,
+      kind: "staked",
+      name: "Wrapped staked ether",
+      contract: wstEth,
       assets: [toHolding(assets, stEth, amount)],
       receiptTokens: [wstEth],
     },
@@ -238,7 +242,10 @@ function createPositions(
   const shown = paying
     .filter((request) => largest.has(request))
     .map(({ id, name, asset }) => ({
-      ...{ ...base, name: `Lido: ${name} #${id}`, tokenId: id, assets: [asset] },
+      ...base,
+      name: `Lido: ${name} #${id}`,
+      tokenId: id,
+      assets: [asset],
     }));
   if (rest.length === 0) return shown;
   return [

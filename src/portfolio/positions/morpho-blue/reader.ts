@@ -37,7 +37,9 @@ export function createMorphoBlueReader(
 ): PositionReader {
   const scanAccounts = createAccountScan();
   return defineReader({
-    ...{ protocol: PROTOCOL, markets, readsDebt: true },
+    protocol: PROTOCOL,
+    markets,
+    readsDebt: true,
     delegationsOf: ({ morpho }) => [{ form: "morpho", protocol: PROTOCOL, contract: morpho }],
     async read(run, onChain) {
       const { accounts, unreadable } = await scanAccounts(run.at, run.wallet, onChain, run.signal);
@@ -143,7 +145,9 @@ function toMarketRate(
   return {
     per: loan,
     rate: { units: price, scale },
-    ...{ source: PROTOCOL, contract: oracle, timestamp: null },
+    source: PROTOCOL,
+    contract: oracle,
+    timestamp: null,
   };
 }
 

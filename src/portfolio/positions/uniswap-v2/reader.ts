@@ -19,7 +19,8 @@ const PAIRS_MAX = 100;
  */
 export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly PairMarket[]>): PositionReader {
   return defineReader({
-    ...{ protocol: "uniswap-v2 and its forks", markets },
+    protocol: "uniswap-v2 and its forks",
+    markets,
     async read(run, onChain) {
       const { at, wallet, chain } = run;
       const found = await findPairs(run, onChain);

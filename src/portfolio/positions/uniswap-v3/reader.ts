@@ -31,7 +31,8 @@ export function createUniswapV3Reader(
   markets: ReadonlyMap<number, readonly LiquidityNftMarket[]>,
 ): PositionReader {
   return defineReader({
-    ...{ protocol: "uniswap-v3 and its forks", markets },
+    protocol: "uniswap-v3 and its forks",
+    markets,
     delegationsOf: ({ protocol, manager }) => [{ form: "nft", protocol, contract: manager }],
     async read(run, onChain) {
       // The market of each NFT that could not be read.

@@ -29,7 +29,8 @@ export function createUniswapV4Reader(
   markets: ReadonlyMap<number, readonly UniswapV4Market[]>,
 ): PositionReader {
   return defineReader({
-    ...{ protocol: PROTOCOL, markets },
+    protocol: PROTOCOL,
+    markets,
     delegationsOf: ({ manager }) => [{ form: "nft", protocol: PROTOCOL, contract: manager }],
     async read(run, onChain) {
       const { chain } = run;
