@@ -112,6 +112,14 @@ describe("a value that PostgreSQL would change or misread", () => {
     ["text that is not hex", "bytea", "0x0g"],
     ["half a byte", "bytea", "0xabc"],
     ["hex without its prefix", "bytea", ""],
+    ["hex whose first byte is in the place of the prefix", "bytea", "abcd"],
+    ["two characters that are not hex", "bytea", "zz"],
+    ["a fraction in numeric", "numeric", 1.5],
+    ["what is no number", "numeric", Number.NaN],
+    ["a number in its scientific form", "numeric", 1e21],
+    ["a text of digits in numeric", "numeric", "-12"],
+    ["PostgreSQL's text of true", "boolean", "t"],
+    ["a number as true", "boolean", 1],
   ];
   it.each(wrong)("rejects %s", (_, type, value) => {
     expect(() => encodeCopyBinary([type], [[value]])).toThrow();

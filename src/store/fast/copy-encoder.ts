@@ -33,6 +33,7 @@ const END_OF_ROWS = -1;
 const INT8_MAX = 2n ** 63n - 1n;
 const INT8_MIN = -(2n ** 63n);
 const INT4_VALUES = 2 ** 32;
+const PREFIX_END = "x".charCodeAt(0);
 
 // Messages are built here and copied out at their true size; a value that does not fit gets a larger buffer.
 const sharedBuffer = Buffer.allocUnsafeSlow(MESSAGE_BYTES);
@@ -76,15 +77,11 @@ class BinaryCopy {
   #addValue(type: CopyBinaryType, value: CopyBinaryValue): void {
     if (value === null) this.#addLength(NULL_LENGTH, 0);
     else if (type === "bytea") this.#addBytes(value as string | Uint8Array);
-    else if (type === "numeric") this.#addNumeric(value as bigint);
+    else if (type === "numeric") this.#addNumeric(value);
     else if (type === "int8") this.#addInt8(value as number | bigint);
     else if (type === "int4") this.#addInt4(value as number);
     else if (type === "text") this.#addText(value as string);
-    else {
-      this.#addLength(1, 1);
-      this.#buffer[this.#at] = value === true ? 1 : 0;
-      this.#at += 1;
-    }
+    else this.#addBoolean(value);
   }
 
   #addBytes(value: string | Uint8Array): void {
@@ -97,13 +94,15 @@ class BinaryCopy {
     const length = (value.length - 2) / 2;
     this.#addLength(length, length);
     // Buffer.write stops at the first character that is not hex: never store a truncated value.
-    if (this.#buffer.write(value.slice(2), this.#at, "hex") !== length)
+    if (value.charCodeAt(1) !== PREFIX_END || this.#buffer.write(value.slice(2), this.#at, "hex") !== length)
       throw new Error("a value to be stored is not hex");
     this.#at += length;
   }
 
   /** Digits to the base of 10,000, the highest first; a header has their number, the weight of the first, sign and scale. */
-  #addNumeric(value: bigint): void {
+  #addNumeric(value: CopyBinaryValue): void {
+    // The text of anything else would be taken for digits.
+    if (typeof value !== "bigint") throw new TypeError(`${value} is not a bigint`);
     const isNegative = value < 0n;
     const text = String(isNegative ? -value : value);
     const digits = (text.length + 3) >> 2;
@@ -124,6 +123,13 @@ class BinaryCopy {
       digit = 0;
     }
     this.#at = at;
+  }
+
+  #addBoolean(value: CopyBinaryValue): void {
+    if (typeof value !== "boolean") throw new TypeError(`${value} is not a boolean`);
+    this.#addLength(1, 1);
+    this.#buffer[this.#at] = value ? 1 : 0;
+    this.#at += 1;
   }
 
   #addInt8(value: number | bigint): void {
