@@ -5,9 +5,23 @@ import { type Repository, workspacePath } from "../../tests/architecture/reposit
 /** Modules whose pages only browser tests ask for: others reach the API behind them, which has its own module. */
 const PAGES = ["src/explorer/", "src/web/", "src/http/openapi/docs-page/", "src/http/pages/"];
 
-// Its commands load lazily: a test reaches those that it names.
+// Its commands load lazily: a test reaches those that it starts.
 const COMMANDS = "src/cli/commands.ts";
 const COMMAND_MODULES = "src/cli/commands/";
+
+/** How tests start a command. Words elsewhere are not enough: "local" is a network, and "payments" a table. */
+const STARTS = [
+  // ["api", "--once"], and no index, no key of a type and no list that is spread.
+  /(?<![\w)\].])\[\s*"([\w-]+)"/g,
+  // [program, "api"], ["bin/sextant.mjs", "api"]
+  /\[(?:[\w.()]+|"[^"\n]*sextant\.mjs"),\s*"([\w-]+)"/g,
+  // start("api"), new KilledProcess("api", environment)
+  /\b(?:start\w*|\w+Process)\(\s*"([\w-]+)"/g,
+  // { command: "api" }
+  /\bcommand: "([\w-]+)"/g,
+  // "node bin/sextant.mjs api", for a shell
+  /["'`](?:node )?[\w./-]*sextant\.mjs ([\w-]+)/g,
+];
 
 // They say which packages, in which versions, the files below them import.
 const MANIFEST = /(?:^|\/)package(?:-lock)?\.json$/;
@@ -21,6 +35,9 @@ const EVERY_RUN = [
   "tests/support/database/postgres-global-setup.ts",
   "tests/support/index/shared-history-setup.ts",
 ];
+
+// A path in quotes, but for the begin or end of one that a path is compared with.
+const NAME = /(?<!\.(?:starts|ends)With\()["'`]([\w@./-]+)["'`]/g;
 
 // A relative path whose end is computed: every file of the folder may be meant.
 const TEMPLATE = /`(\.[\w./-]*\/)[\w.-]*\$\{/g;
@@ -49,8 +66,8 @@ export function openReach(repository: Repository): Reach {
       visit(test);
       for (const file of EVERY_RUN) reached.add(file);
       if (reached.has(COMMANDS)) {
-        const words = wordsOf(repository, [...reached].filter(isTestCode));
-        for (const command of listCommands(repository)) if (words.has(command.name)) visit(command.module);
+        const started = findStarted(repository, [...reached].filter(isTestCode));
+        for (const { name, module } of listCommands(repository)) if (started.has(name)) visit(module);
       }
       for (const manifest of listManifests(repository, reached)) reached.add(manifest);
       return reached;
@@ -61,8 +78,8 @@ export function openReach(repository: Repository): Reach {
 /** The files and folders that its strings name: imports, child processes, assets. */
 function findEdges(repository: Repository, file: string): string[] {
   if (!/\.(?:ts|js|mjs)$/.test(file)) return [];
-  const text = repository.text(file);
-  const paths = [...text.matchAll(/["'`]([\w@./-]+)["'`]/g), ...text.matchAll(TEMPLATE)];
+  const text = codeOf(repository, file);
+  const paths = [...text.matchAll(NAME), ...text.matchAll(TEMPLATE)];
   const named = new Set(paths.flatMap(([, path = ""]) => findNamed(repository, file, path)));
   // No test loads another one: comments name them, and they lie in folders that are read.
   const loaded = [...named].filter((target) => !target.endsWith(".test.ts"));
@@ -95,6 +112,11 @@ function resolvePath(file: string, path: string): string {
   return path.startsWith("@sextant/") ? `${workspacePath(path)}.ts` : posix.normalize(path);
 }
 
+/** Without lines of comments: what they name is for readers. */
+function codeOf(repository: Repository, file: string): string {
+  return repository.text(file).replace(/^\s*(?:\/\/|\/\*\*|\* ).*$/gm, "");
+}
+
 type CommandModule = { readonly name: string; readonly module: string };
 
 /** The commands of `sextant` with the files that they load, from their declarations. */
@@ -113,13 +135,12 @@ function isTestCode(file: string): boolean {
   return /^(tests|scripts|examples|bench)\/|\.test\.ts$|-child\.ts$/.test(file);
 }
 
-/** Everything in quotes, and each word of a command line. */
-function wordsOf(repository: Repository, files: readonly string[]): ReadonlySet<string> {
+/** The first argument of each process that the files start, and of what looks like one. */
+function findStarted(repository: Repository, files: readonly string[]): ReadonlySet<string> {
   return new Set(
-    files.flatMap((file) =>
-      [...repository.text(file).matchAll(/["'`]([^"'`\n]*)["'`]/g)].flatMap(([, text = ""]) =>
-        text.split(/\s+/),
-      ),
-    ),
+    files.flatMap((file) => {
+      const text = codeOf(repository, file);
+      return STARTS.flatMap((form) => [...text.matchAll(form)].map(([, name = ""]) => name));
+    }),
   );
 }

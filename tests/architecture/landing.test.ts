@@ -69,6 +69,43 @@ describe("a landing", () => {
     expect([...select(["src/indexer/run.ts"])]).toEqual(["tests/indexer/kill.chaos.test.ts"]);
   });
 
+  const START = 'import { start } from "../support/start.ts";\n';
+  const reachesIndexer = (text: string) => {
+    const test = "tests/lib/new.chaos.test.ts";
+    const reach = openReach(repositoryFrom({ ...TEXTS, [test]: `${START}${text}` }));
+    return reach.of(test, { pages: false }).has("src/indexer/run.ts");
+  };
+
+  it.each([
+    'start(["indexer", "--once"]);',
+    'start([\n  "indexer",\n  ...options,\n]);',
+    'const args = ["indexer"]; start(args);',
+    'spawn(process.execPath, [bundleSextant(), "indexer"]);',
+    'spawn(process.execPath, [...program, "indexer"]);',
+    'spawn(process.execPath, ["bin/sextant.mjs", "indexer"]);',
+    'spawn("node bin/sextant.mjs indexer --once", { shell: true });',
+    'startBefore("indexer");',
+    'new KilledProcess("indexer", environment);',
+    'startRestartedProcess({ command: "indexer", cwd });',
+    'import { indexer } from "../../src/cli/commands/indexer.ts";',
+  ])("reaches a command from a test that starts it by %s", (text) => {
+    expect(reachesIndexer(text)).toBe(true);
+  });
+
+  it.each([
+    'const chain = { network: "indexer" };',
+    'type Marks = Record<"api" | "indexer", number>;',
+    'if (name === "indexer") start(["api"]);',
+    'truncate(...["indexer", "api"]);',
+    'expect(body).toEqual({ error: "start `sextant indexer`" });',
+    'const status = marks["indexer"];',
+    '// start(["indexer"]) has a test of its own.\nstart(["api"]);',
+    "/** Next to `src/indexer/run.ts`. */",
+    'const own = files.filter((file) => file.startsWith("src/"));',
+  ])("reaches no command from a test that only contains its name: %s", (text) => {
+    expect(reachesIndexer(text)).toBe(false);
+  });
+
   it("runs browser tests alone for a change of pages and their assets", () => {
     expect([...select(["src/explorer/page.ts"])]).toEqual(["tests/browser/pages.test.ts"]);
     expect([...select(["src/explorer/assets/theme.css"])]).toEqual(["tests/browser/pages.test.ts"]);
@@ -148,7 +185,7 @@ describe("this repository", () => {
     ["tests/browser/pay-page.test.ts", "src/web/pay-page/browser/pay-form.ts"],
     ["tests/browser/docs-page.test.ts", "src/http/openapi/docs-page/browser/try-it.ts"],
     ["tests/browser/explorer.test.ts", "src/explorer/browser/live-feed.ts"],
-    ["tests/cli/wallet.chaos.test.ts", "token-lists/base.json"],
+    ["tests/payments/chaos/two-portfolios.chaos.test.ts", "token-lists/base.json"],
     ["tests/cli/wallet.chaos.test.ts", "chain-data/base/price-feeds.json"],
     ["tests/local/serve.chaos.test.ts", "deployments/base-sepolia.json"],
     ["tests/protocols/account/safe.test.ts", "tests/protocols/package-lock.json"],
@@ -156,6 +193,50 @@ describe("this repository", () => {
   ])("reaches from %s the file %s, which no module imports by its name", (test, file) => {
     expect(repository.has(file)).toBe(true);
     expect(reach.of(test, { pages: true }).has(file)).toBe(true);
+  });
+
+  it("finds the command in every test that can start one, and the explorer in browser tests only", () => {
+    const waiting = repository.files.filter((file) => {
+      const suite = suiteOf(file);
+      return suite !== null && "waits" in SUITES[suite];
+    });
+    const reached = waiting.map((test) => {
+      const pages = suiteOf(test) === "browser";
+      return { test, pages, files: [...reach.of(test, { pages })] };
+    });
+    const starting = reached.filter(({ files }) => files.includes("src/cli/commands.ts"));
+    expect(starting.length).toBeGreaterThan(20);
+    const isCommand = (file: string) => file.startsWith("src/cli/commands/");
+    expect(starting.filter(({ files }) => !files.some(isCommand)).map(({ test }) => test)).toEqual([]);
+    const isExplorer = (file: string) => file.startsWith("src/explorer/");
+    const exploring = reached.filter(({ files }) => files.some(isExplorer));
+    expect(exploring.length).toBeGreaterThan(3);
+    expect(exploring.filter(({ pages }) => !pages)).toEqual([]);
+  });
+
+  it.each([
+    "src/cli/main.chaos.test.ts",
+    "tests/api/replicas.chaos.test.ts",
+    "tests/broker/publish.test.ts",
+    "tests/export/killed-export.chaos.test.ts",
+    "tests/indexer/fail-over.chaos.test.ts",
+    "tests/payments/chaos/facilitators.chaos.test.ts",
+    "tests/upgrade/rolling-upgrade.test.ts",
+    "tests/webhooks/kill.chaos.test.ts",
+    "contracts/test/policy-account.test.ts",
+  ])("leaves %s out after a change of the portfolio alone", (test) => {
+    const reached = [...reach.of(test, { pages: false })];
+    expect(reached.filter((file) => file.startsWith("src/portfolio/"))).toEqual([]);
+  });
+
+  it.each([
+    "tests/payments/chaos/two-portfolios.chaos.test.ts",
+    "tests/e2e/e2e.chaos.test.ts",
+    "tests/mcp/stdio.chaos.test.ts",
+    "tests/local/serve.chaos.test.ts",
+    "tests/local/local-run.chaos.test.ts",
+  ])("runs %s, which starts the portfolio, after a change of the portfolio", (test) => {
+    expect(reach.of(test, { pages: false }).has("src/portfolio/snapshot.ts")).toBe(true);
   });
 
   it("reaches the documents from no test that starts compiled code, although the published package contains them", () => {

@@ -94,7 +94,7 @@ const PUBLIC_URL = "https://portfolio.example";
 export function openServices(options: ServiceOptions): Services {
   const { protocol, databaseUrl, network } = options;
   const nodes = options.protocolNodes.join(",");
-  const slot = (
+  const planProcess = (
     command: string,
     number: number,
     environment: Readonly<Record<string, string>>,
@@ -124,10 +124,10 @@ export function openServices(options: ServiceOptions): Services {
   };
   const api = { DATABASE_URL: databaseUrl, NETWORK: network, RPC_URL: nodes, API_PORT: "0" };
   const portfolio = { ...payment, ...portfolioEnvironment(options) };
-  const indexers = [1, 2].map((number) => slot("indexer", number, indexer));
-  const apis = [1, 2].map((number) => slot("api", number, api));
-  const portfolios = [1, 2].map((number) => slot("portfolio", number, portfolio));
-  const facilitator = slot("facilitator", 1, {
+  const indexers = [1, 2].map((number) => planProcess("indexer", number, indexer));
+  const apis = [1, 2].map((number) => planProcess("api", number, api));
+  const portfolios = [1, 2].map((number) => planProcess("portfolio", number, portfolio));
+  const facilitator = planProcess("facilitator", 1, {
     ...payment,
     DATABASE_URL: databaseUrl,
     PAYMENT_RPC_URL: options.protocolNodes.toReversed().join(","),
