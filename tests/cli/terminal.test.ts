@@ -104,6 +104,14 @@ describe("a list", () => {
     expect((await run("list solvers", 80)).out).toMatch(/^id +active +bond .*\n(.*\n)*.*[\d…] ETH /);
   });
 
+  it("calls a column blank only if it has no values", async () => {
+    const rows = (await run("list solvers --json", null)).out.trim().split("\n");
+    expect(rows.map((row) => JSON.parse(row).avg_surplus_out)).toContainEqual(expect.any(String));
+    const note = (await run("list solvers", 300)).err.replace(/\s+/g, " ");
+    expect(note).toContain("hidden: avg_surplus_out");
+    expect(note).not.toMatch(/blank: [^;]*avg_surplus_out/);
+  });
+
   it("keeps the token next to an amount whose decimals are unknown", async () => {
     const { out } = await run("list receipts", 80, stage.url);
     expect(out).toMatch(/^id +amount +token /);

@@ -129,8 +129,8 @@ function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0):
   );
 }
 
-/** Sums and means over several tokens, which say nothing to people. */
-const isMixed = (name: string, { token }: Fields) =>
+/** Sums and means over several tokens, which say nothing to people and are left out. */
+export const isMixed = (name: string, { token }: Fields) =>
   name === "avg_surplus_out" || (token === undefined && VOLUME.test(name));
 
 /** Null for what stays as it is. */

@@ -3,6 +3,7 @@ import { readMetadataName } from "../../explorer/metadata-name.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiOperation } from "../api-operation.ts";
+import { isMixed } from "./amounts.ts";
 import type { Display } from "./display.ts";
 import { SHORT_HEX, shortenText } from "./plain-text.ts";
 import { formatField, formatValue, TIME_NAME } from "./record.ts";
@@ -37,7 +38,9 @@ type Shown = {
   readonly names: readonly string[];
   readonly columns: readonly TableColumn[];
   readonly layout: TableLayout;
+  /** Columns without any value, and those whose values a terminal does not show. */
   readonly blank: readonly string[];
+  readonly mixed: readonly string[];
   readonly isShort: boolean;
 };
 
@@ -68,8 +71,8 @@ export class RecordTable {
   /** Names the columns that the table leaves out, and how to see them; null for none. */
   get hidden(): string | null {
     if (this.#shown === null) return null;
-    const { names, columns, layout, blank, isShort } = this.#shown;
-    const left = names.slice(columns.length - listHidden(columns, layout).length);
+    const { names, columns, layout, blank, mixed, isShort } = this.#shown;
+    const left = [...names.slice(columns.length - listHidden(columns, layout).length), ...mixed];
     const parts = [
       ...(left.length === 0 ? [] : [`hidden: ${left.join(", ")}`]),
       ...(blank.length === 0 ? [] : [`blank: ${blank.join(", ")}`]),
@@ -102,7 +105,7 @@ export class RecordTable {
     ].map(({ name }) => name);
     const columns = names.map((title) => ({ title }));
     const rows = records.map((record) => names.map((name) => this.#cell(record, name, false)));
-    return { names, columns, layout: layOutTable(columns, rows, null), blank: [], isShort: false };
+    return { names, columns, layout: layOutTable(columns, rows, null), blank: [], mixed: [], isShort: false };
   }
 
   /** A narrow terminal leaves out the columns at the end, after it has shortened all addresses. */
@@ -130,8 +133,10 @@ export class RecordTable {
     const layout = layOut(isNarrow, available);
     const isShort =
       isNarrow && chosen.slice(0, layout.columns.length).some(({ cells }) => cells.some(isLongHex));
-    const blank = ranked.filter(isBlank).map(({ name }) => name);
-    return { names, columns, layout, blank, isShort };
+    const unshown = ranked.filter(isBlank).map(({ name }) => name);
+    const mixed = unshown.filter((name) => isMixed(name, records[0] ?? {}));
+    const blank = unshown.filter((name) => !mixed.includes(name));
+    return { names, columns, layout, blank, mixed, isShort };
   }
 
   #rank({ name, isState }: ListColumn, cells: readonly string[]): number {
