@@ -3,7 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import { encodeClaims, encodePayout, encodeRefund, encodeTogether } from "./channel-calls.ts";
 import type { VoucherClaim } from "./channel-config.ts";
-import type { ChannelRow } from "./channel-rows.ts";
+import type { ChannelRow } from "./channel-row.ts";
 import type { CallOutcome } from "./channel-sender.ts";
 import type { UnclaimedChannel } from "./claim-rows.ts";
 import type { ChannelParts, ClaimRules } from "./open-channels.ts";
@@ -142,8 +142,8 @@ export class ChannelClaims {
     return encodeClaims(claims, await authorizer.sign(digests.claimBatch(claims)));
   }
 
-  /** Claims what is charged and gives an amount back to the payer, in one transaction. */
-  async refund(row: ChannelRow, amount: bigint): Promise<CallOutcome> {
+  /** Claims what is charged and gives a recorded amount back to the payer, in one transaction. */
+  async sendRefund(row: ChannelRow, amount: bigint): Promise<CallOutcome> {
     const { network, digests, authorizer, sender } = this.#options;
     const { channelId, config, refundNonce } = row;
     const signature = await authorizer.sign(digests.refund(channelId, refundNonce, amount));

@@ -1,5 +1,5 @@
 // The state of a channel as responses carry it, and as a client needs it that knows another sum.
-import type { ChannelRow } from "./channel-rows.ts";
+import type { ChannelRow } from "./channel-row.ts";
 
 /** The state of a channel as responses carry it. */
 export function describeChannel(row: ChannelRow, charged: bigint) {

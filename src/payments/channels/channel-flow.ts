@@ -1,19 +1,17 @@
 // One request that pays by channel, in its turn: replay, correct, or check what covers it, run the handler and charge.
 import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection } from "./channel-correction.ts";
-import { coverageOf } from "./channel-mirror.ts";
-import type { ChannelDeposit } from "./channel-payment.ts";
+import { type Covered, cover, depositOf } from "./channel-cover.ts";
 import { refundChannel } from "./channel-refund.ts";
 import type { ChannelFlow } from "./channel-request.ts";
-import type { ChannelRow, OpenedChannel, Purchase } from "./channel-rows.ts";
-import type { DepositRequest } from "./channel-sender.ts";
-import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND, EXCEEDS_BALANCE } from "./channel-terms.ts";
+import type { ChannelRow, Purchase } from "./channel-row.ts";
+import type { OpenedChannel } from "./channel-rows.ts";
+import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND } from "./channel-terms.ts";
 
 const RENEWALS_PER_LEASE = 3;
 
@@ -158,101 +156,6 @@ async function work(
 }
 
 type Turn = { isCharged: boolean; hasFailed: boolean };
-
-type Covered = { readonly row: ChannelRow; readonly depositTransaction: Hex | null };
-
-/** Whether the channel covers the voucher now; makes its deposit first if it brings one. */
-async function cover(
-  flow: ChannelFlow,
-  row: ChannelRow,
-  scan: OpenedChannel["scan"],
-): Promise<Covered | { readonly response: EndpointResponse }> {
-  const { services, payment, respond } = flow;
-  const { channelLimits, mirror } = services;
-  try {
-    if (payment.deposit !== null) return await makeDeposit(flow);
-    let known: { readonly row: ChannelRow; readonly scan: typeof scan } = { row, scan };
-    if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) {
-      await mirror.follow();
-      known = await reload(flow);
-    }
-    let problem = findUncovered(flow, known);
-    if (problem === "balance") {
-      // Its payer may have made a deposit that no event has shown us yet.
-      const waitMs = flow.unpaid.takeRejection();
-      if (waitMs > 0) return { response: respond.tooManyUnpaid(waitMs) };
-      await mirror.refresh(payment.channelId);
-      known = await reload(flow);
-      problem = findUncovered(flow, known);
-      if (problem === "balance") flow.unpaid.spend(REJECTION_UNITS);
-    }
-    if (problem === null) return { row: known.row, depositTransaction: null };
-    return { response: respondUncovered(flow, problem) };
-  } catch (error) {
-    return { response: respond.facilitatorUnavailable(error) };
-  }
-}
-
-type Uncovered = "balance" | "finality" | "node";
-
-function respondUncovered({ respond }: ChannelFlow, problem: Uncovered): EndpointResponse {
-  if (problem === "balance") return respond.paymentRequired(EXCEEDS_BALANCE);
-  const reason =
-    problem === "node" ? "Our node does not show the channel at the moment" : "The deposit is not final yet";
-  return respond.pending(`${reason}; send the same voucher again.`);
-}
-
-function findUncovered(
-  { services, payment }: ChannelFlow,
-  { row, scan }: { readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] },
-): Uncovered | null {
-  const { channelLimits, exposureMax } = services;
-  if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) return "node";
-  const coverage = coverageOf(row, scan);
-  if (payment.maxClaimable > coverage.now) return "balance";
-  // Claimed money is safe; the part that a reorg may take with the deposit stays small.
-  const safe = coverage.final > row.totalClaimed ? coverage.final : row.totalClaimed;
-  return payment.maxClaimable > safe + exposureMax ? "finality" : null;
-}
-
-async function reload({ services, payment }: ChannelFlow) {
-  const found = await services.rows.find(payment.channelId);
-  if (found === null) throw new Error("a channel that is worked on is missing");
-  return found;
-}
-
-function depositOf({ payment, offer }: ChannelFlow, deposit: ChannelDeposit): DepositRequest {
-  const { channelId, config } = payment;
-  return { channelId, config, deposit, tokenName: offer.assetName, tokenVersion: offer.assetVersion };
-}
-
-/** The facilitator makes the deposit; it counts once our own node shows it. */
-async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly response: EndpointResponse }> {
-  const { services, payment, respond } = flow;
-  const { sender, mirror, clock, channelLimits } = services;
-  if (payment.deposit === null) throw new Error("a payment without a deposit makes none");
-  const made = await sender.deposit(depositOf(flow, payment.deposit));
-  if (made.kind === "unknown") return { response: respond.facilitatorUnavailable(made.cause) };
-  const until = clock.nowMs() + channelLimits.receiptMs;
-  for (;;) {
-    // The facilitator's word about the deposit decides nothing.
-    await mirror.follow();
-    await mirror.refresh(payment.channelId);
-    const known = await reload(flow);
-    const problem = findUncovered(flow, known);
-    if (problem === null) {
-      return { row: known.row, depositTransaction: made.kind === "deposited" ? made.transaction : null };
-    }
-    if (made.kind === "rejected" && problem === "balance") {
-      flow.unpaid.spend(REJECTION_UNITS);
-      return { response: respond.paymentRequired(made.reason) };
-    }
-    if (clock.nowMs() >= until || problem === "finality") {
-      return { response: respondUncovered(flow, problem === "balance" ? "node" : problem) };
-    }
-    await clock.sleep(channelLimits.receiptPollMs);
-  }
-}
 
 /** The purchase is charged in the statement that stores its response; a failure costs the payer nothing. */
 async function runAndCharge(

@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import type { ChannelReader } from "./channel-reader.ts";
-import type { ChannelState, ScanPosition } from "./channel-rows.ts";
+import type { ChannelRow, ChannelState, ScanPosition } from "./channel-row.ts";
 import type { MirrorRows } from "./mirror-rows.ts";
 
 type MirrorOptions = {
@@ -80,14 +80,22 @@ function stateIn(states: ReadonlyMap<Hex, ChannelState>, channelId: Hex): Channe
 
 /** The sum that may be claimed of a channel in total without the risk that its payer takes it back first. */
 export function coverageOf(
-  row: Pick<ChannelState, "balance" | "withdrawAmount"> & {
+  row: Pick<ChannelRow, "balance" | "withdrawAmount" | "refundNonce" | "signedRefund"> & {
     readonly finalBalance: bigint;
     readonly blockNumber: number;
   },
   { finalNumber }: Pick<ScanPosition, "finalNumber">,
 ): { readonly now: bigint; readonly final: bigint } {
-  const afterWithdrawal = (balance: bigint) =>
-    balance > row.withdrawAmount ? balance - row.withdrawAmount : 0n;
+  const leaving = row.withdrawAmount + openRefundOf(row);
+  const staying = (balance: bigint) => (balance > leaving ? balance - leaving : 0n);
   const final = row.blockNumber <= finalNumber ? row.balance : row.finalBalance;
-  return { now: afterWithdrawal(row.balance), final: afterWithdrawal(final) };
+  return { now: staying(row.balance), final: staying(final) };
+}
+
+/** The amount that a signed refund may still take out of the channel; the contract takes each nonce once, in order. */
+export function openRefundOf({
+  refundNonce,
+  signedRefund,
+}: Pick<ChannelRow, "refundNonce" | "signedRefund">): bigint {
+  return signedRefund !== null && signedRefund.nonce >= refundNonce ? signedRefund.amount : 0n;
 }

@@ -15,7 +15,7 @@ import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockSummary } from "../../schema/chain-log.ts";
 import { CHANNEL_CONTRACT } from "./channel-config.ts";
-import type { ChannelState, ScanPosition } from "./channel-rows.ts";
+import type { ChannelState, ScanPosition } from "./channel-row.ts";
 
 const channels = createFunctionCodec(batchSettlementAbi, "channels");
 const pendingWithdrawals = createFunctionCodec(batchSettlementAbi, "pendingWithdrawals");

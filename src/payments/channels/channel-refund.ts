@@ -3,34 +3,54 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel } from "./channel-correction.ts";
+import { openRefundOf } from "./channel-mirror.ts";
 import type { ChannelFlow } from "./channel-request.ts";
-import type { ChannelRow } from "./channel-rows.ts";
+import type { ChannelRow } from "./channel-row.ts";
+import type { FoundChannel } from "./channel-rows.ts";
 import { NOTHING_TO_REFUND, WRONG_REFUND_AMOUNT } from "./channel-terms.ts";
 
 /** As the owner of the channel, whose payer has signed what is charged. */
 export async function refundChannel(flow: ChannelFlow): Promise<EndpointResponse> {
-  const { services, payment, offer, respond, unpaid } = flow;
+  const { services, payment, respond, unpaid } = flow;
   // We pay for the transaction.
   const waitMs = unpaid.takeRun();
   if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
   try {
     await services.mirror.refresh(payment.channelId);
-    const row = (await services.rows.find(payment.channelId))?.row ?? null;
-    if (row === null) throw new Error("a channel that is refunded is missing");
-    const available = row.balance - row.charged;
-    if (available <= 0n) return respond.paymentRequired(NOTHING_TO_REFUND);
-    const amount = payment.refundAmount ?? available;
-    const least =
-      offer.channels && offer.channels.minDeposit < available ? offer.channels.minDeposit : available;
-    if (amount > available || amount < least) return respond.paymentRequired(WRONG_REFUND_AMOUNT);
+    const known = await services.rows.find(payment.channelId);
+    if (known === null) throw new Error("a channel that is refunded is missing");
+    const amount = openRefundOf(known.row) || (await recordRefund(flow, known));
+    if (typeof amount !== "bigint") return amount;
     unpaid.spend(RUN_UNITS);
-    const { kind, transaction } = await services.claims.refund(row, amount);
+    const { kind, transaction } = await services.claims.sendRefund(known.row, amount);
     if (kind !== "mined") return respond.pending(`The refund is not mined yet (${transaction}).`);
-    const after = (await services.rows.find(payment.channelId))?.row ?? row;
+    const after = (await services.rows.find(payment.channelId))?.row ?? known.row;
     return describeRefund(flow, after, amount, transaction);
   } catch (error) {
     return respond.facilitatorUnavailable(error);
   }
+}
+
+/**
+ * Decides about the amount and records it, so that no voucher counts on it when the signature gets out. A refund that was
+ * recorded before and may still be used is sent again instead.
+ */
+async function recordRefund(
+  { services, payment, offer, respond, owner }: ChannelFlow,
+  { row, scan }: FoundChannel,
+): Promise<bigint | EndpointResponse> {
+  const available = row.balance - row.charged;
+  if (available <= 0n) return respond.paymentRequired(NOTHING_TO_REFUND);
+  const amount = payment.refundAmount ?? available;
+  const least =
+    offer.channels && offer.channels.minDeposit < available ? offer.channels.minDeposit : available;
+  if (amount > available || amount < least) return respond.paymentRequired(WRONG_REFUND_AMOUNT);
+  // Until it is final, a reorg may make the last refund usable once more, and only one is remembered.
+  if (row.signedRefund !== null && (scan === null || row.blockNumber > scan.finalNumber)) {
+    return respond.pending("The last refund is not final yet; ask again later.");
+  }
+  if (await services.rows.recordRefund(row, amount, owner)) return amount;
+  return respond.pending("The channel has changed; ask for the refund again.");
 }
 
 function describeRefund(

@@ -1,48 +1,21 @@
 // The rows of channels and of what they bought: each change is one statement, whose predicate names what it expects.
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
-import type { BlockSummary } from "../../schema/chain-log.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { StoredResponse } from "../ledger/row.ts";
 import { fromNow } from "../ledger/statements.ts";
 import type { ChannelConfig } from "./channel-config.ts";
-
-/** State of a channel in the contract. */
-export type ChannelState = {
-  readonly balance: bigint;
-  readonly totalClaimed: bigint;
-  /** A withdrawal that the payer has started, and in which second of the chain; both 0 without one. */
-  readonly withdrawAmount: bigint;
-  readonly withdrawStarted: number;
-  readonly refundNonce: bigint;
-};
-
-/** A channel as the database has it. */
-export type ChannelRow = ChannelState & {
-  readonly channelId: Hex;
-  readonly config: ChannelConfig;
-  /** The part of the balance that was final when the rest was seen. */
-  readonly finalBalance: bigint;
-  /** The block in which the state was seen first. */
-  readonly blockNumber: number;
-  readonly charged: bigint;
-  /** Signature of the voucher for `charged`; null if that much is claimed already. */
-  readonly signature: Hex | null;
-};
-
-/** The block as of which all channels are known that no later event changed. */
-export type ScanPosition = BlockSummary & { readonly finalNumber: number };
-
-export type Purchase = {
-  readonly channelId: Hex;
-  readonly cumulative: bigint;
-  readonly amount: bigint;
-  readonly fingerprint: string;
-  readonly paymentId: string | null;
-  readonly depositTransaction: Hex | null;
-  readonly depositAmount: bigint | null;
-};
+import {
+  CHANNEL_COLUMNS,
+  type ChannelRow,
+  PURCHASE_COLUMNS,
+  type Purchase,
+  parseChannelRow,
+  parsePurchase,
+  parseScan,
+  type ScanPosition,
+} from "./channel-row.ts";
 
 /** State in which a request finds its channel. */
 export type OpenedChannel = {
@@ -58,6 +31,8 @@ export type OpenedChannel = {
   readonly failures: number;
   readonly scan: (ScanPosition & { readonly ageMs: number }) | null;
 };
+
+export type FoundChannel = { readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] };
 
 type OpenRequest = {
   readonly channelId: Hex;
@@ -85,14 +60,6 @@ type ChannelTimes = {
   readonly failuresMax: number;
 };
 
-export const CHANNEL_COLUMNS =
-  rawSql(`channel_id, payer, payer_authorizer, receiver, receiver_authorizer, token,
-  withdraw_delay, salt, balance::text as balance, final_balance::text as final_balance,
-  total_claimed::text as total_claimed, withdraw_amount::text as withdraw_amount, withdraw_started,
-  refund_nonce::text as refund_nonce, block_number, charged::text as charged, signature`);
-const PURCHASE_COLUMNS =
-  rawSql(`channel_id, cumulative::text as cumulative, amount::text as amount, fingerprint, payment_id,
-  deposit_transaction, deposit_amount::text as deposit_amount`);
 const FREE = rawSql("owner = null, owner_works = false, lease_until = null");
 const UNIQUE_VIOLATION = "23505";
 
@@ -157,9 +124,7 @@ export class ChannelRows {
   }
 
   /** A channel, and how far all of them were read; null if it is not known. */
-  async find(
-    channelId: Hex,
-  ): Promise<{ readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] } | null> {
+  async find(channelId: Hex): Promise<FoundChannel | null> {
     const [found] = await this.#store.run<Record<string, unknown>>(sql`select row_to_json(known) as channel,
         row_to_json(scan) as scan
       from (select ${CHANNEL_COLUMNS} from payment_channels where ${this.#where(channelId)}) known
@@ -186,6 +151,22 @@ export class ChannelRows {
   async renew(channelId: Hex, owner: string): Promise<void> {
     await this.#store.run(sql`update payment_channels set lease_until = ${fromNow(this.#times.leaseMs)}
       where ${this.#where(channelId)} and owner = ${owner} and owner_works`);
+  }
+
+  /**
+   * Records a refund before it is signed, as the owner: from then on its amount covers no voucher. False if the turn was
+   * lost, if the channel has changed, or if another refund may still be used.
+   */
+  async recordRefund(row: ChannelRow, amount: bigint, owner: string): Promise<boolean> {
+    const nonce = sql`${row.refundNonce.toString()}::numeric`;
+    const rows = await this.#store.run(sql`update payment_channels
+      set signed_refund = ${amount.toString()}::numeric, signed_refund_nonce = ${nonce}
+      where ${this.#where(row.channelId)} and owner = ${owner} and owner_works and lease_until > now()
+        and refund_nonce = ${nonce} and charged = ${row.charged.toString()}::numeric
+        and charged + ${amount.toString()}::numeric <= balance
+        and (signed_refund_nonce is null or signed_refund_nonce < ${nonce})
+      returning 1 as done`);
+    return rows.length === 1;
   }
 
   /** Gives the turn back; nothing was charged. */
@@ -254,53 +235,5 @@ function parseOpened(found: Readonly<Record<string, unknown>>): OpenedChannel {
     turn: works === true ? "work" : works === false ? "correct" : null,
     failures: Number(failures ?? 0),
     scan: isJsonObject(scan) ? { ...parseScan(scan), ageMs: Number(scan.age_ms) } : null,
-  };
-}
-
-const amountIn = (row: JsonObject, column: string) => BigInt(String(row[column]));
-const hexIn = (row: JsonObject, column: string) => String(row[column]) as Hex;
-
-export function parseChannelRow(row: JsonObject): ChannelRow {
-  return {
-    channelId: hexIn(row, "channel_id"),
-    config: {
-      payer: hexIn(row, "payer"),
-      payerAuthorizer: hexIn(row, "payer_authorizer"),
-      receiver: hexIn(row, "receiver"),
-      receiverAuthorizer: hexIn(row, "receiver_authorizer"),
-      token: hexIn(row, "token"),
-      withdrawDelay: Number(row.withdraw_delay),
-      salt: hexIn(row, "salt"),
-    },
-    balance: amountIn(row, "balance"),
-    finalBalance: amountIn(row, "final_balance"),
-    totalClaimed: amountIn(row, "total_claimed"),
-    withdrawAmount: amountIn(row, "withdraw_amount"),
-    withdrawStarted: Number(row.withdraw_started),
-    refundNonce: amountIn(row, "refund_nonce"),
-    blockNumber: Number(row.block_number),
-    charged: amountIn(row, "charged"),
-    signature: row.signature === null ? null : hexIn(row, "signature"),
-  };
-}
-
-function parsePurchase(row: JsonObject): Purchase {
-  return {
-    channelId: hexIn(row, "channel_id"),
-    cumulative: amountIn(row, "cumulative"),
-    amount: amountIn(row, "amount"),
-    fingerprint: String(row.fingerprint),
-    paymentId: row.payment_id === null ? null : String(row.payment_id),
-    depositTransaction: row.deposit_transaction === null ? null : hexIn(row, "deposit_transaction"),
-    depositAmount: row.deposit_amount === null ? null : amountIn(row, "deposit_amount"),
-  };
-}
-
-export function parseScan(row: JsonObject): ScanPosition {
-  return {
-    number: Number(row.block_number),
-    hash: hexIn(row, "block_hash"),
-    timestamp: Number(row.block_time),
-    finalNumber: Number(row.final_number),
   };
 }

@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-rows.ts";
+import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
 
 /** A channel, and what of its voucher is not claimed. */
 export type UnclaimedChannel = {

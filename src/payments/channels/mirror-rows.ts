@@ -4,7 +4,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import type { ChannelView } from "./channel-reader.ts";
-import { type ChannelState, parseScan, type ScanPosition } from "./channel-rows.ts";
+import { type ChannelState, parseScan, type ScanPosition } from "./channel-row.ts";
 
 type IdRow = { readonly channel_id: Hex };
 
