@@ -1,5 +1,6 @@
 // The subjects of an event beyond its own arguments: the rows that they name, as of the event's block.
 import type { Hex } from "../lib/hex.ts";
+import type { IntentTerms } from "../schema/domain.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../schema/sql.ts";
 import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
 
@@ -16,8 +17,8 @@ export type FilteredEvent = {
   readonly linked?: LinkedNames;
 };
 
-/** Values from linked rows: names of subjects, and the tokens of an intent, in which bids and fills count. */
-type LinkedSubject = EventSubject | "input_token" | "output_token";
+/** Values from linked rows: names of subjects, and the terms of an intent, whose events do not have them. */
+type LinkedSubject = EventSubject | keyof IntentTerms;
 
 type Link = {
   /** Joined to `k`, which has the keys and the blocks. */
@@ -63,6 +64,8 @@ const LINKS = {
       solver: ["hex_text(b.solver)", "s.solver_id::text"],
       input_token: ["hex_text(i.input_token)"],
       output_token: ["hex_text(i.output_token)"],
+      amount_in_max: ["i.amount_in_max::text"],
+      amount_out_min: ["i.amount_out_min::text"],
     },
   },
   agent: {

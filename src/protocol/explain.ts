@@ -19,11 +19,13 @@ export function explainEvent(event: LinkedEvent): ExplainedEvent {
   };
 }
 
-/** The sentence in parts. Bids and fills name their intent alone, whose tokens are linked rows. */
+/** The sentence in parts. Events of an intent have its id alone: its tokens and limits are in linked rows. */
 export function explainParts(event: LinkedEvent): Sentence {
   const [input_token = null] = event.linked?.input_token ?? [];
   const [output_token = null] = event.linked?.output_token ?? [];
-  return event.rule.explain(event, { input_token, output_token });
+  const [amount_in_max = null] = event.linked?.amount_in_max ?? [];
+  const [amount_out_min = null] = event.linked?.amount_out_min ?? [];
+  return event.rule.explain(event, { input_token, output_token, amount_in_max, amount_out_min });
 }
 
 // Integers of any width as text, so that clients need not know which ones fit a number.

@@ -25,11 +25,14 @@ export type EventRule<Args> = {
   readonly details?: DetailsReader<unknown>;
   /** Pure: the same event and rows give the same changes, which makes a rebuild possible. */
   readonly fold: (event: FoldInput<Args>) => readonly Change[];
-  /** The tokens are those of the intent that the event names, as far as they are known. */
-  readonly explain: (event: EmittedEvent<Args>, tokens: IntentTokens) => Sentence;
+  /** The terms are those of the intent that the event names, as far as they are known. */
+  readonly explain: (event: EmittedEvent<Args>, terms: IntentTerms) => Sentence;
 };
 
-type IntentTokens = { readonly input_token: string | null; readonly output_token: string | null };
+/** Amounts as decimal text. */
+export type IntentTerms = Readonly<
+  Record<"input_token" | "output_token" | "amount_in_max" | "amount_out_min", string | null>
+>;
 
 type EventRules<A extends Abi> = {
   readonly [Name in ContractEventName<A>]?: EventRule<ContractEventArgsFromTopics<A, Name>>;

@@ -797,7 +797,7 @@ export interface OtherActions {
     limit?: number;
     /** Only events of these types, separated by commas. */
     type?: string;
-    /** rows: with each event the rows that it has changed, before and after it; a page then has at most 100 events. parts: with each event its description in parts, with the token of each amount. */
+    /** rows: with each event the rows that it has changed, before and after it; a page then has at most 100 events. parts: with each event its description in parts, with the token of each amount; a submitted intent then has its amounts. */
     include?: "rows" | "parts" | "rows,parts";
     /** Only events about this agent: by its id, or by the address with which it acts. */
     agent?: string;

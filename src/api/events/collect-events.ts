@@ -65,7 +65,9 @@ export function collectEvents(collected: Collected, deployment: DeploymentId): E
       isCut = rows !== null && changed === undefined;
       if (isCut) break;
       const text = formatCursor(cursorAt(each));
-      const record = describeEvent(event, each.log, text, {
+      // A filter may have linked rows as well: the description of an event does not depend on it.
+      const explained = request.parts === true ? event : { ...event, linked: undefined };
+      const record = describeEvent(explained, each.log, text, {
         ...(changed === undefined ? {} : { rows: changed }),
         ...(request.parts === true && { parts: explainParts(event) }),
       });

@@ -135,7 +135,7 @@ const parameters = [
   queryParameter(
     "include",
     enumParameter(["rows", "parts", "rows,parts"]),
-    `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount.`,
+    `rows: with each event the rows that it has changed, before and after it; a page then has at most ${ROWS_LIMIT_MAX} events. parts: with each event its description in parts, with the token of each amount; a submitted intent then has its amounts.`,
     "rows",
   ),
   ...SUBJECT_PARAMETERS,

@@ -71,16 +71,6 @@ export class TokenAmounts {
     return known === undefined ? null : toPlainText(known.symbol);
   }
 
-  /** Continues the sentence about a submitted intent, whose event has no amounts; empty if they are not known. */
-  async describeIntent(id: string): Promise<string> {
-    // The sentence is whole without its amounts.
-    const intent = await this.#sextant.getIntent({ id }, { signal: this.#signal }).catch(() => null);
-    if (intent === null) return "";
-    const given = await this.format(intent.amount_in_max, intent.input_token);
-    const wanted = await this.format(intent.amount_out_min, intent.output_token);
-    return given === null || wanted === null ? "" : `: up to ${given} for at least ${wanted}`;
-  }
-
   #read(): Promise<Tokens> {
     // Raw units are better than nothing; an earlier version of the service names no tokens.
     this.#tokens ??= this.#sextant

@@ -10,10 +10,7 @@ const LONG_HEX = /0x[0-9a-f]{16,}/g;
 // Shorter numbers stay whole in the explorer too.
 const LONG_NUMBER = /\d{25,}/g;
 
-type ShownEvent = Pick<
-  WatchedEvent["event"],
-  "type" | "args" | "block_number" | "block_timestamp" | "description" | "parts"
->;
+type ShownEvent = Pick<WatchedEvent["event"], "block_number" | "block_timestamp" | "description" | "parts">;
 type Form = Pick<Display, "columns" | "style">;
 
 export async function formatSentence(
@@ -26,16 +23,14 @@ export async function formatSentence(
 
 /** Time, block and sentence of an event; further lines begin below the sentence. */
 export async function formatEvent(
-  { type, args, block_number, block_timestamp, description, parts }: ShownEvent,
+  { block_number, block_timestamp, description, parts }: ShownEvent,
   display: Form,
   amounts: TokenAmounts,
 ): Promise<string> {
   const where = `${formatTime(block_timestamp)}  ${toPlainText(block_number)}`;
   const sentence = await formatSentence(parts ?? [{ kind: "text", text: description }], display, amounts);
-  const isSubmitted = type === "IntentSubmitted" && display.columns !== null;
-  const amountsOfIntent = isSubmitted ? await amounts.describeIntent(String(args.intentId)) : "";
   const column = widthOf(where) + 2;
-  const lines = fitText(sentence + amountsOfIntent, display.columns, column);
+  const lines = fitText(sentence, display.columns, column);
   return `${display.style("dim", where)}  ${lines.join(`\n${" ".repeat(column)}`)}\n`;
 }
 

@@ -14,9 +14,17 @@ import {
   uint256,
   unboundedInteger,
 } from "../../schema/column.ts";
-import { defineDomain, requireRow } from "../../schema/domain.ts";
+import { defineDomain, type IntentTerms, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
-import { addressPart, amountPart, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
+import {
+  addressPart,
+  amountOfToken,
+  amountPart,
+  hashPart,
+  recordPart,
+  type Sentence,
+  sentence,
+} from "../../schema/sentence.ts";
 import { defineRollup, defineTable } from "../../schema/table.ts";
 import { countActivity, countOpenIntent, openIntents } from "./activity.ts";
 
@@ -151,6 +159,12 @@ function moveSelection(former: string | null, solver: string): Change[] {
   return [...left, addAmounts(solverActivity, { solver }, { selected_bids: 1n })];
 }
 
+function explainLimits({ input_token, output_token, amount_in_max, amount_out_min }: IntentTerms): Sentence {
+  if (input_token === null || output_token === null || amount_in_max === null || amount_out_min === null)
+    return [];
+  return sentence`: up to ${amountOfToken(BigInt(amount_in_max), input_token)} for at least ${amountOfToken(BigInt(amount_out_min), output_token)}`;
+}
+
 export const intentsDomain = defineDomain({
   contract: "IntentBook",
   abi,
@@ -188,8 +202,10 @@ export const intentsDomain = defineDomain({
           ...countActivity(timestamp, { intents: 1n }),
         ];
       },
-      explain: ({ args }) =>
-        sentence`Intent ${recordPart("intent", args.intentId)} submitted by ${addressPart(args.owner)}`,
+      explain: ({ args }, terms) => [
+        ...sentence`Intent ${recordPart("intent", args.intentId)} submitted by ${addressPart(args.owner)}`,
+        ...explainLimits(terms),
+      ],
     },
     IntentCancelled: {
       requiredRows: ({ args }) => [requireRow(intents, { intent_id: args.intentId })],

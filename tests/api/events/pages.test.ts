@@ -245,7 +245,16 @@ describe("the parts of descriptions", () => {
   it("every description is the join of its parts, which come only if requested", async () => {
     const events = await readAll("&include=parts");
     const texts = (event: EventRecord) => partsOf(event).map(({ text }) => text);
-    expect(events.map((event) => texts(event).join(""))).toEqual(all.map(({ description }) => description));
+    expect(events.map((event) => texts(event).join(""))).toEqual(
+      events.map(({ description }) => description),
+    );
+    // Only submitted intents say more, of their row.
+    const isSubmission = ({ type }: EventRecord) => type === "IntentSubmitted";
+    for (const [index, event] of events.entries()) {
+      const plain = all[index]?.description ?? "";
+      if (isSubmission(event)) expect(event.description.startsWith(`${plain}: up to `)).toBe(true);
+      else expect(event.description).toBe(plain);
+    }
     expect(all.every((event) => !("parts" in event))).toBe(true);
     const [both] = (await stage.body<Page>("/events?limit=1&include=rows,parts")).events;
     expect(Object.keys(both ?? {}).slice(-2)).toEqual(["rows", "parts"]);
@@ -264,6 +273,21 @@ describe("the parts of descriptions", () => {
         const fee = event.type === "SolverBidSubmitted" ? [null] : [];
         expect(amounts.map(({ token }) => token)).toEqual([...tokens, ...fee]);
       }
+    }
+  });
+
+  it("the parts name the amounts of a submitted intent, and a filter that reads its row does not", async () => {
+    const { events } = await stage.body<Page>("/events?type=IntentSubmitted&include=parts&limit=3");
+    expect(events).toHaveLength(3);
+    for (const event of events) {
+      const intent = await stage.body<Record<string, string>>(`/intents/${event.args.intentId}`);
+      expect(partsOf(event).filter(({ kind }) => kind === "amount")).toMatchObject([
+        { amount: intent.amount_in_max, token: intent.input_token },
+        { amount: intent.amount_out_min, token: intent.output_token },
+      ]);
+      const query = `type=IntentSubmitted&agent=${intent.owner}&limit=1`;
+      const [filtered] = (await stage.body<Page>(`/events?${query}`)).events;
+      expect(filtered?.description).toMatch(/submitted by 0x[0-9a-f]{40}$/);
     }
   });
 
