@@ -47,7 +47,8 @@ export function matchPath(command: "get" | "list", operands: readonly string[]):
   if (/[?#]/.test(operand)) {
     throw new Fault("USAGE_INVALID", `Pass filters as options, such as --status open; ${hint}`);
   }
-  const found = bestMatch(operationsFor(command), operand);
+  const operations = operationsFor(command);
+  const found = bestMatch(operations, operand) ?? bestMatch(operations, toPlural(operand));
   if (found !== null) return found;
   const other = command === "get" ? "list" : "get";
   if (bestMatch(operationsFor(other), operand) !== null) {
@@ -69,8 +70,7 @@ function suggestPath(command: "get" | "list", operand: string): string | null {
     const corrected = given.join("/");
     const alike = operations.find((operation) => given.every((word) => segmentsOf(operation).includes(word)));
     const example = alike && `\`${PROGRAM} ${each} ${fillPath(alike)}\``;
-    if (bestMatch(operations, corrected) !== null)
-      return each === command ? corrected : `\`${PROGRAM} ${each} ${corrected}\``;
+    if (bestMatch(operations, corrected) !== null) return `\`${PROGRAM} ${each} ${corrected}\``;
     if (alike) return `${showPath(alike)}, such as ${example}`;
   }
   return null;
@@ -78,9 +78,17 @@ function suggestPath(command: "get" | "list", operand: string): string | null {
 
 /** A word of the API: in the plural, as its paths have it, or the nearest one. */
 function correctWord(typed: string, words: ReadonlySet<string>): string {
-  const plural = typed.replace(/y$/, "ie").replace(/s?$/, "s");
+  const plural = pluralOf(typed);
   if (words.has(typed) || !/^[a-z-]+$/i.test(typed)) return typed;
   return words.has(plural) ? plural : (nearestName(typed.toLowerCase(), words) ?? typed);
+}
+
+const pluralOf = (word: string) => word.replace(/y$/, "ie").replace(/s?$/, "s");
+
+/** `intent 1` means intents/1. */
+function toPlural(operand: string): string {
+  const [kind = "", ...rest] = splitPath(operand);
+  return [pluralOf(kind), ...rest].join("/");
 }
 
 /** Chooses the path with the fewest parameters if several match: `attestations/schemas` is not an attestation. */

@@ -152,7 +152,7 @@ describe("an invalid start", () => {
       ["list", "intnets"],
       {},
       64,
-      /^sextant: The API has no intnets; did you mean intents\? .*\n$/,
+      /^sextant: The API has no intnets; did you mean `node bin\/sextant\.mjs list intents`\? .*\n$/,
     ],
     [
       "a stray argument",

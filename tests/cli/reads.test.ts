@@ -122,16 +122,27 @@ describe("get", () => {
     expect(shown.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   });
 
+  it.each([
+    ["get", "agent/1"],
+    ["get", "agent", "1"],
+    ["list", "intent"],
+  ])("takes the singular: %s %s %s", async (...line) => {
+    const { code, out } = await run(line.filter((word) => word !== undefined));
+    expect([code, out]).toEqual([
+      0,
+      (await run([line[0] ?? "", line[0] === "get" ? "agents/1" : "intents"])).out,
+    ]);
+  });
+
   it.each<[string, readonly string[], number, RegExp]>([
     ["no record", ["get", "agents/99999999"], 2, /^sextant: .+\n$/],
     ["an unknown path", ["get", "xyzzy/1"], 64, /The API has no xyzzy\/1; run `node bin/],
     [
-      "a singular",
-      ["get", "agent/1"],
+      "a typo",
+      ["get", "agnets/1"],
       64,
-      /The API has no agent\/1; did you mean agents\/1\? Or run `node bin/,
+      /The API has no agnets\/1; did you mean `node bin\/sextant\.mjs get agents\/1`\? Or run `node bin/,
     ],
-    ["a singular in two parts", ["get", "intent", "1"], 64, /no intent\/1; did you mean intents\/1\?/],
     [
       "a part of a path",
       ["list", "bid"],
