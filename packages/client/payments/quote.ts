@@ -16,6 +16,8 @@ export interface Quote {
   readonly amount: bigint;
   readonly network: string | null;
   readonly asset: string | null;
+  /** The name of the token, as the service states it. */
+  readonly assetName: string | null;
   readonly payTo: string | null;
   /** Why the guard would not sign this; null if it would. */
   readonly problem: string | null;
@@ -31,12 +33,14 @@ export async function quotePrice(
   const request = { method: "GET", url, signal };
   const response = await sendRepeatedly(transport, request, { attemptsMax, accepted: [200, 402] });
   if (response.status === 200) {
-    return { url, price: "0", amount: 0n, network: null, asset: null, payTo: null, problem: null };
+    const terms = { network: null, asset: null, assetName: null, payTo: null };
+    return { url, price: "0", amount: 0n, ...terms, problem: null };
   }
   const offered = parsePaymentRequired(response.headers.get("payment-required"));
   const { terms, problem } = await judge(context, offered, url);
-  const { network, asset, payTo, amount } = terms;
-  return { url, price: formatUnits(amount, context.guard.decimals), amount, network, asset, payTo, problem };
+  const { network, asset, tokenName: assetName, payTo, amount } = terms;
+  const price = formatUnits(amount, context.guard.decimals);
+  return { url, price, amount, network, asset, assetName, payTo, problem };
 }
 
 async function judge(

@@ -109,11 +109,15 @@ export function formatDiffOverview(overview: PortfolioDiffOverview, display: Dis
   ];
 }
 
+/** The names of tokens in their contracts, by which signatures name them. */
+const SYMBOLS: Readonly<Record<string, string>> = { "USD Coin": "USDC" };
+
 export function formatQuote(quote: PriceQuote, display: Display): readonly string[] {
-  const { url, price, asset, payTo, network, problem } = quote;
+  const { url, price, asset, assetName, payTo, network, problem } = quote;
+  const symbol = assetName === null ? "" : ` in ${formatValue(SYMBOLS[assetName] ?? assetName)}`;
   const facts = {
-    Price: display.style("bold", formatExactDollars(price)),
-    ...(asset === null ? {} : { "In token": formatValue(asset) }),
+    Price: `${display.style("bold", formatExactDollars(price))}${symbol}`,
+    ...(asset === null ? {} : { Token: formatValue(asset) }),
     ...(network === null ? {} : { "On chain": formatValue(network) }),
     ...(payTo === null ? {} : { "Paid to": formatValue(payTo) }),
     ...(problem === null ? {} : { Problem: formatValue(problem) }),

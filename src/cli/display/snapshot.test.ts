@@ -102,7 +102,7 @@ const diffOverview = {
 } as unknown as PortfolioDiffOverview;
 const price = {
   ...{ url: "http://127.0.0.1:1/portfolio?address=0x", price: "0.012", amount: 12_000n },
-  ...{ network: "eip155:8453", asset: address, payTo: address, problem: null },
+  ...{ network: "eip155:8453", asset: address, assetName: "USD Coin", payTo: address, problem: null },
 };
 
 it("shows summaries in words, and a price with its currency", () => {
@@ -123,7 +123,7 @@ Taken       2026-01-01 00:00:00 UTC at base:38000000 by rpc`);
   );
   expect(diff).not.toContain("What to know");
   expect(diff).toMatch(/^ {2}native coin +base +−\$750\.00 +−\$750\.00 +\$0\.00$/m);
-  expect(formatQuote(price, terminal)[0]).toBe("Price       $0.012");
+  expect(formatQuote(price, terminal)[0]).toBe("Price       $0.012 in USDC");
   expect(formatQuote({ ...price, problem: "It costs too much." }, terminal).join("\n")).toMatch(
     /^Problem +It costs too much\.$/m,
   );
