@@ -97,8 +97,26 @@ describe.each(COMMANDS)("%s", (command, options) => {
       0,
       expect.objectContaining({ price: "0.01", problem: null, url: expect.stringContaining(WALLET) }),
     ]);
+    const shown = await payer.run([command, WALLET, ...options, "--quote"], {
+      columns: 80,
+      environment: { NO_COLOR: "1" },
+    });
+    expect(shown.out).toMatch(/^Price +\$0\.01 in USDC\nToken +0x[0-9a-f]{40}\n/);
     expect(await payer.transactions()).toEqual([]);
   });
+});
+
+it("shows the blocks of purchases whole, or how many they are, in 80 columns", async () => {
+  const payer = await stage.openPayer();
+  await payer.run(["diff", WALLET, ...FROM]);
+  await payer.run(["wallet", WALLET, "--block", "base:30000000"]);
+  const { out } = await payer.run(["payments"], { columns: 80, environment: { NO_COLOR: "1" } });
+  for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  const [head = "", ...rows] = out.trimEnd().split("\n");
+  expect(rows.map((row) => row.slice(head.indexOf("as of")).trimEnd())).toEqual([
+    "base:30000000",
+    "2 blocks to now",
+  ]);
 });
 
 it("lists what was bought, newest first", async () => {

@@ -3,7 +3,7 @@ import type { Payment, Recovered } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { ClientContext, RunClientCommand } from "../command.ts";
-import { toPlainJson } from "../display/plain-text.ts";
+import { shortenText, toPlainJson } from "../display/plain-text.ts";
 import { formatExactDollars, formatPaidUnits } from "../display/receipt.ts";
 import { formatHead, formatRow, layOutTable, listHidden, type TableColumn } from "../display/table.ts";
 import { formatTime } from "../display/time.ts";
@@ -17,7 +17,7 @@ const PAYMENT_COLUMNS: readonly TableColumn[] = [
   { title: "amount", align: "right", isWhole: true },
   { title: "bought" },
   { title: "wallet" },
-  { title: "as of" },
+  { title: "as of", isWhole: true },
   { title: "chains" },
   { title: "transaction" },
   { title: "purchase" },
@@ -34,6 +34,9 @@ const BOUGHT: Readonly<Record<string, string>> = {
   "/portfolio/diff": "diff",
   "/exposure": "exposure",
 };
+
+// A chain and its block are shorter, and the id of a snapshot is not.
+const SIDE_WIDTH_MAX = 24;
 
 const ACTIONS: Readonly<Record<string, Action>> = { list: showPayments, recover, budget: showBudget };
 
@@ -64,8 +67,8 @@ async function showPayments({ sextant }: OpenClient, context: ClientContext): Pr
     context.display.note("No payment was made yet.");
     return 0;
   }
-  const rows = payments.map(toRow);
   const isWhole = context.display.columns === null || context.options.wide === true;
+  const rows = payments.map((payment) => toRow(payment, isWhole ? String : nameSide));
   const isShown = (_: unknown, index: number) => isWhole || rows.some((row) => row[index] !== "–");
   await printTable(
     PAYMENT_COLUMNS.filter(isShown),
@@ -86,7 +89,7 @@ async function recover({ sextant }: OpenClient, context: ClientContext): Promise
   } else {
     const columns = [...PAYMENT_COLUMNS.filter(isRecoveredColumn), { title: "outcome" }];
     const rows = recovered.map((each) => [
-      ...toRow(each.payment).filter(isRecoveredColumn),
+      ...toRow(each.payment, nameSide).filter(isRecoveredColumn),
       describeOutcome(each),
     ]);
     await printTable(columns, rows, context);
@@ -127,7 +130,10 @@ async function printTable(
     display.note(display.style("dim", `hidden: ${hidden.join(", ")}; see --wide or --json`));
 }
 
-function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): string[] {
+function toRow(
+  { at, state, amount, url, transaction, purchase, id }: Payment,
+  show: (side: string) => string,
+): string[] {
   const { pathname, searchParams } = new URL(url);
   return [
     formatTime(at),
@@ -136,7 +142,7 @@ function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): 
     formatPaidUnits(amount),
     BOUGHT[pathname] ?? pathname,
     searchParams.get("address") ?? "–",
-    describeBlocks(searchParams),
+    describeBlocks(searchParams, show),
     searchParams.get("chains") ?? "–",
     transaction ?? "–",
     purchase ?? "–",
@@ -145,10 +151,16 @@ function toRow({ at, state, amount, url, transaction, purchase, id }: Payment): 
 }
 
 /** The block of each chain, or both sides of a difference; a dash for the newest blocks. */
-function describeBlocks(asked: URLSearchParams): string {
+function describeBlocks(asked: URLSearchParams, show: (side: string) => string): string {
   const from = asked.get("from");
-  if (from !== null) return `${from} to ${asked.get("to") ?? "now"}`;
-  return asked.get("block") ?? asked.get("at") ?? "–";
+  if (from !== null) return `${show(from)} to ${show(asked.get("to") ?? "now")}`;
+  return show(asked.get("block") ?? asked.get("at") ?? "–");
+}
+
+/** A side as a terminal has room for it: the number of its blocks if there are several, and the ends of an id. */
+function nameSide(side: string): string {
+  const blocks = side.split(",");
+  return blocks.length > 1 ? `${blocks.length} blocks` : shortenText(side, SIDE_WIDTH_MAX);
 }
 
 function describeOutcome({ payment, result, error }: Recovered): string {
