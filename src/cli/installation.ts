@@ -3,7 +3,7 @@
 import type { WebhookDeployment } from "../api/webhooks/configured.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
 import { databaseSettings, indexerSettings, nodesOfChain } from "../config/settings.ts";
-import { mountPath } from "../http/mounts.ts";
+import { mountPath } from "../http/server.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Secret } from "../lib/secret.ts";

@@ -8,9 +8,16 @@ import type { EndpointResponse } from "../schema/endpoint.ts";
 import { findBlockAt } from "../schema/reads/block-at.ts";
 import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
 import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
-import { type ApiCall, type ApiRecord, findRoute, formatUrl, methodOf } from "./api-call.ts";
 import { type RecordKind, recordRoute } from "./components.ts";
-import { type Head, shownNumber } from "./context.ts";
+import {
+  type ApiCall,
+  type ApiRecord,
+  findRoute,
+  formatUrl,
+  type Head,
+  methodOf,
+  shownNumber,
+} from "./context.ts";
 import { type CsvSource, type List, type ListData, type RecordPage, recordsKey } from "./list.ts";
 
 export type ApiResult<T> = { readonly body: T; readonly call: ApiCall };

@@ -4,7 +4,6 @@ import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
-import { renderForeignText } from "./foreign-text.ts";
 import {
   formatDuration,
   formatExchangeRate,
@@ -12,6 +11,7 @@ import {
   formatNumber,
   formatSeconds,
   formatUnits,
+  renderForeignText,
   type ShownNumber,
   type ShownTime,
   shareOf,

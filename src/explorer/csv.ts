@@ -1,7 +1,7 @@
 // Rows as CSV (RFC 4180), in which no spreadsheet finds a formula.
 import { isJsonObject } from "../lib/json.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import type { ApiRecord } from "./api-call.ts";
+import type { ApiRecord } from "./context.ts";
 
 /** A field of a record: its keys from the outside in. */
 type FieldPath = readonly string[];

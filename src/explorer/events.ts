@@ -2,8 +2,6 @@
 import { type Html, html } from "../lib/html.ts";
 import type { Sentence, SentencePart } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
-import type { ApiCall } from "./api-call.ts";
-import { sourceLinks } from "./api-call.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
 import {
   addressLink,
@@ -18,10 +16,9 @@ import {
   token,
   transaction,
 } from "./components.ts";
-import { type Changes, linkTo, type PageContext } from "./context.ts";
+import { type ApiCall, type Changes, linkTo, type PageContext, sourceLinks } from "./context.ts";
 import type { Item } from "./fields.ts";
-import { renderForeignText } from "./foreign-text.ts";
-import { formatSeconds, splitWords } from "./format.ts";
+import { formatSeconds, renderForeignText, splitWords } from "./format.ts";
 import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
 import { namedLink } from "./record-names.ts";
 

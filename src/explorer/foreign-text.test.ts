@@ -1,7 +1,7 @@
 // Third-party text: visible as it is, isolated, and linked only to the web.
 import { describe, expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
-import { foreignUri, renderForeignText } from "./foreign-text.ts";
+import { foreignUri, renderForeignText } from "./format.ts";
 
 const shown = (value: string) => renderHtml(renderForeignText(value));
 const linked = (value: string) => renderHtml(foreignUri(value));

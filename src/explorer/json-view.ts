@@ -1,7 +1,7 @@
 // Third-party JSON, indented and bounded.
 // The text itself is shown, token by token: neither numbers nor repeated keys change, as they would in a parser.
 import { type Html, html, renderHtml } from "../lib/html.ts";
-import { foreignCharacters } from "./foreign-text.ts";
+import { foreignCharacters } from "./format.ts";
 
 // A page stays small whatever a document says; the API has all of it.
 const CHARACTERS_MAX = 12_000;

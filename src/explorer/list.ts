@@ -3,9 +3,19 @@
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { type ApiCall, type ApiRecord, fillPath, findRoute, sourceLinks } from "./api-call.ts";
 import { card, notice } from "./components.ts";
-import { linkHere, linkTo, type PageContext, type PageRequest, pagePath } from "./context.ts";
+import {
+  type ApiCall,
+  type ApiRecord,
+  fillPath,
+  findRoute,
+  linkHere,
+  linkTo,
+  type PageContext,
+  type PageRequest,
+  pagePath,
+  sourceLinks,
+} from "./context.ts";
 import { type Item, itemKind, itemValue } from "./fields.ts";
 import { formatNumber, formatSeconds, splitWords } from "./format.ts";
 

@@ -16,13 +16,18 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { foreignUri, renderForeignText } from "./foreign-text.ts";
-import { formatPercent, formatSeconds } from "./format.ts";
+import { foreignUri, formatPercent, formatSeconds, renderForeignText } from "./format.ts";
 import type { List } from "./list.ts";
-import { addNames, findName, readMetadataName, renderGivenName, type WithName } from "./metadata-name.ts";
 import { defineListPage } from "./page.ts";
 import { kindName, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./protocol-numbers.ts";
-import { namedLink } from "./record-names.ts";
+import {
+  addNames,
+  findName,
+  namedLink,
+  readMetadataName,
+  renderGivenName,
+  type WithName,
+} from "./record-names.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
 

@@ -1,7 +1,6 @@
 // Links keep the block, and requests are shown as a client sends them.
 import { expect, it } from "vitest";
-import { formatClientCode, formatCurlCommand } from "./api-call.ts";
-import { linkHere, linkTo, type PageContext } from "./context.ts";
+import { formatClientCode, formatCurlCommand, linkHere, linkTo, type PageContext } from "./context.ts";
 
 const page = {
   path: "/intents",

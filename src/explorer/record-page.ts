@@ -1,7 +1,5 @@
 // A page of one record: reads it with what belongs to it, and shows its head, facts, lists, life and history.
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
-import type { ApiCall } from "./api-call.ts";
-import { sourceLinks } from "./api-call.ts";
 import type { ApiReader } from "./api-reader.ts";
 import {
   card,
@@ -15,7 +13,14 @@ import {
   timeline,
   transaction,
 } from "./components.ts";
-import { type Changes, type PageContext, type PageRequest, requireParam } from "./context.ts";
+import {
+  type ApiCall,
+  type Changes,
+  type PageContext,
+  type PageRequest,
+  requireParam,
+  sourceLinks,
+} from "./context.ts";
 import {
   changesOf,
   type EventsData,
@@ -28,14 +33,8 @@ import {
 import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
 import { shorten, splitWords } from "./format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "./list.ts";
-import {
-  findName,
-  type HostedDocuments,
-  isHash,
-  type NamedRecord,
-  renderGivenName,
-} from "./metadata-name.ts";
 import { definePage, type Page, type PageView } from "./page.ts";
+import { findName, type HostedDocuments, isHash, type NamedRecord, renderGivenName } from "./record-names.ts";
 
 /** The data that every page of a record has read. */
 type RecordData<T> = {

@@ -1,19 +1,28 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { readQuery, withRequestTimeout } from "../http/internal-requests.ts";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
-import { readQuery, withRequestTimeout } from "../http/routes/requests.ts";
 import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
 import { parseMoment } from "../lib/moment.ts";
-import { formatAtBlock, parseAtBlock } from "../schema/reads/at-block.ts";
-import { clampTime, findBlockAt } from "../schema/reads/block-at.ts";
+import { clampTime, findBlockAt, formatAtBlock, parseAtBlock } from "../schema/reads/block-at.ts";
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
-import { type ApiCall, type ApiRecord, fillPath, findRoute, formatUrl } from "./api-call.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
 import { addAssetRoute, chooseEncoding, encodeResponse, OFFERED } from "./assets.ts";
-import { EXPLORER_PATH, type ExplorerChain, type PageRequest, type Site, shownNumber } from "./context.ts";
+import {
+  type ApiCall,
+  type ApiRecord,
+  EXPLORER_PATH,
+  type ExplorerChain,
+  fillPath,
+  findRoute,
+  formatUrl,
+  type PageRequest,
+  type Site,
+  shownNumber,
+} from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
 import { CONTENT_SECURITY_POLICY, createNavigation, renderErrorPage, renderExplorerPage } from "./layout.ts";
 import { type CsvSource, csvOf, listKeys, recordsKey } from "./list.ts";

@@ -2,8 +2,8 @@
 import { expect, it } from "vitest";
 import type { RouteDescription } from "../http/openapi/route-description.ts";
 import { renderHtml } from "../lib/html.ts";
+import { type Volumes, volumeCard } from "./charts.ts";
 import type { PageContext } from "./context.ts";
-import { type Volumes, volumeCard } from "./volume-charts.ts";
 
 const USDC = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;

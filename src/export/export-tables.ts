@@ -1,8 +1,7 @@
 // All exported tables: raw logs with their decoded events, blocks, and every table that keeps its whole history.
-import { createLogDecoder, type LogDecoder } from "../protocol/decode-logs.ts";
+import { createLogDecoder, explainEvent, type LogDecoder } from "../protocol/decode-logs.ts";
 import type { Deployment } from "../protocol/deployment.ts";
 import { tables } from "../protocol/domains.ts";
-import { explainEvent } from "../protocol/explain.ts";
 import type { LogWithDetails } from "../schema/chain-log.ts";
 import type { Table } from "../schema/table.ts";
 import { findBlockWithByte, readBlocksWithLogs, readVersionsBegun } from "../store/index/range-rows.ts";

@@ -8,9 +8,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
 import { readVersion } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
-import { createLocalCallers } from "../lib/local-callers.ts";
 import { createLog } from "../lib/log.ts";
 import { chooseMetricsPort, type MetricsAddress } from "./metrics-server.ts";
+import { createLocalCallers } from "./security/request-guard.ts";
 import { createHttpServer, type HttpServer, type HttpServerOptions } from "./server.ts";
 import { addStatusRoutes, type Readiness } from "./status-routes.ts";
 

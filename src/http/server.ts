@@ -1,4 +1,5 @@
 // The HTTP server of all services: errors as JSON, request ids, limits, metrics, readiness, cached responses, shutdown.
+
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import Fastify, {
@@ -10,7 +11,6 @@ import Fastify, {
 import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
-import type { FindForeignCaller } from "../lib/local-callers.ts";
 import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
 import {
   addErrorHandlers,
@@ -22,13 +22,13 @@ import {
 import { addInternalRequests } from "./internal-requests.ts";
 import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
 import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
-import { Mounts } from "./mounts.ts";
 import { type ConnectionLimitOptions, createNodeServer, limitConnections } from "./node-server.ts";
 import { type SerializedResponse, writeResponse } from "./response.ts";
 import {
   addRequestClient,
   addSecurityHooks,
   createRequestGuard,
+  type FindForeignCaller,
   type RequestGuard,
 } from "./security/request-guard.ts";
 import { addReadinessRoute, type Readiness } from "./status-routes.ts";
@@ -330,4 +330,44 @@ function sendCachedResponse(
   });
   observeRequest(response.route, status, performance.now() - startedMs);
   return true;
+}
+
+const MOUNTS_PATH = "/d/";
+
+/** The path of what is mounted under a name. */
+export function mountPath(name: string): string {
+  return `${MOUNTS_PATH}${name}`;
+}
+
+class Mounts {
+  readonly #listeners = new Map<string, RequestListener>();
+
+  /** The name stands in URLs as it is. */
+  add(name: string, listener: RequestListener): void {
+    if (!/^[a-z0-9-]+$/.test(name)) throw new TypeError(`${name} is not a name for a path`);
+    this.#listeners.set(name, listener);
+  }
+
+  /**
+   * Returns the app that is mounted at the beginning of a request's path, and strips that prefix from request.url;
+   * undefined for other paths. Runs before everything else, the fast path included: nothing below this point sees the
+   * prefix.
+   */
+  enter(request: IncomingMessage): RequestListener | undefined {
+    const { url = "" } = request;
+    if (!url.startsWith(MOUNTS_PATH)) return undefined;
+    const end = url.slice(MOUNTS_PATH.length).search(/[/?]/);
+    const nameEnd = end < 0 ? url.length : MOUNTS_PATH.length + end;
+    const listener = this.#listeners.get(url.slice(MOUNTS_PATH.length, nameEnd));
+    if (listener === undefined) return undefined;
+    const rest = url.slice(nameEnd);
+    request.url = rest.startsWith("/") ? rest : `/${rest}`;
+    return listener;
+  }
+
+  /** The message for a path without a route. */
+  describeUnknown(url: string): string {
+    if (this.#listeners.size === 0 || !url.startsWith(MOUNTS_PATH)) return "There is nothing at this path.";
+    return `There is no such deployment; this server has ${[...this.#listeners.keys()].join(", ")}.`;
+  }
 }

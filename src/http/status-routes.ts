@@ -2,8 +2,8 @@
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
 import { sendErrorResponse } from "./error-responses.ts";
+import { withRequestTimeout } from "./internal-requests.ts";
 import { type MetricsSource, openProcessMetrics } from "./metrics.ts";
-import { withRequestTimeout } from "./routes/requests.ts";
 
 export type Readiness =
   | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }

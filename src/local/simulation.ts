@@ -3,9 +3,9 @@ import type { LocalAccounts } from "@sextant/local-chain/accounts";
 import type { LocalChain } from "@sextant/local-chain/local-chain";
 import type { Timeline } from "@sextant/simulator/timeline";
 import { localChain } from "../chain/chains/chains.ts";
+import { createLocalCallers } from "../http/security/request-guard.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { createLocalCallers } from "../lib/local-callers.ts";
 import { type Deployment, parseDeployment } from "../protocol/deployment.ts";
 
 type SimulationCounters = { readonly steps: number };

@@ -1,4 +1,4 @@
-// Decodes logs of a deployment into events of the protocol.
+// Decodes logs of a deployment into events of the protocol, and explains them: arguments as JSON, and one sentence.
 import type { AbiEvent } from "viem";
 import { createEventCodec, type EventCodec } from "../lib/abi/codec.ts";
 import { MalformedAbiError } from "../lib/abi/words.ts";
@@ -6,8 +6,10 @@ import { assertDefined } from "../lib/assert-defined.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { ChainLog, EmittedEvent, LogWithDetails } from "../schema/chain-log.ts";
 import type { EventRule } from "../schema/domain.ts";
+import { joinSentence, type Sentence } from "../schema/sentence.ts";
 import type { Deployment } from "./deployment.ts";
 import { domains } from "./domains.ts";
+import type { FilteredEvent } from "./event-links.ts";
 
 export type DecodedEvent = EmittedEvent<never> & {
   readonly contract: string;
@@ -90,4 +92,39 @@ function eventOf(entry: Entry, log: ChainLog, timestamp: bigint): DecodedEvent |
       cause,
     });
   }
+}
+
+export type ExplainedEvent = {
+  readonly eventName: string;
+  readonly args: Readonly<Record<string, string | boolean>>;
+  readonly description: string;
+};
+
+type LinkedEvent = DecodedEvent & Pick<FilteredEvent, "linked">;
+
+export function explainEvent(event: LinkedEvent): ExplainedEvent {
+  return {
+    eventName: event.name,
+    args: formatArguments(event.args),
+    description: joinSentence(explainParts(event)),
+  };
+}
+
+/** The sentence in parts. Events of an intent have its id alone: its tokens and limits are in linked rows. */
+export function explainParts(event: LinkedEvent): Sentence {
+  const [input_token = null] = event.linked?.input_token ?? [];
+  const [output_token = null] = event.linked?.output_token ?? [];
+  const [amount_in_max = null] = event.linked?.amount_in_max ?? [];
+  const [amount_out_min = null] = event.linked?.amount_out_min ?? [];
+  return event.rule.explain(event, { input_token, output_token, amount_in_max, amount_out_min });
+}
+
+// Integers of any width as text, so that clients need not know which ones fit a number.
+function formatArguments(args: Readonly<Record<string, unknown>>): Record<string, string | boolean> {
+  const formatted: Record<string, string | boolean> = {};
+  for (const name of Object.keys(args)) {
+    const value = args[name];
+    formatted[name] = typeof value === "boolean" ? value : String(value);
+  }
+  return formatted;
 }

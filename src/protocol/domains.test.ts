@@ -13,9 +13,8 @@ import {
 import { uint256 } from "../schema/column.ts";
 import { type Domain, defineDomain } from "../schema/domain.ts";
 import { defineTable } from "../schema/table.ts";
-import { createLogDecoder } from "./decode-logs.ts";
+import { createLogDecoder, explainEvent } from "./decode-logs.ts";
 import { domains, requireFullCoverage, tables } from "./domains.ts";
-import { explainEvent } from "./explain.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);
 

@@ -10,9 +10,8 @@ import {
 } from "../../tests/support/index/memory-index.ts";
 import type { Sentence } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
-import { createLogDecoder } from "./decode-logs.ts";
+import { createLogDecoder, explainEvent, explainParts } from "./decode-logs.ts";
 import { EVENT_TYPES } from "./event-filter.ts";
-import { explainEvent, explainParts } from "./explain.ts";
 import { explainLogs } from "./reads/transactions.ts";
 
 const decoder = createLogDecoder(MEMORY_DEPLOYMENT);

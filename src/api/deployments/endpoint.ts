@@ -1,5 +1,5 @@
 // GET /deployments: the deployments of this installation, with the position of each index.
-import { mountPath } from "../../http/mounts.ts";
+import { mountPath } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
 import type { IndexerReport } from "../../indexer/status.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";

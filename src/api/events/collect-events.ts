@@ -2,9 +2,8 @@
 
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { DecodedEvent } from "../../protocol/decode-logs.ts";
+import { type DecodedEvent, explainEvent, explainParts } from "../../protocol/decode-logs.ts";
 import { type FilteredEvent, matchesFilter, topicsOf } from "../../protocol/event-filter.ts";
-import { explainEvent, explainParts } from "../../protocol/explain.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";

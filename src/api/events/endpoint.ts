@@ -21,8 +21,7 @@ import {
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
 import { FINALITIES } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, EVENT_ORDERS, hasCursorLength } from "./cursor.ts";
-import { EVENT_PAGE, type EventSelection, type EventStart } from "./event-page.ts";
-import { formatLines, formatPage } from "./messages.ts";
+import { EVENT_PAGE, type EventSelection, type EventStart, formatLines, formatPage } from "./event-page.ts";
 import type { ReadEvents } from "./read-events.ts";
 import type { EventStreams } from "./streams.ts";
 

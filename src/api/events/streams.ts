@@ -7,9 +7,16 @@ import { Fault, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
 import type { EventCursor } from "./cursor.ts";
-import type { EventSelection, EventStart, EventsPage } from "./event-page.ts";
+import {
+  type EventSelection,
+  type EventStart,
+  type EventsPage,
+  formatRejection,
+  formatRetry,
+  KEEP_ALIVE,
+  PageMessages,
+} from "./event-page.ts";
 import { type Follower, LiveTail, type TailSelection } from "./live-tail.ts";
-import { formatRejection, formatRetry, KEEP_ALIVE, PageMessages } from "./messages.ts";
 import type { ReadEvents } from "./read-events.ts";
 
 export type EventStreamLimits = {

@@ -19,10 +19,10 @@ import {
   writeSettings,
 } from "../../config/settings.ts";
 import { mergeMetrics } from "../../http/metrics.ts";
+import { createLocalCallers } from "../../http/security/request-guard.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
-import { createLocalCallers } from "../../lib/local-callers.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";

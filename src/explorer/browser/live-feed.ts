@@ -1,7 +1,14 @@
 // The live feed: events as they happen, over one connection that exists only while the page is seen.
 import type { Sentence, SentencePart } from "../../schema/sentence.ts";
-import { visibleText } from "../foreign-text.ts";
-import { formatNumber, formatSeconds, formatUnits, shorten, splitWords, UNNAMED_UNITS } from "../format.ts";
+import {
+  formatNumber,
+  formatSeconds,
+  formatUnits,
+  shorten,
+  splitWords,
+  UNNAMED_UNITS,
+  visibleText,
+} from "../format.ts";
 import { addCopyButtons, showTimes } from "./elements.ts";
 
 const SHOWN_MAX = 30;

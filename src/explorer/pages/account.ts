@@ -3,7 +3,6 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { accountSchema } from "../../protocol/reads/accounts.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -19,7 +18,7 @@ import {
   totals,
   unknown,
 } from "../components.ts";
-import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { readEvents } from "../events.ts";
 import { activeStatus, type Item, recordFacts } from "../fields.ts";
 import { shorten, splitWords } from "../format.ts";

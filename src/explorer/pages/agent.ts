@@ -9,12 +9,11 @@ import { addressLink, block, card, number, recordLink, timeline, withNoun } from
 import type { PageContext, PageRequest } from "../context.ts";
 import { type ListedEvent, readEvents } from "../events.ts";
 import { writtenAt } from "../fields.ts";
-import { renderForeignText } from "../foreign-text.ts";
+import { renderForeignText } from "../format.ts";
 import { listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
-import { addNames, renderGivenName, type WithName } from "../metadata-name.ts";
-import { padKeys } from "../pad-keys.ts";
 import { defineFilteredPage, exampleFrom } from "../page.ts";
+import { addNames, padKeys, renderGivenName, type WithName } from "../record-names.ts";
 import {
   columns,
   defineRecordPage,

@@ -3,9 +3,8 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { commerceSchema } from "../../protocol/reads/analytics.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { bars } from "../charts.ts";
+import { bars, readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../charts.ts";
 import {
   addressLink,
   amount,
@@ -18,13 +17,12 @@ import {
   unavailable,
   withNoun,
 } from "../components.ts";
-import { type PageContext, type PageRequest, pagePath } from "../context.ts";
+import { type PageContext, type PageRequest, pagePath, sourceLinks } from "../context.ts";
 import { shorten } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 import { railName } from "../protocol-numbers.ts";
 import { columns } from "../record-page.ts";
-import { readVolumes, VOLUME_KEYS, type Volumes, type VolumesResult, volumeCard } from "../volume-charts.ts";
 import { type Flows, flowCard } from "./money-flow.ts";
 
 type Commerce = TypeOf<typeof commerceSchema>;

@@ -3,11 +3,10 @@ import { type Html, html } from "../../lib/html.ts";
 import type { facilitator, merchant, reputationSchema, service } from "../../protocol/reads/commerce.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { bars } from "../charts.ts";
+import { bars, readVolumes, VOLUME_KEYS, volumeCard } from "../charts.ts";
 import { addressLink, card, name, number, recordLink, totals } from "../components.ts";
-import type { PageRequest } from "../context.ts";
+import { type PageRequest, sourceLinks } from "../context.ts";
 import { readEvents } from "../events.ts";
 import { activeStatus, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
@@ -25,7 +24,6 @@ import {
   relatedCard,
   signalsCard,
 } from "../record-page.ts";
-import { readVolumes, VOLUME_KEYS, volumeCard } from "../volume-charts.ts";
 
 type Merchant = RecordOf<typeof merchant, "provenance">;
 type Service = RecordOf<typeof service, "provenance">;

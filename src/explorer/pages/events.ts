@@ -2,10 +2,10 @@
 import { type Html, html } from "../../lib/html.ts";
 import { isMoment } from "../../lib/moment.ts";
 import { EVENT_TYPES } from "../../protocol/event-filter.ts";
-import type { ApiCall } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import {
+  type ApiCall,
   type Head,
   linkHere,
   linkTo,

@@ -3,11 +3,10 @@
 import { type Html, type HtmlValue, html } from "../../lib/html.ts";
 import type { totalsSchema } from "../../protocol/reads/totals.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { sparkline } from "../charts.ts";
 import { card, number, totals, unavailable, withNoun } from "../components.ts";
-import { type PageContext, type PageRequest, pagePath, shownNumber } from "../context.ts";
+import { type PageContext, type PageRequest, pagePath, shownNumber, sourceLinks } from "../context.ts";
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard, withoutColumns } from "../list.ts";
 import { disputeList, intentList, receiptList } from "../lists.ts";

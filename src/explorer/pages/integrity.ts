@@ -4,7 +4,6 @@ import { type Html, html } from "../../lib/html.ts";
 import { PROGRAM } from "../../lib/program.ts";
 import type { integritySchema } from "../../schema/integrity.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -22,10 +21,9 @@ import {
   totals,
   withNoun,
 } from "../components.ts";
-import type { PageContext } from "../context.ts";
+import { type PageContext, sourceLinks } from "../context.ts";
 import type { Item } from "../fields.ts";
-import { renderForeignText } from "../foreign-text.ts";
-import { shorten, splitWords } from "../format.ts";
+import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { table } from "../list.ts";
 import { definePage, type PageView } from "../page.ts";
 

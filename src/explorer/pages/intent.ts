@@ -31,8 +31,7 @@ import {
   readEvents,
 } from "../events.ts";
 import { type Item, recordFacts, timeAndBlock } from "../fields.ts";
-import { renderForeignText } from "../foreign-text.ts";
-import { formatPercent, splitWords } from "../format.ts";
+import { formatPercent, renderForeignText, splitWords } from "../format.ts";
 import { type List, listCard, listQuery } from "../list.ts";
 import { deadlineOf, limitPrice } from "../lists.ts";
 import { exampleFrom } from "../page.ts";

@@ -3,7 +3,6 @@ import { html } from "../../lib/html.ts";
 import type { dispute, quote, receipt } from "../../protocol/reads/commerce.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -17,7 +16,7 @@ import {
   type TimelineStep,
   time,
 } from "../components.ts";
-import type { PageContext } from "../context.ts";
+import { type PageContext, sourceLinks } from "../context.ts";
 import { asExplained, type EventsData, eventsUpTo, type ListedEvent, readEvents } from "../events.ts";
 import { type Item, recordFacts, writtenAt } from "../fields.ts";
 import { listCard, type RecordPage, withoutColumns } from "../list.ts";

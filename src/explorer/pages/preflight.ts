@@ -4,8 +4,6 @@ import { type Html, html } from "../../lib/html.ts";
 import type { preflightSchema } from "../../protocol/preflight/evaluate.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
-import type { ApiCall } from "../api-call.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import {
   addressLink,
@@ -19,7 +17,7 @@ import {
   status,
   token as tokenLabel,
 } from "../components.ts";
-import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { type ApiCall, type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { renderSentence } from "../events.ts";
 import { shorten } from "../format.ts";
 import { definePage, type PageView } from "../page.ts";

@@ -1,14 +1,12 @@
 // Search by id, address, hash or name: leads to the only record of an id, address or hash, and lists all others.
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
-import type { ApiRecord } from "../api-call.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { addressLink, card, notice, type RecordKind, recordPath } from "../components.ts";
-import { type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
-import { renderForeignText } from "../foreign-text.ts";
-import { shorten, splitWords } from "../format.ts";
-import { findName, readDocumentNames, renderGivenName } from "../metadata-name.ts";
+import { type ApiRecord, type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
+import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { definePage } from "../page.ts";
+import { findName, readDocumentNames, renderGivenName } from "../record-names.ts";
 
 const BY_ID: readonly RecordKind[] = [
   ...(["intent", "agent", "solver", "merchant", "service", "receipt"] as const),

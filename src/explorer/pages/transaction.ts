@@ -3,14 +3,12 @@
 import { type Html, html } from "../../lib/html.ts";
 import type { explanationSchema } from "../../protocol/reads/transactions.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, block, card, facts, notice, number, recordLink, time } from "../components.ts";
-import { type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { changesOf, type EventPage, intentTokens, type ListedEvent, renderSentence } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
-import { renderForeignText } from "../foreign-text.ts";
-import { shorten, splitWords } from "../format.ts";
+import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
 
 type Explanation = TypeOf<typeof explanationSchema>;

@@ -4,7 +4,6 @@ import { toCanonicalJson } from "../../lib/canonical-json.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { attestation, attestor } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
-import { sourceLinks } from "../api-call.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import {
   badge,
@@ -19,11 +18,10 @@ import {
   recordLink,
   totals,
 } from "../components.ts";
-import { linkTo, type PageContext, type PageRequest, requireParam } from "../context.ts";
+import { linkTo, type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { asExplained, type ListedEvent, readEvents } from "../events.ts";
 import { activeStatus, type Item, timeAndBlock, writtenAt } from "../fields.ts";
-import { renderForeignText, visibleText } from "../foreign-text.ts";
-import { shareOf, shorten } from "../format.ts";
+import { renderForeignText, shareOf, shorten, visibleText } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { type List, listCard, listQuery } from "../list.ts";
 import { type AttestationSchema, attestationList, attestationState, attestorList } from "../lists.ts";

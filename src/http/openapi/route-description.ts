@@ -8,7 +8,7 @@ import {
   queryParameter,
   textsOf,
 } from "../../schema/parameter.ts";
-import { atBlockKind } from "../../schema/reads/at-block.ts";
+import { atBlockKind } from "../../schema/reads/block-at.ts";
 import { includableParts, type Read } from "../../schema/reads/read.ts";
 import { TIMES, timeKind } from "../../schema/time-parameter.ts";
 import { minBlockParameters } from "../block-waiters.ts";

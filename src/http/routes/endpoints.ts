@@ -13,10 +13,9 @@ import type {
 } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type BlockWaiters, readMinBlock, withMinBlock } from "../block-waiters.ts";
-import type { RouteRequest } from "../internal-requests.ts";
+import { type RouteRequest, readParameters, readQuery, withRequestTimeout } from "../internal-requests.ts";
 import { serializeResponse } from "../response.ts";
 import { openTextStream } from "../text-stream.ts";
-import { readParameters, readQuery, withRequestTimeout } from "./requests.ts";
 
 // Enough for every body of a few fields. Endpoints that need more declare it: each byte costs time to read and check.
 const BODY_BYTES_DEFAULT = 4_096;

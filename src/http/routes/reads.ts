@@ -3,8 +3,7 @@
 import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
-import { formatAtBlock, parseAtBlock } from "../../schema/reads/at-block.ts";
-import { clampTime, findBlockAt } from "../../schema/reads/block-at.ts";
+import { clampTime, findBlockAt, formatAtBlock, parseAtBlock } from "../../schema/reads/block-at.ts";
 import { readCursorBlock } from "../../schema/reads/pagination.ts";
 import {
   type AsOf,
@@ -22,11 +21,10 @@ import {
 } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { type BlockWaiters, MIN_BLOCK_HEADER, readMinBlock, withMinBlock } from "../block-waiters.ts";
-import type { RouteRequest } from "../internal-requests.ts";
+import { type RouteRequest, readParameters, readQuery, withRequestTimeout } from "../internal-requests.ts";
 import { type SerializedResponse, serializeResponse, toEndpointResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpApp } from "../server.ts";
-import { readParameters, readQuery, withRequestTimeout } from "./requests.ts";
 
 type ReadRouteOptions = {
   readonly run: RunRead;

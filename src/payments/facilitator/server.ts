@@ -17,11 +17,11 @@ import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/d
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
+import type { FindForeignCaller } from "../../http/security/request-guard.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import type { FindForeignCaller } from "../../lib/local-callers.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";

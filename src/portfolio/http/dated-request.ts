@@ -1,5 +1,5 @@
 // A time in place of blocks: redirects to the same request with the blocks, so that the payer sees what it pays for.
-import { readQuery } from "../../http/routes/requests.ts";
+import { readQuery } from "../../http/internal-requests.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, isMoment, parseMoment } from "../../lib/moment.ts";

@@ -1,5 +1,5 @@
 // A name in place of a wallet's address: redirects to the same request by address, so that the payer sees what it pays for.
-import { readQuery } from "../../http/routes/requests.ts";
+import { readQuery } from "../../http/internal-requests.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject } from "../../schema/json-schema.ts";

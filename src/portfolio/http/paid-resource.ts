@@ -1,5 +1,5 @@
 // The request that a payment was signed for, by the resource that x402 clients copy from the terms.
-import { readQuery } from "../../http/routes/requests.ts";
+import { readQuery } from "../../http/internal-requests.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject, parseStrictJson } from "../../lib/json.ts";
 

@@ -5,7 +5,7 @@ import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
 import { defineEndpoint, type Endpoint } from "../../schema/endpoint.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import { addressParameter, queryParameter, uintParameter } from "../../schema/parameter.ts";
-import { atBlockKind, parseAtBlock } from "../../schema/reads/at-block.ts";
+import { atBlockKind, parseAtBlock } from "../../schema/reads/block-at.ts";
 import {
   type AsOf,
   assertBlockReached,

@@ -7,9 +7,8 @@ import { hashParameter, pathParameter } from "../../schema/parameter.ts";
 import { type AsOf, defineIndexRead, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import { createLogDecoder, type LogDecoder } from "../decode-logs.ts";
+import { createLogDecoder, type ExplainedEvent, explainEvent, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
-import { type ExplainedEvent, explainEvent } from "../explain.ts";
 
 /** The first logs, up to the byte limit; an event in JSON is larger than its log. An index has the first bytes of hashes. */
 function selectLogs(hash: string, asOf: AsOf): SqlText {

@@ -1,8 +1,11 @@
-// The block at a time: the last one at or before it that the index has, found by halving the blocks that it keeps.
+// Blocks to read at, by number or time: `327`, `327@1794477600` for states that depend on time, or the last block at a time.
+
+import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
+import type { ParameterKind } from "../parameter.ts";
 import { type SqlText, sql } from "../sql.ts";
-import { type AtBlock, type RunRead, toFirstRecord } from "./read.ts";
+import { type AtBlock, BLOCK_MAX, type RunRead, toFirstRecord } from "./read.ts";
 import { timeAt } from "./record.ts";
 
 type TimedHead = {
@@ -96,3 +99,27 @@ export async function clampTime(run: RunRead, asOf: AtBlock, client: string): Pr
     return { block, time: judged === null ? null : BigInt(judged) };
   });
 }
+
+// The last second that a Date has.
+const SECONDS_MAX = 8_640_000_000_000n;
+
+export function parseAtBlock(text: string, name: string): AtBlock {
+  const [block, time, ...others] = text.split("@");
+  if (others.length > 0) {
+    throw new Fault("INPUT_INVALID", `${name} must be a block number, or one with a time: 327@1794477600.`);
+  }
+  return {
+    block: parseUint(block, name, BLOCK_MAX),
+    time: time === undefined ? null : parseUint(time, `the time of ${name}`, SECONDS_MAX),
+  };
+}
+
+export function formatAtBlock({ block, time }: AtBlock): string {
+  return time === null ? String(block) : `${block}@${time}`;
+}
+
+/** The text itself, in the form that has one spelling for each block and time. */
+export const atBlockKind: ParameterKind<string> = {
+  json: { type: "string", pattern: "^(0|[1-9][0-9]*)(@[0-9]+)?$" },
+  parse: (text, name) => formatAtBlock(parseAtBlock(text, name)),
+};

@@ -11,7 +11,7 @@ import {
 } from "../parameter.ts";
 import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Table } from "../table.ts";
-import { formatAtBlock } from "./at-block.ts";
+import { formatAtBlock } from "./block-at.ts";
 import {
   afterCursor,
   assemblePage,

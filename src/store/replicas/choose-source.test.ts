@@ -1,8 +1,7 @@
 // The choice of a replica, and its lag: never one that lacks what a read needs, and turns among equals.
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { WalPositions } from "./primary-watch.ts";
-import { chooseSource, ServedState } from "./read-source.ts";
+import { chooseSource, ServedState, WalPositions } from "./read-source.ts";
 
 const stateOf = (revision: number, number = revision) => ({
   revision: BigInt(revision),

@@ -2,11 +2,17 @@
 import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../postgres/database.ts";
-import { PrimaryWatch } from "./primary-watch.ts";
 import { type ReadObserver, ReadRouter } from "./read-router.ts";
-import { type IndexState, isOlder, ReadSource, ServedState, type SourceReaders } from "./read-source.ts";
+import {
+  type IndexState,
+  isOlder,
+  PrimaryWatch,
+  ReadSource,
+  ServedState,
+  type SourceReaders,
+  sampleServer,
+} from "./read-source.ts";
 import { ReplicaMonitor } from "./replica-monitor.ts";
-import { sampleServer } from "./server-sample.ts";
 
 export type ReplicaOptions = {
   readonly databases: readonly Database[];

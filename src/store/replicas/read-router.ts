@@ -2,11 +2,11 @@
 import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { IndexHead, ReadStatement, ResultRows, RunRead } from "../../schema/reads/read.ts";
-import type { PrimaryWatch } from "./primary-watch.ts";
 import {
   chooseSource,
   type IndexState,
   isOlder,
+  type PrimaryWatch,
   type ReadNeeds,
   type ReadSource,
   type ServedState,

@@ -4,9 +4,15 @@ import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../postgres/database.ts";
 import { openStatements } from "../postgres/session.ts";
-import type { PrimaryWatch } from "./primary-watch.ts";
-import type { IndexState, ReadSource } from "./read-source.ts";
-import { readCluster, type ServerSample, sampleServer, withinSampleTime } from "./server-sample.ts";
+import {
+  type IndexState,
+  type PrimaryWatch,
+  type ReadSource,
+  readCluster,
+  type ServerSample,
+  sampleServer,
+  withinSampleTime,
+} from "./read-source.ts";
 
 type ReplicaMonitorOptions = {
   readonly source: ReadSource;

@@ -1,6 +1,6 @@
 // A local run serves this machine: no page of the web writes to it, and none reads it under a name of its own.
 import { describe, expect, it } from "vitest";
-import { createLocalCallers } from "./local-callers.ts";
+import { createLocalCallers } from "./request-guard.ts";
 
 const find = createLocalCallers({ publicUrl: "https://sextant.example/api" });
 const pass = (host: string, origin?: string, method = "POST") =>
