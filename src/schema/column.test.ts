@@ -3,6 +3,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { anyCharacter } from "../../tests/support/any-character.ts";
 import { openTestDatabase } from "../../tests/support/index/test-index.ts";
+import { createRowTables } from "../store/index/row-tables.ts";
+import { buildVersionSteps, createRowLoader } from "../store/index/versioned-rows.ts";
 import type { Database } from "../store/postgres/database.ts";
 import {
   address,
@@ -19,6 +21,7 @@ import {
   unboundedInteger,
   unboundedText,
 } from "./column.ts";
+import { defineRollup } from "./table.ts";
 
 let database: Database;
 let drop: () => Promise<void>;
@@ -77,6 +80,23 @@ const KINDS: readonly {
   { name: "bool", column: bool, values: fc.boolean(), edges: [true, false] },
 ];
 
+/** Copies values into rows, as batches of blocks are, and loads these. */
+async function storeAndLoad(column: Column<unknown>, values: readonly unknown[]): Promise<unknown[]> {
+  const table = defineRollup("samples", { id: uint256, value: orNull(column) }, { key: ["id"] });
+  const rows = values.map((value, id) => ({ id: BigInt(id), value }));
+  const keys = rows.map(({ id }) => ({ keyText: String(id), key: { id } }));
+  return database.transaction(async (session) => {
+    await session.query("drop table if exists samples");
+    await createRowTables(session, [table]);
+    const newVersions = rows.map((row) => ({ row, from: 1, to: null }));
+    await session.sendPipeline(
+      buildVersionSteps({ table, endedVersions: [], newVersions }, { final: false }),
+    );
+    const loaded = await createRowLoader(session)(table, keys);
+    return keys.map(({ keyText }) => loaded.get(keyText)?.value);
+  });
+}
+
 /** Sends values through a parameter, as keys are, and a cast to the column type. */
 async function roundTrip(column: Column<unknown>, values: readonly unknown[]): Promise<unknown[]> {
   const written = values.map((value) =>
@@ -93,6 +113,7 @@ describe("a column", () => {
   it.each(KINDS)("a column of $name round-trips its values", async ({ column, values, edges }) => {
     const samples = [...edges, ...fc.sample(values, 50)];
     expect(await roundTrip(column, samples)).toEqual(samples);
+    expect(await storeAndLoad(column, [...samples, null])).toEqual([...samples, null]);
   });
 
   it.each(KINDS)("a column of $name describes its values in JSON Schema", ({ column, values, edges }) => {
