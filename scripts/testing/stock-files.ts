@@ -21,6 +21,8 @@ export const ON_A_STOCK_SERVER: Readonly<Record<string, string>> = {
   "src/payments/ledger/open.test.ts": "row locks of concurrent payments",
   "src/payments/ledger/transitions.test.ts": "leases and conditional updates by the server's clock",
   "src/payments/paywall/row-waiters.test.ts": "notifications to other processes",
+  "tests/payments/channel-purchases.test.ts":
+    "a statement that waits for a channel's row sees what the one before has charged",
   "tests/api/read-costs.integration.test.ts": "plans of every read with the default costs of the planner",
   "tests/api/filter-pair-costs.integration.test.ts":
     "plans of two filters with the default costs of the planner",

@@ -115,7 +115,7 @@ describe("a value that PostgreSQL would change or misread", () => {
     ["hex whose first byte is in the place of the prefix", "bytea", "abcd"],
     ["two characters that are not hex", "bytea", "zz"],
     ["a fraction in numeric", "numeric", 1.5],
-    ["what is no number", "numeric", Number.NaN],
+    ["NaN in numeric", "numeric", Number.NaN],
     ["a number in its scientific form", "numeric", 1e21],
     ["a text of digits in numeric", "numeric", "-12"],
     ["PostgreSQL's text of true", "boolean", "t"],
