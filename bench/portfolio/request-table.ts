@@ -10,7 +10,7 @@ export type AskedRead = { readonly parts: readonly string[]; readonly asker: str
 export function observeReads(chain: PortfolioChain, asked: AskedRead[]): PortfolioChain {
   return {
     ...chain,
-    pin: async (signal, block) => observePinned(await chain.pin(signal, block), asked),
+    pin: async (...query) => observePinned(await chain.pin(...query), asked),
   };
 }
 

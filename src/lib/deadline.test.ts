@@ -43,6 +43,14 @@ describe("a deadline", () => {
     deadline.end();
   });
 
+  it("begins no more once the work is over", async () => {
+    const deadline = new Deadline(null, new AbortController().signal);
+    deadline.end();
+    deadline.begin(1);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(deadline.signal.aborted).toBe(false);
+  });
+
   it("leaves no listener behind, and stops what is left only for a reason", () => {
     const outer = new AbortController();
     const [quiet, stopped] = [new Deadline(LONG_MS, outer.signal), new Deadline(LONG_MS, outer.signal)];

@@ -10,6 +10,7 @@ export class Deadline {
   readonly #signals: readonly AbortSignal[];
   #timer: NodeJS.Timeout | undefined;
   #isLate = false;
+  #hasEnded = false;
 
   /** Call `end` however the work ends. Null for work whose time begins later, or that ends with other work only. */
   constructor(ms: number | null, ...signals: readonly AbortSignal[]) {
@@ -32,14 +33,16 @@ export class Deadline {
     return this.#isLate;
   }
 
-  /** The time begins now, whatever has passed before. */
+  /** The time begins now, whatever has passed before; not for work that is over. */
   begin(ms: number): void {
+    if (this.#hasEnded) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(this.#onTime, Math.max(0, Math.ceil(ms)));
   }
 
   /** The work is over; with a reason, what is left of it stops. */
   end(reason?: unknown): void {
+    this.#hasEnded = true;
     clearTimeout(this.#timer);
     for (const signal of this.#signals) signal.removeEventListener("abort", this.#onAbort);
     if (reason !== undefined) this.#controller.abort(reason);

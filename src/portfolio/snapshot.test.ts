@@ -14,12 +14,14 @@ import {
   TEST_WALLET,
 } from "../../tests/support/portfolio/portfolio-parts.ts";
 import { Fault } from "../lib/fault.ts";
+import { PositionRead } from "./positions/position-read.ts";
 import { createSnapshotReader, type SnapshotReaderOptions } from "./snapshot.ts";
 import {
   type Asset,
   type ChainHoldings,
   type HoldingsProvider,
   type PinnedChain,
+  type PositionReader,
   type PriceSource,
   quotePrice,
 } from "./types.ts";
@@ -96,7 +98,8 @@ describe("a snapshot", () => {
       positionReaders: [
         {
           protocol: "Lend",
-          read: async ({ holdings }) => {
+          read: async (query, stop) => {
+            const { holdings } = await new PositionRead(query, stop).withTokens();
             steps.push(...holdings.map(({ symbol }) => `position of ${symbol}`));
             const position = {
               kind: "supplied",
@@ -181,7 +184,8 @@ describe("a snapshot", () => {
       positionReaders: [
         {
           protocol: "Lend",
-          read: async ({ holdings }) => {
+          read: async (query, stop) => {
+            const { holdings } = await new PositionRead(query, stop).withTokens();
             names.push(...holdings.map(({ name }) => name));
             return { positions: [], warnings: [] };
           },
@@ -270,6 +274,36 @@ describe("a snapshot", () => {
       cause,
     });
     expect(stopped).toEqual(["base"]);
+  });
+
+  it("asks protocols while balances are read, and stops them when those fail", async () => {
+    const steps: string[] = [];
+    let goOn = () => {};
+    const asked = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const provider = providerOf(async () => {
+      await asked;
+      steps.push("balances failed");
+      throw new Error("down");
+    });
+    const early: PositionReader = {
+      protocol: "Lend",
+      read: async (query, stop) => {
+        const run = new PositionRead(query, stop);
+        stop.addEventListener("abort", () => steps.push("stopped"));
+        steps.push(`asked for ${run.wallet}`);
+        goOn();
+        await run.withTokens();
+        return { positions: [], warnings: [] };
+      },
+    };
+    const failure = makeReader({ provider, positionReaders: [early] }).read(
+      { wallet: TEST_WALLET, slugs: ["base"] },
+      signal,
+    );
+    await expect(failure).rejects.toMatchObject({ code: "PROVIDER_FAILED" });
+    expect(steps).toEqual([`asked for ${TEST_WALLET}`, "balances failed", "stopped"]);
   });
 
   it("names the chain that hangs before the caller times out", async () => {

@@ -1,5 +1,6 @@
 // Reads all requested chains of a wallet concurrently and values them together; if one chain fails, all do unless allowed.
 import type { Clock } from "../lib/clock.ts";
+import { Deadline } from "../lib/deadline.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import { readGas } from "./account/gas.ts";
@@ -9,11 +10,23 @@ import { describeCrossCheck, startCrossCheck } from "./cross-check/cross-check.t
 import { readHealth } from "./health/read-health.ts";
 import { readName } from "./names/names.ts";
 import { collectPositions } from "./positions/collect-positions.ts";
-import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./prices/collect-prices.ts";
+import {
+  collectPrices,
+  createProviderPriceSource,
+  type PriceSourceGroups,
+  prefetchPrices,
+} from "./prices/collect-prices.ts";
 import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
-import { readTokenMetadata } from "./tokens/metadata.ts";
-import type { HoldingsProvider, PinnedChain, PortfolioChain, PositionReader, WalletQuery } from "./types.ts";
+import { describeHoldings, readTokenMetadata } from "./tokens/metadata.ts";
+import type {
+  HoldingsProvider,
+  HoldingsQuery,
+  PinnedChain,
+  PortfolioChain,
+  PositionReader,
+  WalletQuery,
+} from "./types.ts";
 import { addFailedChains } from "./valuation/failed-chains.ts";
 import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
@@ -106,22 +119,50 @@ const UNREAD = {
   health: { health: [], warnings: [] },
 } as const;
 
-/** Balances, then metadata, positions and prices. */
+/** All that the wallet holds, as the contracts describe it. */
+async function readTokens(provider: HoldingsProvider, query: HoldingsQuery, signal: AbortSignal) {
+  const { at } = query;
+  const balances = await provider.read({ ...query, withMetadata: true }, signal);
+  const metadata = balances.metadata
+    ? describeHoldings(at.chain, balances.holdings, balances.metadata)
+    : await readTokenMetadata(at, balances.holdings, signal);
+  return { balances, metadata, holdings: metadata.holdings, transfers: balances.transfers ?? [] };
+}
+
+/** When one part fails, the others stop instead of keeping the node busy. */
 async function readPinnedData(
+  options: ChainReaderOptions,
+  query: WalletQuery,
+  signal: AbortSignal,
+): Promise<ChainData> {
+  const deadline = new Deadline(null, signal);
+  try {
+    const data = await readParts(options, query, deadline.signal);
+    deadline.end();
+    return data;
+  } catch (error) {
+    deadline.end(error);
+    throw error;
+  }
+}
+
+/** Balances and, as far as they do not need those, positions; then prices. */
+async function readParts(
   { provider, priceSources, positionReaders, figuresOnly = false }: ChainReaderOptions,
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const [balances, account, gas, name] = await Promise.all([
-    provider.read({ at, wallet, withoutActivity: figuresOnly }, signal),
+  const tokens = readTokens(provider, { at, wallet, withoutActivity: figuresOnly }, signal);
+  const prefetch = async () => prefetchPrices(priceSources, { at, assets: (await tokens).holdings }, signal);
+  const [{ balances, metadata }, account, gas, name, positions] = await Promise.all([
+    tokens,
     figuresOnly ? UNREAD.account : readAccount({ at, wallet }, signal),
     figuresOnly ? UNREAD.gas : readGas(at, signal),
     figuresOnly ? UNREAD.name : readName({ at, wallet }, signal),
+    collectPositions(positionReaders, { at, wallet, tokens }, signal),
+    prefetch(),
   ]);
-  const metadata = await readTokenMetadata(at, balances.holdings, signal);
   const { holdings } = metadata;
-  const { transfers = [] } = balances;
-  const positions = await collectPositions(positionReaders, { at, wallet, holdings, transfers }, signal);
   const receiptTokens = new Set(positions.positions.flatMap((position) => position.receiptTokens));
   const assets = [
     ...holdings.filter(({ contract }) => contract === null || !receiptTokens.has(contract)),

@@ -31,6 +31,19 @@ describe("work within a budget", () => {
     });
   });
 
+  it("work that begins before its turn has its whole budget from then on", async () => {
+    const wait = () => new Promise((resolve) => setTimeout(resolve, 20));
+    const turn = wait();
+    const early = async () => {
+      await turn;
+      return "in time";
+    };
+    expect(await runWithinBudget(early, 5, signal, turn)).toEqual({ value: "in time" });
+    const hanging = () => new Promise<never>(() => {});
+    const reached = Promise.reject(new Error("the turn itself failed"));
+    expect(await runWithinBudget(hanging, 5, signal, reached)).toEqual({ failure: "late" });
+  });
+
   it("rejects with the reason of the caller's signal, even when it has a value", async () => {
     const caller = new AbortController();
     const work = async () => caller.abort(new Error("gone"));

@@ -20,7 +20,7 @@ export const BUDGET_MS = {
   activity: 2_000,
   /** Names and decimals of tokens. */
   metadata: 2_000,
-  /** The time of each position reader; they run side by side. */
+  /** The time of each position reader from when the tokens are known; they run side by side. */
   positions: 5_000,
   /** The time of all price sources together. */
   prices: 4_000,
@@ -36,14 +36,20 @@ export const ACCOUNT_MS_MAX: number = BUDGET_MS.transfers;
 
 type Outcome<T> = { readonly value: T } | { readonly failure: "failed" | "late" };
 
-/** Gives up at the end of the budget even when the work does not heed its signal. Rejects only when the caller aborts. */
+/**
+ * Gives up at the end of the budget even when the work does not heed its signal. Rejects only when the caller aborts. Work
+ * that may begin before its turn has its whole budget from then on.
+ */
 export async function runWithinBudget<T>(
   work: (stop: AbortSignal) => Promise<T>,
   budgetMs: number,
   signal: AbortSignal,
+  turn?: Promise<unknown>,
 ): Promise<Outcome<T>> {
   signal.throwIfAborted();
-  const deadline = new Deadline(budgetMs, signal);
+  const deadline = new Deadline(turn ? null : budgetMs, signal);
+  const begin = () => deadline.begin(budgetMs);
+  turn?.then(begin, begin);
   const outcome = await new Promise<Outcome<T>>((resolve) => {
     const giveUp = () => resolve({ failure: deadline.isLate ? "late" : "failed" });
     deadline.signal.addEventListener("abort", giveUp, { once: true });

@@ -186,6 +186,16 @@ export type WalletQuery = { readonly at: PinnedChain; readonly wallet: Hex };
 export type HoldingsQuery = WalletQuery & {
   /** Leaves out recent activity, which costs requests of its own. */
   readonly withoutActivity?: boolean;
+  /** Asks tokens for names and decimals along with the last balances, unless those of too many would be of no use. */
+  readonly withMetadata?: boolean;
+};
+
+export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
+
+/** What the contracts of tokens say of themselves; null if those of a kind failed or were late. */
+export type TokensMetadata = {
+  readonly listed: ReadonlyMap<Hex, TokenMetadata> | null;
+  readonly unlisted: ReadonlyMap<Hex, TokenMetadata> | null;
 };
 
 /** The provider rejects unless the balances are complete; all else degrades to warnings. Zero balances are omitted. */
@@ -196,6 +206,8 @@ export type ChainHoldings = {
   readonly warnings: readonly string[];
   /** Prices that a vendor returns with its balances; the least trusted source. */
   readonly prices?: ReadonlyMap<AssetKey, QuotedPrice>;
+  /** What contracts say of themselves, if it was read along. */
+  readonly metadata?: TokensMetadata;
   /** The recent transfers that were read on the way; missing if the provider reads none. */
   readonly transfers?: readonly TransferLog[];
 };
@@ -253,6 +265,8 @@ export type PriceSource = {
   readonly name: string;
   /** Knows the newest prices only, and is left out as of a block. */
   readonly presentOnly?: boolean;
+  /** Asks contracts only what is the same for all wallets of a block: it can be asked early, and is then known. */
+  readonly ofBlock?: true;
   /** May reject; the caller turns that into a warning and tries the next source. */
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };
@@ -302,11 +316,16 @@ export type ProtocolPosition = {
   readonly selfReported?: boolean;
 };
 
-export type PositionQuery = WalletQuery & {
+export type WalletTokens = {
   readonly holdings: readonly Holding[];
   /** Recent transfers from and to the wallet, as far as they are known: they show where it staked what. */
   readonly transfers?: readonly TransferLog[];
 };
+
+export type PositionQuery = WalletQuery & WalletTokens;
+
+/** A query that is made while the tokens are still being read: most protocols are asked for the wallet itself. */
+export type EarlyPositionQuery = WalletQuery & { readonly tokens: Promise<WalletTokens> };
 
 export type PositionResult = {
   readonly positions: readonly ProtocolPosition[];
@@ -349,5 +368,5 @@ export type PositionReader = {
   /** The protocol lends: while it is not read, a debt may be unseen. */
   readonly readsDebt?: boolean;
   /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */
-  read(query: PositionQuery, signal: AbortSignal): Promise<PositionResult>;
+  read(query: PositionQuery | EarlyPositionQuery, signal: AbortSignal): Promise<PositionResult>;
 };

@@ -2,14 +2,15 @@
 import type { Hex } from "../../lib/hex.ts";
 import { joinReads, Reads } from "../contract-reads/reads.ts";
 import { declareMetadata } from "../tokens/erc20.ts";
-import type { Asset, Holding, PositionQuery } from "../types.ts";
+import type { Asset, Holding } from "../types.ts";
+import type { PositionReadWithTokens } from "./position-read.ts";
 
 /** Assets by contract; null for the native coin. */
 export type Assets = ReadonlyMap<Hex | null, Asset>;
 
 /** Holdings take precedence over lists: their metadata comes from the contracts. */
 export function declareAssets(
-  { at: { chain }, holdings }: Pick<PositionQuery, "at" | "holdings">,
+  { at: { chain }, holdings }: Pick<PositionReadWithTokens, "at" | "holdings">,
   contracts: Iterable<Hex | null>,
 ): Reads<Assets> {
   const held = new Map(holdings.map(({ rawBalance: _, ...asset }) => [asset.contract, asset]));

@@ -1,7 +1,13 @@
 // Runs all position readers concurrently: a failing or late one loses only its own, and no receipt token counts twice.
 import type { Hex } from "../../lib/hex.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
-import type { PositionQuery, PositionReader, PositionResult, ProtocolPosition } from "../types.ts";
+import type {
+  EarlyPositionQuery,
+  PositionQuery,
+  PositionReader,
+  PositionResult,
+  ProtocolPosition,
+} from "../types.ts";
 
 type CollectedPositions = Required<Omit<PositionResult, "hasUnreadDebt">> & {
   /** Lending protocols in which a debt of the wallet may be missing. */
@@ -10,16 +16,20 @@ type CollectedPositions = Required<Omit<PositionResult, "hasUnreadDebt">> & {
   readonly unreadProtocols: ReadonlySet<string>;
 };
 
-/** Warnings about whole protocols come first: details of single vaults, which anyone can send, must not push them out. */
+/**
+ * Readers begin while the wallet's tokens are read, if the query is made that early. Warnings about whole protocols come
+ * first: details of single vaults, which anyone can send, must not push them out.
+ */
 export async function collectPositions(
   readers: readonly PositionReader[],
-  query: PositionQuery,
+  query: PositionQuery | EarlyPositionQuery,
   signal: AbortSignal,
   budgetMs: number = BUDGET_MS.positions,
 ): Promise<CollectedPositions> {
   const { chain } = query.at;
+  const turn = "tokens" in query ? query.tokens : undefined;
   const outcomes = await Promise.all(
-    readers.map((reader) => runWithinBudget((stop) => reader.read(query, stop), budgetMs, signal)),
+    readers.map((reader) => runWithinBudget((stop) => reader.read(query, stop), budgetMs, signal, turn)),
   );
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();

@@ -4,18 +4,21 @@ import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import type { ReadGroup } from "../contract-reads/reads.ts";
 import type {
   Delegation,
+  EarlyPositionQuery,
   PositionQuery,
   PositionReader,
   PositionResult,
   ProtocolPosition,
+  WalletTokens,
 } from "../types.ts";
+
+/** The read of a reader that has begun to need the wallet's tokens. */
+export type PositionReadWithTokens = PositionRead & Required<WalletTokens>;
 
 /** Every step of a reader gets the same one. */
 export class PositionRead {
   readonly at: PositionQuery["at"];
   readonly wallet: Hex;
-  readonly holdings: PositionQuery["holdings"];
-  readonly transfers: NonNullable<PositionQuery["transfers"]>;
   readonly signal: AbortSignal;
   /** The chain as warnings name it. */
   readonly chain: string;
@@ -25,14 +28,21 @@ export class PositionRead {
   readonly incompleteContracts = new Set<Hex>();
   readonly #incompleteMarkets = new Set<string>();
   readonly #readMarkets = new Set<string>();
+  readonly #tokens: WalletTokens | Promise<WalletTokens>;
 
-  constructor({ at, wallet, holdings, transfers = [] }: PositionQuery, signal: AbortSignal) {
+  constructor(query: PositionQuery | EarlyPositionQuery, signal: AbortSignal) {
+    const { at, wallet } = query;
     this.at = at;
     this.wallet = wallet;
-    this.holdings = holdings;
-    this.transfers = transfers;
+    this.#tokens = "tokens" in query ? query.tokens : query;
     this.signal = signal;
     this.chain = at.chain.name;
+  }
+
+  /** Waits for the wallet's tokens: ask first what can be asked without them. */
+  async withTokens(): Promise<PositionReadWithTokens> {
+    const { holdings, transfers = [] } = await this.#tokens;
+    return Object.assign(this, { holdings, transfers });
   }
 
   /** One round trip. */

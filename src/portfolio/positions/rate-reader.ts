@@ -102,8 +102,9 @@ export function createRateReader(
     protocol,
     markets,
     async read(run, tokens) {
+      const { at, holdings } = await run.withTokens();
       const held = tokens.flatMap((rated) => {
-        const holding = run.holdings.find(({ contract }) => contract === rated.token);
+        const holding = holdings.find(({ contract }) => contract === rated.token);
         return holding ? [{ rated, holding }] : [];
       });
       const contracts = held.map(({ rated }) => rated.asset);
@@ -111,7 +112,7 @@ export function createRateReader(
         rates: joinEach(held, ({ rated: { rate } }) =>
           defineRead(rate.signature, decodeTokenAmount)(rate.contract, rate.args),
         ),
-        assets: declareAssets(run, contracts),
+        assets: declareAssets({ at, holdings }, contracts),
       });
       return rates.flatMap(([{ rated, holding }, units]): ProtocolPosition[] => {
         const { token, name, kind, rate } = rated;

@@ -55,6 +55,7 @@ export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSo
   const { markets = AAVE_V3_MARKETS, feeds: allFeeds = CHAINLINK_FEEDS } = options;
   return {
     name: "aave-oracle",
+    ofBlock: true,
     async read({ at, assets }, signal) {
       const market = markets.get(at.chain.chainId)?.[0];
       const feeds = allFeeds.get(at.chain.chainId) ?? NO_FEEDS;

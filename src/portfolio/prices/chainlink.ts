@@ -18,6 +18,7 @@ export function createChainlinkSource(
 ): PriceSource {
   return {
     name: "chainlink",
+    ofBlock: true,
     async read({ at, assets }, signal) {
       const chainFeeds = feeds.get(at.chain.chainId);
       if (chainFeeds === undefined) return { prices: new Map(), warnings: [] };

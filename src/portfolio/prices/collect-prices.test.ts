@@ -1,11 +1,13 @@
 // Collecting prices: groups in sequence, the earlier source wins, a failing source becomes a warning.
 import { describe, expect, it } from "vitest";
+import { openRecordedChain, readChainRecord } from "../../../tests/support/chain/recorded-chain.ts";
 import {
   ETHER_ASSET,
   makeChainAccess,
   makeChainConfig,
   makeListedToken,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
+import { BlockResults } from "../contract-reads/block-results.ts";
 import {
   type Asset,
   type AssetKey,
@@ -14,7 +16,13 @@ import {
   type QuotedPrice,
   quotePrice,
 } from "../types.ts";
-import { collectPrices, createProviderPriceSource, type PriceSourceGroups } from "./collect-prices.ts";
+import { createChainlinkSource } from "./chainlink.ts";
+import {
+  collectPrices,
+  createProviderPriceSource,
+  type PriceSourceGroups,
+  prefetchPrices,
+} from "./collect-prices.ts";
 
 const signal = new AbortController().signal;
 const at = await makeChainAccess(makeChainConfig("base", 8453)).pin(signal);
@@ -182,5 +190,37 @@ describe("prices of the provider of balances", () => {
     expect([...prices.keys()]).toEqual(["native", one.contract]);
     // A price that is not believed is not a sign of spam.
     expect(incompletePrices).toEqual(new Set([two.contract]));
+  });
+});
+
+describe("prices that are asked early", () => {
+  const record = readChainRecord(
+    new URL("../../../tests/fixtures/prices/handwritten/chainlink.json", import.meta.url),
+  );
+  const wallet = "0x00000000000000000000000000000000000a11ce";
+  const usdc = { ...one, contract: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913" } as const;
+
+  it("prices asked early are the same when they are collected, with no round trip more", async () => {
+    const chain = openRecordedChain(record);
+    const at = { ...chain, results: new BlockResults(0).of(wallet) };
+    const sources = [[createChainlinkSource()]];
+    const expected = await collectPrices(sources, { at: openRecordedChain(record), assets: [usdc] }, signal);
+    await prefetchPrices(sources, { at, assets: [usdc] }, signal);
+    expect(chain.rounds).toHaveLength(1);
+    expect(await collectPrices(sources, { at, assets: [usdc] }, signal)).toEqual(expected);
+    expect([expected.prices.size, chain.rounds.length]).toEqual([1, 1]);
+  });
+
+  it("asks early neither a source that asks for the wallet, nor for a block that remembers nothing", async () => {
+    const [ofBlock, ofWallet] = [{ ...source("A", {}), ofBlock: true as const }, source("B", {})];
+    await prefetchPrices([[ofBlock], [ofWallet]], { at, assets: [one] }, signal);
+    const remembering = { ...at, results: new BlockResults(0).of(wallet) };
+    expect([ofBlock.requested, ofWallet.requested]).toEqual([[], []]);
+    await prefetchPrices(
+      [[ofBlock, { ...broken, ofBlock: true }], [ofWallet]],
+      { at: remembering, assets: [one] },
+      signal,
+    );
+    expect([ofBlock.requested, ofWallet.requested]).toEqual([["ONE"], []]);
   });
 });

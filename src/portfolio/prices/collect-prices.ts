@@ -62,6 +62,23 @@ export async function collectPrices(
   return { prices, incompletePrices, warnings: [...new Set(warnings)] };
 }
 
+/**
+ * Asks early, of the sources that ask the same for all wallets: the block remembers the results, so that collecting the
+ * prices of these assets later takes no round trip for them.
+ */
+export async function prefetchPrices(
+  sources: PriceSourceGroups,
+  query: PriceQuery,
+  signal: AbortSignal,
+  budgetMs: number = BUDGET_MS.prices,
+): Promise<void> {
+  if (query.at.results === undefined || query.assets.length === 0) return;
+  const early = sources.flat().filter(({ ofBlock }) => ofBlock);
+  await Promise.all(
+    early.map((source) => runWithinBudget((stop) => source.read(query, stop), budgetMs, signal)),
+  );
+}
+
 /** The sources to use, and those that do not know the requested block. */
 function splitByPresence(
   group: readonly PriceSource[],

@@ -2,7 +2,7 @@
 import { decodeByteString, decodeTokenAmount, decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { defineRead, joinReads, type Reads } from "../contract-reads/reads.ts";
-import type { Asset } from "../types.ts";
+import type { TokenMetadata } from "../types.ts";
 
 // A long name behind several proxies takes about 60,000. A token that needs more stays without metadata.
 const METADATA_GAS_MAX = 150_000;
@@ -37,8 +37,6 @@ const TEXT_BYTES_MAX = 1_024;
 export const DECIMALS_MAX = 255;
 
 const WORD = 32;
-
-export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
 
 /** Each call has a gas limit, because anyone may deploy a token. */
 export function declareMetadata(contract: Hex): Reads<TokenMetadata> {

@@ -3,8 +3,8 @@ import type { Hex } from "../../lib/hex.ts";
 import { keepPresent } from "../../lib/lists.ts";
 import { readEach } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
-import type { Asset, Holding, PinnedChain } from "../types.ts";
-import { declareMetadata, type TokenMetadata } from "./erc20.ts";
+import type { Asset, ChainConfig, Holding, PinnedChain, TokenMetadata, TokensMetadata } from "../types.ts";
+import { declareMetadata } from "./erc20.ts";
 
 // More than a plain node finds; a vendor finds everything that others sent, and describes it.
 const UNLISTED_MAX = 1_000;
@@ -14,24 +14,43 @@ type DescribedHoldings = {
   readonly warnings: readonly string[];
 };
 
-/**
- * Keeps every holding, in order. Logos come from lists only: a contract must not be able to place a link. Unlisted
- * tokens are read by themselves, so that their contracts cannot make those of listed ones late.
- */
+/** Reads what the contracts say, and adds it to the holdings. */
 export async function readTokenMetadata(
   at: PinnedChain,
   holdings: readonly Holding[],
   signal: AbortSignal,
   budgetMs: number = BUDGET_MS.metadata,
 ): Promise<DescribedHoldings> {
-  const { name, tokens } = at.chain;
-  const contracts = [...new Set(holdings.flatMap(({ contract }) => contract ?? []))];
-  const strange = contracts.filter((contract) => !tokens.has(contract));
+  const contracts = holdings.flatMap(({ contract }) => contract ?? []);
+  return describeHoldings(at.chain, holdings, await readMetadata(at, contracts, signal, budgetMs));
+}
+
+/** Unlisted tokens are read by themselves, so that their contracts cannot make those of listed ones late. */
+export async function readMetadata(
+  at: PinnedChain,
+  contracts: readonly Hex[],
+  signal: AbortSignal,
+  budgetMs: number = BUDGET_MS.metadata,
+): Promise<TokensMetadata> {
+  const { tokens } = at.chain;
+  const distinct = [...new Set(contracts)];
   const read = (group: readonly Hex[]) => readGroup(at, group, signal, budgetMs);
   const [listed, unlisted] = await Promise.all([
-    read(contracts.filter((contract) => tokens.has(contract))),
-    read(strange.slice(0, UNLISTED_MAX)),
+    read(distinct.filter((contract) => tokens.has(contract))),
+    read(distinct.filter((contract) => !tokens.has(contract)).slice(0, UNLISTED_MAX)),
   ]);
+  return { listed, unlisted };
+}
+
+/** Keeps every holding, in order. Logos come from lists only: a contract must not be able to place a link. */
+export function describeHoldings(
+  { name, tokens }: ChainConfig,
+  holdings: readonly Holding[],
+  { listed, unlisted }: TokensMetadata,
+): DescribedHoldings {
+  const strange = new Set(
+    holdings.flatMap(({ contract }) => (contract && !tokens.has(contract) ? contract : [])),
+  );
   const metadataOf = new Map<Hex | null, TokenMetadata>([...(listed ?? []), ...(unlisted ?? [])]);
   return {
     holdings: holdings.map((holding) =>
@@ -41,8 +60,8 @@ export async function readTokenMetadata(
       listed === null &&
         `${name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
       unlisted === null && `${name}: names and decimals of unlisted tokens could not be read.`,
-      strange.length > UNLISTED_MAX &&
-        `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.length} unlisted tokens were read from the chain.`,
+      strange.size > UNLISTED_MAX &&
+        `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.size} unlisted tokens were read from the chain.`,
     ),
   };
 }

@@ -71,7 +71,7 @@ export function createAaveStakingReader(
       );
       const stakes = keepRead(unwrapped);
       const contracts = stakes.map(({ asset }) => asset);
-      const assets = await run.ask(declareAssets(run, contracts));
+      const assets = await run.ask(declareAssets(await run.withTokens(), contracts));
       return stakes.map(({ name, token, asset, amount }) => ({
         protocol: PROTOCOL,
         kind: "staked",

@@ -95,7 +95,7 @@ function createAaveReader(kind: AaveProtocol, markets: AaveMarkets): PositionRea
         unread: joinEach(unread, ({ market, underlying }) => getReserveData(market.pool, [underlying])),
         ages: declareOraclePrices(run.at, reserves),
         assets: declareAssets(
-          run,
+          await run.withTokens(),
           reserves.flatMap(({ market, underlying }) => [underlying, market.quote ?? []].flat()),
         ),
       });

@@ -149,7 +149,7 @@ async function readAssets(
     isPricing: unpriced.length === 0 ? null : declareIsPricing(run.at),
     prices: joinEach(unpriced, ({ market, oracle }) => getUnderlyingPrice(oracle, [market])),
     assets: declareAssets(
-      run,
+      await run.withTokens(),
       accounts.map(({ asset }) => asset),
     ),
   });

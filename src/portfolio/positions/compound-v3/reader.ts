@@ -104,7 +104,7 @@ async function readPositions(
       cometCalls.userCollateral(account.comet, [wallet, asset]),
     ),
     prices: declareFeedPrices(at, priced),
-    assets: declareAssets(run, contracts),
+    assets: declareAssets(await run.withTokens(), contracts),
   });
   const describeBase = (account: Account, base: Hex) => ({
     ...getAsset(assets, base),

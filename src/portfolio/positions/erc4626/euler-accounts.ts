@@ -7,7 +7,7 @@ import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Asset } from "../../types.ts";
 import { declareAssets, getAsset } from "../asset-metadata.ts";
-import type { PositionRead } from "../position-read.ts";
+import type { PositionReadWithTokens } from "../position-read.ts";
 import { declareBelief, type VaultProof, type VaultRegistry } from "./registries.ts";
 import type { Shares } from "./resolve-shares.ts";
 
@@ -63,7 +63,7 @@ type Debtor = { readonly account: Hex; readonly controller: Hex };
  * never did. `onDebtors` learns early which accounts may borrow.
  */
 export function* readEulerAccounts(
-  run: PositionRead,
+  run: PositionReadWithTokens,
   { eulerConnector: connector, proofs }: VaultRegistry,
   onDebtors: (accounts: readonly Hex[]) => void,
 ): ReadRoutine<EulerAccounts> {
@@ -101,7 +101,7 @@ function listAccounts(wallet: Hex): readonly Hex[] {
 
 /** Debts and collateral, then the balances of the collateral and the names of all. */
 function* readDebtors(
-  run: PositionRead,
+  run: PositionReadWithTokens,
   connector: Hex,
   factories: readonly VaultProof[],
   found: readonly Debtor[],

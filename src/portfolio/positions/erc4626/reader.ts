@@ -4,7 +4,7 @@ import type { Hex } from "../../../lib/hex.ts";
 import { type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
 import type { PositionReader, ProtocolPosition } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/reader.ts";
-import { PositionRead } from "../position-read.ts";
+import { PositionRead, type PositionReadWithTokens } from "../position-read.ts";
 import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
 import { readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./registries.ts";
@@ -40,11 +40,12 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       return connector === undefined ? [] : [{ form: "euler", protocol: "euler", contract: connector }];
     },
     async read(query, signal) {
-      const run = new PositionRead(query, signal);
-      const { chain } = run.at;
+      const early = new PositionRead(query, signal);
+      const { chain } = early.at;
       const registry = registries.get(chain.chainId) ?? NO_REGISTRY;
       // If nothing is listed and no registry vouches for a vault, none can count.
-      if (registry === NO_REGISTRY && chain.tokens.size === 0) return run.toResult([]);
+      if (registry === NO_REGISTRY && chain.tokens.size === 0) return early.toResult([]);
+      const run = await early.withTokens();
       const candidates = sortListedFirst(run);
       const held = candidates.slice(0, PROBES_MAX);
       if (held.length < candidates.length)
@@ -92,7 +93,7 @@ async function readVaults(
 }
 
 /** Anyone can send tokens, but not put them on a list. */
-function sortListedFirst({ at, holdings }: PositionRead): readonly Shares[] {
+function sortListedFirst({ at, holdings }: PositionReadWithTokens): readonly Shares[] {
   // Aave's stakes have a reader of their own.
   const staked = new Set(AAVE_STAKE_TOKENS.get(at.chain.chainId)?.map(({ token }) => token));
   const contracts = holdings.filter(

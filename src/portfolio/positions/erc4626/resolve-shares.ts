@@ -8,7 +8,7 @@ import { erc20 } from "../../tokens/erc20.ts";
 import { findSpamReasons } from "../../tokens/spam.ts";
 import type { Holding } from "../../types.ts";
 import { declareAssets, toHolding } from "../asset-metadata.ts";
-import type { PositionRead } from "../position-read.ts";
+import type { PositionReadWithTokens } from "../position-read.ts";
 import { type Belief, declareBelief, type VaultRegistry } from "./registries.ts";
 import type { Draw, VaultPots } from "./vault-pots.ts";
 
@@ -37,7 +37,7 @@ const EULER_PAYOUTS = 4n + 8n;
 export type Shares = Holding & { readonly contract: Hex };
 
 export type VaultContext = {
-  readonly run: PositionRead;
+  readonly run: PositionReadWithTokens;
   readonly registry: VaultRegistry;
   /** Accounts that may borrow in Euler, as soon as they are known. */
   debtors: ReadonlySet<Hex>;

@@ -3,7 +3,7 @@
 import { readChainData } from "../../../chain/chain-data.ts";
 import { TOKEN_AMOUNT_MAX } from "../../../lib/abi/return-data.ts";
 import { type ShapeType, shape } from "../../../lib/json-shape.ts";
-import { defineRead, joinEach, toWords } from "../../contract-reads/reads.ts";
+import { defineRead, toWords } from "../../contract-reads/reads.ts";
 import type { PositionReader, ProtocolPosition } from "../../types.ts";
 import { declareAssets, toHolding } from "../asset-metadata.ts";
 import { defineReader } from "../position-read.ts";
@@ -26,13 +26,9 @@ export function createEthenaReader(markets: ReadonlyMap<number, readonly EthenaM
     protocol: PROTOCOL,
     markets,
     async read(run, onChain) {
-      const { amounts, assets } = await run.ask({
-        amounts: joinEach(onChain, ({ stakedUsde }) => cooldowns(stakedUsde, [run.wallet])),
-        assets: declareAssets(
-          run,
-          onChain.map(({ usde }) => usde),
-        ),
-      });
+      const amounts = await run.askEach(onChain, ({ stakedUsde }) => cooldowns(stakedUsde, [run.wallet]));
+      const held = amounts.flatMap(([{ usde }, words]) => (words?.[1] ? [usde] : []));
+      const assets = await run.ask(declareAssets(await run.withTokens(), held));
       return amounts.flatMap(([{ stakedUsde, usde }, words]): ProtocolPosition[] => {
         const amount = words?.[1];
         if (amount === undefined || amount > TOKEN_AMOUNT_MAX) {

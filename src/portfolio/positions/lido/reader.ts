@@ -15,7 +15,7 @@ import { defineRead, type Reads, toWordArray } from "../../contract-reads/reads.
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Holding, PositionReader, ProtocolPosition } from "../../types.ts";
 import { declareAssets, toHolding } from "../asset-metadata.ts";
-import { defineReader, type PositionRead } from "../position-read.ts";
+import { defineReader, type PositionReadWithTokens } from "../position-read.ts";
 
 const PROTOCOL = "lido";
 
@@ -94,7 +94,8 @@ export function createLidoReader(markets: ReadonlyMap<number, readonly LidoMarke
     protocol: PROTOCOL,
     markets,
     delegationsOf: ({ withdrawalQueue }) => [{ form: "nft", protocol: PROTOCOL, contract: withdrawalQueue }],
-    async read(run, onChain) {
+    async read(early, onChain) {
+      const run = await early.withTokens();
       const routines = onChain.flatMap((market) => [
         readWrappedEther(run, market),
         readWithdrawalRequests(run, market),
@@ -106,7 +107,7 @@ export function createLidoReader(markets: ReadonlyMap<number, readonly LidoMarke
 
 type Positions = ReadRoutine<readonly ProtocolPosition[]>;
 
-function* readWrappedEther(run: PositionRead, { wstEth, stEth }: LidoMarket): Positions {
+function* readWrappedEther(run: PositionReadWithTokens, { wstEth, stEth }: LidoMarket): Positions {
   const held = run.holdings.find(({ contract }) => contract === wstEth);
   if (!held) return [];
   const { amount, supply, assets } = yield* ask({
@@ -136,7 +137,10 @@ function* readWrappedEther(run: PositionRead, { wstEth, stEth }: LidoMarket): Po
  * Each request is an NFT: whom its owner approves for it takes what it pays. One step for a wallet without requests,
  * one more for one with, and a third when some are final; another one if there are very many.
  */
-function* readWithdrawalRequests(run: PositionRead, { withdrawalQueue, stEth }: LidoMarket): Positions {
+function* readWithdrawalRequests(
+  run: PositionReadWithTokens,
+  { withdrawalQueue, stEth }: LidoMarket,
+): Positions {
   const warnMissing = () => {
     run.incompleteContracts.add(withdrawalQueue);
     run.warn(`Withdrawals from Lido on ${run.chain} could not be read and are missing.`);

@@ -76,7 +76,7 @@ async function readPositions(
       rate: declareRate(account, account.state),
       price: account.oracle === null || account.collateral === 0n ? null : oraclePrice(account.oracle),
     })),
-    assets: declareAssets(run, contracts),
+    assets: declareAssets(await run.withTokens(), contracts),
   });
   return terms.flatMap(([account, { rate, price }]) => {
     const isPlausible = rate !== null && rate <= RATE_PER_SECOND_MAX;

@@ -1,9 +1,10 @@
 // Finds held tokens that are liquidity of a pair, as its factory confirms, and pairs that the wallet has staked in a gauge.
 import { decodeAddress, wordToAddress } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { keepPresent } from "../../../lib/lists.ts";
 import { joinEach, joinReads, type Reads } from "../../contract-reads/reads.ts";
 import type { Holding } from "../../types.ts";
-import type { PositionRead } from "../position-read.ts";
+import type { PositionRead, PositionReadWithTokens } from "../position-read.ts";
 import { describeGap, findStakedGauges } from "../staked-gauges.ts";
 import type { PairMarket } from "./contracts.ts";
 import { factoryCalls, pairCalls, voterCalls } from "./contracts.ts";
@@ -44,23 +45,14 @@ type Deposit = Stake & { readonly gauge: Hex };
 type Claim = Omit<Pair, "token0" | "token1" | "gauge"> & { readonly tokens: readonly [Hex, Hex] | null };
 
 export async function findPairs(run: PositionRead, markets: readonly PairMarket[]): Promise<FoundPairs> {
-  const probed = findCandidates(run);
-  const sent = findDeposits(run, markets);
-  const deposits = sent.slice(-DEPOSITS_MAX);
-  const [{ probes, gauges }, stakes] = await Promise.all([
-    run.ask({
-      probes: joinEach(probed, ({ contract }) => ({
-        factory: pairCalls.factory(contract),
-        tokens: declareTokens(contract),
-      })),
-      gauges: joinEach(deposits, ({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge])),
-    }),
+  const [{ probes, gauges, skippedDeposits }, stakes] = await Promise.all([
+    readCandidates(run, markets),
     findStakes(run, markets),
   ]);
-
-  if (!stakes.isComplete && sent.length > deposits.length) {
+  for (const warning of stakes.warnings) run.warn(warning);
+  if (!stakes.isComplete && skippedDeposits > 0) {
     run.warn(
-      `Only the newest ${deposits.length} of ${sent.length} transfers from the wallet on ${run.chain} were checked for being stakes in a gauge.`,
+      `Only the newest ${gauges.length} of ${gauges.length + skippedDeposits} transfers from the wallet on ${run.chain} were checked for being stakes in a gauge.`,
     );
   }
   let unclear = 0;
@@ -88,8 +80,24 @@ export async function findPairs(run: PositionRead, markets: readonly PairMarket[
   return { pairs: confirmed.pairs, unclear: unclear + confirmed.unclear };
 }
 
+/** What tokens that may be pairs say of themselves, and which receivers of tokens are gauges. */
+async function readCandidates(early: PositionRead, markets: readonly PairMarket[]) {
+  const run = await early.withTokens();
+  const probed = findCandidates(run);
+  const sent = findDeposits(run, markets);
+  const deposits = sent.slice(-DEPOSITS_MAX);
+  const read = await run.ask({
+    probes: joinEach(probed, ({ contract }) => ({
+      factory: pairCalls.factory(contract),
+      tokens: declareTokens(contract),
+    })),
+    gauges: joinEach(deposits, ({ market, gauge }) => voterCalls.poolForGauge(market.voter, [gauge])),
+  });
+  return { ...read, skippedDeposits: sent.length - deposits.length };
+}
+
 /** Every unlisted token, because no symbol or name says what a contract is. */
-function findCandidates(run: PositionRead): readonly HeldToken[] {
+function findCandidates(run: PositionReadWithTokens): readonly HeldToken[] {
   const { tokens } = run.at.chain;
   const candidates = run.holdings.filter(
     (holding): holding is HeldToken =>
@@ -109,27 +117,29 @@ function findCandidates(run: PositionRead): readonly HeldToken[] {
 async function findStakes(
   run: PositionRead,
   markets: readonly PairMarket[],
-): Promise<{ readonly found: readonly Stake[]; readonly isComplete: boolean }> {
-  let isComplete = true;
+): Promise<{
+  readonly found: readonly Stake[];
+  readonly isComplete: boolean;
+  readonly warnings: readonly string[];
+}> {
+  const scanned = markets.filter((market) => market.shape === "velodrome");
   const stakes = await Promise.all(
-    markets.map(async (market): Promise<readonly Stake[]> => {
-      if (market.shape !== "velodrome") return [];
+    scanned.map(async (market) => {
       const scan = await findStakedGauges(run, market.voter, run.signal);
       const gap = describeGap(scan, market.name, run.chain);
-      if (gap !== null) {
-        run.warn(gap);
-        isComplete = false;
-      }
       const held = (scan?.gauges ?? []).filter(({ holdsNfts }) => !holdsNfts);
-      if (held.length > GAUGES_MAX) {
-        run.warn(
-          `Only ${GAUGES_MAX} of ${held.length} gauges of ${market.name} on ${run.chain} in which the wallet has something were looked at.`,
-        );
-      }
-      return held.slice(0, GAUGES_MAX).map(({ pool }) => ({ market, pair: pool }));
+      const cut =
+        held.length > GAUGES_MAX &&
+        `Only ${GAUGES_MAX} of ${held.length} gauges of ${market.name} on ${run.chain} in which the wallet has something were looked at.`;
+      const found = held.slice(0, GAUGES_MAX).map(({ pool }): Stake => ({ market, pair: pool }));
+      return { found, isComplete: gap === null, warnings: keepPresent(gap, cut) };
     }),
   );
-  return { found: stakes.flat(), isComplete };
+  return {
+    found: stakes.flatMap(({ found }) => found),
+    isComplete: stakes.every(({ isComplete }) => isComplete),
+    warnings: stakes.flatMap(({ warnings }) => warnings),
+  };
 }
 
 /**
@@ -137,7 +147,7 @@ async function findStakes(
  * Oldest first.
  */
 function findDeposits(
-  { wallet, transfers }: PositionRead,
+  { wallet, transfers }: PositionReadWithTokens,
   markets: readonly PairMarket[],
 ): readonly Deposit[] {
   const sent = transfers.filter(({ from, isErc721 }) => from === wallet && isErc721 !== true);

@@ -32,7 +32,7 @@ export function createUniswapV2Reader(markets: ReadonlyMap<number, readonly Pair
         gauge === null && [token0, token1].some((contract) => !isListed(at.chain, { contract }));
       const { states, assets } = await run.ask({
         states: joinEach(pairs, (pair) => declarePairState(pair, wallet)),
-        assets: declareAssets(run, tokens),
+        assets: declareAssets(await run.withTokens(), tokens),
       });
       const positions = states.flatMap(([pair, state]) =>
         state === null ? [] : createPositions(pair, state, { assets, isPayoutUnproven: isTrap(pair) }),

@@ -1,7 +1,7 @@
 // Finds the liquidity NFTs that a wallet owns: in the wallet itself, in farms that list them, and in gauges.
 import type { Hex } from "../../../lib/hex.ts";
 import { joinEach } from "../../contract-reads/reads.ts";
-import type { PositionRead } from "../position-read.ts";
+import type { PositionRead, PositionReadWithTokens } from "../position-read.ts";
 import { describeGap, findStakedGauges } from "../staked-gauges.ts";
 import type { LiquidityNftMarket } from "./contracts.ts";
 import { gaugeCalls, NFTS_MAX, positionManager } from "./contracts.ts";
@@ -47,24 +47,20 @@ export async function readOwnedNfts(
     { market, contract: market.manager, staking: "none" },
     ...(market.farm === undefined ? [] : [{ market, contract: market.farm, staking: "farm" } as const]),
   ]);
-  const candidates = findGaugeCandidates(run, markets);
   const idsOf = ({ contract }: NftList, indexes: readonly number[]) =>
     indexes.map((index) => positionManager.tokenOfOwnerByIndex(contract, [wallet, BigInt(index)]));
-  const [first, scanned] = await Promise.all([
-    run.ask({
-      lists: joinEach(lists, (list) => ({
-        count: positionManager.balanceOf(list.contract, [wallet]),
-        ids: idsOf(list, [...Array(FIRST_COUNT).keys()]),
-      })),
-      gauges: joinEach(candidates, ({ voter, gauge }) => gaugeCalls.isGauge(voter, [gauge])),
-    }),
+  const [first, sentTo, scanned] = await Promise.all([
+    run.askEach(lists, (list) => ({
+      count: positionManager.balanceOf(list.contract, [wallet]),
+      ids: idsOf(list, [...Array(FIRST_COUNT).keys()]),
+    })),
+    findSentGauges(run, markets),
     findGauges(run, markets),
   ]);
-  const counted = first.lists.map(([list, { count, ids }]) => {
+  const counted = first.map(([list, { count, ids }]) => {
     const total = readCount(run, list, count);
     return { list, total, ids: total <= FIRST_COUNT ? ids.slice(0, total).reverse() : null };
   });
-  const sentTo = first.gauges.flatMap(([candidate, isGauge]) => (isGauge ? [candidate] : []));
   const more = await run.ask({
     lists: joinEach(counted, ({ list, total, ids }) => {
       const newest = Array.from({ length: Math.min(total, NFTS_MAX) }, (_, index) => total - 1 - index);
@@ -135,12 +131,23 @@ async function findGauges(
   return gauges.flat();
 }
 
+/** Only transfers show them: they are known later than what the wallet has. */
+async function findSentGauges(
+  run: PositionRead,
+  markets: readonly LiquidityNftMarket[],
+): Promise<readonly GaugeCandidate[]> {
+  if (markets.every(({ voter }) => voter === undefined)) return [];
+  const candidates = findGaugeCandidates(await run.withTokens(), markets);
+  const read = await run.askEach(candidates, ({ voter, gauge }) => gaugeCalls.isGauge(voter, [gauge]));
+  return read.flatMap(([candidate, isGauge]) => (isGauge ? [candidate] : []));
+}
+
 /**
  * The accounts to which the wallet has sent NFTs of a market with gauges: they show a gauge if no node can search for
  * it.
  */
 function findGaugeCandidates(
-  { wallet, transfers }: PositionRead,
+  { wallet, transfers }: PositionReadWithTokens,
   markets: readonly LiquidityNftMarket[],
 ): readonly GaugeCandidate[] {
   const candidates = new Map<string, GaugeCandidate>();

@@ -84,7 +84,7 @@ async function readPositions(
     ranges: joinEach(nfts, (nft) =>
       nft.liquidity === 0n ? null : declareRange(nft.market.shape, nft.pool, nft),
     ),
-    assets: declareAssets(run, tokens),
+    assets: declareAssets(await run.withTokens(), tokens),
   });
   return ranges.flatMap(([nft, range]): ProtocolPosition[] => {
     const amounts = computeAmounts(nft, range);

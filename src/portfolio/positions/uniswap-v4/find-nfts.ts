@@ -28,7 +28,8 @@ export async function findOwnedNfts(run: PositionRead, market: UniswapV4Market):
   if (count === 0n) return [];
   const search = new NftSearch(run, market);
   // The transfers that are known anyway may show all of them.
-  const received = run.transfers.filter(({ contract, to }) => contract === manager && to === wallet);
+  const { transfers } = await run.withTokens();
+  const received = transfers.filter(({ contract, to }) => contract === manager && to === wallet);
   await search.check(received.flatMap(({ tokenId }) => tokenId ?? []));
   if (search.owned.length < count) await search.readLogs(count);
   const ids = [...search.owned].sort((a, b) => (a < b ? 1 : -1));

@@ -52,7 +52,7 @@ export function createUniswapV4Reader(
       const tokens = found.flatMap(({ position }) => [position.currency0, position.currency1]);
       const { states, assets } = await run.ask({
         states: joinEach(found, ({ market, position }) => declareAmounts(market, position)),
-        assets: declareAssets(run, tokens),
+        assets: declareAssets(await run.withTokens(), tokens),
       });
       const read = states.flatMap(([each, amounts]) => (amounts ? [{ ...each, amounts }] : []));
       const missing = shown.length - read.length;

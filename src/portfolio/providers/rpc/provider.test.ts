@@ -126,6 +126,32 @@ describe.each(["scan", "multicall"] as const)("balances (%s)", (method) => {
 });
 
 describe("the provider", () => {
+  it("reads what tokens say of themselves along with the last balances, in no round trip more", async () => {
+    const [held] = pool.filter(({ balance }) => balance === 7n);
+    const listed = [held?.address as Hex];
+    const node = await stage.node();
+    const at = await stage.port(node, listed).pin(signal);
+    const readWith = async (withMetadata: boolean) => {
+      let rounds = 0;
+      const counting: typeof at = {
+        ...at,
+        read: (calls, stop) => {
+          rounds += 1;
+          return at.read(calls, stop);
+        },
+      };
+      const result = await rpcHoldingsProvider.read({ at: counting, wallet, withMetadata }, signal);
+      return { metadata: result.metadata, rounds };
+    };
+    expect(await readWith(false)).toEqual({ metadata: undefined, rounds: 0 });
+    // The code returns the same word whatever it is asked for.
+    const said = { decimals: 7, symbol: null, name: null };
+    expect(await readWith(true)).toEqual({
+      metadata: { listed: new Map([[held?.address, said]]), unlisted: new Map() },
+      rounds: 1,
+    });
+  });
+
   it("lists the native coin first, with the chain's metadata", async () => {
     const { holdings } = await read(nodes.scan, [pool.find(({ balance }) => balance === 7n)?.address as Hex]);
     expect(holdings[0]).toMatchObject({

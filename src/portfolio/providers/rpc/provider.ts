@@ -5,6 +5,7 @@ import { keepPresent, nameFirst } from "../../../lib/lists.ts";
 import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
 import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
 import { CHAIN_MS_MAX } from "../../time-budgets.ts";
+import { readMetadata } from "../../tokens/metadata.ts";
 import { describeByLists, isPseudoNative } from "../../tokens/token-list.ts";
 import type {
   ChainConfig,
@@ -26,6 +27,9 @@ const LISTED_GAS = 300_000;
 const UNLISTED_GAS = 100_000;
 const UNLISTED_MAX = 300;
 
+// Asked for their metadata before it is known whether the wallet has any of them: three calls each.
+const DESCRIBED_MAX = 30;
+
 export const rpcHoldingsProvider: HoldingsProvider = {
   name: "rpc",
   async read(query, signal) {
@@ -43,7 +47,7 @@ export const rpcHoldingsProvider: HoldingsProvider = {
 };
 
 async function readHoldings(
-  { at, wallet, withoutActivity }: HoldingsQuery,
+  { at, wallet, withoutActivity, withMetadata }: HoldingsQuery,
   signal: AbortSignal,
 ): Promise<ChainHoldings> {
   const { chain } = at;
@@ -64,8 +68,10 @@ async function readHoldings(
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
   const unlisted = findUnlistedTokens(chain, { wallet, known }, logs);
   const newest = unlisted.slice(0, UNLISTED_MAX);
-  const [unlistedBalances, recent] = await Promise.all([
+  const isDescribed = withMetadata && newest.length <= DESCRIBED_MAX;
+  const [unlistedBalances, metadata, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
+    isDescribed ? readMetadata(at, [...listedBalances.held.keys(), ...newest], signal) : undefined,
     withoutActivity ? NO_ACTIVITY : readTransferActivity(at, { wallet, logs }, signal),
   ]);
   return {
@@ -76,6 +82,7 @@ async function readHoldings(
       ),
     ],
     activity: recent.activity,
+    ...(metadata && { metadata }),
     transfers: logs,
     warnings: [
       // Only the shares of a vault that is known by address matter: a vault that returns none is gone.
