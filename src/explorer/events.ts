@@ -1,5 +1,6 @@
 // Events of the protocol on a page: read with what they are about, and shown as sentences.
 import { type Html, html } from "../lib/html.ts";
+import type { EventPage, EventRecord } from "../protocol/event-page.ts";
 import type { Sentence, SentencePart } from "../schema/sentence.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import type { ApiReader, ApiResult } from "./api-reader.ts";
@@ -22,29 +23,15 @@ import { formatSeconds, renderForeignText, splitWords } from "./format.ts";
 import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
 import { namedLink } from "./record-names.ts";
 
-/** As GET /events has it. */
-export type ListedEvent = {
-  readonly id: string;
-  readonly type: string;
-  readonly args: Readonly<Record<string, string | boolean>>;
-  /** The sentence about it. */
-  readonly parts: Sentence;
-  readonly tx_hash: string;
-  readonly log_index: number;
-  readonly block_number: string;
-  readonly block_timestamp: string;
-};
+/** An event with its sentence. */
+export type ListedEvent = Pick<
+  Required<EventRecord>,
+  "id" | "type" | "args" | "parts" | "log_index" | "block_number" | "block_timestamp"
+> & { readonly tx_hash: string };
 
-export type EventPage = {
-  readonly events: readonly ListedEvent[];
-  /** Every event up to this block has been read. */
-  readonly progress: {
-    readonly cursor: string;
-    readonly block_number: string;
-    /** Goes on with what is newer, if the page was read backwards. */
-    readonly forward_cursor?: string;
-  };
-  readonly has_more: boolean;
+/** A page of GET /events with include=parts, or with more. */
+export type ExplainedPage<Event = ListedEvent> = Pick<EventPage, "progress" | "has_more"> & {
+  readonly events: readonly Event[];
 };
 
 export type EventsData = {
@@ -71,10 +58,7 @@ export const eventCsv: CsvSource = {
   route: "/events",
   paging: {
     parameter: "from",
-    nextOf: (body) => {
-      const { has_more, progress } = body as unknown as EventPage;
-      return has_more ? progress.cursor : null;
-    },
+    nextOf: ({ has_more, progress }: EventPage) => (has_more ? progress.cursor : null),
   },
   blockOf: ({ block_number }) => String(block_number),
 };
@@ -88,8 +72,8 @@ export function eventSource(page: PageContext, call: ApiCall, upTo: string | nul
 
 type EventsQuery = Readonly<Record<string, string | null | undefined>>;
 
-export function getEvents(api: ApiReader, query: EventsQuery): Promise<ApiResult<EventPage>> {
-  return api.get<EventPage>("/events", { query: { ...query, include: "parts" } });
+export function getEvents(api: ApiReader, query: EventsQuery): Promise<ApiResult<ExplainedPage>> {
+  return api.get<ExplainedPage>("/events", { query: { ...query, include: "parts" } });
 }
 
 const PAGE_EVENTS = "1000";

@@ -28,7 +28,7 @@ export type CsvSource = {
   /** For a route whose pages follow each other otherwise than by `cursor`: its parameter, and what the next page has in it. */
   readonly paging?: {
     readonly parameter: string;
-    readonly nextOf: (body: ApiRecord) => string | null;
+    nextOf(body: ApiRecord): string | null;
   };
   /** For a route that takes no block: the block of a record, in whose order they come. */
   readonly blockOf?: (record: ApiRecord) => string;

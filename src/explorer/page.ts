@@ -136,7 +136,7 @@ export function defineListPage<T>(list: List<T>, options: ListPage<T>): Page {
 type Get = Parameters<FindExample>[0];
 
 /** The first record of a list of the API, for tests. */
-export async function findFirst(get: Get, url: string): Promise<Readonly<Record<string, string>>> {
+export async function findFirst<T = Readonly<Record<string, unknown>>>(get: Get, url: string): Promise<T> {
   const [found] = Object.values((await get(url)) as object).filter(Array.isArray);
   if (found?.[0] === undefined) throw new Error(`there is nothing under ${url}`);
   return found[0];

@@ -1,9 +1,9 @@
 // Hex of rows that are stored as bytes: PostgreSQL would take 0x text for other bytes, without an error.
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { VERSIONED_TABLES } from "../../src/api/events/event-rows.ts";
 import { writeReads } from "../../src/api/write-service.ts";
 import { tables } from "../../src/protocol/domains.ts";
 import { EventLinks, selectLinks } from "../../src/protocol/event-links.ts";
+import { VERSIONED_TABLES } from "../../src/protocol/event-page.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import type { SqlText } from "../../src/schema/sql.ts";

@@ -1,9 +1,9 @@
 // The cost of a read does not grow with the tables: PostgreSQL visits hardly more rows than it returns.
 // Long tables and every read: no test of main sees the plans; src/store/index/row-indexes.test.ts covers that the indexes are made.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { VERSIONED_TABLES } from "../../src/api/events/event-rows.ts";
 import { reservationRead } from "../../src/api/writes/intent-metadata.ts";
 import { tables } from "../../src/protocol/domains.ts";
+import { VERSIONED_TABLES } from "../../src/protocol/event-page.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";
 import { type SqlText, type SqlValue, sql } from "../../src/schema/sql.ts";

@@ -1,12 +1,12 @@
 // Delivery to real receivers over a real database: order, undo, retries, and receivers that fail in every way.
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import type { EventRecord } from "../../src/api/events/event-page.ts";
 import { RETRY_MS } from "../../src/api/webhooks/deliver.ts";
 import { addUndo, createEventMessage, type UndoneBlocks } from "../../src/api/webhooks/messages.ts";
 import { REQUEST_MS_MAX } from "../../src/api/webhooks/send.ts";
 import type { Clock } from "../../src/lib/clock.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import type { EventRecord } from "../../src/protocol/event-page.ts";
 import { EventIndex, OWNERS } from "../api/events/event-index.ts";
 import { Receiver } from "./receiver.ts";
 import {

@@ -4,6 +4,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { type DecodedEvent, explainEvent, explainParts } from "../../protocol/decode-logs.ts";
 import { type FilteredEvent, matchesFilter, topicsOf } from "../../protocol/event-filter.ts";
+import type { EventRecord } from "../../protocol/event-page.ts";
 import type { ChainLog } from "../../schema/chain-log.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
@@ -24,7 +25,6 @@ import {
 import {
   type DeliveredEvent,
   describeProgress,
-  type EventRecord,
   type EventStart,
   type EventsPage,
   type EventsRequest,

@@ -3,6 +3,7 @@ import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { parseAddress } from "../../lib/hex.ts";
 import { EVENT_TYPES, type EventSubject } from "../../protocol/event-filter.ts";
+import { EVENT_PAGE } from "../../protocol/event-page.ts";
 import {
   defineEndpoint,
   type Endpoint,
@@ -21,7 +22,7 @@ import {
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
 import { FINALITIES } from "../../store/index/event-logs.ts";
 import { CURSOR_BLOCK_MAX, EVENT_ORDERS, hasCursorLength } from "./cursor.ts";
-import { EVENT_PAGE, type EventSelection, type EventStart, formatLines, formatPage } from "./event-page.ts";
+import { type EventSelection, type EventStart, formatLines, formatPage } from "./event-page.ts";
 import type { ReadEvents } from "./read-events.ts";
 import type { EventStreams } from "./streams.ts";
 

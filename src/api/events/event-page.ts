@@ -2,7 +2,6 @@
 
 import { type Fault, publicMessage } from "../../lib/fault.ts";
 import { stringifyVisibly } from "../../lib/foreign-text.ts";
-import type { Hex } from "../../lib/hex.ts";
 import {
   type EventFilter,
   type EventSubject,
@@ -10,19 +9,10 @@ import {
   isOpen,
   matchesFilter,
 } from "../../protocol/event-filter.ts";
-import {
-  closedObject,
-  listOf,
-  nullable,
-  schemaOf,
-  type TypeOf,
-  titledRecord,
-} from "../../schema/json-schema.ts";
+import type { EventRecord, ProgressRecord, UndoRecord } from "../../protocol/event-page.ts";
 import type { IndexHead } from "../../schema/reads/read.ts";
-import { sentenceSchema } from "../../schema/sentence.ts";
 import { END_OF_BLOCK, type Finality } from "../../store/index/event-logs.ts";
 import { type EventCursor, type EventOrder, formatCursor } from "./cursor.ts";
-import { ROW_CHANGES_SCHEMA } from "./event-rows.ts";
 
 /** The begin: a cursor as text, before the first event of a block, or at an end of the chain. */
 export type EventStart =
@@ -55,66 +45,6 @@ export type EventsRequest = Pick<EventSelection, "filter" | "finality"> & {
   /** Also reads what links events to such things, for filters that are applied later. */
   readonly linkedSubjects?: readonly EventSubject[];
 } & Partial<Pick<EventSelection, "rows" | "parts">>;
-
-const text = schemaOf<string>({ type: "string" });
-const hex = schemaOf<Hex>(text);
-
-/** An event as clients get it. */
-const EVENT = titledRecord(
-  "ProtocolEvent",
-  {
-    id: { ...text, description: "The same whenever this event of this block is delivered." },
-    type: text,
-    contract: text,
-    address: hex,
-    args: schemaOf<Readonly<Record<string, string | boolean>>>({
-      type: "object",
-      additionalProperties: { type: ["string", "boolean"] },
-    }),
-    description: text,
-    tx_hash: hex,
-    log_index: { type: "integer" },
-    block_number: text,
-    block_hash: hex,
-    block_timestamp: text,
-    cursor: text,
-  },
-  // Absent unless requested.
-  { rows: ROW_CHANGES_SCHEMA, parts: sentenceSchema("description") },
-);
-export type EventRecord = TypeOf<typeof EVENT>;
-
-/** The hash is null if the block is final and empty. */
-const UNDO = {
-  title: "EventUndo",
-  description: "A reorg removed every event after this block that was delivered before.",
-  ...closedObject({ block_number: text, block_hash: nullable(hex), cursor: text }),
-};
-export type UndoRecord = TypeOf<typeof UNDO>;
-
-const PROGRESS = {
-  title: "EventProgress",
-  description:
-    "Every event up to block_number (with order=desc: from block_number on) has been delivered, whatever the filter; go on from the cursor.",
-  ...closedObject(
-    { block_number: text, indexed_block: text, finalized_block: text, cursor: text },
-    {
-      forward_cursor: {
-        ...text,
-        description:
-          "With order=desc: goes on forwards, with what is newer than the first page; for a stream, too.",
-      },
-    },
-  ),
-};
-type ProgressRecord = TypeOf<typeof PROGRESS>;
-
-export const EVENT_PAGE = titledRecord("EventPage", {
-  undo: nullable(UNDO),
-  events: listOf(EVENT),
-  progress: PROGRESS,
-  has_more: { type: "boolean" },
-});
 
 /** The record, and the same event as filters see it. */
 export type DeliveredEvent = { readonly event: FilteredEvent; readonly record: EventRecord };

@@ -3,13 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { createFairLimit, type FairLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { DecodedLog, LogDecoder } from "../../protocol/decode-logs.ts";
-import { tables } from "../../protocol/domains.ts";
+import { type RowChangeRecord, type RowRecord, VERSIONED_TABLES } from "../../protocol/event-page.ts";
 import { foldLogs } from "../../protocol/fold.ts";
 import { type RowChange, RowChanges } from "../../protocol/row-changes.ts";
 import type { BlockId, ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
-import { closedObject, type JsonSchema, nullable, schemaOf, titledRecord } from "../../schema/json-schema.ts";
 import type { RunRead } from "../../schema/reads/read.ts";
-import type { Row, Table } from "../../schema/table.ts";
+import type { Row } from "../../schema/table.ts";
 import {
   type BlockReadLimits,
   createRowsBeforeQuery,
@@ -17,20 +16,6 @@ import {
   type RowBefore,
   selectBlockLogs,
 } from "../../store/index/block-rows.ts";
-
-type RowRecord = Readonly<Record<string, string | number | boolean | null>>;
-
-type RowChangeRecord = {
-  readonly table: string;
-  /** The columns that identify the row. */
-  readonly key: RowRecord;
-  /** Null if the event has created the row. */
-  readonly before: RowRecord | null;
-  readonly after: RowRecord;
-};
-
-/** The tables of which any block can be read. */
-export const VERSIONED_TABLES: readonly Table[] = tables.filter(({ history }) => history === "full");
 
 function describeRowChange({ table, before, after }: RowChange): RowChangeRecord {
   return {
@@ -52,28 +37,6 @@ function toJson(value: unknown): string | number | boolean | null {
   if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
   if (value === null) return null;
   throw new Error("a row has a value that no column holds");
-}
-
-export const ROW_CHANGES_SCHEMA = schemaOf<readonly RowChangeRecord[] | null>({
-  ...nullable({ type: "array", items: { title: "RowChange", oneOf: VERSIONED_TABLES.map(changeSchema) } }),
-  description:
-    "With include=rows: the rows that the event has changed, before and after it. Null if the block is too large.",
-});
-
-function changeSchema(table: Table): JsonSchema {
-  const jsonOf = (name: string): [string, JsonSchema] => [name, table.columns[name]?.json ?? {}];
-  const columns = Object.fromEntries(Object.keys(table.columns).map(jsonOf));
-  const row = titledRecord(`${toPascalCase(table.name)}Row`, columns);
-  return closedObject({
-    table: { type: "string", const: table.name },
-    key: closedObject(Object.fromEntries(table.key.map(jsonOf))),
-    before: nullable(row),
-    after: row,
-  });
-}
-
-function toPascalCase(name: string): string {
-  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 export type EventRowsLimits = BlockReadLimits & {

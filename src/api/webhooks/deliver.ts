@@ -3,7 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { publicMessage, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
-import type { EventRecord } from "../events/event-page.ts";
+import type { EventRecord } from "../../protocol/event-page.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { type Found, findNext, reachWith } from "./look.ts";
 import { createEventMessage, createUndoMessage, type WebhookMessage } from "./messages.ts";

@@ -2,16 +2,10 @@
 import type { ConcurrencyLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type EventSubject, matchesFilter, subjectsOf } from "../../protocol/event-filter.ts";
+import type { EventRecord, UndoRecord } from "../../protocol/event-page.ts";
 import { END_OF_BLOCK } from "../../store/index/event-logs.ts";
 import { parseStart } from "../events/endpoint.ts";
-import {
-  type DeliveredEvent,
-  EVERY_EVENT,
-  type EventRecord,
-  type EventStart,
-  type EventsPage,
-  type UndoRecord,
-} from "../events/event-page.ts";
+import { type DeliveredEvent, EVERY_EVENT, type EventStart, type EventsPage } from "../events/event-page.ts";
 import type { ReadEvents } from "../events/read-events.ts";
 import { blockOfPosition, type Claim, type ReachedEvent, type Webhook, type WebhookRows } from "./rows.ts";
 

@@ -1,6 +1,6 @@
 // The text of a webhook message: texts of others are visible in it, and the value stays the same.
 import { describe, expect, it } from "vitest";
-import type { EventRecord } from "../events/event-page.ts";
+import type { EventRecord } from "../../protocol/event-page.ts";
 import { createEventMessage } from "./messages.ts";
 
 /** "pay me" in tag characters, a zero width and a control of direction. */

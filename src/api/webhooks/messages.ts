@@ -1,7 +1,7 @@
 // The messages of a webhook: what is sent, and the id by which a receiver recognises what it already has.
 import { createHash } from "node:crypto";
 import { stringifyVisibly } from "../../lib/foreign-text.ts";
-import type { EventRecord, UndoRecord } from "../events/event-page.ts";
+import type { EventRecord, UndoRecord } from "../../protocol/event-page.ts";
 
 export type WebhookMessage = {
   /** The same for every attempt; of letters, digits, - and _, as signatures require. */

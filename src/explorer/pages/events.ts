@@ -16,7 +16,7 @@ import {
 } from "../context.ts";
 import {
   changesOf,
-  type EventPage,
+  type ExplainedPage,
   eventCsv,
   eventSource,
   eventsUpTo,
@@ -138,7 +138,7 @@ const BLOCK_EVENTS = String(SHOWN_EVENTS_MAX + 1);
 type BlockData = {
   readonly number: string;
   readonly head: Head;
-  readonly found: ApiResult<EventPage>;
+  readonly found: ApiResult<ExplainedPage>;
 };
 
 async function loadBlock(api: ApiReader, request: PageRequest): Promise<BlockData> {
@@ -198,7 +198,7 @@ function renderBlock({ number: given, head, found }: BlockData, page: PageContex
 export const blockPage = definePage({
   path: "/blocks/:id",
   findExample: async (get) => {
-    const { events } = (await get("/events?limit=1")) as EventPage;
+    const { events } = (await get("/events?limit=1")) as ExplainedPage;
     return { params: { id: events[0]?.block_number ?? "1" } };
   },
   load: loadBlock,

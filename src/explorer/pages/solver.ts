@@ -226,9 +226,8 @@ export const solverPage = defineRecordPage({
   include: "provenance",
   documents: ["capabilities_hash"],
   findExample: async (get) => {
-    const { fill } = await findFirst(get, "/intents?status=filled&limit=1");
-    const { solver } = fill as unknown as { readonly solver: string };
-    const { solver_id } = await findFirst(get, `/solvers?operator=${solver}`);
+    const { fill } = await findFirst<Intent>(get, "/intents?status=filled&limit=1");
+    const { solver_id } = await findFirst(get, `/solvers?operator=${fill?.solver}`);
     return { params: { id: String(solver_id) } };
   },
   load,

@@ -1,36 +1,22 @@
 // One transaction: what happened in it in plain words, and every row before and after each of its events.
 
 import { type Html, html } from "../../lib/html.ts";
+import type { EventRecord, RowChangeRecord } from "../../protocol/event-page.ts";
 import type { explanationSchema } from "../../protocol/reads/transactions.ts";
 import type { TypeOf } from "../../schema/json-schema.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, block, card, facts, notice, number, recordLink, time } from "../components.ts";
 import { type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
-import { changesOf, type EventPage, intentTokens, type ListedEvent, renderSentence } from "../events.ts";
+import { changesOf, type ExplainedPage, intentTokens, renderSentence } from "../events.ts";
 import { fieldValue, toFieldName } from "../fields.ts";
 import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
 
 type Explanation = TypeOf<typeof explanationSchema>;
 
-type Row = Readonly<Record<string, unknown>>;
-
-/** As GET /events has it with include=rows. */
-type ShownRowChange = {
-  readonly table: string;
-  readonly key: Row;
-  readonly before: Row | null;
-  readonly after: Row;
-};
-
-type ChangedEvent = ListedEvent & {
-  readonly contract: string;
-  readonly address: string;
-  readonly block_hash: string;
-  readonly rows: readonly ShownRowChange[] | null;
-};
-
-type ChangedEventPage = Omit<EventPage, "events"> & { readonly events: readonly ChangedEvent[] };
+/** An event with its sentence and the rows that it has changed. */
+type ChangedEvent = EventRecord & Required<Pick<EventRecord, "rows" | "parts">>;
+type ChangedEventPage = ExplainedPage<ChangedEvent>;
 
 type TransactionData = {
   readonly explanation: ApiResult<Explanation>;
@@ -79,7 +65,7 @@ const OWN_PLACE = new Set(["block_number", "tx_hash", "log_index"]);
 const MIXED_TOKENS = new Set(["surplus_out_total"]);
 
 /** Every row of an event. Null is a block that is too large to be folded for readers. */
-function rowChanges(changes: readonly ShownRowChange[] | null, page: PageContext, tokens: Row): Html {
+function rowChanges(changes: readonly RowChangeRecord[] | null, page: PageContext, tokens: object): Html {
   if (changes === null)
     return notice(
       "info",
@@ -89,7 +75,7 @@ function rowChanges(changes: readonly ShownRowChange[] | null, page: PageContext
   return html`<div class="row-changes">${changes.map((each) => rowChange(each, page, tokens))}</div>`;
 }
 
-function rowChange({ table, key, before, after }: ShownRowChange, page: PageContext, tokens: Row): Html {
+function rowChange({ table, key, before, after }: RowChangeRecord, page: PageContext, tokens: object): Html {
   const names = Object.keys(after)
     .filter((name) => !MIXED_TOKENS.has(name))
     .filter((name) =>

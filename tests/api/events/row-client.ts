@@ -1,7 +1,7 @@
 // A client of events with rows as documented: it has every row of the index from nothing but the changes, also after an undo.
 import { expect } from "vitest";
-import type { EventRecord } from "../../../src/api/events/event-page.ts";
-import { VERSIONED_TABLES } from "../../../src/api/events/event-rows.ts";
+import type { EventRecord } from "../../../src/protocol/event-page.ts";
+import { VERSIONED_TABLES } from "../../../src/protocol/event-page.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 
 export type EventWithRows = EventRecord & { readonly rows: NonNullable<EventRecord["rows"]> };

@@ -1,12 +1,12 @@
 // The cost of include=rows is limited: statements, logs and bytes of a page, shared work, and a fork in the middle of it.
 import { Registry } from "prom-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import type { EventRecord } from "../../../src/api/events/event-page.ts";
 import type { EventRowsLimits } from "../../../src/api/events/event-rows.ts";
 import type { ReadEvents } from "../../../src/api/events/read-events.ts";
 import { createEventMetrics, EVENT_STREAM_LIMITS, EventStreams } from "../../../src/api/events/streams.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { createLogThrottle } from "../../../src/lib/log.ts";
+import type { EventRecord } from "../../../src/protocol/event-page.ts";
 import type { TextStream } from "../../../src/schema/endpoint.ts";
 import { silentLog } from "../../support/quiet-log.ts";
 import { bonded, FoldedIndex, registered } from "./folded-index.ts";
