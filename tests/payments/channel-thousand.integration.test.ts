@@ -15,7 +15,9 @@ const TOTAL = BigInt(CALLS) * PRICE;
 it(`sells ${CALLS} calls for one deposit and one claim, and the payee has exactly their price`, async () => {
   const channels = { ...TEST_CHANNEL_TERMS, minDeposit: TOTAL };
   const claimRules = { valueMin: TOTAL, ageSecondsMax: 3_600 };
-  const service = await stage.serve({ channels: { claimRules }, offer: { amount: PRICE, channels } });
+  // The chain makes no block while the calls are made.
+  const limits = { blockAgeMsMax: 600_000 };
+  const service = await stage.serve({ channels: { claimRules, limits }, offer: { amount: PRICE, channels } });
   const client = createChannelClient(await stage.payer(1n), stage);
   const facilitator = stage.chain.accounts.facilitator.address;
   const sentBefore = await stage.node.getTransactionCount({ address: facilitator });

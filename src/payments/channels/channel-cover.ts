@@ -5,8 +5,8 @@ import { REJECTION_UNITS } from "../paywall/unpaid-work.ts";
 import { coverageOf } from "./channel-mirror.ts";
 import type { ChannelDeposit } from "./channel-payment.ts";
 import type { ChannelFlow } from "./channel-request.ts";
-import type { ChannelRow } from "./channel-row.ts";
-import type { OpenedChannel } from "./channel-rows.ts";
+import type { AgedScan, ChannelRow } from "./channel-row.ts";
+import type { FoundChannel } from "./channel-rows.ts";
 import type { DepositRequest } from "./channel-sender.ts";
 import { EXCEEDS_BALANCE } from "./channel-terms.ts";
 
@@ -15,18 +15,14 @@ export type Covered = { readonly row: ChannelRow; readonly depositTransaction: H
 /** Whether the channel covers the voucher now; makes its deposit first if it brings one. */
 export async function cover(
   flow: ChannelFlow,
-  row: ChannelRow,
-  scan: OpenedChannel["scan"],
+  opened: FoundChannel,
 ): Promise<Covered | { readonly response: EndpointResponse }> {
   const { services, payment, respond } = flow;
-  const { channelLimits, mirror } = services;
+  const { mirror } = services;
   try {
+    let known = await readYoung(flow, opened);
+    if (!isYoung(known.scan, services.channelLimits)) return { response: respondUncovered(flow, "node") };
     if (payment.deposit !== null) return await makeDeposit(flow);
-    let known: { readonly row: ChannelRow; readonly scan: typeof scan } = { row, scan };
-    if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) {
-      await mirror.follow();
-      known = await reload(flow);
-    }
     let problem = findUncovered(flow, known);
     if (problem === "balance") {
       // Its payer may have made a deposit that no event has shown us yet.
@@ -44,6 +40,22 @@ export async function cover(
   }
 }
 
+/** Whether what the rows say was read a moment ago, of a block that was made a moment ago. */
+export function isYoung(scan: AgedScan | null, limits: ChannelFlow["services"]["channelLimits"]): boolean {
+  if (scan === null) return false;
+  return scan.ageMs <= limits.mirrorAgeMsMax && scan.blockAgeMs <= limits.blockAgeMsMax;
+}
+
+/** The channel as the node shows it now, if the row is old; a node that stands still is not asked for every request. */
+async function readYoung(flow: ChannelFlow, known: FoundChannel): Promise<FoundChannel> {
+  const { mirror, channelLimits } = flow.services;
+  const { scan } = known;
+  if (isYoung(scan, channelLimits)) return known;
+  if (scan !== null && scan.ageMs < channelLimits.rereadMs) return known;
+  await mirror.follow();
+  return reload(flow);
+}
+
 type Uncovered = "balance" | "finality" | "node";
 
 function respondUncovered({ respond }: ChannelFlow, problem: Uncovered): EndpointResponse {
@@ -53,12 +65,9 @@ function respondUncovered({ respond }: ChannelFlow, problem: Uncovered): Endpoin
   return respond.pending(`${reason}; send the same voucher again.`);
 }
 
-function findUncovered(
-  { services, payment }: ChannelFlow,
-  { row, scan }: { readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] },
-): Uncovered | null {
+function findUncovered({ services, payment }: ChannelFlow, { row, scan }: FoundChannel): Uncovered | null {
   const { channelLimits, exposureMax } = services;
-  if (scan === null || scan.ageMs > channelLimits.mirrorAgeMsMax) return "node";
+  if (scan === null || !isYoung(scan, channelLimits)) return "node";
   const coverage = coverageOf(row, scan);
   if (payment.maxClaimable > coverage.now) return "balance";
   // Claimed money is safe; the part that a reorg may take with the deposit stays small.

@@ -138,7 +138,7 @@ async function work(
   const turn: Turn = { isCharged: false, hasFailed: false };
   try {
     if (payment.kind === "refund") return await refundChannel(flow);
-    const covered = await cover(flow, row, scan);
+    const covered = await cover(flow, { row, scan });
     if ("response" in covered) return covered.response;
     return await runAndCharge(flow, covered, turn);
   } finally {

@@ -8,6 +8,7 @@ import type { MirrorRows } from "./mirror-rows.ts";
 type MirrorOptions = {
   readonly reader: ChannelReader;
   readonly rows: MirrorRows;
+  readonly blockAgeMsMax: number;
 };
 
 // Every run reads some channels without an event: a node that leaves events out is noticed within minutes, and a
@@ -63,8 +64,10 @@ export class ChannelMirror {
     isWorth: (state: ChannelState) => Promise<boolean>,
     signal?: AbortSignal,
   ): Promise<ChannelState | null> {
-    const { reader, rows } = this.#options;
+    const { reader, rows, blockAgeMsMax } = this.#options;
     const view = await reader.readNow([channelId], signal);
+    const ageMs = await rows.readBlockAgeMs(view.at);
+    if (ageMs > blockAgeMsMax) throw new Error(`the newest block of the node is ${ageMs} ms old`);
     const state = stateIn(view.states, channelId);
     if (!(await isWorth(state))) return null;
     await rows.insert(channelId, config, state, view);

@@ -3,6 +3,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel } from "./channel-correction.ts";
+import { isYoung } from "./channel-cover.ts";
 import { openRefundOf } from "./channel-mirror.ts";
 import type { ChannelFlow } from "./channel-request.ts";
 import type { ChannelRow } from "./channel-row.ts";
@@ -16,9 +17,13 @@ export async function refundChannel(flow: ChannelFlow): Promise<EndpointResponse
   const waitMs = unpaid.takeRun();
   if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
   try {
+    await services.mirror.follow();
     await services.mirror.refresh(payment.channelId);
     const known = await services.rows.find(payment.channelId);
     if (known === null) throw new Error("a channel that is refunded is missing");
+    if (!isYoung(known.scan, services.channelLimits)) {
+      return respond.pending("Our node does not show the channel at the moment; ask for the refund again.");
+    }
     const amount = openRefundOf(known.row) || (await recordRefund(flow, known));
     if (typeof amount !== "bigint") return amount;
     unpaid.spend(RUN_UNITS);

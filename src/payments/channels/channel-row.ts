@@ -33,6 +33,14 @@ export type ChannelRow = ChannelState & {
 /** The block as of which all channels are known that no later event changed. */
 export type ScanPosition = BlockSummary & { readonly finalNumber: number };
 
+/** Both ages by the clock of the database. */
+export type AgedScan = ScanPosition & {
+  /** Since it was read. */
+  readonly ageMs: number;
+  /** Since its block was made. */
+  readonly blockAgeMs: number;
+};
+
 export type Purchase = {
   readonly channelId: Hex;
   readonly cumulative: bigint;
@@ -94,6 +102,10 @@ export function parsePurchase(row: JsonObject): Purchase {
     depositTransaction: row.deposit_transaction === null ? null : hexIn(row, "deposit_transaction"),
     depositAmount: row.deposit_amount === null ? null : amountIn(row, "deposit_amount"),
   };
+}
+
+export function parseAgedScan(row: JsonObject): AgedScan {
+  return { ...parseScan(row), ageMs: Number(row.age_ms), blockAgeMs: Number(row.block_age_ms) };
 }
 
 export function parseScan(row: JsonObject): ScanPosition {

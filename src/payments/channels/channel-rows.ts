@@ -7,14 +7,14 @@ import type { StoredResponse } from "../ledger/row.ts";
 import { fromNow } from "../ledger/statements.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import {
+  type AgedScan,
   CHANNEL_COLUMNS,
   type ChannelRow,
   PURCHASE_COLUMNS,
   type Purchase,
+  parseAgedScan,
   parseChannelRow,
   parsePurchase,
-  parseScan,
-  type ScanPosition,
 } from "./channel-row.ts";
 
 /** State in which a request finds its channel. */
@@ -29,10 +29,10 @@ export type OpenedChannel = {
   readonly turn: "work" | "correct" | null;
   /** Failures of its handlers within the window. */
   readonly failures: number;
-  readonly scan: (ScanPosition & { readonly ageMs: number }) | null;
+  readonly scan: AgedScan | null;
 };
 
-export type FoundChannel = { readonly row: ChannelRow; readonly scan: OpenedChannel["scan"] };
+export type FoundChannel = { readonly row: ChannelRow; readonly scan: AgedScan | null };
 
 type OpenRequest = {
   readonly channelId: Hex;
@@ -135,7 +135,8 @@ export class ChannelRows {
 
   #scan(): SqlText {
     return sql`select block_number, block_hash, block_time, final_number,
-        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint as age_ms
+        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint as age_ms,
+        greatest(0, (extract(epoch from now()) - block_time) * 1000)::bigint as block_age_ms
       from channel_scans where network = ${this.#network}`;
   }
 
@@ -234,6 +235,6 @@ function parseOpened(found: Readonly<Record<string, unknown>>): OpenedChannel {
     isNamedElsewhere: named === true,
     turn: works === true ? "work" : works === false ? "correct" : null,
     failures: Number(failures ?? 0),
-    scan: isJsonObject(scan) ? { ...parseScan(scan), ageMs: Number(scan.age_ms) } : null,
+    scan: isJsonObject(scan) ? parseAgedScan(scan) : null,
   };
 }

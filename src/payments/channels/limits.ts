@@ -13,6 +13,11 @@ export const CHANNEL_LIMITS = {
   waitingMax: 2_000,
   // Age of what the rows say. Far below the shortest delay of a withdrawal, a quarter of an hour.
   mirrorAgeMsMax: 60_000,
+  // Age of the block that the rows show, by the database's clock: a node that stands still is asked again and again, and
+  // shows no withdrawal. No chain pauses for so long without an outage.
+  blockAgeMsMax: 120_000,
+  // So often a node is asked for a younger block at most.
+  rereadMs: 1_000,
   // Our own node may be a block behind the facilitator's.
   receiptMs: 4_000,
   receiptPollMs: 100,

@@ -1,5 +1,6 @@
 // The statements that bring what our own node shows of channels into their rows.
 import type { Hex } from "../../lib/hex.ts";
+import type { BlockSummary } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { ChannelConfig } from "./channel-config.ts";
@@ -17,17 +18,17 @@ export class MirrorRows {
     this.#network = network;
   }
 
-  async readScan(): Promise<(ScanPosition & { readonly ageMs: number }) | null> {
+  async readScan(): Promise<ScanPosition | null> {
     const [row] = await this.#store.run(sql`select block_number::text as block_number, block_hash,
-        block_time::text as block_time, final_number::text as final_number,
-        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint::text as age_ms
+        block_time::text as block_time, final_number::text as final_number
       from channel_scans where network = ${this.#network}`);
-    return row ? { ...parseScan(row), ageMs: Number(row.age_ms) } : null;
+    return row ? parseScan(row) : null;
   }
 
   /**
    * Finds channels to read again: those among `ids`, those whose state a reorg may have changed, those that were read at a
-   * later block than the scan, and a few that wait longest to be read, in case a node left their events out.
+   * later block than the scan, those that were added while the last scan may have run, and a few that wait longest to be
+   * read, in case a node left their events out.
    */
   async findToRead(
     ids: readonly Hex[],
@@ -38,10 +39,19 @@ export class MirrorRows {
     const aboveFinal = sql`block_number > ${since.finalNumber}::bigint`;
     const any = all === "behind" ? sql`true` : all === "reorg" ? aboveFinal : sql`false`;
     const rows = await this.#store.run<IdRow>(sql`select channel_id from payment_channels
-        where network = ${network} and (channel_id = any(${ids}::text[]) or seen_block > ${since.number}::bigint or ${any})
+        where network = ${network} and (channel_id = any(${ids}::text[]) or seen_block > ${since.number}::bigint
+          or created_at > now() - interval '2 minutes' or ${any})
       union (select channel_id from payment_channels where network = ${network} and charged > total_claimed
         order by seen_at limit ${oldestMax}::int)`);
     return rows.map(({ channel_id }) => channel_id);
+  }
+
+  /** How old a block is by the database's clock, which all processes share. */
+  async readBlockAgeMs({ timestamp }: BlockSummary): Promise<number> {
+    const [row] = await this.#store.run<{ age: string }>(
+      sql`select ((extract(epoch from now()) - ${timestamp}::bigint) * 1000)::bigint::text as age`,
+    );
+    return Number(row?.age);
   }
 
   async findAll(): Promise<readonly Hex[]> {

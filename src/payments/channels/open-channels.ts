@@ -56,6 +56,7 @@ export function openChannels({
   const mirror = new ChannelMirror({
     reader: createChannelReader(rpc, finality),
     rows: new MirrorRows(store, network),
+    blockAgeMsMax: channelLimits.blockAgeMsMax,
   });
   return {
     digests: new ChannelDigests(network),

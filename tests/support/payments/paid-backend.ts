@@ -2,7 +2,7 @@
 // Starting both costs more than most tests.
 
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
-import { startLocalChain } from "@sextant/local-chain/local-chain";
+import { type LocalChainOptions, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
 import { openTestDatabase } from "../index/test-index.ts";
 
@@ -17,8 +17,8 @@ type Timed = { readonly timestamp: Hex };
 
 export type PaidBackend = Awaited<ReturnType<typeof openPaidBackend>>;
 
-export async function openPaidBackend() {
-  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE });
+export async function openPaidBackend(given: Pick<LocalChainOptions, "genesisTimestamp"> = {}) {
+  const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, ...given });
   const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
   const { database, drop } = await openTestDatabase();
   let deployed = await chain.request("evm_snapshot");
