@@ -5,7 +5,7 @@ import { encodeClaims, encodePayout, encodeRefund, encodeTogether } from "./chan
 import type { VoucherClaim } from "./channel-config.ts";
 import type { ChannelRow } from "./channel-row.ts";
 import type { CallOutcome } from "./channel-sender.ts";
-import type { UnclaimedChannel } from "./claim-rows.ts";
+import type { SentClaim, SentTransaction, UnclaimedChannel } from "./claim-rows.ts";
 import type { ChannelParts, ClaimRules } from "./open-channels.ts";
 
 type ClaimRun = {
@@ -21,6 +21,8 @@ type ClaimsOptions = ChannelParts & { readonly log: Log };
 const NOTHING: ClaimRun = { transaction: null, claimed: 0, value: 0n, rejected: [] };
 // After this time a transaction that no node has was dropped: its account nonce is used for another one.
 const GONE_SECONDS = 60;
+// A transaction that is still not mined by then holds no other claim back: at worst the contract skips what is claimed.
+const STUCK_SECONDS = 120;
 // More than a few transactions hold; the rest follows in the next run.
 const CANDIDATES_MAX = 1_000;
 
@@ -34,8 +36,11 @@ export class ChannelClaims {
   /** Sends at most one transaction. The chain decides what is claimed: a run that is repeated claims nothing twice. */
   claimDue({ valueMin, ageSecondsMax }: ClaimRules): Promise<ClaimRun> {
     return this.#claim(
-      ({ row, ageSeconds }) =>
-        row.withdrawAmount > 0n || row.charged - row.totalClaimed >= valueMin || ageSeconds >= ageSecondsMax,
+      ({ row, ageSeconds, isBlind }) =>
+        isBlind ||
+        row.withdrawAmount > 0n ||
+        row.charged - row.totalClaimed >= valueMin ||
+        ageSeconds >= ageSecondsMax,
     );
   }
 
@@ -45,19 +50,27 @@ export class ChannelClaims {
   }
 
   #claim(isDue: (channel: UnclaimedChannel) => boolean): Promise<ClaimRun> {
-    const { network, sender, claimRows, authorizer, channelLimits, mirror } = this.#options;
+    const { network, sender, claimRows, authorizer, channelLimits } = this.#options;
     return sender.runInTurn(`${network} channel claims`, async () => {
       if (!(await this.#hasFinished())) return NOTHING;
       // Reads first: claims since the last look are not made again.
-      await mirror.follow();
+      await this.#follow();
       const unclaimed = await claimRows.findUnclaimed(authorizer.address, CANDIDATES_MAX);
-      const retrySeconds = channelLimits.claimRetryMs / 1_000;
       const due = unclaimed
-        .filter(({ failedSeconds }) => failedSeconds === null || failedSeconds >= retrySeconds)
         .filter(isDue)
         .flatMap(({ row }) => claimOf(row))
         .slice(0, channelLimits.claimsPerTransactionMax);
       return due.length === 0 ? NOTHING : this.#send(due);
+    });
+  }
+
+  /** Claims need no scan: without one they go by what the rows say. */
+  async #follow(): Promise<void> {
+    await this.#options.mirror.follow().catch((err: unknown) => {
+      this.#options.log.warn(
+        { component: "payments", event: "channels_not_followed", err },
+        "Channels could not be read before a claim",
+      );
     });
   }
 
@@ -68,8 +81,8 @@ export class ChannelClaims {
     for (const { transaction, ageSeconds } of await claimRows.findOpenTransactions()) {
       const status = await sender.readStatus(transaction);
       const mayBeMined = status === "pending" || (status === "missing" && ageSeconds < GONE_SECONDS);
-      if (mayBeMined) hasFinished = false;
-      else await claimRows.closeTransaction(transaction);
+      if (!mayBeMined) await claimRows.closeTransaction(transaction, { isGone: status === "missing" });
+      else if (ageSeconds < STUCK_SECONDS) hasFinished = false;
     }
     return hasFinished;
   }
@@ -77,40 +90,36 @@ export class ChannelClaims {
   async #send(due: readonly DueClaim[]): Promise<ClaimRun> {
     const { claimRows, log } = this.#options;
     const { good, bad } = await this.#sift(due);
-    for (const { channelId } of bad) {
-      await claimRows.markFailed(channelId);
+    const rejected = bad.map(({ channelId }) => channelId);
+    if (rejected.length > 0) await claimRows.markFailed(rejected);
+    for (const channelId of rejected) {
       log.error(
         { component: "payments", event: "channel_claim_rejected", channelId },
         "The contract rejects the claim of a channel",
       );
     }
-    const rejected = bad.map(({ channelId }) => channelId);
     if (good.length === 0) return { ...NOTHING, rejected };
     const value = good.reduce((sum, { delta }) => sum + delta, 0n);
-    const ids = good.map(({ channelId }) => channelId);
-    const { kind, transaction } = await this.sendRecorded("claim", await this.#encode(good), value, ids);
+    const channelIds = good.map(({ channelId }) => channelId);
+    const sent = { kind: "claim" as const, channelIds, claims: good };
+    const { kind, transaction } = await this.#sendRecorded({ data: await this.#encode(good), value }, sent);
     if (kind !== "mined") return { ...NOTHING, transaction, rejected };
     return { transaction, claimed: good.length, value, rejected };
   }
 
   /** Records a transaction before it is sent, and what became of it. */
-  async sendRecorded(
-    kind: "claim" | "refund",
-    data: Hex,
-    value: bigint,
-    channelIds: readonly Hex[],
+  async #sendRecorded(
+    call: { readonly data: Hex; readonly value: bigint },
+    sent: SentTransaction,
   ): Promise<CallOutcome> {
-    const { sender, claimRows, mirror } = this.#options;
-    const outcome = await sender.send(
-      { data, value },
-      {
-        beforeSend: (transaction) => claimRows.addTransaction(transaction, kind, channelIds),
-        onRejected: (transaction) => claimRows.closeTransaction(transaction),
-      },
-    );
+    const { sender, claimRows } = this.#options;
+    const outcome = await sender.send(call, {
+      beforeSend: (transaction) => claimRows.addTransaction(transaction, sent),
+      onRejected: (transaction) => claimRows.closeTransaction(transaction, { isGone: true }),
+    });
     if (outcome.kind === "pending") return outcome;
-    await claimRows.closeTransaction(outcome.transaction);
-    await mirror.follow();
+    await claimRows.closeTransaction(outcome.transaction, { isGone: false });
+    await this.#follow();
     return outcome;
   }
 
@@ -147,17 +156,21 @@ export class ChannelClaims {
     const { network, digests, authorizer, sender } = this.#options;
     const { channelId, config, refundNonce } = row;
     const signature = await authorizer.sign(digests.refund(channelId, refundNonce, amount));
-    const claims = claimOf(row).map(({ claim }) => claim);
+    const due = claimOf(row);
+    const claims = due.map(({ claim }) => claim);
     const calls = claims.length === 0 ? [] : [await this.#encodeSigned(claims)];
     if (claims.length > 0) calls.push(encodePayout(config.receiver, config.token));
     calls.push(encodeRefund(config, amount, refundNonce, signature));
     return sender.runInTurn(`${network} channel claims`, () =>
-      this.sendRecorded("refund", encodeTogether(calls), amount, [channelId]),
+      this.#sendRecorded(
+        { data: encodeTogether(calls), value: amount },
+        { kind: "refund", channelIds: [channelId], claims: due },
+      ),
     );
   }
 }
 
-type DueClaim = { readonly channelId: Hex; readonly claim: VoucherClaim; readonly delta: bigint };
+type DueClaim = SentClaim & { readonly claim: VoucherClaim; readonly delta: bigint };
 
 /** The claim of a channel's voucher, as far as its balance goes; none if there is nothing to claim. */
 function claimOf({
@@ -171,5 +184,5 @@ function claimOf({
   const total = charged < balance ? charged : balance;
   if (signature === null || total <= totalClaimed) return [];
   const claim = { config, maxClaimable: charged, signature, totalClaimed: total };
-  return [{ channelId, claim, delta: total - totalClaimed }];
+  return [{ channelId, total, claim, delta: total - totalClaimed }];
 }

@@ -19,8 +19,10 @@ export function createChannelMaintenance({
 ) => Promise<void> {
   let prunedMs = Number.NEGATIVE_INFINITY;
   return async (signal) => {
-    await mirror.follow(signal);
+    const [followed] = await Promise.allSettled([mirror.follow(signal)]);
+    // Also if our node shows nothing: just then a payer may withdraw.
     await claims.claimDue(claimRules);
+    if (followed.status === "rejected") throw followed.reason;
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = performance.now();
     await claimRows.prune(limits.responseRetentionMs, TRANSACTION_RETENTION_MS);

@@ -2,15 +2,19 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { fromNow } from "../ledger/statements.ts";
 import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
 
 /** A channel, and what of its voucher is not claimed. */
 export type UnclaimedChannel = {
   readonly row: ChannelRow;
   readonly ageSeconds: number;
-  /** A claim of it alone has failed, so long ago. */
-  readonly failedSeconds: number | null;
+  /** Our node has shown no block for so long that a withdrawal may have started unseen. */
+  readonly isBlind: boolean;
 };
+
+/** The part of a claim that is recorded before it is sent. */
+export type SentClaim = { readonly channelId: Hex; readonly total: bigint };
 
 /** A transaction that was sent and whose outcome is not recorded. */
 type OpenTransaction = { readonly transaction: Hex; readonly ageSeconds: number };
@@ -24,43 +28,73 @@ type ChannelTotals = {
   readonly oldestSeconds: number;
 };
 
+export type SentTransaction = {
+  readonly kind: "claim" | "refund";
+  readonly channelIds: readonly Hex[];
+  readonly claims: readonly SentClaim[];
+};
+
+// Everything is claimed when no block was seen for a third of the delay: the claim has two thirds to be mined.
+const BLIND_PER_DELAY = 3;
+
 export class ClaimRows {
   readonly #store: StatementRunner;
   readonly #network: string;
 
-  constructor(store: StatementRunner, network: string) {
+  readonly #retryMs: number;
+
+  constructor(store: StatementRunner, network: string, { claimRetryMs }: { readonly claimRetryMs: number }) {
     this.#store = store;
     this.#network = network;
+    this.#retryMs = claimRetryMs;
   }
 
-  /** Withdrawals that have started come first, then the largest sums. */
+  /**
+   * Finds channels with anything to claim that was neither sent nor rejected a short time ago. Withdrawals that have started
+   * come first, then the largest sums.
+   */
   async findUnclaimed(receiverAuthorizer: Hex, max: number): Promise<readonly UnclaimedChannel[]> {
+    const retry = fromNow(-this.#retryMs);
+    const sent = sql`case when claim_sent_at > ${retry} then coalesce(claim_sent, 0) else 0 end`;
     const rows =
       await this.#store.run(sql`select ${CHANNEL_COLUMNS}, ${secondsSince("unclaimed_since")} as age,
-        ${secondsSince("claim_failed_at")} as failed
-      from payment_channels
+        extract(epoch from now()) - coalesce(block_time, 0) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
+      from payment_channels left join (select block_time from channel_scans where network = ${this.#network}) s on true
       where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer} and charged > total_claimed
+        and least(charged, balance) > greatest(total_claimed, ${sent})
+        and (claim_failed_at is null or claim_failed_at <= ${retry})
       order by withdraw_amount > 0 desc, charged - total_claimed desc limit ${max}::int`);
     return rows.map((row) => ({
       row: parseChannelRow(row),
       ageSeconds: Number(row.age ?? 0),
-      failedSeconds: row.failed === null ? null : Number(row.failed),
+      isBlind: row.blind === true,
     }));
   }
 
-  async markFailed(channelId: Hex): Promise<void> {
+  async markFailed(channelIds: readonly Hex[]): Promise<void> {
     await this.#store.run(sql`update payment_channels set claim_failed_at = now()
-      where network = ${this.#network} and channel_id = ${channelId}`);
+      where network = ${this.#network} and channel_id = any(${channelIds}::text[])`);
   }
 
-  async addTransaction(transaction: Hex, kind: "claim" | "refund", channels: readonly Hex[]): Promise<void> {
-    await this.#store.run(sql`insert into channel_transactions (network, transaction, kind, channels, is_open)
-      values (${this.#network}, ${transaction}, ${kind}, ${channels}::text[], true) on conflict do nothing`);
+  /** Records a transaction with its channels and what it claims of them, all or nothing, before it is sent. */
+  async addTransaction(transaction: Hex, { kind, channelIds, claims }: SentTransaction): Promise<void> {
+    const ids = claims.map(({ channelId }) => channelId);
+    const totals = claims.map(({ total }) => total.toString());
+    await this.#store.run(sql`with recorded as (insert into channel_transactions
+          (network, transaction, kind, channels, is_open)
+        values (${this.#network}, ${transaction}, ${kind}, ${channelIds}::text[], true) on conflict do nothing)
+      update payment_channels c set claim_sent = n.total, claim_sent_at = now()
+      from unnest(${ids}::text[], ${totals}::numeric[]) as n (id, total)
+      where c.network = ${this.#network} and c.channel_id = n.id`);
   }
 
-  async closeTransaction(transaction: Hex): Promise<void> {
-    await this.#store.run(sql`update channel_transactions set is_open = false
-      where network = ${this.#network} and transaction = ${transaction}`);
+  /** Nothing is waited for any more. Claims of a transaction that is gone may be sent again at once. */
+  async closeTransaction(transaction: Hex, { isGone }: { readonly isGone: boolean }): Promise<void> {
+    await this.#store.run(sql`with closed as (update channel_transactions set is_open = false
+        where network = ${this.#network} and transaction = ${transaction} returning channels)
+      update payment_channels set claim_sent = null
+      where ${isGone}::boolean and network = ${this.#network}
+        and channel_id in (select unnest(channels) from closed)`);
   }
 
   async findOpenTransactions(): Promise<readonly OpenTransaction[]> {
@@ -95,6 +129,6 @@ export class ClaimRows {
   }
 }
 
-function secondsSince(column: "unclaimed_since" | "claim_failed_at" | "created_at"): SqlText {
+function secondsSince(column: "unclaimed_since" | "created_at"): SqlText {
   return sql`extract(epoch from now() - ${rawSql(column)})::int`;
 }

@@ -23,6 +23,6 @@ export const CHANNEL_LIMITS = {
   receiptPollMs: 100,
   // Vouchers of one transaction: 17,000 gas each, of which a block of any chain holds many.
   claimsPerTransactionMax: 100,
-  // A failed claim is tried again, apart from the others.
+  // A claim that was rejected, or sent without our node showing it, is sent again: twice before the shortest delay ends.
   claimRetryMs: 600_000,
 };

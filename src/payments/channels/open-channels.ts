@@ -60,7 +60,7 @@ export function openChannels({
   });
   return {
     digests: new ChannelDigests(network),
-    claimRows: new ClaimRows(store, network),
+    claimRows: new ClaimRows(store, network, channelLimits),
     ...{ network, rows, mirror, sender, authorizer, exposureMax, claimRules, channelLimits },
   };
 }

@@ -47,6 +47,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["packed logs", "31be68198248f5d185cf55b8673e8b1884c4902061af755b138485ed8aa76ce8"],
   ["payment channels", "c94a30678275bf0c07404c0564ba8e3c4e65ff048e923348cfd74a87b1344526"],
   ["signed refunds of channels", "d2aea433376f1a45248b3210a3ffff57385a31f058b378f2ebeaf383641cfc83"],
+  ["sent claims of channels", "082decaeaff9925a5aaafaf07e54fcfa6d10947462cf5918dba3de86ce6f3692"],
 ];
 
 let server: TestDatabase;

@@ -11,4 +11,13 @@ export const newestMigrations: readonly Migration[] = [
       alter table payment_channels add column signed_refund numeric(39,0), add column signed_refund_nonce numeric(78,0);
     `,
   },
+  // A claim is sent once, also while our own node does not show what became of it.
+  {
+    version: 26,
+    name: "sent claims of channels",
+    sql: `
+      -- What the last claim that was sent brings the contract's total to, and when it was sent; null if it cannot be mined.
+      alter table payment_channels add column claim_sent numeric(39,0), add column claim_sent_at timestamptz;
+    `,
+  },
 ];
