@@ -5,7 +5,40 @@ import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
+import type { HtmlPage } from "./pages/document.ts";
 import { DEFAULT_HEADERS } from "./response.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    /** Sends a page for an unknown path to a client that prefers one; undefined leaves the response as JSON. */
+    respondUnknown:
+      | ((fault: Fault, request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined)
+      | null;
+  }
+}
+
+/** Shows people a page for an unknown path. */
+export function addUnknownPage(
+  app: FastifyInstance,
+  isPerson: (accept: string | undefined) => boolean,
+  render: () => HtmlPage,
+): void {
+  app.respondUnknown = (fault, request, reply) => {
+    reply.header("vary", "accept");
+    if (request.method !== "GET" || !isPerson(request.headers.accept)) return undefined;
+    const { html, contentSecurityPolicy } = render();
+    const { status, headers } = describeFault(fault);
+    return reply
+      .code(status)
+      .headers(headers)
+      .headers({
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": contentSecurityPolicy,
+        "x-request-id": request.id,
+      })
+      .send(html);
+  };
+}
 
 /** Must be added before the first route, and after the hooks that every request passes. */
 export function addErrorHandlers(
@@ -19,6 +52,7 @@ export function addErrorHandlers(
     readonly describeUnknown: (url: string) => string;
   },
 ): void {
+  app.decorate("respondUnknown", null);
   const methods = trackAllowedMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = convertFastifyError(error);
@@ -29,7 +63,10 @@ export function addErrorHandlers(
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
     const allowed = methods.forUrl(request.url);
-    if (allowed.length === 0) return done(new Fault("ROUTE_UNKNOWN", describeUnknown(request.url)));
+    if (allowed.length === 0) {
+      const fault = new Fault("ROUTE_UNKNOWN", describeUnknown(request.url));
+      return void (app.respondUnknown?.(fault, request, reply) ?? done(fault));
+    }
     if (request.method === "OPTIONS") return void sendPreflightResponse(reply, allowed);
     reply.header("allow", allowed.join(", "));
     done(new Fault("METHOD_NOT_ALLOWED", `Method not allowed. Allowed: ${allowed.join(", ")}.`));

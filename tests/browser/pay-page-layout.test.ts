@@ -1,6 +1,7 @@
 // How the pages look in a real browser: everything fits at every width, in both schemes, for eyes and for screen readers.
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import {
   startTestPortfolioWeb,
@@ -62,6 +63,21 @@ const FIND_BROKEN_CHAINS = `(() => {
   }
   return broken;
 })()`;
+
+it("has the menu in one row on a phone", async () => {
+  const sold = await serve(richSnapshot, { declarations: PAID_ROUTES });
+  open.push(sold);
+  const { page } = await openPage(browser, { viewport: { width: 360, height: 800 } });
+  for (const path of ["/", `/portfolio?address=${richSnapshot.address}`, "/nothing"]) {
+    await page.goto(`${sold.url}${path}`);
+    const boxes = await page
+      .locator(".top nav a")
+      .evaluateAll((links) => links.map((link) => (link as unknown as { offsetTop: number }).offsetTop));
+    expect(boxes.length).toBeGreaterThan(3);
+    expect([path, new Set(boxes).size]).toEqual([path, 1]);
+    expect(await findLayoutDefects(page)).toEqual([]);
+  }
+});
 
 describe("a snapshot on the page", () => {
   it("fits its container at every width, with names of chains in one piece", async () => {

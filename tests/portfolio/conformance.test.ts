@@ -379,6 +379,30 @@ describe("statuses of GET /portfolio", () => {
       expectError(response, "ROUTE_UNKNOWN", /^There is nothing at this path\.$/);
     }
   });
+
+  it("shows people a page with a way back at an unknown path", async () => {
+    const response = await fetch(`${service.url}/portfolios?address=x`, { headers: { accept: "text/html" } });
+    const headers = ["content-type", "x-error-code", "vary"].map((name) => response.headers.get(name));
+    expect([response.status, ...headers]).toEqual([
+      404,
+      "text/html; charset=utf-8",
+      "ROUTE_UNKNOWN",
+      "accept",
+    ]);
+    expect(response.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+    const page = await response.text();
+    expect(page).toContain("<h1>There is nothing at this address</h1>");
+    expect(page).toMatch(/<a href="\/">Back to the front page<\/a>/);
+    expect(page).toContain('<form class="card search" method="get" action="/portfolio">');
+    const posted = await fetch(`${service.url}/portfolios`, {
+      method: "POST",
+      headers: { accept: "text/html" },
+    });
+    expect([posted.status, posted.headers.get("content-type")]).toEqual([
+      404,
+      "application/json; charset=utf-8",
+    ]);
+  });
 });
 
 describe("payment", () => {

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
+import { addUnknownPage } from "../../http/error-responses.ts";
 import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import {
@@ -24,8 +25,10 @@ import { titledRecord } from "../../schema/json-schema.ts";
 import { flag, text } from "../../schema/portfolio/values.ts";
 import { renderGuidance } from "../../web/llms.ts";
 import { commonTermsOf, type Offering, validateOffering } from "../../web/offering.ts";
+import { prefersHtml } from "../../web/page.ts";
 import { type PaymentPageChain, renderPayPage } from "../../web/pay-page.ts";
 import { findPayPage } from "../../web/pay-pages.ts";
+import { renderUnknownPage } from "../../web/unknown-page.ts";
 import { SnapshotCoalescer } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/cross-check.ts";
 import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
@@ -183,6 +186,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   }));
   addMetricsRoute(app, registry);
   addOpenApiRoutes(app, () => buildPortfolioDocument({ offering, sold, endpoints, mcp }));
+  addUnknownPage(app, prefersHtml, () => renderUnknownPage(offering));
 }
 
 const health = describeServiceRoute({
