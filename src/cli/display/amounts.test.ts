@@ -125,3 +125,22 @@ it("shows a terminal words for numbers, symbols of tokens, bonds and volumes, an
     await named("symbol and address").name([{ token: COIN, amount: "0", rows: [{ token: COIN }] }]),
   ).toEqual([{ token: `ETH ${COIN}`, amount: "0 ETH", rows: [{ token: "ETH" }] }]);
 });
+
+it("ranks by receipts at a terminal what the API ranks by sums over several tokens", async () => {
+  const deployments = async () => ({ tokens: TOKENS });
+  const atTerminal = new TokenAmounts(
+    { getDeployments: deployments } as never,
+    new AbortController().signal,
+    "symbol and address",
+  );
+  const merchants = [
+    { merchant_id: "1", receipts: "2", settled_volume: "90000000000000000000" },
+    { merchant_id: "2", receipts: "10", settled_volume: "90000000" },
+  ];
+  const idsOf = async (record: object) => {
+    const [shown] = await atTerminal.name([record as { top: typeof merchants }]);
+    return shown?.top.map((each) => each.merchant_id);
+  };
+  expect(await idsOf({ top: merchants })).toEqual(["2", "1"]);
+  expect(await idsOf({ token: USDC, top: merchants })).toEqual(["1", "2"]);
+});

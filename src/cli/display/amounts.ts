@@ -107,7 +107,8 @@ function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0):
   if (Array.isArray(value)) {
     // A list of records is a table, whose cells have room for symbols only.
     const inTable: Naming = { ...naming, form: naming.form === null ? null : "symbol" };
-    return value.map((each) => nameAmounts(each, around, inTable, depth + 1));
+    const list = naming.form === null || around.token !== undefined ? value : rankByReceipts(value);
+    return list.map((each) => nameAmounts(each, around, inTable, depth + 1));
   }
   const fields: Fields = { ...around, ...value };
   const shown = Object.entries(value).filter(([name]) => naming.form === null || !isMixed(name, fields));
@@ -117,6 +118,17 @@ function nameAmounts(value: unknown, around: Fields, naming: Naming, depth = 0):
       nameAmount(name, each, fields, naming) ?? nameAmounts(each, fields, naming, depth + 1),
     ]),
   );
+}
+
+/** The API ranks by amounts, of which those of different tokens do not compare; the receipts of each do. */
+function rankByReceipts(list: readonly unknown[]): readonly unknown[] {
+  const receipts = list.map((each) => {
+    const { settled_volume, receipts: count } = (each ?? {}) as Fields;
+    return settled_volume !== undefined && UNITS.test(String(count)) ? BigInt(String(count)) : null;
+  });
+  if (receipts.includes(null)) return list;
+  const countOf = new Map(list.map((each, index) => [each, receipts[index] ?? 0n]));
+  return [...list].sort((a, b) => Number((countOf.get(b) ?? 0n) - (countOf.get(a) ?? 0n)));
 }
 
 /** Sums and means over several tokens, which say nothing to people and are left out. */

@@ -46,14 +46,14 @@ type AnalyticsData = {
 const RAILS = ["0", "1", "2", "3"];
 
 /** Amounts of different tokens do not compare; their receipts do. */
-function mostUsed({ volume_by_token: volumes }: Commerce): string | null {
-  const [first] = [...volumes].sort((a, b) => Number(BigInt(b.receipts) - BigInt(a.receipts)));
-  return first?.token ?? null;
+function byReceipts({ volume_by_token: volumes }: Commerce): Commerce["volume_by_token"] {
+  return [...volumes].sort((a, b) => Number(BigInt(b.receipts) - BigInt(a.receipts)));
 }
 
 async function load(api: ApiReader, request: PageRequest): Promise<AnalyticsData> {
   const commerce = await api.attempt<Commerce>("/analytics/commerce");
-  const of = request.query.token ?? ("problem" in commerce ? null : mostUsed(commerce.body));
+  const of =
+    request.query.token ?? ("problem" in commerce ? null : (byReceipts(commerce.body)[0]?.token ?? null));
   if (of === null) return { commerce, chosen: null };
   const [volumes, flows, ...rails] = await Promise.all([
     readVolumes(api, request, { token: of }),
@@ -105,7 +105,7 @@ const settledOf = ({ settled_volume }: Volume) => BigInt(settled_volume);
 function tokenCard({ body, call }: ApiResult<Commerce>, page: PageContext): Html {
   return rankedCard(
     "By token",
-    body.volume_by_token,
+    byReceipts(body),
     {
       of: null,
       column: "Token",
@@ -192,7 +192,7 @@ function railCard({ token: of, rails }: OfToken, page: PageContext): Html | null
 
 /** The choice of the token is a form, so that it works without JavaScript. */
 function tokenForm(commerce: Commerce, chosen: string, page: PageContext): Html {
-  const known = commerce.volume_by_token.map((each) => each.token);
+  const known = byReceipts(commerce).map((each) => each.token);
   const all = known.includes(chosen) ? known : [chosen, ...known];
   const nameOf = (of: string) => findToken(page, of)?.symbol ?? shorten(of);
   const kept = Object.entries({ interval: page.query.interval, block: page.block ?? undefined });
