@@ -40,6 +40,8 @@ export type EventsData = {
   readonly events: readonly ListedEvent[];
   /** The block before which some may be missing, up to the first ones; null if every one up to the shown block is read. */
   readonly unreadBefore: string | null;
+  /** The cursor from which they can be read, newest first; null if none is missing. */
+  readonly older: string | null;
   /** Whether some after the shown block may be missing. */
   readonly isOpenEnded: boolean;
 };
@@ -94,7 +96,7 @@ export async function readEvents(
   const readUpTo = BigInt(first.progress.block_number);
   const isOpenEnded = first.has_more && shown !== null;
   if (!first.has_more || (shown !== null && readUpTo >= BigInt(shown)))
-    return { call, events: first.events, unreadBefore: null, isOpenEnded };
+    return { call, events: first.events, unreadBefore: null, older: null, isOpenEnded };
   const newest: ListedEvent[] = [];
   let position = shown;
   let unreadBefore: string | null;
@@ -107,12 +109,19 @@ export async function readEvents(
   } while (unreadBefore !== null && api.requestsLeft > reserved);
   const known = new Set(first.events.map(({ id }) => id));
   const events = [...first.events, ...newest.filter(({ id }) => !known.has(id))];
-  return { call, events, unreadBefore, isOpenEnded };
+  const older = unreadBefore === null ? null : position;
+  return { call, events, unreadBefore, older, isOpenEnded };
+}
+
+/** The same events on a page of their own, where each page leads to the next: the newest first, or those before a cursor. */
+export function eventsPath(page: PageContext, { query }: ApiCall, from: string | null = null): string {
+  const { limit: _limit, include: _include, from: _from, ...filters } = query;
+  return linkTo(page, "/events", { ...filters, ...(from !== null && { from, order: "desc" }) });
 }
 
 /** The events of a record whose state they explain, so that none is missing, however few logs were looked through. */
 export function asExplained(data: EventsData, isExplained: boolean): EventsData {
-  return isExplained ? { ...data, unreadBefore: null } : data;
+  return isExplained ? { ...data, unreadBefore: null, older: null } : data;
 }
 
 /** The newest events up to the shown block, none of them missing; in order. */

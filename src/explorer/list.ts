@@ -34,7 +34,7 @@ export type CsvSource = {
   readonly blockOf?: (record: ApiRecord) => string;
 };
 
-type Choice = readonly [value: string, label: string];
+export type Choice = readonly [value: string, label: string];
 
 export type List<T> = CsvSource & {
   readonly columns: readonly Item<T>[];

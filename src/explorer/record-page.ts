@@ -25,6 +25,7 @@ import {
   changesOf,
   type EventsData,
   eventSource,
+  eventsPath,
   eventsUpTo,
   eventTable,
   type ListedEvent,
@@ -150,12 +151,12 @@ export function changesWithin(data: EventsData, page: PageContext): Changes | un
 }
 
 /** Says before which block events may be missing. */
-export function unreadNotice({ unreadBefore }: EventsData): Html | null {
+export function unreadNotice({ unreadBefore, older, call }: EventsData, page: PageContext): Html | null {
   return unreadBefore === null
     ? null
     : notice(
         "info",
-        html`Events before block ${number(unreadBefore)} may be missing here; the API has all of them.`,
+        html`Events before block ${number(unreadBefore)} may be missing here: <a href="${eventsPath(page, call, older)}">read them in pages</a>.`,
       );
 }
 
@@ -166,18 +167,16 @@ export function historyCard(data: EventsData, page: PageContext): Html {
   const events = newestEvents(data, page);
   const shown = events.slice(-EVENTS_SHOWN).toReversed();
   const isWhole = data.unreadBefore === null;
-  const more =
-    events.length > shown.length
-      ? notice(
-          "info",
-          `These are the newest ${shown.length}${isWhole ? ` of ${events.length} events` : ""}; the API has all of them.`,
-        )
-      : unreadNotice(data);
   const rows =
     shown.length === 0
       ? isWhole && html`<p class="empty">No event at this block.</p>`
       : eventTable(shown, page);
-  return card("History", html`${more}${rows}${eventSource(page, data.call)}`);
+  const count = isWhole ? `All ${events.length} events` : "All events";
+  const more =
+    events.length > shown.length
+      ? html`<nav class="pagination" aria-label="History"><a href="${eventsPath(page, data.call)}">${count} →</a></nav>`
+      : unreadNotice(data, page);
+  return card("History", html`${rows}${more}${eventSource(page, data.call)}`);
 }
 
 /** An event of the life of a record: its title, and whether it set the record back; null for one that is left out. */
@@ -195,7 +194,7 @@ export function lifeSteps(data: EventsData, page: PageContext, toStep: ToStep): 
 }
 
 export function lifeCard(steps: readonly TimelineStep[], events: EventsData, page: PageContext): Html {
-  return card("Life", html`${timeline(steps)}${unreadNotice(events)}${sourceLinks(page, events.call)}`);
+  return card("Life", html`${timeline(steps)}${unreadNotice(events, page)}${sourceLinks(page, events.call)}`);
 }
 
 /** As many rows of a related list as a page shows. */

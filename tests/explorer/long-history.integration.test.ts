@@ -29,6 +29,31 @@ async function open(path: string): Promise<string> {
   return (await response.text()).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 }
 
+async function readEvents(filter: string): Promise<number> {
+  let count = 0;
+  for (let from = "genesis"; ; ) {
+    const page = (await (await stage.get(`/events?${filter}&from=${from}`)).json()) as {
+      events: unknown[];
+      has_more: boolean;
+      progress: { cursor: string };
+    };
+    count += page.events.length;
+    if (!page.has_more) return count;
+    from = page.progress.cursor;
+  }
+}
+
+/** The rows of a page of events and of all that it leads to. */
+async function countRows(first: string): Promise<number> {
+  let rows = 0;
+  for (let path: string | undefined = first; path !== undefined; ) {
+    const markup: string = await (await stage.get(path.replaceAll("&amp;", "&"))).text();
+    rows += markup.match(/<span class="sentence">/g)?.length ?? 0;
+    path = /<a rel="next" href="([^"]*)">Older →/.exec(markup)?.[1];
+  }
+  return rows;
+}
+
 async function read(path: string) {
   return (await (await stage.get(path)).json()) as Record<string, Record<string, string>[]>;
 }
@@ -60,6 +85,28 @@ it("has the newest events of a record in its history", async () => {
     }
   }
   expect(checked).toBeGreaterThan(2);
+});
+
+it("leads from every record whose events it does not show to pages that have all of them", async () => {
+  let followed = 0;
+  for (const kind of ["merchant", "service"]) {
+    for (const record of (await read(`/${kind}s?limit=5`))[`${kind}s`] ?? []) {
+      const id = record[`${kind}_id`] ?? record.service_numeric_id ?? "";
+      const markup = await (await stage.get(`/explorer/${kind}s/${id}`)).text();
+      const [, link] =
+        /<a href="([^"]*)">(?:All (?:\d+ )?events →|read them in pages)<\/a>/.exec(markup) ?? [];
+      if (link === undefined) continue;
+      expect(link).toContain(`${kind}=${id}`);
+      const all = await readEvents(`${kind}=${id}`);
+      // A link below events that are shown begins with the newest, and a notice with what is older.
+      const isWhole = !link.includes("from=");
+      const rows = await countRows(link);
+      if (isWhole) expect([kind, id, rows]).toEqual([kind, id, all]);
+      else expect(rows).toBeLessThanOrEqual(all);
+      followed += 1;
+    }
+  }
+  expect(followed).toBeGreaterThan(2);
 });
 
 it("says that events are missing only of a receipt whose state the others do not explain", async () => {

@@ -25,7 +25,7 @@ import { shorten, splitWords } from "../format.ts";
 import { type List, type ListData, listCard, withoutColumns } from "../list.ts";
 import { agentList, intentList } from "../lists.ts";
 import { definePage, type PageView } from "../page.ts";
-import { changesWithin, columns, readAll } from "../record-page.ts";
+import { changesWithin, columns, historyCard, readAll } from "../record-page.ts";
 import { policyList, sessionKeyList, windowList } from "./account-rules.ts";
 import { paidReceiptList } from "./agent.ts";
 import { preflightForm } from "./preflight-form.ts";
@@ -146,7 +146,8 @@ ${shortList("Policies", data.policies, page, "policies")}
 ${shortList("Session keys", data.sessionKeys, page, "session-keys")}
 ${listCard("Agents", data.agents, page, { id: "agents", more: "All agents" })}
 ${listCard("Intents, newest first", data.intents, page, { id: "intents", more: "All intents" })}
-${listCard("Receipts as payer, newest first", data.receipts, page, { id: "receipts", more: "All receipts" })}`;
+${listCard("Receipts as payer, newest first", data.receipts, page, { id: "receipts", more: "All receipts" })}
+${historyCard(data.events, page)}`;
 }
 
 function render(data: AccountData, page: PageContext): PageView {

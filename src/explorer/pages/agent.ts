@@ -142,7 +142,7 @@ export const agentPage = defineRecordPage({
       page,
       publicKey(agent),
     );
-    const life = html`${timeline(lifeSteps(events, page, toStep))}${unreadNotice(events)}`;
+    const life = html`${timeline(lifeSteps(events, page, toStep))}${unreadNotice(events, page)}`;
     // A signal may be older than the agent, which has no page at its block.
     const blockLink = ({ block_number: at }: { readonly block_number: string }, shown: PageContext) =>
       BigInt(at) < BigInt(agent.block_number) ? number(at) : block(shown, at);

@@ -25,7 +25,7 @@ import {
   type ListedEvent,
 } from "../events.ts";
 import { splitWords } from "../format.ts";
-import type { FilteredList, Sort } from "../list.ts";
+import type { Choice, FilteredList, Sort } from "../list.ts";
 import { defineFilteredPage, definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
@@ -63,6 +63,13 @@ async function load(api: ApiReader, request: PageRequest): Promise<FoundEvents> 
   return { call: first.call, events, next, isNewestFirst };
 }
 
+/** A link of a record's page may ask for several types at once. */
+function listTypes({ query: { type = "" } }: PageContext): readonly Choice[] {
+  const count = type.split(",").length;
+  const asked: readonly Choice[] = count > 1 ? [[type, `${count} types`]] : [];
+  return [...asked, ...EVENT_TYPES.map((each): Choice => [each, splitWords(each)])];
+}
+
 const eventFilters: FilteredList = {
   route: "/events",
   filters: [...FILTERS, "from", "at"],
@@ -71,7 +78,7 @@ const eventFilters: FilteredList = {
     account: "0x… address",
     from: "genesis, head, block or 5m",
   },
-  choices: { type: () => EVENT_TYPES.map((type) => [type, splitWords(type)] as const) },
+  choices: { type: listTypes },
   // A cursor that leads backwards is not a filter, and cannot be used with the order of the chain.
   isHidden: (name, { query }) => name === "from" && query.order === "desc",
 };

@@ -265,7 +265,7 @@ function requirementFacts({ requirements, metadata }: Intent, page: PageContext)
 
 function transactionRows(events: EventsData, page: PageContext): Html {
   return html`${eventTable(eventsUpTo(events.events, page), page)}
-${unreadNotice(events)}${eventSource(page, events.call)}`;
+${unreadNotice(events, page)}${eventSource(page, events.call)}`;
 }
 
 export const intentPage = defineRecordPage({
@@ -283,7 +283,7 @@ export const intentPage = defineRecordPage({
     const end = events.events.find(({ type }) => type === "IntentFilled" || type === "IntentCancelled");
     // Nothing comes after its end: if that is among the first events, none is missing.
     const isWhole = end !== undefined && BigInt(end.block_number) < BigInt(events.unreadBefore ?? 0);
-    return { events: isWhole ? { ...events, unreadBefore: null, isOpenEnded: false } : events };
+    return { events: isWhole ? { ...events, unreadBefore: null, older: null, isOpenEnded: false } : events };
   },
   state: ({ record }) => status(record.status),
   lead: ({ record }, page) =>

@@ -236,7 +236,7 @@ export const solverPage = defineRecordPage({
   main: (data, page) => {
     const { record, events, intents } = data;
     const newest = newestEvents(events, page);
-    return html`${performance(record, page)}${unreadNotice(events)}
+    return html`${performance(record, page)}${unreadNotice(events, page)}
 ${columns(recordCard("Record", RECORD, data, page), card("Bond", bondHistory(events, page)))}
 ${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, events.call)}`)}
 ${card("Newest bids", html`${bidTable(newest, data, page)}${sourceLinks(page, events.call)}`)}`;
