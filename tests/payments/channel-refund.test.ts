@@ -45,12 +45,19 @@ describe("refunds of channels", () => {
     expect((await stage.balance(stage.payTo)) - before).toBe(5n * TEST_PRICE);
   });
 
-  it("sends the refund that it has signed again, whatever amount is asked for then", async () => {
+  it("sends a refund again that was signed and is not mined, and signs no other", async () => {
     const { stage, service, world, held } = await openHeldWorld();
     await expect(world.refund(service, 1, 15n * TEST_PRICE)).resolves.toBe(503);
     await expect(world.refund(service, 1)).resolves.toBe(503);
+    await service.gate.reconcile();
+    expect(held).toHaveLength(1);
+    const text = "update channel_transactions set created_at = now() - interval '11 minutes'";
+    await stage.database.query({ text });
+    await service.gate.reconcile();
+    expect(held).toHaveLength(2);
     const before = await stage.balance(world.account.address);
-    for (const send of held) await send().catch(() => undefined);
+    await held[1]?.();
+    await expect(held[0]?.()).rejects.toThrow("would revert");
     expect((await stage.balance(world.account.address)) - before).toBe(15n * TEST_PRICE);
   });
 

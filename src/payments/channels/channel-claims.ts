@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import { encodeClaims, encodePayout, encodeRefund, encodeTogether } from "./channel-calls.ts";
 import type { VoucherClaim } from "./channel-config.ts";
+import { openRefundOf } from "./channel-mirror.ts";
 import type { ChannelRow } from "./channel-row.ts";
 import type { CallOutcome } from "./channel-sender.ts";
 import type { SentClaim, SentTransaction, UnclaimedChannel } from "./claim-rows.ts";
@@ -23,6 +24,8 @@ const NOTHING: ClaimRun = { transaction: null, claimed: 0, value: 0n, rejected: 
 const GONE_SECONDS = 60;
 // A transaction that is still not mined by then holds no other claim back: at worst the contract skips what is claimed.
 const STUCK_SECONDS = 120;
+// Each is waited for until it is mined.
+const REFUNDS_PER_RUN = 3;
 // More than a few transactions hold; the rest follows in the next run.
 const CANDIDATES_MAX = 1_000;
 
@@ -149,6 +152,19 @@ export class ChannelClaims {
   async #encodeSigned(claims: readonly VoucherClaim[]): Promise<Hex> {
     const { digests, authorizer } = this.#options;
     return encodeClaims(claims, await authorizer.sign(digests.claimBatch(claims)));
+  }
+
+  /** Sends refunds again that were recorded by a process which died, or whose transaction was dropped. */
+  async resumeRefunds(): Promise<void> {
+    const { claimRows, authorizer, log } = this.#options;
+    for (const row of await claimRows.findOpenRefunds(authorizer.address, REFUNDS_PER_RUN)) {
+      await this.sendRefund(row, openRefundOf(row)).catch((err: unknown) => {
+        log.warn(
+          { component: "payments", event: "channel_refund_not_sent", channelId: row.channelId, err },
+          "A refund was not sent again",
+        );
+      });
+    }
   }
 
   /** Claims what is charged and gives a recorded amount back to the payer, in one transaction. */

@@ -7,11 +7,12 @@ import { encodeX402Header } from "../paywall/offer.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection } from "./channel-correction.ts";
 import { type Covered, cover, depositOf } from "./channel-cover.ts";
+import { openRefundOf } from "./channel-mirror.ts";
 import { refundChannel } from "./channel-refund.ts";
 import type { ChannelFlow } from "./channel-request.ts";
-import type { ChannelRow, Purchase } from "./channel-row.ts";
+import { type ChannelRow, isPublicVoucher, type Purchase } from "./channel-row.ts";
 import type { OpenedChannel } from "./channel-rows.ts";
-import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND } from "./channel-terms.ts";
+import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND, NOTHING_TO_REFUND, PUBLIC_REFUND } from "./channel-terms.ts";
 
 const RENEWALS_PER_LEASE = 3;
 
@@ -32,7 +33,7 @@ function openChannel({ services, payment, amount, fingerprint, paymentId, owner 
 }
 
 async function decide(flow: ChannelFlow, opened: OpenedChannel): Promise<EndpointResponse | null> {
-  const { services, paymentId, fingerprint, respond } = flow;
+  const { services, payment, paymentId, fingerprint, respond } = flow;
   const { row, purchase, turn } = opened;
   if (opened.isNamedElsewhere) {
     return respond.conflict("The payment identifier belongs to a transfer; send that payment again.");
@@ -41,10 +42,23 @@ async function decide(flow: ChannelFlow, opened: OpenedChannel): Promise<Endpoin
     if (purchase.fingerprint === fingerprint) return replay(flow, purchase, row);
     if (paymentId !== null) return respond.conflict("The payment identifier belongs to another request.");
   }
+  if (row !== null && isPublicVoucher(row, payment.maxClaimable)) return rejectPublic(flow, row);
   if (turn === "correct" && row !== null)
     return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));
   if (turn === "work" && row !== null) return work(flow, row, opened.scan);
   return opened.failures >= services.limits.failuresMax ? respond.tooManyFailures() : null;
+}
+
+/** Anyone may have sent it, so its client pays for the work, and the channel is not kept for it. */
+function rejectPublic({ payment, unpaid, respond }: ChannelFlow, row: ChannelRow): EndpointResponse {
+  const waitMs = unpaid.takeRejection();
+  if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
+  unpaid.spend(REJECTION_UNITS);
+  if (payment.kind !== "refund" || payment.maxClaimable !== row.charged) {
+    return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));
+  }
+  if (openRefundOf(row) > 0n) return respond.pending("The refund was signed, and is not mined yet.");
+  return respond.paymentRequired(row.balance > row.charged ? PUBLIC_REFUND : NOTHING_TO_REFUND);
 }
 
 /** Adds a channel that our node shows to be worth it, or says why not. */

@@ -22,6 +22,7 @@ export function createChannelMaintenance({
     const [followed] = await Promise.allSettled([mirror.follow(signal)]);
     // Also if our node shows nothing: just then a payer may withdraw.
     await claims.claimDue(claimRules);
+    await claims.resumeRefunds();
     if (followed.status === "rejected") throw followed.reason;
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = performance.now();

@@ -24,6 +24,8 @@ export type ChannelRow = ChannelState & {
   /** The block in which the state was seen first. */
   readonly blockNumber: number;
   readonly charged: bigint;
+  /** The largest voucher that was in a transaction of ours. */
+  readonly published: bigint;
   /** The last refund that we signed; anyone who has the signature can use it while the contract has not passed its nonce. */
   readonly signedRefund: { readonly amount: bigint; readonly nonce: bigint } | null;
   /** Signature of the voucher for `charged`; null if that much is claimed already. */
@@ -32,6 +34,15 @@ export type ChannelRow = ChannelState & {
 
 /** The block as of which all channels are known that no later event changed. */
 export type ScanPosition = BlockSummary & { readonly finalNumber: number };
+
+/** Whether anyone may have the voucher for a sum: claims are on the chain, or were on their way there. */
+export function isPublicVoucher(
+  { totalClaimed, published }: Pick<ChannelRow, "totalClaimed" | "published">,
+  maxClaimable: bigint,
+): boolean {
+  // A voucher for nothing is never claimed.
+  return maxClaimable > 0n && (maxClaimable <= totalClaimed || maxClaimable <= published);
+}
 
 /** Both ages by the clock of the database. */
 export type AgedScan = ScanPosition & {
@@ -56,7 +67,7 @@ export const CHANNEL_COLUMNS =
   withdraw_delay, salt, balance::text as balance, final_balance::text as final_balance,
   total_claimed::text as total_claimed, withdraw_amount::text as withdraw_amount, withdraw_started,
   refund_nonce::text as refund_nonce, block_number, charged::text as charged, signature,
-  signed_refund::text as signed_refund, signed_refund_nonce::text as signed_refund_nonce`);
+  published::text as published,  signed_refund::text as signed_refund, signed_refund_nonce::text as signed_refund_nonce`);
 export const PURCHASE_COLUMNS =
   rawSql(`channel_id, cumulative::text as cumulative, amount::text as amount, fingerprint, payment_id,
   deposit_transaction, deposit_amount::text as deposit_amount`);
@@ -85,6 +96,7 @@ export function parseChannelRow(row: JsonObject): ChannelRow {
     blockNumber: Number(row.block_number),
     charged: amountIn(row, "charged"),
     signature: row.signature === null ? null : hexIn(row, "signature"),
+    published: amountIn(row, "published"),
     signedRefund:
       row.signed_refund === null
         ? null

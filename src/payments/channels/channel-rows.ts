@@ -81,7 +81,7 @@ export class ChannelRows {
   /**
    * Reads all that decides about a voucher, and takes the channel unless another request acts on it or the purchase was
    * made: to work if the voucher is the next one, otherwise to correct the client. A client that was corrected finds
-   * its turn kept.
+   * its turn kept. A voucher that anyone may have takes no turn.
    */
   async open(request: OpenRequest, owner: string): Promise<OpenedChannel> {
     const { channelId, maxClaimable, amount, payer, token, fingerprint, paymentId } = request;
@@ -102,7 +102,7 @@ export class ChannelRows {
           lease_until = case when ${isNext} then ${fromNow(leaseMs)} else ${fromNow(correctionMs)} end
         where ${this.#where(channelId)} and (owner is null or lease_until <= now()
             or ${isNext} and not owner_works and kept_for = ${fingerprint})
-          and ${failures} < ${failuresMax}::int and not exists (select 1 from named)
+          and (${max} > greatest(total_claimed, published) or ${max} = 0) and ${failures} < ${failuresMax}::int and not exists (select 1 from named)
           and not exists (select 1 from bought where payment_id is not distinct from ${id}
             and (${id} is not null or fingerprint = ${fingerprint}))
         returning owner_works, charged)

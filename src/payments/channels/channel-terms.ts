@@ -59,6 +59,9 @@ const DEPOSIT_TOO_SMALL = code("deposit_below_min_deposit");
 export const DEPOSIT_FAILED = code("deposit_transaction_failed");
 export const DEPOSIT_SIMULATION_FAILED = code("deposit_simulation_failed");
 export const NOTHING_TO_REFUND = code("refund_no_balance");
+/** Otherwise anyone who reads the chain could close the channels of others, and we would pay for it. */
+export const PUBLIC_REFUND =
+  "The voucher is on the chain, so anyone could ask for this refund: buy something first, or withdraw.";
 export const WRONG_REFUND_AMOUNT = code("refund_amount_invalid");
 
 /** Says why a channel is not ours, or is not the one that the payment names; null if it is both. */

@@ -11,11 +11,13 @@ type ChannelTurnsOptions = {
   readonly pollMs: number;
 };
 
+type Outcome = "acted" | "late" | "full";
+
 /** A request: the voucher with the larger amount comes first, which is the one that the other ones wait for. */
 type Waiter = {
   readonly maxClaimable: bigint;
   readonly attempt: () => Promise<boolean>;
-  readonly end: (outcome: "acted" | "late") => void;
+  readonly end: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
   readonly deadlineMs: number;
 };
@@ -33,20 +35,26 @@ export class ChannelTurns {
 
   /**
    * Calls `attempt` in the request's turn, and again while it returns false because another process has the channel.
-   * "late" if that takes until the deadline, "full" if too many wait.
+   * "late" if that takes until the deadline, "full" if too many with newer vouchers wait.
    */
   run(
     channelId: Hex,
     { maxClaimable, deadlineMs }: Pick<Waiter, "maxClaimable" | "deadlineMs">,
     attempt: () => Promise<boolean>,
-  ): Promise<"acted" | "late" | "full"> {
+  ): Promise<Outcome> {
     const { waitingMax, waitingPerChannelMax } = this.#options;
     const known = this.#lines.get(channelId);
-    const isFull = known !== undefined && known.waiting.length >= waitingPerChannelMax;
-    if (isFull || this.#waiting >= waitingMax) return Promise.resolve("full");
+    if (known !== undefined && known.waiting.length >= waitingPerChannelMax) {
+      const last = known.waiting.at(-1);
+      if (last === undefined || last.maxClaimable >= maxClaimable) return Promise.resolve("full");
+      // Vouchers that anyone may have are the oldest: the payer's own are not kept out by them.
+      known.waiting.pop();
+      last.end("full");
+    }
+    if (this.#waiting >= waitingMax) return Promise.resolve("full");
     const line = known ?? { waiting: [], wake: null };
     this.#waiting += 1;
-    const done = new Promise<"acted" | "late">((end, fail) => {
+    const done = new Promise<Outcome>((end, fail) => {
       insert(line.waiting, { maxClaimable, deadlineMs, attempt, end, fail });
     }).finally(() => {
       this.#waiting -= 1;

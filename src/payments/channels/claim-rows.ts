@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { fromNow } from "../ledger/statements.ts";
+import type { VoucherClaim } from "./channel-config.ts";
 import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
 
 /** A channel, and what of its voucher is not claimed. */
@@ -14,7 +15,11 @@ export type UnclaimedChannel = {
 };
 
 /** The part of a claim that is recorded before it is sent. */
-export type SentClaim = { readonly channelId: Hex; readonly total: bigint };
+export type SentClaim = {
+  readonly channelId: Hex;
+  readonly total: bigint;
+  readonly claim: Pick<VoucherClaim, "maxClaimable">;
+};
 
 /** A transaction that was sent and whose outcome is not recorded. */
 type OpenTransaction = { readonly transaction: Hex; readonly ageSeconds: number };
@@ -71,6 +76,17 @@ export class ClaimRows {
     }));
   }
 
+  /** Finds channels with a refund that was recorded, may still be used, and was not sent a short time ago. */
+  async findOpenRefunds(receiverAuthorizer: Hex, max: number): Promise<readonly ChannelRow[]> {
+    const rows = await this.#store.run(sql`select ${CHANNEL_COLUMNS} from payment_channels c
+      where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer}
+        and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
+        and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
+          and c.channel_id = any(t.channels) and t.created_at > ${fromNow(-this.#retryMs)})
+      order by created_at limit ${max}::int`);
+    return rows.map(parseChannelRow);
+  }
+
   async markFailed(channelIds: readonly Hex[]): Promise<void> {
     await this.#store.run(sql`update payment_channels set claim_failed_at = now()
       where network = ${this.#network} and channel_id = any(${channelIds}::text[])`);
@@ -80,11 +96,13 @@ export class ClaimRows {
   async addTransaction(transaction: Hex, { kind, channelIds, claims }: SentTransaction): Promise<void> {
     const ids = claims.map(({ channelId }) => channelId);
     const totals = claims.map(({ total }) => total.toString());
+    const vouchers = claims.map(({ claim }) => claim.maxClaimable.toString());
     await this.#store.run(sql`with recorded as (insert into channel_transactions
           (network, transaction, kind, channels, is_open)
         values (${this.#network}, ${transaction}, ${kind}, ${channelIds}::text[], true) on conflict do nothing)
-      update payment_channels c set claim_sent = n.total, claim_sent_at = now()
-      from unnest(${ids}::text[], ${totals}::numeric[]) as n (id, total)
+      update payment_channels c set claim_sent = n.total, claim_sent_at = now(),
+        published = greatest(c.published, n.voucher)
+      from unnest(${ids}::text[], ${totals}::numeric[], ${vouchers}::numeric[]) as n (id, total, voucher)
       where c.network = ${this.#network} and c.channel_id = n.id`);
   }
 

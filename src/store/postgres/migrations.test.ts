@@ -48,6 +48,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["payment channels", "c94a30678275bf0c07404c0564ba8e3c4e65ff048e923348cfd74a87b1344526"],
   ["signed refunds of channels", "d2aea433376f1a45248b3210a3ffff57385a31f058b378f2ebeaf383641cfc83"],
   ["sent claims of channels", "082decaeaff9925a5aaafaf07e54fcfa6d10947462cf5918dba3de86ce6f3692"],
+  ["public vouchers of channels", "a1aedf9408110d86f7602867455b0cb8e97bb7dbb5f37a10c1c0e7cf39bd727e"],
 ];
 
 let server: TestDatabase;

@@ -20,4 +20,14 @@ export const newestMigrations: readonly Migration[] = [
       alter table payment_channels add column claim_sent numeric(39,0), add column claim_sent_at timestamptz;
     `,
   },
+  // A claim shows its vouchers to everyone.
+  {
+    version: 27,
+    name: "public vouchers of channels",
+    sql: `
+      -- The largest voucher that was in a transaction: anyone may have it.
+      alter table payment_channels add column published numeric(39,0) not null default 0;
+      create index payment_channels_refunds on payment_channels (network) where signed_refund_nonce >= refund_nonce;
+    `,
+  },
 ];
