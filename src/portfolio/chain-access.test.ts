@@ -128,6 +128,21 @@ describe("state overrides", () => {
     await expect(at.callWithOverride(call, signal)).rejects.toMatchObject({ code: "BLOCK_MISSING" });
   });
 
+  it("a small call travels with the reads of the moment, and a large one by itself", async () => {
+    const { node, at } = await pinned();
+    const read = () => at.read([{ to: RETURNING, data: balanceOf }], signal);
+    const countRequests = async (isSmall: boolean) => {
+      const before = node.requests.length;
+      const results = await Promise.all([at.callWithOverride({ ...call, isSmall }, signal), read()]);
+      return { results, requests: node.requests.length - before };
+    };
+    const results = [word(at.block.number), [word(7)]];
+    // The first call also learns that the node places code.
+    await at.callWithOverride(call, signal);
+    expect(await countRequests(true)).toEqual({ results, requests: 1 });
+    expect(await countRequests(false)).toEqual({ results, requests: 2 });
+  });
+
   it("runs code as an account, and calls from the account without code, in one request", async () => {
     const { node, at } = await pinned();
     const account: Hex = `0x${"7a".repeat(20)}`;

@@ -98,13 +98,14 @@ function createPinnedChain(
     ...createStateReads(state, chain, block),
     ...createHistoryReads(rpc, block, signal),
     readEarlier: (seconds, calls, abort) => readEarlier(rpc, { chain, block, seconds }, calls, abort),
-    callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort),
+    callWithOverride: ({ isSmall, ...call }, abort) =>
+      overrides.callWithOverride(block, call, abort, isSmall ? state : undefined),
     callAsAccount: (call, abort) => overrides.callAsAccount(block, call, abort),
   };
-  // Scans and sales keep a node busy, and stay requests of their own; bundles of small reads do not.
+  // Large scans and sales keep a node busy, and stay requests of their own; bundles of small reads do not.
   const small: Pick<PinnedChain, "read" | "callWithOverride"> = {
     read: at.read,
-    callWithOverride: (call, abort) => overrides.callWithOverride(block, call, abort, state),
+    callWithOverride: (call, abort) => at.callWithOverride({ ...call, isSmall: true }, abort),
   };
   return { ...at, read: (calls, abort) => readWithCaps(small, calls, abort) };
 }

@@ -95,7 +95,13 @@ export type PinnedChain = {
   ): Promise<readonly (Hex | null)[] | null>;
   /** Calls code placed by a state override at an empty address; null when the node does not support overrides. */
   callWithOverride(
-    call: { readonly code: Hex; readonly data: Hex; readonly gasMax?: number },
+    call: {
+      readonly code: Hex;
+      readonly data: Hex;
+      readonly gasMax?: number;
+      /** Travels with the other reads of the moment: it keeps no node busy. */
+      readonly isSmall?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<Hex | null>;
   /**

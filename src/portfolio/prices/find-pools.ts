@@ -18,6 +18,8 @@ const LOOKUPS_PER_CALL_MAX = 4_000;
 const LOOKUPS_MAX = 16_000;
 // A token has a handful of pools; an attacker who deploys thousands must not slow the snapshot.
 const POOLS_MAX = 1_000;
+/** A factory takes about 10,000 gas for each. */
+const SMALL_LOOKUPS_MAX = 400;
 
 /** Several keys when the native coin and its wrapped token are both wanted. */
 export type PoolToken = {
@@ -187,9 +189,10 @@ async function readByFinder(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<number, Hex> | null> {
   const data = encodeSearch(tokens, lookups);
+  const count = tokens.length * lookups.length;
   const words = decodeWordArray(
-    await at.callWithOverride({ code, data }, signal),
-    tokens.length * lookups.length,
+    await at.callWithOverride({ code, data, isSmall: count <= SMALL_LOOKUPS_MAX }, signal),
+    count,
   );
   if (words === null) return null;
   const pools = words.map(
