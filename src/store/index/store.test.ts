@@ -8,8 +8,14 @@ import {
   type SampleIndex,
   writeBatch,
 } from "../../../tests/reference-model/store/sample-index.ts";
-import { createSampleFold, type SampleChange } from "../../../tests/reference-model/store/sample-tables.ts";
+import {
+  createSampleFold,
+  SAMPLE_TABLES,
+  type SampleChange,
+} from "../../../tests/reference-model/store/sample-tables.ts";
+import type { Table } from "../../schema/table.ts";
 import type { PreparedBatch } from "./store.ts";
+import { rollbackTables } from "./versioned-rows.ts";
 
 let index: SampleIndex;
 
@@ -174,6 +180,30 @@ describe("rows that were written", () => {
     await writeBatch(index.reopen(), batch, createSampleFold());
     const { rows } = await index.database.query("select brin_summarize_new_values('tallies_born') as ranges");
     expect(rows).toEqual([{ ranges: 0 }]);
+  });
+});
+
+describe("a rollback", () => {
+  it("finds the rows that it deletes by the index, without statistics of the table", async () => {
+    await index.write([[count], [count]], 5);
+    // As right after a first backfill, or after a backup was restored.
+    await index.database.query(
+      "insert into tallies select who, n, times, volume, 1, null from tallies, generate_series(10, 20000) n where valid_to is null",
+    );
+    const [tallies] = SAMPLE_TABLES.filter(({ name }) => name === "tallies");
+    const scanned = await index.database.transaction(async (session) => {
+      const readScans = async () => {
+        const { rows } = await session.query<{ scans: string }>(
+          "select pg_stat_get_xact_numscans('tallies'::regclass) as scans",
+        );
+        return Number(rows[0]?.scans);
+      };
+      const before = await readScans();
+      await rollbackTables(session, [tallies as Table], 1);
+      return (await readScans()) - before;
+    });
+    expect(scanned).toBe(0);
+    expect(await index.versions(tallies as Table)).toHaveLength(1 + 19_991);
   });
 });
 

@@ -25,7 +25,7 @@ import {
   buildPruneTableSteps,
   buildVersionSteps,
   createRowLoader,
-  rollbackTable,
+  rollbackTables,
 } from "./versioned-rows.ts";
 
 export type IndexBatch = {
@@ -96,7 +96,7 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
         const finalized = (await readCheckpoint(session))?.finalized ?? to.number;
         if (to.number < finalized)
           throw new Error(`block ${to.number} is final and cannot be rolled back to`);
-        for (const table of tables) await rollbackTable(session, table, to.number);
+        await rollbackTables(session, tables, to.number);
         await session.sendPipeline([
           ...buildReorgSteps(to),
           ...buildDeleteChainSteps(to),
