@@ -16,7 +16,7 @@ import { readCpuProfile, shareCpuTime } from "./cpu-shares.ts";
 import type { FreeServiceTask } from "./free-service-child.ts";
 import { type CellPlan, measureCell, PROCESSES_CHAIN_ID, warmServices } from "./measure-processes.ts";
 import type { NodesReady, NodesTask } from "./nodes-child.ts";
-import { reportRequests } from "./request-table.ts";
+import { reportBill, reportRequests } from "./request-table.ts";
 import type { RequestsReport, RequestsTask } from "./requests-child.ts";
 
 const TOKENS = { quick: 10, usual: 1_000, full: 1_000 };
@@ -80,6 +80,7 @@ export async function measureProfile(
           note: `${size}, nothing remembered | round trip: methods | bytes there, back | others that could carry it | who asked`,
         },
         ...reportRequests(rows),
+        ...reportBill(rows),
       ],
       headlines: [],
     };

@@ -82,6 +82,8 @@ function findAsker(): string {
 export type TableRow = {
   readonly roundTrip: number;
   readonly methods: string;
+  /** What vendors bill: each call of a batch counts. */
+  readonly calls: number;
   readonly askers: readonly string[];
   readonly requestBytes: number;
   readonly responseBytes: number;
@@ -110,7 +112,7 @@ export function tabulateRequests(
     const found = index === 0 ? [] : asked.filter(({ parts }) => parts.every((part) => body.includes(part)));
     return {
       roundTrip: roundTrips[index] ?? 0,
-      methods: describeMethods(body),
+      ...describeCalls(body),
       askers: [...new Set(found.map(({ asker }) => asker))],
       requestBytes: body.length,
       responseBytes,
@@ -119,12 +121,13 @@ export function tabulateRequests(
   });
 }
 
-function describeMethods(body: string): string {
+function describeCalls(body: string): Pick<TableRow, "methods" | "calls"> {
   const sent = JSON.parse(body) as SentCall | readonly SentCall[];
   const calls = Array.isArray(sent) ? (sent as readonly SentCall[]) : [sent as SentCall];
   const counts = new Map<string, number>();
   for (const { method } of calls) counts.set(method, (counts.get(method) ?? 0) + 1);
-  return [...counts].map(([method, count]) => (count === 1 ? method : `${count} ${method}`)).join(", ");
+  const methods = [...counts].map(([method, count]) => (count === 1 ? method : `${count} ${method}`));
+  return { methods: methods.join(", "), calls: calls.length };
 }
 
 const ASKERS_SHOWN = 4;
@@ -140,4 +143,24 @@ export function reportRequests(rows: readonly TableRow[]): readonly Measurement[
       note: `${formatGrouped(responseBytes)} B back | ${joined} | ${who}`,
     };
   });
+}
+
+/** The compute units that vendors bill for a call: some each the same, others about ten on average, or 26 for `eth_call`. */
+const UNITS_OF_A_CALL = [1, 10, 26];
+/** What a public node answers a second. */
+const PUBLIC_REQUESTS_PER_SECOND = 25;
+
+/** What these requests cost an operator whose nodes are a vendor's, and how far a public node goes. */
+export function reportBill(rows: readonly TableRow[]): readonly Measurement[] {
+  const calls = rows.reduce((sum, row) => sum + row.calls, 0);
+  const units = UNITS_OF_A_CALL.map((each) => `${formatGrouped(calls * each)} at ${each}`).join(", ");
+  const perSecond = (PUBLIC_REQUESTS_PER_SECOND / rows.length).toFixed(1);
+  return [
+    { what: "  calls that a vendor bills", value: String(calls), note: `compute units: ${units} a call` },
+    {
+      what: "  snapshots a second from a public node",
+      value: perSecond,
+      note: `with ${PUBLIC_REQUESTS_PER_SECOND} requests a second, all of wallets of which nothing is remembered`,
+    },
+  ];
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { type CpuProfile, shareCpuTime } from "../../bench/portfolio/cpu-shares.ts";
 import type { RecordedExchange } from "../../bench/portfolio/exchange-plan.ts";
-import { reportRequests, tabulateRequests } from "../../bench/portfolio/request-table.ts";
+import { reportBill, reportRequests, tabulateRequests } from "../../bench/portfolio/request-table.ts";
 
 const frame = (id: number, functionName: string, url: string, children: readonly number[] = []) => ({
   ...{ id, children },
@@ -74,5 +74,13 @@ describe("the table of requests", () => {
       value: "60 B",
       note: "7 B back | 1 others could carry it | positions/one (read)",
     });
+  });
+
+  it("bills each call of a batch, and shares a public node out by requests", () => {
+    const body = JSON.stringify([{ method: "eth_call" }, { method: "eth_call" }, { method: "eth_getLogs" }]);
+    const batch = { ...exchange("eth_call", "0x", 60), body };
+    const [bill, sharing] = reportBill(tabulateRequests([exchange("eth_call", "0x01", 20), batch], []));
+    expect(bill).toMatchObject({ value: "4", note: "compute units: 4 at 1, 40 at 10, 104 at 26 a call" });
+    expect(sharing?.value).toBe("12.5");
   });
 });
