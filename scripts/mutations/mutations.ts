@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a payer who has never paid, served many times at once",
-    file: "src/payments/paywall/admission.ts",
+    file: "src/payments/paywall/flow-run.ts",
     find: "if (open.length >= atOnce) return respond.tooManyActive(atOnce);",
     replace: "",
     caughtBy: "src/payments/paywall/unpaid-work.test.ts",

@@ -1,4 +1,4 @@
-// The end of a piece of work: after a time, or with the work that it belongs to. Costs nothing once the work has ended.
+// The end of a piece of work: after a time, or with the work that it belongs to; and waits that end while shared work goes on.
 import { setMaxListeners } from "node:events";
 
 /**
@@ -56,4 +56,20 @@ export class Deadline {
   readonly #onAbort = (event: Event): void => {
     this.#controller.abort((event.target as AbortSignal).reason);
   };
+}
+
+/** Rejects with the signal's reason once that aborts. */
+export async function untilAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+  });
+  // Every wait listens until it ends.
+  setMaxListeners(0, signal);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([shared, aborted]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }

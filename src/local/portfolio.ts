@@ -10,7 +10,7 @@ import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
 import { Secret } from "../lib/secret.ts";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
-import { openStoredSnapshots } from "../portfolio/diff/stored-snapshots.ts";
+import { openStoredSnapshots } from "../portfolio/diff/figures.ts";
 import { openPortfolioPaywall } from "../portfolio/http/open-paywall.ts";
 import { showExamples } from "../portfolio/http/routes/paid-routes.ts";
 import { portfolioRoute } from "../portfolio/http/routes/portfolio.ts";

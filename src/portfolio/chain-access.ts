@@ -7,7 +7,7 @@ import {
   type TokenTransfer,
   topicLogsCall,
   transfersCall,
-} from "../chain/logs/topic-logs.ts";
+} from "../chain/logs/get-logs.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import {
   type Rpc,
@@ -22,8 +22,8 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import { ResultsByBlock } from "./contract-reads/block-results.ts";
-import { readWithCaps } from "./contract-reads/capped-reads.ts";
+import { ResultsByBlock } from "./contract-reads/read-groups.ts";
+import { readWithCaps } from "./contract-reads/scan-contracts.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
 import { joinRequests, RequestJoiner } from "./joined-requests.ts";
 import { PastBlocks } from "./past-blocks.ts";

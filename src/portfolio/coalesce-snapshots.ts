@@ -1,6 +1,6 @@
 // Single flight for snapshots: equal requests share one running read, and its result until the next block.
 import type { Clock } from "../lib/clock.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
+import { untilAborted } from "../lib/deadline.ts";
 import type { PortfolioSnapshot } from "../schema/portfolio/snapshot.ts";
 import type { SnapshotQuery, SnapshotReader } from "./snapshot.ts";
 import type { PortfolioChain } from "./types.ts";

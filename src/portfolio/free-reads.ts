@@ -1,10 +1,9 @@
 // Reads before anything is paid, for names, blocks and stored snapshots that requests give: limited per client, and shared fairly.
 import { createRateLimiter } from "../http/security/request-guard.ts";
 import type { Clock } from "../lib/clock.ts";
-import { createFairLimit } from "../lib/concurrency-limit.ts";
-import { FairShares } from "../lib/fair-shares.ts";
+import { createFairLimit, FairShares } from "../lib/concurrency-limit.ts";
+import { untilAborted } from "../lib/deadline.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
 import type { PortfolioChain } from "./types.ts";
 
 export type FreeReads = {

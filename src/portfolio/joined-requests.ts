@@ -1,8 +1,7 @@
 // Joins the node requests that readers make at the same moment into one batch, without tying their fates together.
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc, RpcCall, RpcCallOptions, RpcResult, RpcResults } from "../chain/rpc/types.ts";
-import { Deadline } from "../lib/deadline.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
+import { Deadline, untilAborted } from "../lib/deadline.ts";
 
 type Results = readonly RpcResult[];
 

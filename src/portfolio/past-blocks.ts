@@ -5,8 +5,8 @@ import { findOldestState, findPastState, type StateProof } from "../chain/past-s
 import type { Rpc } from "../chain/rpc/types.ts";
 import { createSignatureCodec } from "../lib/abi/codec.ts";
 import type { Clock } from "../lib/clock.ts";
+import { untilAborted } from "../lib/deadline.ts";
 import { Fault } from "../lib/fault.ts";
-import { untilAborted } from "../lib/until-aborted.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
 import type { ChainConfig } from "./types.ts";
 

@@ -1,4 +1,4 @@
-// Reads something of a wallet on all requested chains at the same time, each at one block; if one fails, all do unless allowed.
+// Reads something of a wallet on all chains at the same time, each at one block; if one fails, all do unless allowed.
 import { Deadline } from "../lib/deadline.ts";
 import { Fault, type FaultCode } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -104,4 +104,46 @@ export function selectProvider(
 /** As of blocks the time is the chain's, so that the same blocks have the same response at any time. */
 export function newestBlockMs(chains: readonly { readonly block: PinnedBlock }[]): number {
   return Math.max(...chains.map(({ block }) => block.timestamp)) * 1_000;
+}
+
+type FailedChains = {
+  /** The chains of the request, in its order. */
+  readonly slugs: readonly string[];
+  readonly failed: readonly ChainConfig[];
+};
+
+type Summary = {
+  readonly chains: readonly { readonly chain: string }[];
+  readonly warnings: readonly string[];
+};
+
+/** The parts of a response that are unknown because of a chain. */
+type UnknownParts<S extends Summary> = {
+  /** As a sentence names them. */
+  readonly what: string;
+  readonly ofChain: Omit<S["chains"][number], "chain">;
+  readonly totals: Partial<S>;
+};
+
+/** A total that lacks a chain would look like a smaller wallet. */
+export function addFailedChains<S extends Summary, Response extends { readonly summary: S }>(
+  response: Response & { readonly summary: S },
+  { slugs, failed }: FailedChains,
+  { what, ofChain, totals }: UnknownParts<S>,
+): Response {
+  if (failed.length === 0) return response;
+  const { summary } = response;
+  const read = new Map(summary.chains.map((each) => [each.chain, each]));
+  const warnings = failed.map(({ name }) => `${name} could not be read and is missing: ${what} are unknown.`);
+  return {
+    ...response,
+    chains: slugs,
+    summary: {
+      ...summary,
+      ...totals,
+      chains: slugs.map((chain) => read.get(chain) ?? { chain, ...ofChain }),
+      warnings: [...warnings, ...summary.warnings],
+    },
+    failedChains: failed.map(({ slug }) => slug),
+  };
 }

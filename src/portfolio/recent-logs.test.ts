@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { localChainConfig } from "../../tests/support/portfolio/portfolio-stage.ts";
-import type { TransferFilter } from "../chain/logs/topic-logs.ts";
+import type { TransferFilter } from "../chain/logs/get-logs.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { type SearchBudget, searchRecentLogs } from "./recent-logs.ts";

@@ -16,7 +16,7 @@ import {
   type PriceSourceGroups,
   prefetchPrices,
 } from "./prices/collect-prices.ts";
-import { newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
+import { addFailedChains, newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import { describeHoldings, readTokenMetadata } from "./tokens/metadata.ts";
 import type {
@@ -27,9 +27,8 @@ import type {
   PositionReader,
   WalletQuery,
 } from "./types.ts";
-import { addFailedChains } from "./valuation/failed-chains.ts";
-import { findUnpricedReceiptTokens } from "./valuation/resolve-positions.ts";
 import type { ChainData } from "./valuation/snapshot-data.ts";
+import { findUnpricedReceiptTokens } from "./valuation/value-chain.ts";
 import { valueSnapshot } from "./valuation/value-snapshot.ts";
 
 export type SnapshotQuery = {

@@ -1,8 +1,8 @@
 // The portfolio's domain types: a chain pinned to one block, holdings, prices, positions, and what reads each of them.
 import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import type { ContractCallResult } from "../chain/contract-calls.ts";
+import type { TopicFilter, TransferFilter } from "../chain/logs/get-logs.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
-import type { TopicFilter, TransferFilter } from "../chain/logs/topic-logs.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioPosition } from "../schema/portfolio/snapshot.ts";

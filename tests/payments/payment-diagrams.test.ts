@@ -1,7 +1,7 @@
 // docs/payments.md draws the ledger as the code has it.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { LEDGER_TRANSITIONS, type LedgerTransition } from "../../src/payments/ledger/transitions.ts";
+import { LEDGER_TRANSITIONS, type LedgerTransition } from "../../src/payments/ledger/row.ts";
 
 const PAGE = "docs/payments.md";
 const MARK = "<!-- payment-states -->\n";

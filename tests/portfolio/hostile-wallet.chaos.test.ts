@@ -5,7 +5,7 @@ import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, num
 import { beforeAll, describe, expect, it } from "vitest";
 import { encodeAggregate3, MULTICALL3 } from "../../src/chain/aggregate3.ts";
 import { localChain } from "../../src/chain/chains/chains.ts";
-import { TRANSFER_TOPIC } from "../../src/chain/logs/topic-logs.ts";
+import { TRANSFER_TOPIC } from "../../src/chain/logs/get-logs.ts";
 import { createErc4626Reader } from "../../src/portfolio/positions/erc4626/reader.ts";
 import type { PairMarket } from "../../src/portfolio/positions/uniswap-v2/contracts.ts";
 import { createUniswapV2Reader } from "../../src/portfolio/positions/uniswap-v2/reader.ts";

@@ -15,7 +15,7 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalPositionReaders, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
-import { openStoredSnapshots } from "../../src/portfolio/diff/stored-snapshots.ts";
+import { openStoredSnapshots } from "../../src/portfolio/diff/figures.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";

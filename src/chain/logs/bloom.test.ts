@@ -4,7 +4,7 @@ import { EMITTERS, type LogChain, startLogChain } from "../../../tests/support/c
 import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { readHeaders } from "../headers.ts";
-import { bloomMayContain, estimateBloomFalsePositiveRate } from "./bloom.ts";
+import { bloomMayContain, estimateBloomFalsePositiveRate } from "./filter.ts";
 
 let logs: LogChain;
 beforeAll(async () => {

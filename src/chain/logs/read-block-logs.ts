@@ -3,8 +3,8 @@ import { Fault } from "../../lib/fault.ts";
 import type { BlockHeader, ChainLog } from "../../schema/chain-log.ts";
 import type { BloomCoverage } from "../chains/chain-info.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../rpc/types.ts";
-import { estimateBloomFalsePositiveRate } from "./bloom.ts";
 import {
+  estimateBloomFalsePositiveRate,
   findSuspiciousHeaders,
   hasUnreportedBloomMatch,
   type LogFilter,

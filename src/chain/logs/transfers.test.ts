@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
 import { InvalidResponseError } from "../rpc/errors.ts";
-import { TRANSFER_TOPIC, transfersCall } from "./topic-logs.ts";
+import { TRANSFER_TOPIC, transfersCall } from "./get-logs.ts";
 
 const WALLET: Hex = "0xAbcdefabcdefabcdefabcdefabcdefabcdefabcd";
 const OTHER: Hex = `0x${"11".repeat(20)}`;

@@ -23,7 +23,7 @@ import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shu
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
-import { openStoredSnapshots } from "../../portfolio/diff/stored-snapshots.ts";
+import { openStoredSnapshots } from "../../portfolio/diff/figures.ts";
 import { checkPaywallConfig, openPortfolioPaywall } from "../../portfolio/http/open-paywall.ts";
 import { countPaymentOutcomes, servePortfolio } from "../../portfolio/http/serve.ts";
 import { POSITION_READERS } from "../../portfolio/positions/readers.ts";

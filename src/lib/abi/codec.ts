@@ -11,6 +11,7 @@ import {
   type ContractFunctionName,
   type ContractFunctionReturnType,
   decodeAbiParameters,
+  encodeFunctionData,
   type ParseAbi,
   parseAbi,
   toEventSelector,
@@ -201,4 +202,13 @@ function compileEvent(event: AbiEvent): readonly EventStep[] {
     else values += 1;
     return { name: input.name ?? "", isIndexed, codec, at: isIndexed ? topics : values };
   });
+}
+
+/** A call by an ABI that a library hands over: viem chooses between overloads, which our own ABIs never need. */
+export function encodeForeignCall(call: {
+  readonly abi: Abi;
+  readonly functionName: string;
+  readonly args: readonly unknown[];
+}): Hex {
+  return encodeFunctionData(call);
 }

@@ -7,7 +7,7 @@ import type { PaymentPayload, PaymentRequirements, SettleResponse, VerifyRespons
 import { toFacilitatorEvmSigner } from "@x402/evm";
 import { ExactEvmScheme } from "@x402/evm/exact/facilitator";
 import { type Abi, isAddressEqual, type PublicClient } from "viem";
-import { encodeForeignCall } from "../../lib/abi/foreign-call.ts";
+import { encodeForeignCall } from "../../lib/abi/codec.ts";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
 import {

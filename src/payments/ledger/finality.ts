@@ -7,8 +7,13 @@ import type { GateLimits } from "../paywall/limits.ts";
 import type { SettlementLookup } from "../settlement/onchain.ts";
 import { expectedTransferFor } from "../settlement/settle.ts";
 import type { LedgerRow } from "./row.ts";
-import type { ReconcileRunner, ReconcileTask } from "./row-runner.ts";
-import type { ProvenTransfer, UnfinishedBlock, UnfinishedPayments } from "./unfinished-payments.ts";
+import type {
+  ProvenTransfer,
+  ReconcileRunner,
+  ReconcileTask,
+  UnfinishedBlock,
+  UnfinishedPayments,
+} from "./unfinished-payments.ts";
 
 type CanonicalCheck = { readonly canonical: ReadonlySet<Hex>; readonly orphaned: ReadonlySet<Hex> };
 

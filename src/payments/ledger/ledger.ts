@@ -8,10 +8,14 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import {
+  LEDGER_TRANSITIONS,
   type LedgerRow,
   type LedgerScope,
+  type LedgerTransitionName,
   type PaymentKey,
+  type PaymentState,
   parseLedgerRow,
+  persistedStatesBefore,
   ROW_COLUMNS,
   type StoredResponse,
   whereKey,
@@ -36,12 +40,6 @@ import {
   setBlock,
   takeLease,
 } from "./statements.ts";
-import {
-  LEDGER_TRANSITIONS,
-  type LedgerTransitionName,
-  type PaymentState,
-  persistedStatesBefore,
-} from "./transitions.ts";
 
 type PaymentLedgerOptions = { readonly leaseMs: number; readonly failureWindowMs: number };
 

@@ -16,8 +16,8 @@ import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
 import { type OpenedPayment, PaymentLedger } from "./ledger.ts";
+import { PAYMENT_STATES, type PaymentState } from "./row.ts";
 import { admitSql, fromNow, type ReservationInput } from "./statements.ts";
-import { PAYMENT_STATES, type PaymentState } from "./transitions.ts";
 import { createUnfinishedPayments } from "./unfinished-payments.ts";
 
 const RUNS = 300;

@@ -13,14 +13,12 @@ import { createFinalityFollower, type FinalityFollower } from "./finality.ts";
 import type { LedgerRow, LedgerScope, PaymentKey } from "./row.ts";
 import {
   createReconcileRunner,
-  type ReconcileCounts,
-  type ReconcileRunner,
-  type ReconcileTask,
-} from "./row-runner.ts";
-import {
   createUnfinishedPayments,
   expiryOfUnclear,
   pruneLedger,
+  type ReconcileCounts,
+  type ReconcileRunner,
+  type ReconcileTask,
   type UnfinishedPayments,
 } from "./unfinished-payments.ts";
 

@@ -5,15 +5,17 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
 import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
-import { type PaymentKey, ROW_COLUMNS, whereKey } from "./row.ts";
 import {
   assertTransition,
   LEDGER_TRANSITIONS,
   type LedgerTransition,
   type LedgerTransitionName,
+  type PaymentKey,
   type PaymentState,
   persistedStatesBefore,
-} from "./transitions.ts";
+  ROW_COLUMNS,
+  whereKey,
+} from "./row.ts";
 
 /** A payment as a request brings it. */
 export type ReservationInput = {

@@ -13,7 +13,6 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { GATE_LIMITS } from "../paywall/limits.ts";
 import { NONCE_USED } from "../rejection-reasons.ts";
 import { PaymentLedger } from "./ledger.ts";
-import type { ReservationInput } from "./statements.ts";
 import {
   LEDGER_TRANSITIONS,
   type LedgerState,
@@ -21,7 +20,8 @@ import {
   type LedgerTransitionName,
   PAYMENT_STATES,
   type PaymentState,
-} from "./transitions.ts";
+} from "./row.ts";
+import type { ReservationInput } from "./statements.ts";
 import { createUnfinishedPayments, pruneLedger } from "./unfinished-payments.ts";
 
 const ME = "this process";

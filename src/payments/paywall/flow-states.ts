@@ -1,16 +1,18 @@
-// The states of a paid request and the transitions between them.
+// The states of a paid request, the transitions between them, and requests that wait for the payment of another.
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import type { Clock } from "../../lib/clock.ts";
 import type { ConcurrencyLimit, FairLimit } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
-import type { LedgerRow, PaymentKey, StoredResponse } from "../ledger/row.ts";
+import type { PaymentLedger } from "../ledger/ledger.ts";
+import { type LedgerRow, type PaymentKey, paymentKeyText, type StoredResponse } from "../ledger/row.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
 import type { SettlementContext } from "../settlement/settle.ts";
 import type { Rejection } from "../settlement/trace.ts";
+import type { GateLimits } from "./limits.ts";
 import type { PaidHandler, PaidResource, PaymentOffer, PaymentOutcome } from "./offer.ts";
 import type { Payment } from "./payment.ts";
 import type { PaymentResponses } from "./responses.ts";
-import type { RowWaiters } from "./row-waiters.ts";
 import type { SpentPayments, UnpaidShare, UnpaidWork } from "./unpaid-work.ts";
 
 /** Each state with the states that may follow it. A step that returns another one does not compile. */
@@ -107,4 +109,92 @@ export type Flow = {
 
 export function done(response: EndpointResponse): StateOf<"done"> {
   return { at: "done", response };
+}
+
+type RowWaitOptions = {
+  readonly key: PaymentKey;
+  readonly isReady: (row: LedgerRow | null) => boolean;
+  readonly deadlineMs: number;
+};
+
+type Waiter = RowWaitOptions & {
+  readonly resolve: (outcome: "ready" | "timed-out") => void;
+  readonly reject: (reason: unknown) => void;
+};
+
+const POLL_MS_MIN = 20;
+const POLL_MS_MAX = 400;
+
+type RowWaiters = ReturnType<typeof createRowWaiters>;
+
+export function createRowWaiters(options: {
+  readonly ledger: Pick<PaymentLedger, "find">;
+  readonly clock: Clock;
+  readonly limits: Pick<GateLimits, "waitersPerPaymentMax" | "waitersMax">;
+}) {
+  const { ledger, clock, limits } = options;
+  const present = new Map<string, number>();
+  const polls = new Map<string, Set<Waiter>>();
+  let waiting = 0;
+
+  async function poll(key: PaymentKey, waiters: Set<Waiter>): Promise<void> {
+    try {
+      for (let pauseMs = POLL_MS_MIN; waiters.size > 0; pauseMs = Math.min(POLL_MS_MAX, pauseMs * 2)) {
+        await clock.sleep(pauseMs);
+        resolveReady(waiters, await ledger.find(key), clock);
+      }
+    } catch (error) {
+      for (const { reject } of waiters) reject(error);
+    } finally {
+      polls.delete(paymentKeyText(key));
+    }
+  }
+
+  return {
+    /** Admits a request with this authorization; returns the function to call at its end, or null for too many. */
+    enter(key: PaymentKey): (() => void) | null {
+      const id = paymentKeyText(key);
+      const count = present.get(id) ?? 0;
+      // One of them acts; the others wait.
+      if (count > limits.waitersPerPaymentMax) return null;
+      present.set(id, count + 1);
+      return () => {
+        const left = (present.get(id) ?? 1) - 1;
+        if (left === 0) present.delete(id);
+        else present.set(id, left);
+      };
+    },
+    /** Waits until the row lets the request act, at most until the deadline. */
+    async wait(options: RowWaitOptions): Promise<"ready" | "timed-out" | "too-many"> {
+      const id = paymentKeyText(options.key);
+      const running = polls.get(id);
+      if (waiting >= limits.waitersMax || (running?.size ?? 0) >= limits.waitersPerPaymentMax)
+        return "too-many";
+      waiting += 1;
+      try {
+        return await new Promise((resolve, reject) => {
+          const waiter = { ...options, resolve, reject };
+          if (running) {
+            running.add(waiter);
+            return;
+          }
+          const waiters = new Set([waiter]);
+          polls.set(id, waiters);
+          void poll(options.key, waiters);
+        });
+      } finally {
+        waiting -= 1;
+      }
+    },
+  };
+}
+
+/** Resolves the waiters that are ready or out of time. */
+function resolveReady(waiters: Set<Waiter>, row: LedgerRow | null, clock: Clock): void {
+  for (const waiter of waiters) {
+    const isReady = waiter.isReady(row);
+    if (!isReady && clock.nowMs() < waiter.deadlineMs) continue;
+    waiters.delete(waiter);
+    waiter.resolve(isReady ? "ready" : "timed-out");
+  }
 }

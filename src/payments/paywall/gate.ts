@@ -14,10 +14,10 @@ import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
 import type { LedgerScope } from "../ledger/row.ts";
-import type { ReconcileCounts } from "../ledger/row-runner.ts";
+import type { ReconcileCounts } from "../ledger/unfinished-payments.ts";
 import type { SettlementLookup } from "../settlement/onchain.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
-import type { FlowServices } from "./flow-states.ts";
+import { createRowWaiters, type FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
@@ -25,7 +25,6 @@ import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
 import { toErrorResponse } from "./responses.ts";
-import { createRowWaiters } from "./row-waiters.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer. */

@@ -4,8 +4,12 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { anyCharacter } from "../../../tests/support/any-character.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
-import { createListing } from "./listing.ts";
-import { type PaymentOffer, paymentRequiredResponse, paymentRequirementsFor } from "./offer.ts";
+import {
+  createListing,
+  type PaymentOffer,
+  paymentRequiredResponse,
+  paymentRequirementsFor,
+} from "./offer.ts";
 
 const listing = createListing({
   method: "GET",

@@ -1,7 +1,7 @@
 // Limits what clients may cost us without paying, per client and in all: rejected payments, and runs for payers who never paid.
 import { createRateLimiter } from "../../http/security/request-guard.ts";
 import type { Clock } from "../../lib/clock.ts";
-import { FairShares } from "../../lib/fair-shares.ts";
+import { FairShares } from "../../lib/concurrency-limit.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 

@@ -1,8 +1,8 @@
 // The chain's proof of a settlement: which blocks are canonical, which transfers the logs of a block or receipt show.
 
 import { headerCall, readHeader } from "../../chain/headers.ts";
+import { TRANSFER_TOPIC } from "../../chain/logs/get-logs.ts";
 import { type NodeLog, parseLog } from "../../chain/logs/log.ts";
-import { TRANSFER_TOPIC } from "../../chain/logs/topic-logs.ts";
 import { malformedResponse, missingResult } from "../../chain/rpc/errors.ts";
 import { readHash, readObject } from "../../chain/rpc/hex-values.ts";
 import { type Rpc, type RpcCall, type RpcCallOptions, unwrapResults } from "../../chain/rpc/types.ts";

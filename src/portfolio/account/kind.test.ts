@@ -3,8 +3,14 @@ import { concatHex, encodeAbiParameters, type Hex, numberToHex, pad } from "viem
 import { describe, expect, it } from "vitest";
 import { fixedReturnCode } from "../../../tests/support/chain/fixed-return-contract.ts";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
-import { type AccountFacts, findDelegate, readAccount } from "./kind.ts";
-import { COINBASE_IMPLEMENTATIONS, COINBASE_PROXY_CODE, SAFE_PROXY_CODES } from "./known-accounts.ts";
+import {
+  type AccountFacts,
+  COINBASE_IMPLEMENTATIONS,
+  COINBASE_PROXY_CODE,
+  findDelegate,
+  readAccount,
+  SAFE_PROXY_CODES,
+} from "./kind.ts";
 
 const word = (value: bigint | Hex): Hex =>
   typeof value === "bigint" ? numberToHex(value, { size: 32 }) : pad(value, { size: 32 });

@@ -7,8 +7,7 @@ import { localChainConfig, startPortfolioStage } from "../../../tests/support/po
 import { decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { createChainAccess } from "../chain-access.ts";
-import { BlockResults, keyOfCall, ResultsByBlock } from "./block-results.ts";
-import { readGroups } from "./read-groups.ts";
+import { BlockResults, keyOfCall, ResultsByBlock, readGroups } from "./read-groups.ts";
 import { defineRead } from "./reads.ts";
 
 const { signal } = new AbortController();

@@ -15,8 +15,7 @@ import { MULTICALL3 } from "../../chain/aggregate3.ts";
 import { decodeWord } from "../../lib/abi/return-data.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PinnedChain } from "../types.ts";
-import { readEach, readGroups } from "./read-groups.ts";
-import { ask, type ReadRoutine, runRoutines } from "./read-routines.ts";
+import { ask, type ReadRoutine, readEach, readGroups, runRoutines } from "./read-groups.ts";
 import { defineRead, type ReadGroup, Reads } from "./reads.ts";
 
 const signal = AbortSignal.timeout(110_000);

@@ -13,10 +13,9 @@ import {
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import type { SnapshotReader } from "../snapshot.ts";
 import type { PortfolioChain } from "../types.ts";
-import { extractFigures } from "./figures.ts";
+import { extractFigures, type StoredSnapshot } from "./figures.ts";
 import type { DiffRequest } from "./query.ts";
 import { readDiff } from "./read-diff.ts";
-import type { StoredSnapshot } from "./stored-snapshots.ts";
 
 const base = makeChainConfig("base", 8453);
 const holdings = [makeHolding(makeListedToken(1, "FOUND", 6), 5n)];

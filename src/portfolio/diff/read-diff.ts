@@ -10,9 +10,8 @@ import { NEWEST_BLOCKS_MS_MAX } from "../time-budgets.ts";
 import type { PinnedChain, PortfolioChain } from "../types.ts";
 import { applyDiff } from "./apply-diff.ts";
 import { diffFigures, type FiguresDiff } from "./diff-snapshots.ts";
-import { extractFigures, leaveOutChains, type SnapshotFigures } from "./figures.ts";
+import { extractFigures, leaveOutChains, type SnapshotFigures, type StoredSnapshots } from "./figures.ts";
 import { type DiffRequest, requireForward } from "./query.ts";
-import type { StoredSnapshots } from "./stored-snapshots.ts";
 
 type DiffServices = {
   readonly snapshots: SnapshotReader;

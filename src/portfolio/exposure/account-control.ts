@@ -6,8 +6,7 @@ import { decodeAddress, decodeByteString, decodeWord } from "../../lib/abi/retur
 import { topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { keepPresent } from "../../lib/lists.ts";
-import { type AccountFacts, readImplementation } from "../account/kind.ts";
-import { findEntryPointVersion } from "../account/known-accounts.ts";
+import { type AccountFacts, findEntryPointVersion, readImplementation } from "../account/kind.ts";
 import { readEach, readGroups } from "../contract-reads/read-groups.ts";
 import { defineRead, toWords } from "../contract-reads/reads.ts";
 import { searchRecentLogs } from "../recent-logs.ts";

@@ -1,6 +1,7 @@
 // Approvals of a wallet in recent logs. A log only names a pair to read: what is live, the contracts themselves say.
+
+import type { TopicFilter } from "../../chain/logs/get-logs.ts";
 import type { NodeLog } from "../../chain/logs/log.ts";
-import type { TopicFilter } from "../../chain/logs/topic-logs.ts";
 import { hashEvent } from "../../lib/abi/codec.ts";
 import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";

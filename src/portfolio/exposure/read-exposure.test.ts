@@ -30,7 +30,7 @@ import { hashEvent } from "../../lib/abi/codec.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { addDecimals, formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
-import { SAFE_PROXY_CODES } from "../account/known-accounts.ts";
+import { SAFE_PROXY_CODES } from "../account/kind.ts";
 import { rpcHoldingsProvider } from "../providers/rpc/provider.ts";
 import {
   type Delegation,

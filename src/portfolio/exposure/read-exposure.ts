@@ -9,12 +9,11 @@ import type {
   PermissionKind,
   PermissionReason,
 } from "../../schema/portfolio/exposure.ts";
-import { newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
+import { addFailedChains, newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
 import type { ChainConfig, PinnedChain, PortfolioChain } from "../types.ts";
 import { identifyChain } from "../valuation/describe-account.ts";
-import { addFailedChains } from "../valuation/failed-chains.ts";
 import { formatUnixSeconds, formatUsdValue } from "../valuation/usd.ts";
 import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import {

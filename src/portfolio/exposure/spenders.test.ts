@@ -3,7 +3,7 @@
 import { getAddress } from "viem";
 import { describe, expect, it } from "vitest";
 import { exampleExposure } from "../../schema/portfolio/examples.ts";
-import { COINBASE_IMPLEMENTATIONS } from "../account/known-accounts.ts";
+import { COINBASE_IMPLEMENTATIONS } from "../account/kind.ts";
 import { SPENDERS, spenderList } from "./spenders.ts";
 
 const CHAINS = [1, 10, 137, 8453, 42161];

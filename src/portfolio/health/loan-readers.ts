@@ -3,7 +3,7 @@ import { createSignatureCodec } from "../../lib/abi/codec.ts";
 import { decodeAddress, decodeWord, decodeWords } from "../../lib/abi/return-data.ts";
 import { nullIfMalformed } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { ask } from "../contract-reads/read-routines.ts";
+import { ask } from "../contract-reads/read-groups.ts";
 import { defineRead, joinEach, joinReads, type Reads } from "../contract-reads/reads.ts";
 import { AAVE_V2_MARKETS } from "../positions/aave-v3/markets.ts";
 import { getUserAccountData } from "../positions/aave-v3/reader.ts";

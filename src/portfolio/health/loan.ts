@@ -2,7 +2,7 @@
 import { type Decimal, divide, formatDecimal, multiplyDecimals, roundDecimal } from "../../lib/decimal.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LendingHealth } from "../../schema/portfolio/snapshot.ts";
-import type { ReadRoutine } from "../contract-reads/read-routines.ts";
+import type { ReadRoutine } from "../contract-reads/read-groups.ts";
 import type { ProtocolPosition, WalletQuery } from "../types.ts";
 
 /** The dollar value of one unit of a market's own counting: exactly one, or the price of an asset divided by `per`. */

@@ -1,6 +1,6 @@
 // The health of all lending accounts of a wallet on one chain, by the markets' own numbers at the pinned block.
 import type { Hex } from "../../lib/hex.ts";
-import { runRoutines } from "../contract-reads/read-routines.ts";
+import { runRoutines } from "../contract-reads/read-groups.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type { ProtocolPosition, WalletQuery } from "../types.ts";
 import type { LendingAccount, Loan } from "./loan.ts";

@@ -1,13 +1,14 @@
-// A time in place of blocks: redirects to the same request with the blocks, so that the payer sees what it pays for.
+// A time in place of blocks, or a name of an address: redirects to the same request with those, so that payers see what they pay for.
 import { readQuery } from "../../http/internal-requests.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { untilAborted } from "../../lib/deadline.ts";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, isMoment, parseMoment } from "../../lib/moment.ts";
-import { untilAborted } from "../../lib/until-aborted.ts";
 import type { EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import { closedObject, nullable } from "../../schema/json-schema.ts";
 import { text } from "../../schema/portfolio/values.ts";
 import type { FreeReads } from "../free-reads.ts";
+import type { NameResolver, ResolvedName } from "../names/name-resolver.ts";
 import { blocksKind, chainsKind, formatBlocks, selectDefaultChains } from "../query.ts";
 import type { PortfolioChain } from "../types.ts";
 import { readPaidResource } from "./paid-resource.ts";
@@ -53,7 +54,7 @@ export function redirectDates(options: DateOptions, head: RequestHead): Promise<
   const dated = [...given].filter(([name, value]) => {
     return options.parameters.includes(name) && (name === "at" || (name in TARGETS && isMoment(value)));
   });
-  return dated.length === 0 ? null : redirect(options, { given, dated }, head);
+  return dated.length === 0 ? null : redirectToBlocks(options, { given, dated }, head);
 }
 
 /** A query that is not valid is left to the parameters. */
@@ -72,7 +73,7 @@ type DatedQuery = {
   readonly dated: readonly (readonly [string, string])[];
 };
 
-async function redirect(
+async function redirectToBlocks(
   options: DateOptions,
   { given, dated }: DatedQuery,
   { query, headers, client }: RequestHead,
@@ -173,3 +174,74 @@ function replaceDates(query: string, blocks: ReadonlyMap<string, string>): strin
     })
     .join("&");
 }
+
+export const namedWalletSchema = {
+  title: "NamedWallet",
+  description: "The address that the name leads to now; the same request by address is at `location`.",
+  ...closedObject({ name: text, address: text, location: text }),
+};
+
+export const LOCATION_HEADER =
+  "The same request with the address in place of the name, or with blocks in place of times.";
+
+/** Null for a request without a name, at no cost. */
+export function redirectNamedWallet(
+  { names, path }: { readonly names: NameResolver; readonly path: string },
+  head: RequestHead,
+): Promise<EndpointResponse> | null {
+  const name = findName(head.query);
+  return name === null ? null : redirectToAddress({ names, path, name }, head);
+}
+
+/** A text with a dot that is not an address; a query that is not valid is left to the parameters. */
+function findName(query: string): string | null {
+  // The dot may be percent-encoded; most queries have neither and are not parsed here.
+  if (!/\.|%2e/i.test(query)) return null;
+  try {
+    const given = readQuery(`?${query}`).get("address")?.trim();
+    return given?.includes(".") ? given : null;
+  } catch (error) {
+    if (error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+async function redirectToAddress(
+  { names, path, name }: { readonly names: NameResolver; readonly path: string; readonly name: string },
+  { query, headers, client }: RequestHead,
+): Promise<EndpointResponse> {
+  const resolved = await names.resolve(name, client);
+  requireSameWallet(headers["payment-signature"], resolved);
+  const location = `${path}?${replaceAddress(query, resolved.address)}`;
+  return { status: 307, body: { ...resolved, location }, headers: { location } };
+}
+
+/** The other parameters stay as they were sent, byte for byte. */
+function replaceAddress(query: string, address: string): string {
+  const isAddress = (part: string) => readQuery(`?${part}`).has("address");
+  return query
+    .split("&")
+    .map((part) => (isAddress(part) ? `address=${address}` : part))
+    .join("&");
+}
+
+/**
+ * A client repeats the request by name with the payment that it signed for an address: that must still be the one. A
+ * payment that does not name it could be led anywhere by the owner of the name.
+ */
+function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
+  if (signature === undefined) return;
+  const paid = readPaidResource(signature)?.get("address")?.toLowerCase() ?? "";
+  const paidFor = ADDRESS.test(paid) ? paid : null;
+  if (paidFor === address) return;
+  const found =
+    paidFor === null
+      ? "The payment does not say which address it was signed for: it has no `resource` of the terms"
+      : `The payment was signed for ${paidFor}, and ${name} now leads to ${address}`;
+  throw new Fault(
+    "PAYMENT_CONFLICT",
+    `${found}. This request charged nothing. Send the payment with the address it was signed for: if it was charged before, that request gets its response.`,
+  );
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;

@@ -12,7 +12,7 @@ import type { Sale } from "../../payments/paywall/gate.ts";
 import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywall/offer.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
-import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
+import type { StoredSnapshots } from "../diff/figures.ts";
 
 const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

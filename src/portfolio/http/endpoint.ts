@@ -11,8 +11,13 @@ import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { prefersHtml } from "../../web/page.ts";
-import { datedRequestSchema, redirectDates } from "./dated-request.ts";
-import { LOCATION_HEADER, namedWalletSchema, redirectNamedWallet } from "./named-wallet.ts";
+import {
+  datedRequestSchema,
+  LOCATION_HEADER,
+  namedWalletSchema,
+  redirectDates,
+  redirectNamedWallet,
+} from "./dated-request.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration, RouteServices } from "./routes/paid-route.ts";
 

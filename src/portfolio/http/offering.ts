@@ -6,10 +6,11 @@ import type { Sale } from "../../payments/paywall/gate.ts";
 import {
   createListing,
   listingExtensions,
+  type PaymentOffer,
+  paymentRequirementsFor,
   type ResourceListing,
   shortenSchema,
-} from "../../payments/paywall/listing.ts";
-import { type PaymentOffer, paymentRequirementsFor } from "../../payments/paywall/offer.ts";
+} from "../../payments/paywall/offer.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";

@@ -23,8 +23,7 @@ import {
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
 import { createFreeSale, createGate, type Gate } from "../../payments/paywall/gate.ts";
-import { withListings } from "../../payments/paywall/listing.ts";
-import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
+import { type PaymentOffer, type PaymentOutcome, withListings } from "../../payments/paywall/offer.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";

@@ -31,7 +31,7 @@ import { findPayPage } from "../../web/pay-pages.ts";
 import { renderUnknownPage } from "../../web/unknown-page.ts";
 import { SnapshotCoalescer } from "../coalesce-snapshots.ts";
 import type { CrossCheckSource } from "../cross-check/cross-check.ts";
-import type { StoredSnapshots } from "../diff/stored-snapshots.ts";
+import type { StoredSnapshots } from "../diff/figures.ts";
 import { createFreeReads } from "../free-reads.ts";
 import { createNameResolver } from "../names/name-resolver.ts";
 import { selectDefaultChains } from "../query.ts";

@@ -7,7 +7,7 @@ import {
   makeChainConfig,
   makeListedToken,
 } from "../../../tests/support/portfolio/portfolio-parts.ts";
-import { BlockResults } from "../contract-reads/block-results.ts";
+import { BlockResults } from "../contract-reads/read-groups.ts";
 import {
   type Asset,
   type AssetKey,

@@ -4,7 +4,7 @@ import { openFailingChain } from "../../../tests/support/chain/recorded-chain.ts
 import { makeChainConfig, makeListedToken } from "../../../tests/support/portfolio/portfolio-parts.ts";
 import { tokenAsset } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { BlockResults } from "../contract-reads/block-results.ts";
+import { BlockResults } from "../contract-reads/read-groups.ts";
 import type { PinnedChain } from "../types.ts";
 import { findPools, readPools } from "./find-pools.ts";
 import { createPoolPriceSource } from "./pool-prices.ts";

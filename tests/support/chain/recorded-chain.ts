@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { multicall3Abi } from "@sextant/contracts/generated/multicall3";
 import { type Abi, decodeFunctionData, encodeFunctionData, encodeFunctionResult, parseAbi } from "viem";
 import { MULTICALL3 } from "../../../src/chain/aggregate3.ts";
+import type { TopicFilter } from "../../../src/chain/logs/get-logs.ts";
 import type { NodeLog } from "../../../src/chain/logs/log.ts";
-import type { TopicFilter } from "../../../src/chain/logs/topic-logs.ts";
 import { Fault } from "../../../src/lib/fault.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type {

@@ -11,7 +11,7 @@ import {
   type PaymentOffer,
   paymentRequiredResponse,
 } from "../../../src/payments/paywall/offer.ts";
-import type { StoredSnapshots } from "../../../src/portfolio/diff/stored-snapshots.ts";
+import type { StoredSnapshots } from "../../../src/portfolio/diff/figures.ts";
 import { createFreeReads } from "../../../src/portfolio/free-reads.ts";
 import { createPaidEndpoint } from "../../../src/portfolio/http/endpoint.ts";
 import {

@@ -12,7 +12,7 @@ import { SUPPORTED_CHAINS } from "../../query.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
 import { PAID_ROUTES } from "../routes/paid-routes.ts";
 import { portfolioHoldingsSchema, portfolioOverviewSchema, portfolioRoute } from "../routes/portfolio.ts";
-import { OVERVIEW_BYTES_MAX } from "./fit.ts";
+import { OVERVIEW_BYTES_MAX } from "./budget.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const isValid = {

@@ -10,7 +10,6 @@ import {
   withDefault,
 } from "../../../schema/parameter.ts";
 import type { PaidQuery } from "../routes/paid-route.ts";
-import { type FieldTree, formatFieldTree, parseFields, selectFields } from "./fields.ts";
 
 /** One form of a response. */
 type ResponseShape<Body> = { readonly schema: JsonSchema; cut(body: Body): unknown };
@@ -129,3 +128,133 @@ const fieldsKind: ParameterKind<readonly string[]> = {
     return text.split(",");
   },
 };
+
+/** The fields to keep of a record, by name; null keeps all of a field. */
+type FieldTree = ReadonlyMap<string, FieldTree | null>;
+
+type GrowingTree = Map<string, GrowingTree | null>;
+
+/** Throws INPUT_INVALID for a name that the schema does not have, with those that it has in that place. */
+function parseFields(names: readonly string[], schema: JsonSchema): FieldTree {
+  const tree: GrowingTree = new Map();
+  for (const name of names) addField(tree, name.split("."), schema);
+  return tree;
+}
+
+function addField(root: GrowingTree, path: readonly string[], schema: JsonSchema): void {
+  let tree: GrowingTree | null = root;
+  let fields = fieldsOf(schema);
+  for (const [index, name] of path.entries()) {
+    const field: JsonSchema | undefined = fields.get(name);
+    if (field === undefined) throw unknownField(path.slice(0, index), name, fields);
+    fields = fieldsOf(field);
+    const isLast = index === path.length - 1;
+    // All of a field was asked for already; the rest of the path is still checked.
+    if (tree === null) continue;
+    const known: GrowingTree | null | undefined = tree.get(name);
+    const next: GrowingTree | null = isLast || known === null ? null : (known ?? new Map());
+    tree.set(name, next);
+    tree = next;
+  }
+}
+
+function unknownField(
+  parents: readonly string[],
+  name: string,
+  fields: ReadonlyMap<string, JsonSchema>,
+): Fault {
+  const prefix = parents.map((each) => `${each}.`).join("");
+  const known = [...fields.keys()].map((each) => prefix + each).join(", ");
+  const has = known === "" ? `${parents.join(".")} has no fields` : `the known are ${known}`;
+  return new Fault("INPUT_INVALID", `fields: ${prefix}${name.slice(0, 50)} is not in the response; ${has}.`);
+}
+
+/** The fields of a record, or of the entries of a list, whether or not it may be null. */
+function fieldsOf(schema: JsonSchema): ReadonlyMap<string, JsonSchema> {
+  const { properties, items, anyOf } = schema as {
+    readonly properties?: Readonly<Record<string, JsonSchema>>;
+    readonly items?: JsonSchema;
+    readonly anyOf?: readonly JsonSchema[];
+  };
+  return new Map([
+    ...Object.entries(properties ?? {}),
+    ...(items ? fieldsOf(items) : []),
+    ...(anyOf ?? []).flatMap((each) => [...fieldsOf(each)]),
+  ]);
+}
+
+/** One text for equal selections: sorted, and without what another name includes. */
+function formatFieldTree(tree: FieldTree): string {
+  return listPaths(tree).sort().join(",");
+}
+
+function listPaths(tree: FieldTree): string[] {
+  return [...tree].flatMap(([name, inner]) =>
+    inner === null ? [name] : listPaths(inner).map((path) => `${name}.${path}`),
+  );
+}
+
+/** Keeps the order of the value; a field that it lacks stays absent. */
+function selectFields(value: unknown, tree: FieldTree): unknown {
+  if (Array.isArray(value)) return value.map((each) => selectFields(each, tree));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, field]) => {
+      const inner = tree.get(name);
+      if (inner === undefined) return [];
+      return [[name, inner === null ? field : selectFields(field, inner)]];
+    }),
+  );
+}
+
+/** Most bytes of the JSON of an overview in UTF-8, for every wallet. */
+export const OVERVIEW_BYTES_MAX = 2_048;
+
+/** Adds entries to a list of the body until the next one would make the body too large. */
+export function fillList<Entry>(
+  body: unknown,
+  list: Entry[],
+  entries: readonly Entry[],
+  bytesMax: number = OVERVIEW_BYTES_MAX,
+): void {
+  for (const entry of entries) {
+    list.push(entry);
+    if (Buffer.byteLength(JSON.stringify(body)) <= bytesMax) continue;
+    list.pop();
+    return;
+  }
+}
+
+// Most bytes of a text in JSON. Anyone can choose the name of a token.
+const NAME_BYTES_MAX = 40;
+const WARNING_BYTES_MAX = 240;
+
+export function cutName(text: string | null): string | null {
+  return text === null ? null : cutText(text, NAME_BYTES_MAX);
+}
+
+export function cutWarning(text: string): string {
+  return cutText(text, WARNING_BYTES_MAX);
+}
+
+/** The text, or its beginning with …, in at most so many bytes of JSON without the quotes. */
+function cutText(text: string, bytesMax: number): string {
+  const bytes = (part: string) => Buffer.byteLength(JSON.stringify(part)) - 2;
+  if (text.length <= bytesMax && bytes(text) <= bytesMax) return text;
+  const end = "…";
+  let room = bytesMax - bytes(end);
+  let kept = "";
+  for (const character of text) {
+    room -= bytes(character);
+    if (room < 0) break;
+    kept += character;
+  }
+  return kept + end;
+}
+
+export function pickFields<Fields extends object, Name extends keyof Fields>(
+  record: Fields,
+  names: readonly Name[],
+): Pick<Fields, NoInfer<Name>> {
+  return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<Fields, Name>;
+}

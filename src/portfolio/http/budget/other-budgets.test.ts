@@ -7,7 +7,7 @@ import type { Exposure } from "../../../schema/portfolio/exposure.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
 import { DIFF_BUDGET } from "../routes/diff.ts";
 import { EXPOSURE_BUDGET } from "../routes/exposure.ts";
-import { OVERVIEW_BYTES_MAX } from "./fit.ts";
+import { OVERVIEW_BYTES_MAX } from "./budget.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const exposure = exampleExposure;

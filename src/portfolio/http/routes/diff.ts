@@ -6,8 +6,14 @@ import { exampleDiff } from "../../../schema/portfolio/examples.ts";
 import { count, textOrNull } from "../../../schema/portfolio/values.ts";
 import { canonicalDiffQuery, createDiffParameters, EXAMPLE_DIFF_QUERY } from "../../diff/query.ts";
 import { checkDiff, readDiff } from "../../diff/read-diff.ts";
-import { addBudget, type BudgetOptions, describeSelection } from "../budget/budget.ts";
-import { cutName, fillList, pickFields } from "../budget/fit.ts";
+import {
+  addBudget,
+  type BudgetOptions,
+  cutName,
+  describeSelection,
+  fillList,
+  pickFields,
+} from "../budget/budget.ts";
 import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 const CHANGES_MAX = 5;

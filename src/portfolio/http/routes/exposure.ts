@@ -5,8 +5,15 @@ import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposur
 import { count, text } from "../../../schema/portfolio/values.ts";
 import { readExposure } from "../../exposure/read-exposure.ts";
 import { spenderList } from "../../exposure/spenders.ts";
-import { addBudget, type BudgetOptions, describeSelection } from "../budget/budget.ts";
-import { cutName, cutWarning, fillList, pickFields } from "../budget/fit.ts";
+import {
+  addBudget,
+  type BudgetOptions,
+  cutName,
+  cutWarning,
+  describeSelection,
+  fillList,
+  pickFields,
+} from "../budget/budget.ts";
 import { createWalletQuery, type PaidQuery, type PaidRouteDeclaration } from "./paid-route.ts";
 
 const PERMISSIONS_MAX = 5;

@@ -4,7 +4,7 @@ import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { Query } from "../../../schema/parameter.ts";
-import type { StoredSnapshots } from "../../diff/stored-snapshots.ts";
+import type { StoredSnapshots } from "../../diff/figures.ts";
 import { checkBlocks, type FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
 import { canonicalQuery, createPortfolioParameters, type PortfolioRequest } from "../../query.ts";

@@ -7,8 +7,15 @@ import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema
 import { count, text } from "../../../schema/portfolio/values.ts";
 import { sortNotes } from "../../../web/pay-page/notes.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
-import { addBudget, type BudgetOptions, describeSelection } from "../budget/budget.ts";
-import { cutName, cutWarning, fillList, pickFields } from "../budget/fit.ts";
+import {
+  addBudget,
+  type BudgetOptions,
+  cutName,
+  cutWarning,
+  describeSelection,
+  fillList,
+  pickFields,
+} from "../budget/budget.ts";
 import {
   createWalletQuery,
   type DeliveredResponse,

@@ -2,7 +2,7 @@
 
 import { decodeAddress, decodeTokenAmount, decodeWord } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
-import { ask, type ReadRoutine } from "../../contract-reads/read-routines.ts";
+import { ask, type ReadRoutine } from "../../contract-reads/read-groups.ts";
 import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Asset } from "../../types.ts";

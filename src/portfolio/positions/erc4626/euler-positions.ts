@@ -1,7 +1,7 @@
 // The accounts of a wallet that borrow in Euler as positions: collateral and debt of one account are valued together.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { runRoutines } from "../../contract-reads/read-routines.ts";
+import { runRoutines } from "../../contract-reads/read-groups.ts";
 import type { ProtocolPosition } from "../../types.ts";
 import type { EulerAccount, EulerAccounts } from "./euler-accounts.ts";
 import {

@@ -1,7 +1,7 @@
 // ERC-4626 vaults: shares valued as the assets they represent, as far as a protocol's own contract or a list vouches for them.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
+import { type ReadRoutine, runRoutines } from "../../contract-reads/read-groups.ts";
 import type { PositionReader, ProtocolPosition } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/reader.ts";
 import { PositionRead, type PositionReadWithTokens } from "../position-read.ts";

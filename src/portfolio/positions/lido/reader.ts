@@ -10,7 +10,7 @@ import {
 import { splitIntoChunks } from "../../../lib/chunks.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { type ShapeType, shape } from "../../../lib/json-shape.ts";
-import { ask, type ReadRoutine, runRoutines } from "../../contract-reads/read-routines.ts";
+import { ask, type ReadRoutine, runRoutines } from "../../contract-reads/read-groups.ts";
 import { defineRead, type Reads, toWordArray } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Holding, PositionReader, ProtocolPosition } from "../../types.ts";

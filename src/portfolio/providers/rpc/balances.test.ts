@@ -5,7 +5,7 @@ import { decodeFunctionData, encodeFunctionData, encodeFunctionResult, type Hex 
 import { describe, expect, it } from "vitest";
 import { localChainConfig } from "../../../../tests/support/portfolio/portfolio-stage.ts";
 import type { PinnedChain } from "../../types.ts";
-import { readTokenBalances } from "./balances.ts";
+import { readTokenBalances } from "./provider.ts";
 
 const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map(toAddress);
 const signal = new AbortController().signal;

@@ -5,7 +5,7 @@ import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Hex, numberToHex } from "viem";
 import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../../tests/support/portfolio/portfolio-stage.ts";
-import { NATIVE_TRANSFERS, TRANSFER_TOPIC } from "../../../chain/logs/topic-logs.ts";
+import { NATIVE_TRANSFERS, TRANSFER_TOPIC } from "../../../chain/logs/get-logs.ts";
 import { rpcHoldingsProvider } from "./provider.ts";
 
 /**

@@ -1,10 +1,20 @@
 // The holdings provider that needs only a node: balances by scan, unlisted tokens and activity from transfer logs.
+
+import {
+  balanceScannerAbi as abi,
+  balanceScannerRuntimeBytecode as code,
+} from "@sextant/contracts/generated/balance-scanner";
+import { MULTICALL3 } from "../../../chain/aggregate3.ts";
+import { createFunctionCodec } from "../../../lib/abi/codec.ts";
+import { decodeFirstWord } from "../../../lib/abi/return-data.ts";
 import { Deadline } from "../../../lib/deadline.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent, nameFirst } from "../../../lib/lists.ts";
+import { scanContracts } from "../../contract-reads/scan-contracts.ts";
 import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
 import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
 import { CHAIN_MS_MAX } from "../../time-budgets.ts";
+import { erc20 } from "../../tokens/erc20.ts";
 import { readMetadata } from "../../tokens/metadata.ts";
 import { describeByLists, isPseudoNative } from "../../tokens/token-list.ts";
 import type {
@@ -16,9 +26,12 @@ import type {
   TransferLog,
 } from "../../types.ts";
 import { NO_ACTIVITY } from "../activity.ts";
-import { readTokenBalances } from "./balances.ts";
-import { compareNewestFirst, isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
-import { readWithMemory } from "./transfer-memory.ts";
+import {
+  compareNewestFirst,
+  isRealTransfer,
+  readTransferActivity,
+  readWithMemory,
+} from "./transfer-activity.ts";
 
 // Rebasing tokens behind two proxies need about 60,000; listed tokens are trusted with more.
 const LISTED_GAS = 300_000;
@@ -180,4 +193,51 @@ function describeDuration(ms: number): string {
     ms >= 2 * DAY_MS ? [DAY_MS, "day"] : ms >= 2 * HOUR_MS ? [HOUR_MS, "hour"] : [MINUTE_MS, "minute"];
   const count = Math.max(1, Math.round(ms / unit));
   return `${count} ${name}${count === 1 ? "" : "s"}`;
+}
+
+type BalanceQuery = {
+  readonly wallet: Hex;
+  /** Distinct. */
+  readonly tokens: readonly Hex[];
+  /** A token that needs more counts as failed. */
+  readonly gasPerToken: number;
+};
+
+/** A token in neither has a balance of zero. */
+type TokenBalances = { readonly held: ReadonlyMap<Hex, bigint>; readonly failed: readonly Hex[] };
+
+// Twelve thousand gas per token, twice what most need, within what every node allows a call.
+const TOKENS_PER_CALL_MAX = 2_500;
+
+const scan = createFunctionCodec(abi, "scan");
+
+/** Rejects unless the balances are complete. */
+export async function readTokenBalances(
+  at: PinnedChain,
+  { wallet, tokens, gasPerToken }: BalanceQuery,
+  signal: AbortSignal,
+): Promise<TokenBalances> {
+  if (tokens.length === 0) return { held: new Map(), failed: [] };
+  // The calldata is the same for every token, so it is encoded once.
+  const { data = "0x" } = erc20.balanceOf(MULTICALL3, [wallet]).calls[0] ?? {};
+  const { found, failed } = await scanContracts<Hex, { readonly balance: bigint }>(
+    at,
+    {
+      items: tokens,
+      itemsPerCall: TOKENS_PER_CALL_MAX,
+      callsMax: 200,
+      code,
+      encode: (part) => scan.encodeCall([wallet, part, BigInt(gasPerToken)]),
+      decode: scan.decodeResult,
+      callOf: (to) => ({ to, data }),
+      decodeOne: (returnData) => {
+        const balance = decodeFirstWord(returnData);
+        return balance ? { balance } : null;
+      },
+      gasPerItem: gasPerToken,
+      title: "a balance scan",
+    },
+    signal,
+  );
+  return { held: new Map(found.map(([token, { balance }]) => [token, balance])), failed };
 }

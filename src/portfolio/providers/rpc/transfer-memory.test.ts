@@ -9,7 +9,7 @@ import {
 } from "../../../../tests/support/portfolio/portfolio-parts.ts";
 import { runsOf } from "../../../../tests/support/test-depth.ts";
 import type { ChainConfig, TransferLog } from "../../types.ts";
-import { readWithMemory } from "./transfer-memory.ts";
+import { readWithMemory } from "./transfer-activity.ts";
 
 const { signal } = new AbortController();
 /** A block is final when ten more have been made. */
