@@ -32,7 +32,7 @@ it("sells nothing by channel and makes no deposit while the newest block of the 
   const frozen = await stage.serve({ channels: { limits: { blockAgeMsMax: -1 } } });
   await expect(world.buy(frozen, 2, "b")).resolves.toBe(503);
   await expect(world.refund(frozen, 1)).resolves.toBe(503);
-  // What was paid for is delivered in any case.
+  // A response that was paid for is delivered in any case.
   await expect(world.buy(frozen, 1, "a")).resolves.toBe(200);
   await expect(world.buy(service, 2, "b")).resolves.toBe(200);
 });

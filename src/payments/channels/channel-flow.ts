@@ -12,7 +12,13 @@ import { refundChannel } from "./channel-refund.ts";
 import type { ChannelFlow } from "./channel-request.ts";
 import { type ChannelRow, isPublicVoucher, type Purchase } from "./channel-row.ts";
 import type { OpenedChannel } from "./channel-rows.ts";
-import { AMOUNT_MISMATCH, CHANNEL_NOT_FOUND, NOTHING_TO_REFUND, PUBLIC_REFUND } from "./channel-terms.ts";
+import {
+  AMOUNT_MISMATCH,
+  CHANNEL_NOT_FOUND,
+  CLAIMED_ELSEWHERE,
+  NOTHING_TO_REFUND,
+  PUBLIC_REFUND,
+} from "./channel-terms.ts";
 
 const RENEWALS_PER_LEASE = 3;
 
@@ -42,6 +48,7 @@ async function decide(flow: ChannelFlow, opened: OpenedChannel): Promise<Endpoin
     if (purchase.fingerprint === fingerprint) return replay(flow, purchase, row);
     if (paymentId !== null) return respond.conflict("The payment identifier belongs to another request.");
   }
+  if (row?.isClaimedElsewhere) return respond.paymentRequired(CLAIMED_ELSEWHERE);
   if (row !== null && isPublicVoucher(row, payment.maxClaimable)) return rejectPublic(flow, row);
   if (turn === "correct" && row !== null)
     return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));

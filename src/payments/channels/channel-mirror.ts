@@ -1,5 +1,6 @@
 // The mirror of channels: keeps their rows at what our own node shows, by events and by reading the state itself.
 import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import type { ChannelReader } from "./channel-reader.ts";
 import type { ChannelRow, ChannelState, ScanPosition } from "./channel-row.ts";
@@ -9,6 +10,7 @@ type MirrorOptions = {
   readonly reader: ChannelReader;
   readonly rows: MirrorRows;
   readonly blockAgeMsMax: number;
+  readonly log: Log;
 };
 
 // Every run reads some channels without an event: a node that leaves events out is noticed within minutes, and a
@@ -35,7 +37,8 @@ export class ChannelMirror {
     const { reader, rows } = this.#options;
     const since = await rows.readScan();
     if (since === null) {
-      await rows.move(null, await reader.readNow(await rows.findAll(), signal), { isReorg: true });
+      const view = await reader.readNow(await rows.findAll(), signal);
+      this.#report(await rows.move(null, view, { isReorg: true }));
       return;
     }
     const choose = ({
@@ -46,14 +49,24 @@ export class ChannelMirror {
       readonly all: "reorg" | "behind" | null;
     }) => rows.findToRead([...ids], since, { all, oldestMax: OLDEST_PER_RUN });
     const view = await reader.readChanges(since, choose, signal);
-    if (view !== null) await rows.move(since, view, view);
+    if (view !== null) this.#report(await rows.move(since, view, view));
+  }
+
+  /** Each channel once: it is not served from then on. */
+  #report(claimedElsewhere: readonly Hex[]): void {
+    for (const channelId of claimedElsewhere) {
+      this.#options.log.error(
+        { component: "payments", event: "channel_claimed_elsewhere", channelId },
+        "More was claimed of a channel than this database has charged",
+      );
+    }
   }
 
   /** Reads one channel now, and writes it if we know it. */
   async refresh(channelId: Hex, signal?: AbortSignal): Promise<ChannelState> {
     const { reader, rows } = this.#options;
     const view = await reader.readNow([channelId], signal);
-    await rows.write(view);
+    this.#report(await rows.write(view));
     return stateIn(view.states, channelId);
   }
 

@@ -26,6 +26,8 @@ export type ChannelRow = ChannelState & {
   readonly charged: bigint;
   /** The largest voucher that was in a transaction of ours. */
   readonly published: bigint;
+  /** More was claimed of it than we had charged: another database sells on it too. */
+  readonly isClaimedElsewhere: boolean;
   /** The last refund that we signed; anyone who has the signature can use it while the contract has not passed its nonce. */
   readonly signedRefund: { readonly amount: bigint; readonly nonce: bigint } | null;
   /** Signature of the voucher for `charged`; null if that much is claimed already. */
@@ -67,7 +69,7 @@ export const CHANNEL_COLUMNS =
   withdraw_delay, salt, balance::text as balance, final_balance::text as final_balance,
   total_claimed::text as total_claimed, withdraw_amount::text as withdraw_amount, withdraw_started,
   refund_nonce::text as refund_nonce, block_number, charged::text as charged, signature,
-  published::text as published,  signed_refund::text as signed_refund, signed_refund_nonce::text as signed_refund_nonce`);
+  published::text as published, claimed_elsewhere_at,  signed_refund::text as signed_refund, signed_refund_nonce::text as signed_refund_nonce`);
 export const PURCHASE_COLUMNS =
   rawSql(`channel_id, cumulative::text as cumulative, amount::text as amount, fingerprint, payment_id,
   deposit_transaction, deposit_amount::text as deposit_amount`);
@@ -97,6 +99,7 @@ export function parseChannelRow(row: JsonObject): ChannelRow {
     charged: amountIn(row, "charged"),
     signature: row.signature === null ? null : hexIn(row, "signature"),
     published: amountIn(row, "published"),
+    isClaimedElsewhere: row.claimed_elsewhere_at !== null,
     signedRefund:
       row.signed_refund === null
         ? null

@@ -102,6 +102,7 @@ export class ChannelRows {
           lease_until = case when ${isNext} then ${fromNow(leaseMs)} else ${fromNow(correctionMs)} end
         where ${this.#where(channelId)} and (owner is null or lease_until <= now()
             or ${isNext} and not owner_works and kept_for = ${fingerprint})
+          and claimed_elsewhere_at is null
           and (${max} > greatest(total_claimed, published) or ${max} = 0) and ${failures} < ${failuresMax}::int and not exists (select 1 from named)
           and not exists (select 1 from bought where payment_id is not distinct from ${id}
             and (${id} is not null or fingerprint = ${fingerprint}))

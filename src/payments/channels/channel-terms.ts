@@ -59,6 +59,8 @@ const DEPOSIT_TOO_SMALL = code("deposit_below_min_deposit");
 export const DEPOSIT_FAILED = code("deposit_transaction_failed");
 export const DEPOSIT_SIMULATION_FAILED = code("deposit_simulation_failed");
 export const NOTHING_TO_REFUND = code("refund_no_balance");
+export const CLAIMED_ELSEWHERE =
+  "The channel was claimed by another deployment of the payee: open one with another salt, or pay by transfer.";
 /** Otherwise anyone who reads the chain could close the channels of others, and we would pay for it. */
 export const PUBLIC_REFUND =
   "The voucher is on the chain, so anyone could ask for this refund: buy something first, or withdraw.";

@@ -31,6 +31,8 @@ type ChannelTotals = {
   /** The part of it that the contract holds for us, also if pending withdrawals end first. */
   readonly covered: bigint;
   readonly oldestSeconds: number;
+  /** Channels that are not served because another database claims on them. */
+  readonly elsewhere: number;
 };
 
 export type SentTransaction = {
@@ -106,7 +108,7 @@ export class ClaimRows {
       where c.network = ${this.#network} and c.channel_id = n.id`);
   }
 
-  /** Nothing is waited for any more. Claims of a transaction that is gone may be sent again at once. */
+  /** Ends the wait for a transaction. Claims of one that is gone may be sent again at once. */
   async closeTransaction(transaction: Hex, { isGone }: { readonly isGone: boolean }): Promise<void> {
     await this.#store.run(sql`with closed as (update channel_transactions set is_open = false
         where network = ${this.#network} and transaction = ${transaction} returning channels)
@@ -126,7 +128,9 @@ export class ClaimRows {
     const [row] = await this.#store.run(sql`select count(*)::int as channels,
         coalesce(sum(charged - total_claimed), 0)::text as unclaimed,
         coalesce(sum(greatest(0, least(charged, balance - withdraw_amount) - total_claimed)), 0)::text as covered,
-        coalesce(max(${secondsSince("unclaimed_since")}), 0) as oldest
+        coalesce(max(${secondsSince("unclaimed_since")}), 0) as oldest,
+        (select count(*) from payment_channels where network = ${this.#network}
+          and receiver_authorizer = ${receiverAuthorizer} and claimed_elsewhere_at is not null)::int as elsewhere
       from payment_channels
       where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer} and charged > total_claimed`);
     return {
@@ -134,6 +138,7 @@ export class ClaimRows {
       unclaimed: BigInt(String(row?.unclaimed ?? 0)),
       covered: BigInt(String(row?.covered ?? 0)),
       oldestSeconds: Number(row?.oldest ?? 0),
+      elsewhere: Number(row?.elsewhere ?? 0),
     };
   }
 

@@ -2,12 +2,16 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockSummary } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { type SqlText, sql } from "../../schema/sql.ts";
+import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import type { ChannelView } from "./channel-reader.ts";
 import { type ChannelState, parseScan, type ScanPosition } from "./channel-row.ts";
 
 type IdRow = { readonly channel_id: Hex };
+
+// In the statement that notices it, both times are those of its transaction.
+const ELSEWHERE_NOW = rawSql(`returning c.channel_id,
+  coalesce(c.claimed_elsewhere_at = now(), false) as is_elsewhere_now`);
 
 export class MirrorRows {
   readonly #store: StatementRunner;
@@ -62,10 +66,14 @@ export class MirrorRows {
   }
 
   /**
-   * Moves the scan to the block of the view and writes the states, both or neither. False if another process has moved the
-   * scan since it was read: its view counts.
+   * Moves the scan to the block of the view and writes the states, both or neither; neither if another process has moved the
+   * scan since it was read: its view counts. Returns the channels of which more was claimed than charged since then.
    */
-  async move(from: ScanPosition | null, view: ChannelView, { isReorg }: { readonly isReorg: boolean }) {
+  async move(
+    from: ScanPosition | null,
+    view: ChannelView,
+    { isReorg }: { readonly isReorg: boolean },
+  ): Promise<readonly Hex[]> {
     const { at, finalNumber } = view;
     const network = this.#network;
     const position = sql`block_number = ${at.number}::bigint, block_hash = ${at.hash},
@@ -78,15 +86,18 @@ export class MirrorRows {
         : sql`update channel_scans set ${position} where network = ${network}
             and block_number = ${from.number}::bigint and block_hash = ${from.hash} returning 1`;
     const guard = sql`exists (select 1 from moved)`;
-    const [row] = await this.#store.run<{ moved: number }>(sql`with moved as (${moved}),
-        updated as (${this.#update(view, isReorg, guard)} returning 1)
-      select (select count(*) from moved)::int as moved, (select count(*) from updated)::int as updated`);
-    return row?.moved === 1;
+    const rows = await this.#store.run<IdRow>(sql`with moved as (${moved}),
+        updated as (${this.#update(view, isReorg, guard)} ${ELSEWHERE_NOW})
+      select channel_id from updated where is_elsewhere_now`);
+    return rows.map(({ channel_id }) => channel_id);
   }
 
-  /** Writes states that were read apart from the scan. */
-  async write(view: ChannelView): Promise<void> {
-    await this.#store.run(this.#update(view, false, sql`true`));
+  /** Writes states that were read apart from the scan; returns what `move` does. */
+  async write(view: ChannelView): Promise<readonly Hex[]> {
+    const rows = await this.#store.run<IdRow>(sql`with updated as (${this.#update(view, false, sql`true`)}
+        ${ELSEWHERE_NOW})
+      select channel_id from updated where is_elsewhere_now`);
+    return rows.map(({ channel_id }) => channel_id);
   }
 
   /** Adds a channel. What it holds may still be undone, whatever the view says: only time makes it final. */
@@ -123,6 +134,8 @@ export class MirrorRows {
         balance = n.balance, total_claimed = n.total_claimed, withdraw_amount = n.withdraw_amount,
         withdraw_started = n.withdraw_started, refund_nonce = n.refund_nonce,
         charged = greatest(c.charged, n.total_claimed),
+        claimed_elsewhere_at = case when n.total_claimed > c.charged then coalesce(c.claimed_elsewhere_at, now())
+          else c.claimed_elsewhere_at end,
         signature = case when n.total_claimed > c.charged then null else c.signature end,
         unclaimed_since = case when n.total_claimed >= c.charged then null
           when n.total_claimed > c.total_claimed then now() else coalesce(c.unclaimed_since, now()) end,

@@ -1,6 +1,7 @@
 // The parts of paying by channel that requests, reconciliation and commands share.
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
+import type { Log } from "../../lib/log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { GATE_LIMITS } from "../paywall/limits.ts";
 import { ChannelDigests } from "./channel-config.ts";
@@ -36,6 +37,7 @@ export function openChannels({
   authorizer,
   exposureMax,
   claimRules,
+  log,
   limits = {},
 }: {
   readonly network: string;
@@ -48,6 +50,7 @@ export function openChannels({
   /** The sum that one channel may owe beyond the part of its balance that is final. */
   readonly exposureMax: bigint;
   readonly claimRules: ClaimRules;
+  readonly log: Log;
   readonly limits?: Partial<typeof CHANNEL_LIMITS>;
 }) {
   const channelLimits = { ...CHANNEL_LIMITS, ...limits };
@@ -57,6 +60,7 @@ export function openChannels({
     reader: createChannelReader(rpc, finality),
     rows: new MirrorRows(store, network),
     blockAgeMsMax: channelLimits.blockAgeMsMax,
+    log,
   });
   return {
     digests: new ChannelDigests(network),

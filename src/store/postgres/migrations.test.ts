@@ -49,6 +49,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["signed refunds of channels", "d2aea433376f1a45248b3210a3ffff57385a31f058b378f2ebeaf383641cfc83"],
   ["sent claims of channels", "082decaeaff9925a5aaafaf07e54fcfa6d10947462cf5918dba3de86ce6f3692"],
   ["public vouchers of channels", "a1aedf9408110d86f7602867455b0cb8e97bb7dbb5f37a10c1c0e7cf39bd727e"],
+  ["channels that others claim", "c647e0f85dc3a679b943d186d77071b92a0de005f51ae022186d5a0d8ca6262b"],
 ];
 
 let server: TestDatabase;

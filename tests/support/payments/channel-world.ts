@@ -49,7 +49,7 @@ export async function openChannelWorld(stage: PaidStage, salt?: `0x${string}`) {
 }
 
 /** The status of a response, or the code of a 402. */
-export function outcomeOf(response: Response): number | string {
+function outcomeOf(response: Response): number | string {
   if (response.status !== 402) return response.status;
   const { error } = decodeBase64Header<{ error: string }>(response, "payment-required");
   return error.replace("invalid_batch_settlement_evm_", "");

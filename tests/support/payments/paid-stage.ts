@@ -297,6 +297,7 @@ function openTestChannels(
     finality: { depthFallback: 32, depthMin: 0 },
     exposureMax: 1_000_000n,
     claimRules: { valueMin: 1_000_000n, ageSecondsMax: 3_600 },
+    log: silentLog,
     ...changes,
     limits: { leaseMs: CHANNEL_PATIENCE_MS, correctionMs: CHANNEL_PATIENCE_MS, ...changes.limits },
   });

@@ -2,7 +2,7 @@
 import type { Migration } from "../migrate.ts";
 
 export const newestMigrations: readonly Migration[] = [
-  // A refund is owed from the moment at which it is signed: whoever has the signature can use it.
+  // A refund is owed from the moment at which it is signed: any client that has the signature can use it.
   {
     version: 25,
     name: "signed refunds of channels",
@@ -28,6 +28,15 @@ export const newestMigrations: readonly Migration[] = [
       -- The largest voucher that was in a transaction: anyone may have it.
       alter table payment_channels add column published numeric(39,0) not null default 0;
       create index payment_channels_refunds on payment_channels (network) where signed_refund_nonce >= refund_nonce;
+    `,
+  },
+  // Two databases that sell for one payee with one key would count on the same deposit.
+  {
+    version: 28,
+    name: "channels that others claim",
+    sql: `
+      -- When more was claimed than was charged here; null if all that was claimed was sold here.
+      alter table payment_channels add column claimed_elsewhere_at timestamptz;
     `,
   },
 ];
