@@ -42,6 +42,8 @@ it("a sentence has its addresses and hashes by their ends, and its records as li
   const linked = renderHtml(renderSentence(pageWith(["/agents/:id", "/quotes/:id"]), parts));
   expect(linked).toContain('<a class="record" href="/explorer/agents/7?block=9">#7</a>');
   expect(linked).toContain(`href="/explorer/quotes/${HASH}?block=9"`);
+  const long = say`about facilitator ${recordPart("facilitator", 10n ** 75n + 409_347n)}`;
+  expect(textOf(long)).toBe("about facilitator #100,000,000…000,409,347");
   expect(textOf(say`set its guardian to ${addressPart(ZERO_ADDRESS)}`)).toBe("set its guardian to none");
 });
 

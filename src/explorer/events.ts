@@ -182,7 +182,7 @@ function showPart(page: PageContext, part: SentencePart): Html | string {
     case "record":
       return part.text === part.id
         ? hash(page, part.id, part.record)
-        : namedLink(page, part.record, part.id, part.text);
+        : namedLink(page, part.record, part.id, part.text === `#${part.id}` ? undefined : part.text);
     case "amount":
       return findToken(page, part.token) !== null || part.text === part.amount
         ? amount(page, part.amount, part.token, true)

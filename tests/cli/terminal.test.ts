@@ -142,11 +142,11 @@ it("shows the amounts of a submitted intent in its event", async () => {
     out
       .replace(/\s+/g, " ")
       .match(
-        /Intent #\d+ submitted by 0x\w{4}…\w{4}: up to [\d,.…]+ (USDC|WETH) for at least [\d,.…]+ (USDC|WETH)/g,
+        /Intent #\d+ submitted by 0x\w{4}…\w{4} to swap up to [\d,.…]+ (USDC|WETH) for at least [\d,.…]+ (USDC|WETH)/g,
       ),
   ).toHaveLength(3);
   expect((await run(line, null)).out).toMatch(
-    /: up to [\d,.…]+ (USDC|WETH) for at least [\d,.…]+ (USDC|WETH)\n/,
+    / to swap up to [\d,.…]+ (USDC|WETH) for at least [\d,.…]+ (USDC|WETH)\n/,
   );
 });
 

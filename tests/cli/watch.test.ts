@@ -49,7 +49,7 @@ describe("watch", () => {
     const { lines, end } = watch({ from: "genesis" });
     await waitFor(() => expect(lines()).toHaveLength(2));
     expect(lines()[1]).toMatch(
-      /^2026-01-01 00:00:02 {2}2 {2}Intent #\d+ (submitted by 0x\w{40}: up to \S+ \S.* for at least \S+ \S.*|cancelled by its owner)$/,
+      /^2026-01-01 00:00:02 {2}2 {2}Intent #\d+ (submitted by 0x\w{40} to swap up to \S+ \S.* for at least \S+ \S.*|cancelled by its owner)$/,
     );
     await index.rollback(1);
     await index.extend([1], 8);

@@ -115,6 +115,11 @@ function amount({ text, amount: units, token: of }: SentencePart & { readonly ki
   return made;
 }
 
+function labelOf({ text, id }: SentencePart & { readonly kind: "record" }) {
+  if (text === id) return identifier(id);
+  return text === `#${id}` ? `#${formatNumber(id).text}` : text;
+}
+
 /** As the server shows it. */
 function toNode(part: SentencePart): Node | string {
   switch (part.kind) {
@@ -131,7 +136,7 @@ function toNode(part: SentencePart): Node | string {
     case "time":
       return formatSeconds(part.text)?.text ?? part.text;
     case "record":
-      return link(part.record, part.id, part.text === part.id ? identifier(part.id) : part.text);
+      return link(part.record, part.id, labelOf(part));
     case "amount":
       return amount(part);
   }

@@ -162,7 +162,7 @@ function moveSelection(former: string | null, solver: string): Change[] {
 function explainLimits({ input_token, output_token, amount_in_max, amount_out_min }: IntentTerms): Sentence {
   if (input_token === null || output_token === null || amount_in_max === null || amount_out_min === null)
     return [];
-  return sentence`: up to ${amountOfToken(BigInt(amount_in_max), input_token)} for at least ${amountOfToken(BigInt(amount_out_min), output_token)}`;
+  return sentence` to swap up to ${amountOfToken(BigInt(amount_in_max), input_token)} for at least ${amountOfToken(BigInt(amount_out_min), output_token)}`;
 }
 
 export const intentsDomain = defineDomain({

@@ -252,7 +252,7 @@ describe("the parts of descriptions", () => {
     const isSubmission = ({ type }: EventRecord) => type === "IntentSubmitted";
     for (const [index, event] of events.entries()) {
       const plain = all[index]?.description ?? "";
-      if (isSubmission(event)) expect(event.description.startsWith(`${plain}: up to `)).toBe(true);
+      if (isSubmission(event)) expect(event.description.startsWith(`${plain} to swap up to `)).toBe(true);
       else expect(event.description).toBe(plain);
     }
     expect(all.every((event) => !("parts" in event))).toBe(true);
