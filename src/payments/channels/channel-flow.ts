@@ -19,13 +19,15 @@ import {
   NOTHING_TO_REFUND,
   PUBLIC_REFUND,
 } from "./channel-terms.ts";
+import { readBoughtByTransfer } from "./named-purchases.ts";
 
 const RENEWALS_PER_LEASE = 3;
 
 /** Null while another request has the channel. */
 export async function actOnChannel(flow: ChannelFlow): Promise<EndpointResponse | null> {
   const opened = await openChannel(flow);
-  if (opened.row !== null || opened.purchase !== null) return decide(flow, opened);
+  const isKnown = opened.row !== null || opened.purchase !== null || opened.transfer !== null;
+  if (isKnown) return decide(flow, opened);
   const refused = await addUnknown(flow);
   if (refused !== null) return refused;
   return decide(flow, await openChannel(flow));
@@ -41,18 +43,16 @@ function openChannel({ services, payment, amount, fingerprint, paymentId, owner 
 async function decide(flow: ChannelFlow, opened: OpenedChannel): Promise<EndpointResponse | null> {
   const { services, payment, paymentId, fingerprint, respond } = flow;
   const { row, purchase, turn } = opened;
-  if (opened.isNamedElsewhere) {
-    return respond.conflict("The payment identifier belongs to a transfer; send that payment again.");
-  }
   if (purchase !== null && purchase.paymentId === paymentId) {
     if (purchase.fingerprint === fingerprint) return replay(flow, purchase, row);
     if (paymentId !== null) return respond.conflict("The payment identifier belongs to another request.");
   }
+  if (opened.transfer !== null) return readBoughtByTransfer(flow, opened.transfer);
   if (row?.isClaimedElsewhere) return respond.paymentRequired(CLAIMED_ELSEWHERE);
   if (row !== null && isPublicVoucher(row, payment.maxClaimable)) return rejectPublic(flow, row);
   if (turn === "correct" && row !== null)
     return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));
-  if (turn === "work" && row !== null) return work(flow, row, opened.scan);
+  if (turn === "work" && row !== null) return work(flow, { ...opened, row });
   return opened.failures >= services.limits.failuresMax ? respond.tooManyFailures() : null;
 }
 
@@ -141,8 +141,7 @@ function deliver(
 /** As the owner of the channel, whose next voucher this is. */
 async function work(
   flow: ChannelFlow,
-  row: ChannelRow,
-  scan: OpenedChannel["scan"],
+  opened: OpenedChannel & { readonly row: ChannelRow },
 ): Promise<EndpointResponse> {
   const { services, payment, owner } = flow;
   const { rows, channelLimits, log } = services;
@@ -159,9 +158,9 @@ async function work(
   const turn: Turn = { isCharged: false, hasFailed: false };
   try {
     if (payment.kind === "refund") return await refundChannel(flow);
-    const covered = await cover(flow, { row, scan });
+    const covered = await cover(flow, opened);
     if ("response" in covered) return covered.response;
-    return await runAndCharge(flow, covered, turn);
+    return await runAndCharge(flow, { ...covered, formerHolder: opened.formerHolder }, turn);
   } finally {
     clearInterval(renewal);
     if (!turn.isCharged) {
@@ -181,7 +180,7 @@ type Turn = { isCharged: boolean; hasFailed: boolean };
 /** The purchase is charged in the statement that stores its response; a failure costs the payer nothing. */
 async function runAndCharge(
   flow: ChannelFlow,
-  { row, depositTransaction }: Covered,
+  { row, depositTransaction, formerHolder }: Covered & Pick<OpenedChannel, "formerHolder">,
   turn: Turn,
 ): Promise<EndpointResponse> {
   const { services, payment, amount, fingerprint, paymentId, owner, respond, unpaid } = flow;
@@ -211,7 +210,10 @@ async function runAndCharge(
     depositTransaction,
     depositAmount,
   };
-  turn.isCharged = await services.rows.charge({ config, signature, purchase, response: stored }, owner);
+  turn.isCharged = await services.rows.charge(
+    { config, signature, purchase, response: stored, formerHolder },
+    owner,
+  );
   if (!turn.isCharged) {
     unpaid.spend(RUN_UNITS);
     return respond.takenOver();

@@ -1,10 +1,10 @@
 // The rows of channels and of what they bought: each change is one statement, whose predicate names what it expects.
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
-import type { StoredResponse } from "../ledger/row.ts";
-import { fromNow } from "../ledger/statements.ts";
+import type { PaymentKey, StoredResponse } from "../ledger/row.ts";
+import { fromNow, TRANSFER_SCHEME } from "../ledger/statements.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import {
   type AgedScan,
@@ -16,6 +16,7 @@ import {
   parseChannelRow,
   parsePurchase,
 } from "./channel-row.ts";
+import { type NamedTransfer, namedTransferSql, parseNamedTransfer, takeNameSql } from "./purchase-names.ts";
 
 /** State in which a request finds its channel. */
 export type OpenedChannel = {
@@ -23,8 +24,10 @@ export type OpenedChannel = {
   readonly row: ChannelRow | null;
   /** The purchase with the same identifier, or else with the same voucher. */
   readonly purchase: Purchase | null;
-  /** The identifier names a payment of the scheme `exact`. */
-  readonly isNamedElsewhere: boolean;
+  /** The transfer under the same identifier, if it was or may be made. */
+  readonly transfer: NamedTransfer | null;
+  /** The transfer that had the identifier last, and cannot be made; null if none had it. */
+  readonly formerHolder: string | null;
   /** "work": the channel is the request's. "correct": it waits for the client to sign again. Null: another one's. */
   readonly turn: "work" | "correct" | null;
   /** Failures of its handlers within the window. */
@@ -50,6 +53,8 @@ type Charge = {
   readonly signature: Hex;
   readonly purchase: Purchase;
   readonly response: StoredResponse;
+  /** As the channel was opened with it: a transfer that took the identifier meanwhile has it. */
+  readonly formerHolder: string | null;
 };
 
 type ChannelTimes = {
@@ -96,8 +101,7 @@ export class ChannelRows {
           and (channel_id = ${channelId} and cumulative = ${max}
             or token = ${token} and payer = ${payer} and payment_id = ${id})
         order by payment_id is not distinct from ${id} desc limit 1),
-      named as (select 1 from payments where network = ${network} and asset = ${token} and payer = ${payer}
-        and payment_id = ${id} and not replaced and verified),
+      named as (${namedTransferSql({ network, token, payer, paymentId })}),
       taken as (update payment_channels set owner = ${owner}, owner_works = ${isNext}, kept_for = ${fingerprint},
           lease_until = case when ${isNext} then ${fromNow(leaseMs)} else ${fromNow(correctionMs)} end
         where ${this.#where(channelId)} and (owner is null or lease_until <= now()
@@ -108,7 +112,10 @@ export class ChannelRows {
             and (${id} is not null or fingerprint = ${fingerprint}))
         returning owner_works, charged)
       select row_to_json(known) as channel, row_to_json(bought) as purchase, row_to_json(scan) as scan,
-        (select owner_works from taken) as works, (select charged::text from taken) as taken_charged, exists (select 1 from named) as named,
+        (select owner_works from taken) as works, (select charged::text from taken) as taken_charged,
+        (select row_to_json(named) from named) as transfer,
+        (select holder from payment_names where network = ${network} and token = ${token} and payer = ${payer}
+          and payment_id = ${id} and scheme = ${TRANSFER_SCHEME}) as former_holder,
         coalesce(known.failures, 0) as failures
       from (select 1) one
         left join (select ${CHANNEL_COLUMNS}, ${failures} as failures from payment_channels
@@ -141,12 +148,23 @@ export class ChannelRows {
       from channel_scans where network = ${this.#network}`;
   }
 
-  /** Whether an identifier of a payer names a purchase by channel. */
-  async isNamed(by: Pick<OpenRequest, "token" | "payer"> & { readonly paymentId: string }): Promise<boolean> {
-    const rows =
-      await this.#store.run(sql`select 1 as found from channel_purchases where network = ${this.#network}
-      and token = ${by.token} and payer = ${by.payer} and payment_id = ${by.paymentId}`);
-    return rows.length > 0;
+  /** The purchase that an identifier names, and the state of a transfer's own row; null without a purchase. */
+  async findNamed({
+    asset,
+    payer,
+    nonce,
+    paymentId,
+  }: Pick<PaymentKey, "asset" | "payer" | "nonce"> & { readonly paymentId: string }): Promise<{
+    readonly purchase: Purchase;
+    readonly transferState: string | null;
+  } | null> {
+    const [row] = await this.#store.run<JsonObject>(sql`select ${PURCHASE_COLUMNS},
+        (select state from payments where network = ${this.#network} and asset = ${asset} and payer = ${payer}
+          and nonce = ${nonce}) as state
+      from channel_purchases where network = ${this.#network} and token = ${asset} and payer = ${payer}
+        and payment_id = ${paymentId}`);
+    if (!row) return null;
+    return { purchase: parsePurchase(row), transferState: row.state === null ? null : String(row.state) };
   }
 
   /** Extends the turn of a request that works. */
@@ -189,7 +207,10 @@ export class ChannelRows {
    * Charges the purchase and stores its response, both or neither. False if the turn was lost meanwhile, or if the identifier
    * was used for another purchase: nothing is charged.
    */
-  async charge({ config, signature, purchase, response }: Charge, owner: string): Promise<boolean> {
+  async charge(
+    { config, signature, purchase, response, formerHolder }: Charge,
+    owner: string,
+  ): Promise<boolean> {
     const { channelId, cumulative, amount, fingerprint, paymentId, depositTransaction, depositAmount } =
       purchase;
     const { status, headers, body } = response;
@@ -199,7 +220,8 @@ export class ChannelRows {
           set charged = ${total}, signature = ${signature}, unclaimed_since = coalesce(unclaimed_since, now()), ${FREE}
           where ${this.#where(channelId)} and owner = ${owner} and owner_works
             and charged + ${amount.toString()}::numeric = ${total}
-          returning 1)
+          returning 1),
+        ${takeNameSql({ network: this.#network, config, paymentId, formerHolder, owner })}
         insert into channel_purchases (network, channel_id, cumulative, amount, token, payer, fingerprint, payment_id,
           deposit_transaction, deposit_amount, answer_status, answer_headers, answer_body)
         select ${this.#network}, ${channelId}, ${total}, ${amount.toString()}::numeric, ${config.token},
@@ -229,11 +251,12 @@ export class ChannelRows {
 }
 
 function parseOpened(found: Readonly<Record<string, unknown>>): OpenedChannel {
-  const { channel, purchase, scan, works, named, failures } = found;
+  const { channel, purchase, scan, works, transfer, failures } = found;
   return {
     row: isJsonObject(channel) ? parseChannelRow(channel) : null,
     purchase: isJsonObject(purchase) ? parsePurchase(purchase) : null,
-    isNamedElsewhere: named === true,
+    transfer: isJsonObject(transfer) ? parseNamedTransfer(transfer) : null,
+    formerHolder: typeof found.former_holder === "string" ? found.former_holder : null,
     turn: works === true ? "work" : works === false ? "correct" : null,
     failures: Number(failures ?? 0),
     scan: isJsonObject(scan) ? parseAgedScan(scan) : null,

@@ -147,6 +147,9 @@ export class ClaimRows {
     const before = (ms: number) => sql`now() - ${ms}::double precision * interval '1 millisecond'`;
     await this.#store.run(sql`delete from channel_purchases
       where network = ${this.#network} and created_at < ${before(responseRetentionMs)}`);
+    // Transfers find their names in their own rows.
+    await this.#store.run(sql`delete from payment_names
+      where network = ${this.#network} and created_at < ${before(responseRetentionMs)}`);
     await this.#store.run(sql`delete from channel_transactions
       where network = ${this.#network} and not is_open and created_at < ${before(transactionRetentionMs)}`);
   }

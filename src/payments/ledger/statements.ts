@@ -86,6 +86,22 @@ function releaseIdentifierSql(
     returning 1`;
 }
 
+/**
+ * Takes an identifier for a transfer, unless a purchase by another scheme has it. The row is locked as it is now, not as
+ * the statement's snapshot shows it; and its new holder ends every attempt to take it over that has seen it unused.
+ */
+function takeNameSql({ key, owner }: OwnedKey, paymentId: string | null, guard: SqlText): SqlText {
+  return sql`insert into payment_names (network, token, payer, payment_id, scheme, holder)
+    select ${key.network}, ${key.asset}, ${key.payer}, ${paymentId}::text, ${TRANSFER_SCHEME}, ${owner}
+    where ${paymentId}::text is not null and ${guard}
+    on conflict (network, token, payer, payment_id) do update set holder = excluded.holder, created_at = now()
+      where payment_names.scheme = excluded.scheme
+    returning 1`;
+}
+
+/** The scheme of transfers, as names have it. */
+export const TRANSFER_SCHEME = "exact";
+
 export type OpenOptions = {
   readonly owner: string;
   readonly leaseMs: number;
@@ -113,6 +129,7 @@ export function openSql(
     allowed as (select 1 from failed where ${mayReserve}::boolean and payer_failures < ${failuresMax}::int
       and not exists (select 1 from known)),
     released as (${release}),
+    named as (${takeNameSql({ key, owner }, payment.paymentId, sql`exists (select 1 from allowed)`)}),
     reserved as (insert into payments (network, asset, payer, nonce, pay_to, amount, valid_before,
         fingerprint, payment_digest, payment_id, payload, terms, state, owner, lease_until)
       select ${key.network}, ${key.asset}, ${key.payer}, ${key.nonce}, ${payment.to},
@@ -121,6 +138,7 @@ export function openSql(
         'reserved', ${owner}, ${fromNow(leaseMs)}
       -- Counting forces the update to run first: until then the unique index still holds the identifier.
       where exists (select 1 from allowed) and (select count(*) from released) >= 0
+        and (${payment.paymentId}::text is null or exists (select 1 from named))
       on conflict do nothing returning 1)
     select failed.payer_failures::text as payer_failures, (select count(*) from reserved)::int as reserved_rows, known.*
     from failed left join known on true`;
@@ -138,12 +156,16 @@ export function reclaimSql(
   leaseMs: number,
 ): SqlText {
   assertTransition("reclaim", from, to);
-  return sql`with released as (${releaseIdentifierSql(key, paymentId)})
+  // A transfer that was sent has its name.
+  const isUnsent = sql`${to === "reserved"}::boolean`;
+  return sql`with released as (${releaseIdentifierSql(key, paymentId)}),
+      named as (${takeNameSql({ key, owner }, paymentId, isUnsent)})
     update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
       ${takeLease(owner, leaseMs)}, updated_at = now()
     where ${whereKey(key)} and state = ${from} and ${NOT_LEASED}
       -- As in openSql: the identifier is released before this row takes it.
       and (select count(*) from released) >= 0
+      and (${paymentId}::text is null or not ${isUnsent} or exists (select 1 from named))
     returning ${ROW_COLUMNS}`;
 }
 

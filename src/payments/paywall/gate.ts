@@ -9,6 +9,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { ChannelClaims } from "../channels/channel-claims.ts";
 import { createChannelMaintenance } from "../channels/channel-maintenance.ts";
 import { createChannelScheme } from "../channels/channel-scheme.ts";
+import { findBoughtByVoucher } from "../channels/named-purchases.ts";
 import type { ChannelParts } from "../channels/open-channels.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { PaymentLedger } from "../ledger/ledger.ts";
@@ -24,7 +25,6 @@ import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./off
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
-import { toErrorResponse } from "./responses.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer. */
@@ -128,7 +128,7 @@ function createExactScheme(
   challenge: PaymentChallenge,
   channels: ChannelParts | undefined,
 ): PaymentScheme {
-  const { limits, activeRequests, count } = services;
+  const { limits, activeRequests } = services;
   return {
     name: "exact",
     async serve({ offer, resource, envelope, handler, client }) {
@@ -138,18 +138,15 @@ function createExactScheme(
         if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
       };
       rejectIfFull();
-      const { paymentId, from: payer } = payment;
-      if (channels !== undefined && paymentId !== null) {
-        if (await channels.rows.isNamed({ token: offer.asset, payer, paymentId })) {
-          count("conflict");
-          const message = "The payment identifier belongs to a purchase by channel; send its voucher again.";
-          return toErrorResponse("PAYMENT_CONFLICT", message);
-        }
+      const owner = randomUUID();
+      const flow = startFlow(services, { offer, resource, payment, owner, handler, client });
+      if (channels !== undefined && payment.paymentId !== null) {
+        const bought = await findBoughtByVoucher(flow, channels.rows);
+        if (bought !== null) return bought;
         // Others have begun meanwhile. Nothing may come between this and the start.
         rejectIfFull();
       }
-      const owner = randomUUID();
-      return runPaymentFlow(startFlow(services, { offer, resource, payment, owner, handler, client }));
+      return runPaymentFlow(flow);
     },
   };
 }

@@ -50,6 +50,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["sent claims of channels", "082decaeaff9925a5aaafaf07e54fcfa6d10947462cf5918dba3de86ce6f3692"],
   ["public vouchers of channels", "a1aedf9408110d86f7602867455b0cb8e97bb7dbb5f37a10c1c0e7cf39bd727e"],
   ["channels that others claim", "c647e0f85dc3a679b943d186d77071b92a0de005f51ae022186d5a0d8ca6262b"],
+  ["names of purchases", "e8c3b2e03b475e762c39f5338a89ab0eae628aaa80a79af5d86f649f17a1d108"],
 ];
 
 let server: TestDatabase;

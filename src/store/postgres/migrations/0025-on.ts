@@ -39,4 +39,23 @@ export const newestMigrations: readonly Migration[] = [
       alter table payment_channels add column claimed_elsewhere_at timestamptz;
     `,
   },
+  // A payer's name for a purchase holds for both ways of paying: two tables cannot share a unique index.
+  {
+    version: 29,
+    name: "names of purchases",
+    sql: `
+      create table payment_names (
+        network text collate "C" not null,
+        token text collate "C" not null,
+        payer text collate "C" not null,
+        payment_id text collate "C" not null,
+        scheme text collate "C" not null,
+        -- The request that took the name last: who wants to take it over must have seen the same.
+        holder text collate "C" not null,
+        created_at timestamptz not null default now(),
+        primary key (network, token, payer, payment_id)
+      );
+      create index payment_names_by_age on payment_names (network, created_at);
+    `,
+  },
 ];
