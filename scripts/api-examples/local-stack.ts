@@ -10,8 +10,9 @@ const BIN = fileURLToPath(new URL("../../bin/sextant.mjs", import.meta.url));
 const START_MS_MAX = 120_000;
 const POLL_MS = 200;
 
-export async function startLocalStack(folder: string): Promise<LocalStack> {
-  const child = spawn(process.execPath, [BIN, "local", "--no-traffic", "--seed", "1"], {
+/** `program` is the command, by default as it is in the sources. */
+export async function startLocalStack(folder: string, program = BIN): Promise<LocalStack> {
+  const child = spawn(process.execPath, [program, "local", "--no-traffic", "--seed", "1"], {
     cwd: folder,
     env: {
       PATH: process.env.PATH ?? "",

@@ -12,6 +12,7 @@ import { startLocalStack } from "../../scripts/api-examples/local-stack.ts";
 import { operationsFor } from "../../src/cli/api-operations.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { PROGRAM } from "../../src/lib/program.ts";
+import { bundleSextant } from "../support/process/bundle-sextant.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 import { findFastFolder } from "../support/test-folder.ts";
 import {
@@ -56,7 +57,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(findFastFolder(), "sextant-examples-"));
   // The account that runs PostgreSQL passes through it.
   await chmod(folder, 0o711);
-  ({ stop } = await startLocalStack(folder));
+  ({ stop } = await startLocalStack(folder, bundleSextant()));
   state = JSON.parse(readFileSync(join(folder, "local.json"), "utf8"));
 }, 180_000);
 afterAll(async () => {
