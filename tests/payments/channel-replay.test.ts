@@ -2,6 +2,7 @@
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
+import { decodeBase64Header } from "../support/payments/paid-client.ts";
 import { openPaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
 
 const backend = await openPaidBackend();
@@ -37,6 +38,18 @@ describe("vouchers that are public", () => {
     await expect(world.buy(service, 1, "x")).resolves.toBe("cumulative_amount_mismatch");
     await expect(world.buy(service, 3)).resolves.toBe(200);
     expect(service.runs).toEqual(["q1", "q2", "q3"]);
+  });
+
+  it("tells a sender of an old voucher the sum, and gives nobody the newest voucher for it", async () => {
+    const { service, world } = await openClaimedWorld();
+    await expect(world.buy(service, 3)).resolves.toBe(200);
+    const response = await world.send(service, 2n * TEST_PRICE, "x");
+    const correction = JSON.stringify(decodeBase64Header(response, "payment-required"));
+    expect(correction).toContain(`"chargedCumulativeAmount":"${3n * TEST_PRICE}"`);
+    expect(correction).not.toContain("voucherState");
+    // The payer itself signs a voucher that nobody has seen, and gets the proof.
+    const own = await world.send(service, 4n * TEST_PRICE - 1n, "y");
+    expect(JSON.stringify(decodeBase64Header(own, "payment-required"))).toContain("voucherState");
   });
 
   it("refunds nothing for a voucher that anyone could have sent", async () => {

@@ -1,5 +1,5 @@
 // The state of a channel as responses carry it, and as a client needs it that knows another sum.
-import type { ChannelRow } from "./channel-row.ts";
+import { type ChannelRow, isPublicVoucher } from "./channel-row.ts";
 
 /** The state of a channel as responses carry it. */
 export function describeChannel(row: ChannelRow, charged: bigint) {
@@ -20,4 +20,10 @@ export function describeCorrection(row: ChannelRow): Readonly<Record<string, unk
     channelState: describeChannel(row, charged),
     ...(signature === null ? {} : { voucherState: { signedMaxClaimable: charged.toString(), signature } }),
   };
+}
+
+/** For a client that may be anyone: the newest voucher would let it act for the payer, unless it is public as well. */
+export function describePublicCorrection(row: ChannelRow): Readonly<Record<string, unknown>> {
+  if (isPublicVoucher(row, row.charged)) return describeCorrection(row);
+  return { channelState: describeChannel(row, row.charged) };
 }

@@ -5,7 +5,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
-import { describeChannel, describeCorrection } from "./channel-correction.ts";
+import { describeChannel, describeCorrection, describePublicCorrection } from "./channel-correction.ts";
 import { type Covered, cover, depositOf } from "./channel-cover.ts";
 import { openRefundOf } from "./channel-mirror.ts";
 import { refundChannel } from "./channel-refund.ts";
@@ -62,7 +62,7 @@ function rejectPublic({ payment, unpaid, respond }: ChannelFlow, row: ChannelRow
   if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
   unpaid.spend(REJECTION_UNITS);
   if (payment.kind !== "refund" || payment.maxClaimable !== row.charged) {
-    return respond.paymentRequired(AMOUNT_MISMATCH, describeCorrection(row));
+    return respond.paymentRequired(AMOUNT_MISMATCH, describePublicCorrection(row));
   }
   if (openRefundOf(row) > 0n) return respond.pending("The refund was signed, and is not mined yet.");
   return respond.paymentRequired(row.balance > row.charged ? PUBLIC_REFUND : NOTHING_TO_REFUND);
