@@ -26,7 +26,7 @@ import { REPORT_AGE_SECONDS_MAX, readIndexerStatus } from "../store/index/checkp
 import { watchChanges } from "../store/postgres/change-notifications.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
-import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/open-replicas.ts";
+import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/read-router.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
 import { createDeploymentsEndpoint, DeploymentStates } from "./deployments/endpoint.ts";
 import { describeApi } from "./describe.ts";

@@ -5,6 +5,7 @@ import { isBeforeKeptBlocks } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import { type KnownToken, linkHere, linkTo, type PageContext, pagePath } from "./context.ts";
 import {
+  formatBasisPoints,
   formatDuration,
   formatExchangeRate,
   formatIsoTime,
@@ -19,7 +20,6 @@ import {
   splitWords,
   UNNAMED_UNITS,
 } from "./format.ts";
-import { formatBasisPoints } from "./protocol-numbers.ts";
 
 /** A part of a page with its own heading. */
 export function card(

@@ -23,8 +23,7 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { foreignUri, renderForeignText } from "./format.ts";
-import { railName } from "./protocol-numbers.ts";
+import { foreignUri, railName, renderForeignText } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -16,10 +16,17 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { foreignUri, formatPercent, formatSeconds, renderForeignText } from "./format.ts";
+import {
+  foreignUri,
+  formatPercent,
+  formatSeconds,
+  kindName,
+  renderForeignText,
+  SIGNAL_KINDS,
+  SIGNAL_SUBJECTS,
+} from "./format.ts";
 import type { List } from "./list.ts";
 import { defineListPage } from "./page.ts";
-import { kindName, SIGNAL_KINDS, SIGNAL_SUBJECTS } from "./protocol-numbers.ts";
 import {
   addNames,
   findName,

@@ -6,8 +6,8 @@ import { Fault, toFault } from "../lib/fault.ts";
 import { stringifyVisibly } from "../lib/foreign-text.ts";
 import type { EndpointResponse, StreamedResponse } from "../schema/endpoint.ts";
 import type { Parameter, ParameterValues } from "../schema/parameter.ts";
-import { describeFault, type LogRequestError } from "./error-responses.ts";
 import type { ObserveRequest } from "./metrics.ts";
+import { describeFault, type LogRequestError } from "./response.ts";
 import type { RequestGuard } from "./security/request-guard.ts";
 
 /** The part of a request that routes read, whether it came over a connection or from this process. */

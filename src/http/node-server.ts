@@ -9,10 +9,10 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
-import { ClientCounts } from "../lib/client-networks.ts";
+import { ClientCounts } from "../lib/concurrency-limit.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
-import { writeConnectionError } from "./error-responses.ts";
+import { writeConnectionError } from "./response.ts";
 import { toClientId } from "./security/request-guard.ts";
 import { descriptorOf, type SlowReaderLimits, SlowReaders } from "./slow-readers.ts";
 

@@ -12,18 +12,19 @@ import type { Registry } from "prom-client";
 import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLogThrottle, type Log, type LogThrottle } from "../lib/log.ts";
+import { addInternalRequests } from "./internal-requests.ts";
+import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
+import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
+import { type ConnectionLimitOptions, createNodeServer, limitConnections } from "./node-server.ts";
 import {
   addErrorHandlers,
   convertFastifyError,
   createRequestErrorLogger,
   handleClientError,
+  type SerializedResponse,
   sendErrorResponse,
-} from "./error-responses.ts";
-import { addInternalRequests } from "./internal-requests.ts";
-import { createRequestMetrics, type ObserveRequest } from "./metrics.ts";
-import { chooseMetricsPort, type MetricsAddress, MetricsServer } from "./metrics-server.ts";
-import { type ConnectionLimitOptions, createNodeServer, limitConnections } from "./node-server.ts";
-import { type SerializedResponse, writeResponse } from "./response.ts";
+  writeResponse,
+} from "./response.ts";
 import {
   addRequestClient,
   addSecurityHooks,

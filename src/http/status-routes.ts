@@ -1,9 +1,9 @@
 // The operational routes of every process: liveness, readiness and metrics.
 import type { FastifyInstance } from "fastify";
 import { Fault } from "../lib/fault.ts";
-import { sendErrorResponse } from "./error-responses.ts";
 import { withRequestTimeout } from "./internal-requests.ts";
 import { type MetricsSource, openProcessMetrics } from "./metrics.ts";
+import { sendErrorResponse } from "./response.ts";
 
 export type Readiness =
   | { readonly ready: true; readonly details?: Readonly<Record<string, unknown>> }

@@ -1,6 +1,6 @@
 // Clients count for the networks around them, and a network never has more than its share.
 import { describe, expect, it } from "vitest";
-import { ClientCounts, listClientNetworks, widestNetworkOf } from "./client-networks.ts";
+import { ClientCounts, listClientNetworks, widestNetworkOf } from "./concurrency-limit.ts";
 
 describe("the networks of a client", () => {
   it.each([

@@ -9,7 +9,7 @@ import type { EventRule } from "../schema/domain.ts";
 import { joinSentence, type Sentence } from "../schema/sentence.ts";
 import type { Deployment } from "./deployment.ts";
 import { domains } from "./domains.ts";
-import type { FilteredEvent } from "./event-links.ts";
+import type { FilteredEvent } from "./event-filter.ts";
 
 export type DecodedEvent = EmittedEvent<never> & {
   readonly contract: string;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { writeReads } from "../../src/api/write-service.ts";
 import { tables } from "../../src/protocol/domains.ts";
-import { EventLinks, selectLinks } from "../../src/protocol/event-links.ts";
+import { EventLinks, selectLinks } from "../../src/protocol/event-filter.ts";
 import { VERSIONED_TABLES } from "../../src/protocol/event-page.ts";
 import { indexReads } from "../../src/protocol/reads.ts";
 import type { Read, ReadInput } from "../../src/schema/reads/read.ts";

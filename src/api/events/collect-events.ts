@@ -16,18 +16,16 @@ import {
 } from "../../store/index/event-logs.ts";
 import {
   CURSOR_BLOCK_MAX,
-  type DeploymentId,
-  type EventCursor,
-  formatCursor,
-  parseCursor,
-  rejectForeignCursor,
-} from "./cursor.ts";
-import {
   type DeliveredEvent,
+  type DeploymentId,
   describeProgress,
+  type EventCursor,
   type EventStart,
   type EventsPage,
   type EventsRequest,
+  formatCursor,
+  parseCursor,
+  rejectForeignCursor,
 } from "./event-page.ts";
 import type { EventRows } from "./event-rows.ts";
 

@@ -21,8 +21,15 @@ import {
 } from "../../schema/parameter.ts";
 import { formatHeadHeaders, HEAD_HEADERS } from "../../schema/reads/read.ts";
 import { FINALITIES } from "../../store/index/event-logs.ts";
-import { CURSOR_BLOCK_MAX, EVENT_ORDERS, hasCursorLength } from "./cursor.ts";
-import { type EventSelection, type EventStart, formatLines, formatPage } from "./event-page.ts";
+import {
+  CURSOR_BLOCK_MAX,
+  EVENT_ORDERS,
+  type EventSelection,
+  type EventStart,
+  formatLines,
+  formatPage,
+  hasCursorLength,
+} from "./event-page.ts";
 import type { ReadEvents } from "./read-events.ts";
 import type { EventStreams } from "./streams.ts";
 

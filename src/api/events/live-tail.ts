@@ -2,8 +2,14 @@
 import { toFault } from "../../lib/fault.ts";
 import { type EventFilter, type EventSubject, subjectsOf } from "../../protocol/event-filter.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
-import { type EventCursor, isSamePosition } from "./cursor.ts";
-import { EVERY_EVENT, type EventSelection, type EventsPage, PageMessages } from "./event-page.ts";
+import {
+  EVERY_EVENT,
+  type EventCursor,
+  type EventSelection,
+  type EventsPage,
+  isSamePosition,
+  PageMessages,
+} from "./event-page.ts";
 import type { ReadEvents } from "./read-events.ts";
 
 /** A stream at its position. */

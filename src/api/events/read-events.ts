@@ -2,8 +2,7 @@
 import { Fault } from "../../lib/fault.ts";
 import { createLogDecoder, type LogDecoder } from "../../protocol/decode-logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
-import { matchesFilter, undecidedSubjects } from "../../protocol/event-filter.ts";
-import { EventLinks, selectLinks } from "../../protocol/event-links.ts";
+import { EventLinks, matchesFilter, selectLinks, undecidedSubjects } from "../../protocol/event-filter.ts";
 import type { BlockId } from "../../schema/chain-log.ts";
 import { type RunRead, toRecords } from "../../schema/reads/read.ts";
 import {
@@ -25,8 +24,15 @@ import {
   type LoggedEvent,
   toPosition,
 } from "./collect-events.ts";
-import { type DeploymentId, type EventCursor, formatCursor, identifyDeployment } from "./cursor.ts";
-import { describeProgress, type EventsPage, type EventsRequest } from "./event-page.ts";
+import {
+  type DeploymentId,
+  describeProgress,
+  type EventCursor,
+  type EventsPage,
+  type EventsRequest,
+  formatCursor,
+  identifyDeployment,
+} from "./event-page.ts";
 import { type EventRowsLimits, EventRowsReader } from "./event-rows.ts";
 
 export type ReadEvents = (request: EventsRequest) => Promise<EventsPage>;

@@ -1,13 +1,13 @@
 // Open event streams: each reads history at its own pace, then follows the tail; with limits, heartbeats and an end.
 
 import { Counter, Gauge, type Registry } from "prom-client";
-import { ClientCounts } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { ClientCounts } from "../../lib/concurrency-limit.ts";
 import { Fault, toFault } from "../../lib/fault.ts";
 import type { Log, LogThrottle } from "../../lib/log.ts";
 import type { TextStream } from "../../schema/endpoint.ts";
-import type { EventCursor } from "./cursor.ts";
 import {
+  type EventCursor,
   type EventSelection,
   type EventStart,
   type EventsPage,

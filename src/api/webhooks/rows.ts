@@ -9,8 +9,8 @@ import type { UndoRecord } from "../../protocol/event-page.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { type Finality, UP_TO } from "../../store/index/event-logs.ts";
 import type { QueryRunner } from "../../store/postgres/session.ts";
-import { blockOfCursor } from "../events/cursor.ts";
 import { parseStart } from "../events/endpoint.ts";
+import { blockOfCursor } from "../events/event-page.ts";
 import { addUndo, type UndoneBlocks } from "./messages.ts";
 import type { KeyGenerations } from "./signing.ts";
 

@@ -1,7 +1,6 @@
 // Amounts and numbers of the index for people: symbol and decimals of tokens that the deployment names, units of others.
 import type { Sextant } from "@sextant/client/sextant";
-import { formatDuration, formatUnits } from "../../explorer/format.ts";
-import { describeNumber } from "../../explorer/protocol-numbers.ts";
+import { describeNumber, formatDuration, formatUnits } from "../../explorer/format.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import { toPlainText } from "./plain-text.ts";

@@ -12,17 +12,18 @@ import { writtenAt } from "../fields.ts";
 import { renderForeignText } from "../format.ts";
 import { listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
-import { defineFilteredPage, exampleFrom } from "../page.ts";
-import { addNames, padKeys, renderGivenName, type WithName } from "../record-names.ts";
 import {
   columns,
+  defineFilteredPage,
   defineRecordPage,
+  exampleFrom,
   lifeSteps,
   readAll,
   recordCard,
   unreadNotice,
   withBlocks,
-} from "../record-page.ts";
+} from "../page.ts";
+import { addNames, padKeys, renderGivenName, type WithName } from "../record-names.ts";
 
 type Agent = RecordOf<typeof agent, "provenance">;
 type ListedAgent = RecordOf<typeof agent>;

@@ -18,11 +18,9 @@ import {
   withNoun,
 } from "../components.ts";
 import { type PageContext, type PageRequest, pagePath, sourceLinks } from "../context.ts";
-import { shorten } from "../format.ts";
+import { railName, shorten } from "../format.ts";
 import { table } from "../list.ts";
-import { definePage, type PageView } from "../page.ts";
-import { railName } from "../protocol-numbers.ts";
-import { columns } from "../record-page.ts";
+import { columns, definePage, type PageView } from "../page.ts";
 import { type Flows, flowCard } from "./money-flow.ts";
 
 type Commerce = TypeOf<typeof commerceSchema>;

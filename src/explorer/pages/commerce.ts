@@ -9,21 +9,20 @@ import { addressLink, card, name, number, recordLink, totals } from "../componen
 import { type PageRequest, sourceLinks } from "../context.ts";
 import { readEvents } from "../events.ts";
 import { activeStatus, writtenAt } from "../fields.ts";
-import { shareOf } from "../format.ts";
+import { kindName, shareOf } from "../format.ts";
 import { disputeList, receiptList, serviceList, signalList, signalsAbout } from "../lists.ts";
-import { exampleFrom } from "../page.ts";
-import { kindName } from "../protocol-numbers.ts";
 import {
   changesWithin,
   columns,
   defineRecordPage,
+  exampleFrom,
   historyCard,
   RELATED_ROWS,
   readAll,
   recordCard,
   relatedCard,
   signalsCard,
-} from "../record-page.ts";
+} from "../page.ts";
 
 type Merchant = RecordOf<typeof merchant, "provenance">;
 type Service = RecordOf<typeof service, "provenance">;

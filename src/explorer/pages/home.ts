@@ -10,8 +10,7 @@ import { type PageContext, type PageRequest, pagePath, shownNumber, sourceLinks 
 import { eventFeed, eventSource, type NewestEvents, readNewestEvents } from "../events.ts";
 import { type ListData, listCard, withoutColumns } from "../list.ts";
 import { disputeList, intentList, receiptList } from "../lists.ts";
-import { definePage, type PageView } from "../page.ts";
-import { readAll } from "../record-page.ts";
+import { definePage, type PageView, readAll } from "../page.ts";
 
 type Totals = TypeOf<typeof totalsSchema>;
 

@@ -34,8 +34,7 @@ import { type Item, recordFacts, timeAndBlock } from "../fields.ts";
 import { formatPercent, renderForeignText, splitWords } from "../format.ts";
 import { type List, listCard, listQuery } from "../list.ts";
 import { deadlineOf, limitPrice } from "../lists.ts";
-import { exampleFrom } from "../page.ts";
-import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
+import { columns, defineRecordPage, exampleFrom, recordCard, unreadNotice } from "../page.ts";
 
 type Intent = RecordOf<typeof intentWithMetadata, "provenance" | "requirements">;
 type Bid = RecordOf<typeof bid>;

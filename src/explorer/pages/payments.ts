@@ -21,8 +21,7 @@ import { asExplained, type EventsData, eventsUpTo, type ListedEvent, readEvents 
 import { type Item, recordFacts, writtenAt } from "../fields.ts";
 import { listCard, type RecordPage, withoutColumns } from "../list.ts";
 import { disputeList, facilitatorList, receiptList } from "../lists.ts";
-import { exampleFrom } from "../page.ts";
-import { columns, defineRecordPage, lifeCard, lifeSteps, readAll, recordCard } from "../record-page.ts";
+import { columns, defineRecordPage, exampleFrom, lifeCard, lifeSteps, readAll, recordCard } from "../page.ts";
 
 type Quote = RecordOf<typeof quote, "provenance">;
 type Receipt = RecordOf<typeof receipt, "provenance">;

@@ -20,8 +20,7 @@ import {
 import { type ApiCall, type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { renderSentence } from "../events.ts";
 import { shorten } from "../format.ts";
-import { definePage, type PageView } from "../page.ts";
-import { readAll } from "../record-page.ts";
+import { definePage, type PageView, readAll } from "../page.ts";
 import { type AccountRecord, findActiveAccount } from "./account.ts";
 import { policyList, sessionKeyList } from "./account-rules.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";

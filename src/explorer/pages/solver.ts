@@ -13,9 +13,8 @@ import { activeStatus, type Item, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
 import { deadlineOf, percent } from "../lists.ts";
-import { findFirst } from "../page.ts";
+import { columns, defineRecordPage, findFirst, recordCard, unreadNotice } from "../page.ts";
 import { padKeys } from "../record-names.ts";
-import { columns, defineRecordPage, recordCard, unreadNotice } from "../record-page.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver, "provenance">;

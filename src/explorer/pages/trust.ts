@@ -25,8 +25,17 @@ import { renderForeignText, shareOf, shorten, visibleText } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { type List, listCard, listQuery } from "../list.ts";
 import { type AttestationSchema, attestationList, attestationState, attestorList } from "../lists.ts";
-import { definePage, exampleFrom, type PageView } from "../page.ts";
-import { columns, defineRecordPage, lifeCard, lifeSteps, readAll, recordCard } from "../record-page.ts";
+import {
+  columns,
+  definePage,
+  defineRecordPage,
+  exampleFrom,
+  lifeCard,
+  lifeSteps,
+  type PageView,
+  readAll,
+  recordCard,
+} from "../page.ts";
 
 type Attestation = RecordOf<typeof attestation, "provenance">;
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4, isIPv6 } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { listClientNetworks } from "../../lib/client-networks.ts";
 import type { Clock } from "../../lib/clock.ts";
+import { listClientNetworks } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import { LruMap } from "../../lib/lru-map.ts";
 import { DEFAULT_ENTRIES } from "../response.ts";

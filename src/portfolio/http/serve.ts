@@ -2,7 +2,6 @@
 import type { FastifyInstance } from "fastify";
 import { Counter, type Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
-import { addUnknownPage } from "../../http/error-responses.ts";
 import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import {
@@ -11,6 +10,7 @@ import {
   describeServiceRoute,
   serviceRoutes,
 } from "../../http/openapi/route-description.ts";
+import { addUnknownPage } from "../../http/response.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
 import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";

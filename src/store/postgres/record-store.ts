@@ -1,6 +1,5 @@
 // Records that clients write: statements, and writes within limits that notify every process with cached responses.
-import { listClientNetworks } from "../../lib/client-networks.ts";
-import { createFairLimit } from "../../lib/concurrency-limit.ts";
+import { createFairLimit, listClientNetworks } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import type {
   RecordStore,

@@ -6,7 +6,7 @@ import { Fault } from "../../lib/fault.ts";
 import type { ReadStatement, RunRead } from "../../schema/reads/read.ts";
 import { sql } from "../../schema/sql.ts";
 import type { Database } from "../postgres/database.ts";
-import { openRoutedReads, type RoutedReads } from "./open-replicas.ts";
+import { openRoutedReads, type RoutedReads } from "./read-router.ts";
 import type { SourceReaders } from "./read-source.ts";
 
 /** A server as the router sees it: samples of its state, and reads. */

@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { EventStart } from "../../../src/api/events/event-page.ts";
 import { createEventReader } from "../../../src/api/events/read-events.ts";
 import { tables } from "../../../src/protocol/domains.ts";
-import type { EventSubject } from "../../../src/protocol/event-filter.ts";
-import { EVENT_SUBJECTS } from "../../../src/protocol/event-filter.ts";
-import { EventLinks, selectLinks } from "../../../src/protocol/event-links.ts";
+import {
+  EVENT_SUBJECTS,
+  EventLinks,
+  type EventSubject,
+  selectLinks,
+} from "../../../src/protocol/event-filter.ts";
 import type { RunRead } from "../../../src/schema/reads/read.ts";
 import { openPipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";
 import { selectBlockLogs } from "../../../src/store/index/block-rows.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
+import { formatCursor, identifyDeployment } from "../../../src/api/events/event-page.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import { END_OF_BLOCK, FINALITIES } from "../../../src/store/index/event-logs.ts";
 import { openEventStreamClient } from "../../support/http/event-stream-client.ts";

@@ -1,8 +1,13 @@
 // Readers of events end with the events of the chain, in order and once, whatever reorgs happen between two pages.
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { blockOfCursor, formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
-import type { EventStart, EventsPage } from "../../../src/api/events/event-page.ts";
+import {
+  blockOfCursor,
+  type EventStart,
+  type EventsPage,
+  formatCursor,
+  identifyDeployment,
+} from "../../../src/api/events/event-page.ts";
 import { createEventReader, type ReadEvents } from "../../../src/api/events/read-events.ts";
 import type { EventFilter } from "../../../src/protocol/event-filter.ts";
 import { openPipelinedReader, type PipelinedReader } from "../../../src/store/fast/pipelined-reader.ts";

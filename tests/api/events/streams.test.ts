@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import fc from "fast-check";
 import { Registry } from "prom-client";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { formatCursor, identifyDeployment } from "../../../src/api/events/cursor.ts";
 import { createEventsEndpoint } from "../../../src/api/events/endpoint.ts";
+import { formatCursor, identifyDeployment } from "../../../src/api/events/event-page.ts";
 import { createEventReader } from "../../../src/api/events/read-events.ts";
 import {
   createEventMetrics,

@@ -11,7 +11,7 @@ import { createHttpServer, type HttpServerOptions } from "../../../src/http/serv
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
-import type { ReplicaOptions } from "../../../src/store/replicas/open-replicas.ts";
+import type { ReplicaOptions } from "../../../src/store/replicas/read-router.ts";
 import { silentLog } from "../quiet-log.ts";
 import { NO_LIMITS } from "./no-limits.ts";
 
