@@ -85,4 +85,37 @@ describe("refunds of channels", () => {
     for (let purchases = 3; purchases <= 5; purchases += 1) await world.buy(service, purchases);
     await expect(world.buy(service, 6)).resolves.toBe("cumulative_exceeds_balance");
   });
+
+  it("sends other refunds again while some cannot be sent at all", async () => {
+    const stage = await openPaidStage("in process", backend);
+    opened.push(stage.close);
+    const sender = stage.inProcess.channels;
+    let tries = 0;
+    const send: typeof sender.send = async (...args) => {
+      const [{ value }] = args;
+      if (value === TEST_PRICE) return sender.send(...args);
+      tries += 1;
+      throw new Error("gas may not cost more than a part of the refund");
+    };
+    let isDown = true;
+    const downAtFirst: typeof send = async (...args) => {
+      if (isDown) throw new Error("down");
+      return send(...args);
+    };
+    const service = await stage.serve({ channels: { sender: { ...sender, send: downAtFirst } } });
+    const openRefund = async (amount: bigint) => {
+      const world = await openChannelWorld(stage);
+      await world.deposit(10n * TEST_PRICE + amount);
+      for (let purchases = 1; purchases <= 10; purchases += 1) await world.buy(service, purchases);
+      await expect(world.refund(service, 10)).resolves.toBe(503);
+      return world.account.address;
+    };
+    for (const amount of [1n, 2n, 3n]) await openRefund(amount);
+    const payer = await openRefund(TEST_PRICE);
+    isDown = false;
+    const before = await stage.balance(payer);
+    for (let runs = 0; runs < 4; runs += 1) await service.gate.reconcile();
+    expect((await stage.balance(payer)) - before).toBe(TEST_PRICE);
+    expect(tries).toBe(3);
+  });
 });

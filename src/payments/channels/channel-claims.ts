@@ -31,6 +31,8 @@ const CANDIDATES_MAX = 1_000;
 
 export class ChannelClaims {
   readonly #options: ClaimsOptions;
+  /** When this process last tried to send a refund: one that cannot be sent leaves no transaction behind. */
+  readonly #refundTriedMs = new Map<Hex, number>();
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -156,8 +158,14 @@ export class ChannelClaims {
 
   /** Sends refunds again that were recorded by a process which died, or whose transaction was dropped. */
   async resumeRefunds(): Promise<void> {
-    const { claimRows, authorizer, log } = this.#options;
-    for (const row of await claimRows.findOpenRefunds(authorizer.address, REFUNDS_PER_RUN)) {
+    const { claimRows, authorizer, log, channelLimits } = this.#options;
+    const tried = this.#refundTriedMs;
+    for (const [channelId, ms] of tried) {
+      if (performance.now() - ms >= channelLimits.claimRetryMs) tried.delete(channelId);
+    }
+    const query = { max: REFUNDS_PER_RUN, except: [...tried.keys()] };
+    for (const row of await claimRows.findOpenRefunds(authorizer.address, query)) {
+      tried.set(row.channelId, performance.now());
       await this.sendRefund(row, openRefundOf(row)).catch((err: unknown) => {
         log.warn(
           { component: "payments", event: "channel_refund_not_sent", channelId: row.channelId, err },

@@ -78,10 +78,14 @@ export class ClaimRows {
     }));
   }
 
-  /** Finds channels with a refund that was recorded, may still be used, and was not sent a short time ago. */
-  async findOpenRefunds(receiverAuthorizer: Hex, max: number): Promise<readonly ChannelRow[]> {
+  /** Finds other channels with a refund that was recorded, may still be used, and was not sent a short time ago. */
+  async findOpenRefunds(
+    receiverAuthorizer: Hex,
+    { max, except }: { readonly max: number; readonly except: readonly Hex[] },
+  ): Promise<readonly ChannelRow[]> {
     const rows = await this.#store.run(sql`select ${CHANNEL_COLUMNS} from payment_channels c
       where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer}
+        and channel_id <> all(${except}::text[])
         and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
         and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
           and c.channel_id = any(t.channels) and t.created_at > ${fromNow(-this.#retryMs)})
