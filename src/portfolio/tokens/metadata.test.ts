@@ -16,7 +16,7 @@ import { describe, expect, it } from "vitest";
 import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import type { Holding } from "../types.ts";
 import { decodeTokenDecimals, decodeTokenText } from "./erc20.ts";
-import { readTokenMetadata } from "./metadata.ts";
+import { describeHoldings, readTokenMetadata } from "./metadata.ts";
 
 const LIAR = numberedAddress(0x1a);
 /** Returns one word for every call: "MKR" as bytes32, which is not a valid number of decimals. */
@@ -131,6 +131,14 @@ describe("metadata", () => {
     const reason = new Error("aborted");
     await expect(readTokenMetadata(at, [holding(OLD)], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
+});
+
+it("warns of unlisted tokens only if the wallet has any", async () => {
+  const { chain } = await stage.port(node, [OLD]).pin(signal);
+  const warningsFor = (contracts: readonly Hex[]) =>
+    describeHoldings(chain, contracts.map(holding), { listed: new Map(), unlisted: null }).warnings;
+  expect(warningsFor([OLD])).toEqual([]);
+  expect(warningsFor([OLD, LIAR])).toHaveLength(1);
 });
 
 it("reads metadata of a thousand unlisted tokens, and warns when a vendor found more", async () => {

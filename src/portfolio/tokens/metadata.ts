@@ -59,7 +59,10 @@ export function describeHoldings(
     warnings: keepPresent(
       listed === null &&
         `${name}: names and decimals of tokens could not be read from the chain; those of the lists are shown.`,
-      unlisted === null && `${name}: names and decimals of unlisted tokens could not be read.`,
+      // Tokens may have been asked of which the wallet turned out to have none.
+      unlisted === null &&
+        strange.size > 0 &&
+        `${name}: names and decimals of unlisted tokens could not be read.`,
       strange.size > UNLISTED_MAX &&
         `${name}: names and decimals of only ${UNLISTED_MAX} of ${strange.size} unlisted tokens were read from the chain.`,
     ),
