@@ -72,6 +72,24 @@ describe("identifiers over both schemes", () => {
     expect((await paid()).transferred).toBe(0n);
   });
 
+  it("tells a transfer at once that a voucher has just taken its identifier", async () => {
+    const { stage, service, signTransfer, transfer, voucher, paid } = await openNamedWorld();
+    const header = await signTransfer("a");
+    const late = await stage.serve({ channels: {} });
+    let statements = 0;
+    late.injected.statement = async (run) => {
+      statements += 1;
+      // Between the look at purchases and the reservation.
+      if (statements === 2) expect((await voucher("a", 2n)).status).toBe(200);
+      return run();
+    };
+    expect((await fetchWithPayment(`${late.url}/paid?q=a`, header)).status).toBe(503);
+    expect(statements).toBe(2);
+    expect((await transfer("a", header)).status).toBe(200);
+    expect(service.runs).toEqual(["first", "a"]);
+    expect((await paid()).transferred).toBe(0n);
+  });
+
   it("charges one of a transfer and a voucher that arrive at once", async () => {
     const { service, signTransfer, transfer, voucher, paid } = await openNamedWorld();
     const header = await signTransfer("a");

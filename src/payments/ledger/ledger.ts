@@ -49,6 +49,8 @@ export type OpenedPayment = { readonly payerFailures: number } & (
   | { readonly kind: "found"; readonly row: LedgerRow }
   /** Not allowed, or another request inserted the row or holds the identifier. */
   | { readonly kind: "not-reserved" }
+  /** A purchase by another scheme got the identifier a moment ago. */
+  | { readonly kind: "name-taken" }
 );
 
 /** A payment that may still take money of its payer. */
@@ -105,6 +107,7 @@ export class PaymentLedger {
     if (row && typeof row.network === "string") {
       return { kind: "found", row: parseLedgerRow(row), payerFailures };
     }
+    if (row?.is_name_taken === true) return { kind: "name-taken", payerFailures };
     return { kind: row?.reserved_rows === 1 ? "reserved" : "not-reserved", payerFailures };
   }
 

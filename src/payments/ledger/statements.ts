@@ -140,7 +140,9 @@ export function openSql(
       where exists (select 1 from allowed) and (select count(*) from released) >= 0
         and (${payment.paymentId}::text is null or exists (select 1 from named))
       on conflict do nothing returning 1)
-    select failed.payer_failures::text as payer_failures, (select count(*) from reserved)::int as reserved_rows, known.*
+    select failed.payer_failures::text as payer_failures, (select count(*) from reserved)::int as reserved_rows,
+      ${payment.paymentId}::text is not null and exists (select 1 from allowed) and not exists (select 1 from named)
+        as is_name_taken, known.*
     from failed left join known on true`;
 }
 

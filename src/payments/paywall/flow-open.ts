@@ -31,6 +31,11 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
     return done(isOver ? respond.paymentRequired(message) : respond.pending(retryableMessage(reason)));
   }
   if (opened.payerFailures >= limits.failuresMax) return done(respond.tooManyFailures());
+  if (opened.kind === "name-taken") {
+    const message =
+      "A voucher under the same payment identifier was just charged; send the same request again.";
+    return done(respond.pending(message));
+  }
   return joinOrWait(null, payment.paymentId);
 }
 
