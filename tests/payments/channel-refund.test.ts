@@ -86,6 +86,27 @@ describe("refunds of channels", () => {
     await expect(world.buy(service, 6)).resolves.toBe("cumulative_exceeds_balance");
   });
 
+  it("claims at once what was to be claimed along with a refund that reverts", async () => {
+    const stage = await openPaidStage("in process", backend);
+    opened.push(stage.close);
+    const sender = stage.inProcess.channels;
+    let isFirst = true;
+    // As if someone had used the refund's signature before our transaction was mined.
+    const send: typeof sender.send = async (call, hooks) => {
+      if (!isFirst) return sender.send(call, hooks);
+      isFirst = false;
+      const transaction = `0x${"ab".repeat(32)}` as const;
+      await hooks.beforeSend(transaction);
+      return { kind: "reverted", transaction };
+    };
+    const service = await stage.serve({ channels: { sender: { ...sender, send } } });
+    const world = await openChannelWorld(stage);
+    await world.deposit(DEPOSIT);
+    await world.buy(service, 1);
+    await expect(world.refund(service, 1)).resolves.toBe(503);
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 1, value: TEST_PRICE });
+  });
+
   it("sends other refunds again while some cannot be sent at all", async () => {
     const stage = await openPaidStage("in process", backend);
     opened.push(stage.close);

@@ -86,7 +86,7 @@ export class ChannelClaims {
     for (const { transaction, ageSeconds } of await claimRows.findOpenTransactions()) {
       const status = await sender.readStatus(transaction);
       const mayBeMined = status === "pending" || (status === "missing" && ageSeconds < GONE_SECONDS);
-      if (!mayBeMined) await claimRows.closeTransaction(transaction, { isGone: status === "missing" });
+      if (!mayBeMined) await claimRows.closeTransaction(transaction, status === "missing" ? "gone" : status);
       else if (ageSeconds < STUCK_SECONDS) hasFinished = false;
     }
     return hasFinished;
@@ -120,10 +120,10 @@ export class ChannelClaims {
     const { sender, claimRows } = this.#options;
     const outcome = await sender.send(call, {
       beforeSend: (transaction) => claimRows.addTransaction(transaction, sent),
-      onRejected: (transaction) => claimRows.closeTransaction(transaction, { isGone: true }),
+      onRejected: (transaction) => claimRows.closeTransaction(transaction, "gone"),
     });
     if (outcome.kind === "pending") return outcome;
-    await claimRows.closeTransaction(outcome.transaction, { isGone: false });
+    await claimRows.closeTransaction(outcome.transaction, outcome.kind);
     await this.#follow();
     return outcome;
   }

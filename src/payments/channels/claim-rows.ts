@@ -112,13 +112,16 @@ export class ClaimRows {
       where c.network = ${this.#network} and c.channel_id = n.id`);
   }
 
-  /** Ends the wait for a transaction. Claims of one that is gone may be sent again at once. */
-  async closeTransaction(transaction: Hex, { isGone }: { readonly isGone: boolean }): Promise<void> {
+  /**
+   * Ends the wait for a transaction. Claims of one that is gone may be sent again at once, and those of a refund that has
+   * reverted: anyone who has seen its signature can use it first.
+   */
+  async closeTransaction(transaction: Hex, outcome: "mined" | "reverted" | "gone"): Promise<void> {
     await this.#store.run(sql`with closed as (update channel_transactions set is_open = false
-        where network = ${this.#network} and transaction = ${transaction} returning channels)
+        where network = ${this.#network} and transaction = ${transaction} returning channels, kind)
       update payment_channels set claim_sent = null
-      where ${isGone}::boolean and network = ${this.#network}
-        and channel_id in (select unnest(channels) from closed)`);
+      where network = ${this.#network} and channel_id in (select unnest(channels) from closed
+        where ${outcome}::text = 'gone' or ${outcome}::text = 'reverted' and kind = 'refund')`);
   }
 
   async findOpenTransactions(): Promise<readonly OpenTransaction[]> {
