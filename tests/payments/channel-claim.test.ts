@@ -60,6 +60,21 @@ describe("claims of channels", () => {
     expect((await sent()) - sentBefore).toBe(1);
   });
 
+  it("claims nothing that is worth less than its gas, also if its payer withdraws", async () => {
+    const stage = await openStage();
+    const claimRules = { valueMin: 1_000_000n, ageSecondsMax: 3_600, rowMin: 2n * TEST_PRICE };
+    const service = await stage.serve({ channels: { claimRules } });
+    const world = await openChannelWorld(stage);
+    await world.deposit(10n * TEST_PRICE);
+    await expect(world.buy(service, 1)).resolves.toBe(200);
+    await world.payerSends("initiateWithdraw", [world.config, 5n * TEST_PRICE]);
+    await service.gate.reconcile();
+    await expect(stage.balance(stage.payTo)).resolves.toBe(0n);
+    await expect(world.buy(service, 2)).resolves.toBe(200);
+    await service.gate.reconcile();
+    await expect(stage.balance(stage.payTo)).resolves.toBe(2n * TEST_PRICE);
+  });
+
   it("passes by a claim that has failed, however large it is", async () => {
     const stage = await openStage();
     const service = await stage.serve({ channels: {} });

@@ -17,7 +17,7 @@ import {
 import { runsOf } from "../support/test-depth.ts";
 import { type Death, type Step, steps } from "./channel-steps.ts";
 
-const RUNS = 160;
+const RUNS = 120;
 const digests = new ChannelDigests(TEST_NETWORK);
 const backend = await openPaidBackend();
 const stage = await openPaidStage("in process", backend);

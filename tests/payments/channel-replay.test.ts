@@ -41,14 +41,14 @@ describe("vouchers that are public", () => {
     expect(service.runs).toEqual(["q1", "q2", "q3"]);
   });
 
-  it("tells a sender of an old voucher the sum, and gives nobody the newest voucher for it", async () => {
+  it("tells a sender of an old voucher the sum, and does not give the newest voucher for it", async () => {
     const { service, world } = await openClaimedWorld();
     await expect(world.buy(service, 3)).resolves.toBe(200);
     const response = await world.send(service, 2n * TEST_PRICE, "x");
     const correction = JSON.stringify(decodeBase64Header(response, "payment-required"));
     expect(correction).toContain(`"chargedCumulativeAmount":"${3n * TEST_PRICE}"`);
     expect(correction).not.toContain("voucherState");
-    // The payer itself signs a voucher that nobody has seen, and gets the proof.
+    // The payer itself signs a voucher that no other client has seen, and gets the proof.
     const own = await world.send(service, 4n * TEST_PRICE - 1n, "y");
     expect(JSON.stringify(decodeBase64Header(own, "payment-required"))).toContain("voucherState");
   });

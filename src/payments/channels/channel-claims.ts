@@ -39,28 +39,29 @@ export class ChannelClaims {
   }
 
   /** Sends at most one transaction. The chain decides what is claimed: a run that is repeated claims nothing twice. */
-  claimDue({ valueMin, ageSecondsMax }: ClaimRules): Promise<ClaimRun> {
+  claimDue({ valueMin, ageSecondsMax, rowMin = 0n }: ClaimRules): Promise<ClaimRun> {
     return this.#claim(
       ({ row, ageSeconds, isBlind }) =>
         isBlind ||
         row.withdrawAmount > 0n ||
         row.charged - row.totalClaimed >= valueMin ||
         ageSeconds >= ageSecondsMax,
+      rowMin,
     );
   }
 
   /** Claims these channels now, or all with anything to claim. */
   claimNow(channelIds: readonly Hex[] | null): Promise<ClaimRun> {
-    return this.#claim(({ row }) => channelIds === null || channelIds.includes(row.channelId));
+    return this.#claim(({ row }) => channelIds === null || channelIds.includes(row.channelId), 0n);
   }
 
-  #claim(isDue: (channel: UnclaimedChannel) => boolean): Promise<ClaimRun> {
+  #claim(isDue: (channel: UnclaimedChannel) => boolean, rowMin: bigint): Promise<ClaimRun> {
     const { network, sender, claimRows, authorizer, channelLimits } = this.#options;
     return sender.runInTurn(`${network} channel claims`, async () => {
       if (!(await this.#hasFinished())) return NOTHING;
       // Reads first: claims since the last look are not made again.
       await this.#follow();
-      const unclaimed = await claimRows.findUnclaimed(authorizer.address, CANDIDATES_MAX);
+      const unclaimed = await claimRows.findUnclaimed(authorizer.address, CANDIDATES_MAX, rowMin);
       const due = unclaimed
         .filter(isDue)
         .flatMap(({ row }) => claimOf(row))

@@ -60,7 +60,11 @@ export class ClaimRows {
    * Finds channels with anything to claim that was neither sent nor rejected a short time ago. Withdrawals that have started
    * come first, then the largest sums.
    */
-  async findUnclaimed(receiverAuthorizer: Hex, max: number): Promise<readonly UnclaimedChannel[]> {
+  async findUnclaimed(
+    receiverAuthorizer: Hex,
+    max: number,
+    rowMin: bigint = 0n,
+  ): Promise<readonly UnclaimedChannel[]> {
     const retry = fromNow(-this.#retryMs);
     const sent = sql`case when claim_sent_at > ${retry} then coalesce(claim_sent, 0) else 0 end`;
     const rows =
@@ -69,6 +73,7 @@ export class ClaimRows {
       from payment_channels left join (select block_time from channel_scans where network = ${this.#network}) s on true
       where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer} and charged > total_claimed
         and least(charged, balance) > greatest(total_claimed, ${sent})
+        and least(charged, balance) - total_claimed >= ${rowMin.toString()}::numeric
         and (claim_failed_at is null or claim_failed_at <= ${retry})
       order by withdraw_amount > 0 desc, charged - total_claimed desc limit ${max}::int`);
     return rows.map((row) => ({

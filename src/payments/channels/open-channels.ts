@@ -24,6 +24,11 @@ export type ClaimRules = {
   /** Unclaimed units that are worth a transaction. */
   readonly valueMin: bigint;
   readonly ageSecondsMax: number;
+  /**
+   * Units of one channel below which a claim costs more gas than it brings: such a channel is not claimed, even while its
+   * payer withdraws. Otherwise anyone could make us pay with tiny deposits. 0 by default.
+   */
+  readonly rowMin?: bigint;
 };
 
 export type ChannelParts = ReturnType<typeof openChannels>;
