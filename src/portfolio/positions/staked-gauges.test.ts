@@ -56,6 +56,27 @@ describe("the search of gauges", () => {
     expect(asked.map(([from]) => from)).toEqual([0, 1_500, 3_000, 4_500]);
   });
 
+  it("searches again for a reader that shared the search of one that has failed", async () => {
+    const { at, asked } = openVoter(10, [3]);
+    const first = new AbortController();
+    const failing: PinnedChain = {
+      ...at,
+      callWithOverride: async (call, stop) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        stop.throwIfAborted();
+        return at.callWithOverride(call, stop);
+      },
+    };
+    const query = { at: failing, wallet: WALLET };
+    const lost = findStakedGauges(query, VOTER, first.signal);
+    const others = [1, 2].map(() => findStakedGauges(query, VOTER, signal));
+    first.abort(new Error("the reader has failed"));
+    await expect(lost).rejects.toThrow("the reader has failed");
+    const found = { gauges: [gaugeAt(3)], unasked: 0 };
+    expect(await Promise.all(others)).toEqual([found, found]);
+    expect(asked.map(([from]) => from)).toEqual([0, 1_500]);
+  });
+
   it("searches gauges once for all readers of a snapshot", async () => {
     const { asked, find } = openVoter(10, [3]);
     const [one, other] = await Promise.all([find(), find()]);

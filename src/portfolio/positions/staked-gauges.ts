@@ -38,8 +38,11 @@ const scan = createFunctionCodec(abi, "scan");
 // Two readers of one snapshot share the gauges of a voter. A pinned chain lives as long as its snapshot.
 const scansOf = new WeakMap<PinnedChain, Map<string, Promise<GaugeScan | null>>>();
 
-/** Null when the node does not run our code, or the voter is none: stakes are then not known. */
-export function findStakedGauges(
+/**
+ * Null when the node does not run our code, or the voter is none: stakes are then not known. A reader that shared the
+ * search of one that has failed searches again.
+ */
+export async function findStakedGauges(
   { at, wallet }: WalletQuery,
   voter: Hex,
   signal: AbortSignal,
@@ -47,9 +50,17 @@ export function findStakedGauges(
   const scans = scansOf.get(at) ?? new Map<string, Promise<GaugeScan | null>>();
   scansOf.set(at, scans);
   const key = `${voter} ${wallet}`;
-  const started = scans.get(key) ?? scanVoter(at, { voter, wallet }, signal);
-  scans.set(key, started);
-  return started;
+  for (;;) {
+    const shared = scans.get(key);
+    const own = shared ?? scanVoter(at, { voter, wallet }, signal);
+    scans.set(key, own);
+    try {
+      return await own;
+    } catch (error) {
+      if (scans.get(key) === own) scans.delete(key);
+      if (shared === undefined || signal.aborted) throw error;
+    }
+  }
 }
 
 type ScanQuery = { readonly voter: Hex; readonly wallet: Hex };
