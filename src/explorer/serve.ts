@@ -1,7 +1,8 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { readQuery, withRequestTimeout } from "../http/internal-requests.ts";
-import { type SerializedResponse, serializeResponse } from "../http/response.ts";
+import type { HtmlPage } from "../http/pages/document.ts";
+import { addUnknownPage, type SerializedResponse, serializeResponse } from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
 import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
@@ -66,7 +67,14 @@ export function serveExplorer(dependencies: ExplorerDependencies): readonly stri
   const lists = pages.flatMap((page) => page.lists ?? []);
   for (const list of lists) addCsvRoute(app, list, serving);
   app.get(`${EXPLORER_PATH}/*`, respondUnknown);
+  addUnknownPage(app, prefersHtml, (fault) => renderUnknownPage(fault, serving));
   return [...pages.map(({ path }) => path), ...lists.map(csvOf)].map((path) => EXPLORER_PATH + path);
+}
+
+/** For an address of neither the explorer nor the API: the way back is the navigation. */
+function renderUnknownPage(fault: Fault, { site, base }: Serving): HtmlPage {
+  const markup = renderErrorPage(fault, site, { block: null, base, path: "" });
+  return { html: renderHtml(markup), contentSecurityPolicy: CONTENT_SECURITY_POLICY };
 }
 
 function createSite({ chain, publicUrl, api: { routes }, deployments }: ExplorerDependencies): Site {

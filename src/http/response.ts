@@ -133,12 +133,12 @@ declare module "fastify" {
 export function addUnknownPage(
   app: FastifyInstance,
   isPerson: (accept: string | undefined) => boolean,
-  render: () => HtmlPage,
+  render: (fault: Fault) => HtmlPage,
 ): void {
   app.respondUnknown = (fault, request, reply) => {
     reply.header("vary", "accept");
     if (request.method !== "GET" || !isPerson(request.headers.accept)) return undefined;
-    const { html, contentSecurityPolicy } = render();
+    const { html, contentSecurityPolicy } = render(fault);
     const { status, headers } = describeFault(fault);
     return reply
       .code(status)

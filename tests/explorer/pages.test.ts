@@ -220,6 +220,17 @@ describe("an error", () => {
     expect(text).toContain("What you can do");
   });
 
+  it("shows people a page with a way back outside the explorer, and programs JSON", async () => {
+    const shown = await fetch(`${stage.url}/intnets`, { headers: { accept: "text/html" } });
+    const text = await shown.text();
+    expect([shown.status, shown.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+    expect(text).toContain("There is nothing at this path.");
+    expect(text).toContain('<a href="/explorer">first page</a>');
+    parsePage(text);
+    const listed = await fetch(`${stage.url}/intnets`);
+    expect(await listed.json()).toEqual({ error: "There is nothing at this path." });
+  });
+
   it.each([
     ["/explorer/intents?status=strange", "There is no such choice"],
     ["/explorer/agents?owner=1", "owner must be"],
