@@ -82,7 +82,7 @@ function findAsker(): string {
 export type TableRow = {
   readonly roundTrip: number;
   readonly methods: string;
-  /** What vendors bill: each call of a batch counts. */
+  /** Calls as vendors bill them: each call of a batch counts. */
   readonly calls: number;
   readonly askers: readonly string[];
   readonly requestBytes: number;
@@ -147,10 +147,10 @@ export function reportRequests(rows: readonly TableRow[]): readonly Measurement[
 
 /** The compute units that vendors bill for a call: some each the same, others about ten on average, or 26 for `eth_call`. */
 const UNITS_OF_A_CALL = [1, 10, 26];
-/** What a public node answers a second. */
+/** Requests that a public node takes in a second. */
 const PUBLIC_REQUESTS_PER_SECOND = 25;
 
-/** What these requests cost an operator whose nodes are a vendor's, and how far a public node goes. */
+/** The cost of these requests to an operator whose nodes are a vendor's, and how far a public node goes. */
 export function reportBill(rows: readonly TableRow[]): readonly Measurement[] {
   const calls = rows.reduce((sum, row) => sum + row.calls, 0);
   const units = UNITS_OF_A_CALL.map((each) => `${formatGrouped(calls * each)} at ${each}`).join(", ");

@@ -198,7 +198,7 @@ export type HoldingsQuery = WalletQuery & {
 
 export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
 
-/** What the contracts of tokens say of themselves; null if those of a kind failed or were late. */
+/** Metadata from the contracts of tokens; null if those of a kind failed or were late. */
 export type TokensMetadata = {
   readonly listed: ReadonlyMap<Hex, TokenMetadata> | null;
   readonly unlisted: ReadonlyMap<Hex, TokenMetadata> | null;
@@ -212,7 +212,7 @@ export type ChainHoldings = {
   readonly warnings: readonly string[];
   /** Prices that a vendor returns with its balances; the least trusted source. */
   readonly prices?: ReadonlyMap<AssetKey, QuotedPrice>;
-  /** What contracts say of themselves, if it was read along. */
+  /** Metadata from contracts, if it was read along. */
   readonly metadata?: TokensMetadata;
   /** The recent transfers that were read on the way; missing if the provider reads none. */
   readonly transfers?: readonly TransferLog[];

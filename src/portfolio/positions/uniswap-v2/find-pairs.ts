@@ -80,7 +80,7 @@ export async function findPairs(run: PositionRead, markets: readonly PairMarket[
   return { pairs: confirmed.pairs, unclear: unclear + confirmed.unclear };
 }
 
-/** What tokens that may be pairs say of themselves, and which receivers of tokens are gauges. */
+/** Reads what tokens that may be pairs say of themselves, and which receivers of tokens are gauges. */
 async function readCandidates(early: PositionRead, markets: readonly PairMarket[]) {
   const run = await early.withTokens();
   const probed = findCandidates(run);
