@@ -83,7 +83,10 @@ export class ClaimRows {
     }));
   }
 
-  /** Finds other channels with a refund that was recorded, may still be used, and was not sent a short time ago. */
+  /**
+   * Finds other channels with a refund that was recorded, may still be used, and was not sent a short time ago, the largest
+   * first.
+   */
   async findOpenRefunds(
     receiverAuthorizer: Hex,
     { max, except }: { readonly max: number; readonly except: readonly Hex[] },
@@ -94,7 +97,7 @@ export class ClaimRows {
         and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
         and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
           and c.channel_id = any(t.channels) and t.created_at > ${fromNow(-this.#retryMs)})
-      order by created_at limit ${max}::int`);
+      order by signed_refund desc limit ${max}::int`);
     return rows.map(parseChannelRow);
   }
 
