@@ -7,7 +7,7 @@ export type Step =
   | { do: "twice"; q: number }
   | { do: "replay"; of: number; q: number | null; process: 0 | 1 }
   | { do: "claim"; process: 0 | 1; death: Death }
-  | { do: "refund"; purchases: number; process: 0 | 1; death: Death }
+  | { do: "refund"; leaving: number; process: 0 | 1; death: Death }
   | { do: "frozen"; q: number }
   | { do: "named"; first: "voucher" | "transfer" | "both"; q: number; process: 0 | 1; death: Death };
 
@@ -44,9 +44,13 @@ export const steps: fc.Arbitrary<Step> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       do: fc.constant("refund" as const),
-      purchases: fc.integer({ min: 10, max: 60 }),
+      // Purchases that are still covered afterwards.
+      leaving: fc.nat(1),
       process: process_,
-      death,
+      // A refund is recorded by the seventh statement or so.
+      death: fc.option(fc.record({ statement: fc.integer({ min: 6, max: 11 }), isAfter: fc.boolean() }), {
+        freq: 4,
+      }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("frozen" as const), q: fc.nat(3) }) },
