@@ -49,7 +49,7 @@ export function formatOverview(commands: readonly Command[], width: number): str
     ...rows(false),
     "",
     ...wrapText(
-      `Run \`${PROGRAM} help <command>\` for the options of a command. Configuration comes from environment variables and a .env file in the working directory: see .env.example.`,
+      `Run \`${PROGRAM} help <command>\` for the options of a command. Configuration comes from environment variables and a .env file in the working directory: \`${PROGRAM} docs\` has a page of all.`,
       width,
     ),
     "",

@@ -43,5 +43,7 @@ export function rejectUnknownVariables(
 
 function suggestion(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
-  return nearest === null ? "remove it, or see .env.example for all variables." : `did you mean ${nearest}?`;
+  return nearest === null
+    ? "remove it, or see all variables on the configuration page of `sextant docs`."
+    : `did you mean ${nearest}?`;
 }

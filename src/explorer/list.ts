@@ -177,7 +177,8 @@ const FIRST = "first";
 // Long enough for fifty pages of most lists; beyond that "First page" leads back.
 const TRAIL_LENGTH_MAX = 2_000;
 
-const count = (text: string) => html`<p class="soft note count">${text}</p>`;
+/** How many there are, or where the page is among them. */
+export const countNote = (text: string) => html`<p class="soft note count">${text}</p>`;
 
 /** How many there are, as far as it is known; next by the cursor of the API, previous by the cursors that led here. */
 function pagination({ next, records }: RecordPage<unknown>, page: PageContext): Html {
@@ -185,7 +186,7 @@ function pagination({ next, records }: RecordPage<unknown>, page: PageContext): 
   const before = trail === "" ? [] : trail.split(".");
   const previous = before.at(-1);
   if (next === null && cursor === undefined)
-    return count(`${formatNumber(String(records.length)).text} in all.`);
+    return countNote(`${formatNumber(String(records.length)).text} in all.`);
   const here = [...before, cursor ?? FIRST].join(".");
   const kept =
     here.length <= TRAIL_LENGTH_MAX
@@ -204,7 +205,7 @@ function pagination({ next, records }: RecordPage<unknown>, page: PageContext): 
       : isWhole
         ? `Page ${before.length + 1}, ${more}.`
         : `A later page, ${more}.`;
-  return html`${count(position)}<nav class="pagination" aria-label="Pages">
+  return html`${countNote(position)}<nav class="pagination" aria-label="Pages">
 ${cursor !== undefined && html`<a href="${linkHere(page, { cursor: null, trail: null })}">First page</a>`}
 ${previous !== undefined && html`<a rel="prev" href="${linkHere(page, toPrevious)}">← Previous</a>`}
 ${next !== null && html`<a rel="next" href="${linkHere(page, { cursor: next, trail: kept })}">Next →</a>`}

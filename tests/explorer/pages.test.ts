@@ -262,6 +262,18 @@ describe("an error", () => {
 });
 
 describe("a list", () => {
+  it("says how many events there are, as far as that is known", async () => {
+    const count = ({ text }: { text: string }) => /<p class="soft note count">([^<]*)</.exec(text)?.[1];
+    const first = await open("/explorer/events");
+    expect(count(first)).toBe("More than 100.");
+    const older = first.elements.find(({ attributes }) => attributes.rel === "next")?.attributes.href;
+    const second = await open(older?.replaceAll("&amp;", "&") ?? "");
+    expect(count(second)).toMatch(/^(More follow|These are the last)\.$/);
+    const found = await stage.get("/events?type=SolverRegistered&from=genesis&limit=100");
+    const { events } = (await found.json()) as { readonly events: readonly unknown[] };
+    expect(count(await open("/explorer/events?type=SolverRegistered"))).toBe(`${events.length} in all.`);
+  });
+
   it("goes on by cursor and back again", async () => {
     const all = (await (await stage.get("/intents?limit=100")).json()) as {
       intents: { intent_id: string }[];

@@ -24,8 +24,8 @@ import {
   getEvents,
   type ListedEvent,
 } from "../events.ts";
-import { splitWords } from "../format.ts";
-import type { Choice, FilteredList, Sort } from "../list.ts";
+import { formatNumber, splitWords } from "../format.ts";
+import { type Choice, countNote, type FilteredList, type Sort } from "../list.ts";
 import { defineFilteredPage, definePage, type PageView } from "../page.ts";
 
 const SUBJECTS = ["agent", "intent", "account", "merchant", "service", "solver"] as const;
@@ -85,13 +85,22 @@ const eventFilters: FilteredList = {
 
 const FROM_THE_START = { from: null, order: null };
 
-function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageContext): Html | null {
+function pageLinks({ events, next, isNewestFirst }: FoundEvents, page: PageContext): Html {
   const isBeyond =
     !isNewestFirst && BigInt(events.at(-1)?.block_number ?? 0) > BigInt(page.head.block_number);
   const isLater = isNewestFirst && page.query.from !== undefined;
   const hasNext = next !== null && !isBeyond;
-  if (!hasNext && !isLater) return null;
-  return html`<nav class="pagination" aria-label="Pages">${isLater && html`<a href="${linkHere(page, FROM_THE_START)}">Newest</a>`}${hasNext && html`<a rel="next" href="${linkHere(page, next)}">${isNewestFirst ? "Older →" : "Next →"}</a>`}</nav>`;
+  const count = formatNumber(String(eventsUpTo(events, page).length)).text;
+  const position =
+    page.query.from !== undefined
+      ? hasNext
+        ? "More follow."
+        : "These are the last."
+      : hasNext
+        ? `More than ${count}.`
+        : `${count} in all.`;
+  if (!hasNext && !isLater) return countNote(position);
+  return html`${countNote(position)}<nav class="pagination" aria-label="Pages">${isLater && html`<a href="${linkHere(page, FROM_THE_START)}">Newest</a>`}${hasNext && html`<a rel="next" href="${linkHere(page, next)}">${isNewestFirst ? "Older →" : "Next →"}</a>`}</nav>`;
 }
 
 /** The other order of the same events. */
