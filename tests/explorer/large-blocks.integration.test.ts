@@ -29,7 +29,9 @@ async function open(path: string): Promise<string> {
 
 const textOf = (markup: string) => markup.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
 const intentsOf = (markup: string) =>
-  [...textOf(markup).matchAll(/Intent #(\d+) (?:submitted|cancelled)/g)].map(([, id]) => id);
+  [...textOf(markup).matchAll(/Intent #([\d,]+) (?:submitted|cancelled)/g)].map(([, id = ""]) =>
+    id.replaceAll(",", ""),
+  );
 const newest = (count: number, upTo?: number) =>
   index
     .events(upTo)
