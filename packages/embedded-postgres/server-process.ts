@@ -29,9 +29,10 @@ const CLAIM_EVERY_MS = 20;
 // The log holds only warnings; a longer one is rotated, and the previous one dropped.
 const LOG_BYTES_MAX = 5_000_000;
 const LOG_TAIL_BYTES = 8_000;
-// Another process was faster, or children of a killed server still hold its shared memory: retry instead of failing.
+// Another process was faster, perhaps just now, or children of a killed server still hold its shared memory: retry instead
+// of failing.
 const TEMPORARY_FAILURE =
-  /lock file ".*" already exists|pre-existing shared memory block|received fast shutdown request/;
+  /lock file ".*" (?:already exists|is empty)|pre-existing shared memory block|received fast shutdown request/;
 
 /** Null when the server exited for a temporary reason and starting it again is worthwhile. */
 export async function startServerProcess(

@@ -1,7 +1,8 @@
 // Owners in other processes, watchdogs and sessions that are killed, rejected or start at the same moment; odd folders.
 // Fast tests of the same rules: a killed server and a second start on the folder in start.integration.test.ts, an owner that stops in
 // shared.integration.test.ts, another account in binaries.test.ts.
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
@@ -56,6 +57,18 @@ describe("startEmbeddedPostgres", () => {
     const server = await startTestServer(folder);
     expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
     expect(isProcessAlive(process.ppid)).toBe(true);
+  });
+
+  it("starts once another server, which has created its lock file and not yet written it, is gone", async () => {
+    const folder = await copyInitialised();
+    const pidFile = join(folder, "data", "postmaster.pid");
+    await writeFile(pidFile, "", { mode: 0o644 });
+    const starting = startTestServer(folder);
+    const readLog = () => readFileSync(join(folder, "server.log"), { encoding: "utf8", flag: "a+" });
+    expect(await eventually(() => readLog().includes("is empty"))).toBe(true);
+    await rm(pidFile);
+    const server = await starting;
+    expect(await queryValue(server.connection, "SELECT 1")).toBe(1);
   });
 
   it("stops when its process is killed, and the next start finds the committed data", async () => {

@@ -141,7 +141,7 @@ async function launch({ folders, binaries, durability, log }: ServerOptions): Pr
   }
   throw new EmbeddedPostgresError(
     "DATABASE_START_FAILED",
-    `The embedded database in ${folders.folder} could not be started: other processes keep starting or stopping one there.`,
+    `The embedded database in ${folders.folder} could not be started: other processes keep starting or stopping one there; if none does, remove ${folders.dataFolder}/postmaster.pid.`,
   );
 }
 
