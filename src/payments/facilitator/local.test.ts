@@ -1,4 +1,5 @@
 // Our facilitator: a failure is never a verdict, contract accounts may pay, and no client wastes its gas.
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount, serializeErc6492Signature } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -423,28 +424,16 @@ describe("a chain whose clock stands still", () => {
     const { payload } = await signPaymentFor(paid, payer, stage.asset);
     const authorization = { ...Object(payload.payload.authorization), validAfter: validAfter.toString() };
     const { from, to, value, validBefore, nonce } = authorization as Record<string, string>;
-    const signature = await payer.signTypedData({
-      domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: stage.asset },
-      types: {
-        TransferWithAuthorization: [
-          { name: "from", type: "address" },
-          { name: "to", type: "address" },
-          { name: "value", type: "uint256" },
-          { name: "validAfter", type: "uint256" },
-          { name: "validBefore", type: "uint256" },
-          { name: "nonce", type: "bytes32" },
-        ],
-      },
-      primaryType: "TransferWithAuthorization",
-      message: {
-        from: from as Hex,
-        to: to as Hex,
-        value: BigInt(value ?? 0),
-        validAfter,
-        validBefore: BigInt(validBefore ?? 0),
-        nonce: nonce as Hex,
-      },
-    });
+    const token = { name: "USD Coin", version: "2", chainId: 31_337, address: stage.asset };
+    const message = {
+      from: from as Hex,
+      to: to as Hex,
+      value: BigInt(value ?? 0),
+      validAfter,
+      validBefore: BigInt(validBefore ?? 0),
+      nonce: nonce as Hex,
+    };
+    const signature = await payer.signTypedData(transferTypedData(token, message));
     return { ...payload, payload: { authorization, signature } } as PaymentPayload;
   }
 

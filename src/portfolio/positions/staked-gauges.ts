@@ -39,8 +39,8 @@ const scan = createFunctionCodec(abi, "scan");
 const scansOf = new WeakMap<PinnedChain, Map<string, Promise<GaugeScan | null>>>();
 
 /**
- * Null when the node does not run our code, or the voter is none: stakes are then not known. A reader that shared the
- * search of one that has failed searches again.
+ * Null if the node does not run our code, or the address is not a voter: stakes are unknown. A reader that shared the
+ * search of a failed one searches again.
  */
 export async function findStakedGauges(
   { at, wallet }: WalletQuery,

@@ -1,5 +1,6 @@
 // The faults do what they claim: a run whose node is not behind, or whose fees are fair, would prove nothing.
 
+import { transferTypedData } from "@sextant/client/payments/token-typed-data";
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { localAccount } from "@sextant/local-chain/accounts";
@@ -169,21 +170,10 @@ describe("a front-runner", () => {
 async function signedTransfer(nonce: Hex): Promise<Hex> {
   const validBefore = 2n ** 40n;
   const authorization = { from: PAYER.address, to: PAYEE, value: 3n, validAfter: 0n, validBefore, nonce };
-  const signature = await privateKeyToAccount(PAYER.privateKey).signTypedData({
-    domain: { name: "USD Coin", version: "2", chainId: 31_337, verifyingContract: token },
-    types: {
-      TransferWithAuthorization: [
-        { name: "from", type: "address" },
-        { name: "to", type: "address" },
-        { name: "value", type: "uint256" },
-        { name: "validAfter", type: "uint256" },
-        { name: "validBefore", type: "uint256" },
-        { name: "nonce", type: "bytes32" },
-      ],
-    },
-    primaryType: "TransferWithAuthorization",
-    message: authorization,
-  });
+  const signed = { name: "USD Coin", version: "2", chainId: 31_337, address: token };
+  const signature = await privateKeyToAccount(PAYER.privateKey).signTypedData(
+    transferTypedData(signed, authorization),
+  );
   const data = encodeFunctionData({
     abi: usdCoinAbi,
     functionName: "transferWithAuthorization",
