@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from "node:module";
 import os from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { useEmptyWorkingFolder } from "../../tests/support/empty-working-folder.ts";
 import { startLoopbackServer } from "../../tests/support/http/loopback-server.ts";
 import { runSextantInProcess } from "../../tests/support/process/run-in-process.ts";
 import { silentLog } from "../../tests/support/quiet-log.ts";
@@ -13,6 +14,8 @@ import { openClient } from "./client-settings.ts";
 import { openReader } from "./open-reader.ts";
 import { chooseOperatorDatabase } from "./operator-database.ts";
 import { assertNoRun, findRunFolder, findStateFolder } from "./run-folder.ts";
+
+useEmptyWorkingFolder();
 
 const API = "http://127.0.0.1:3001";
 // Above what Linux gives to any process.

@@ -4,11 +4,14 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type LocalChain, startLocalChain } from "../../../packages/local-chain/local-chain.ts";
+import { useEmptyWorkingFolder } from "../../../tests/support/empty-working-folder.ts";
 import { readBody, startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 import { createDatabaseEnvironment } from "../../../tests/support/process/sextant-process.ts";
 import { createTestFolder } from "../../../tests/support/test-folder.ts";
 import type { Finding } from "../doctor/finding.ts";
+
+useEmptyWorkingFolder();
 
 const CHAIN_ID = 8453;
 let chain: LocalChain;
