@@ -18,10 +18,12 @@ import { assertChecksum } from "./http/wallet-address.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
 import type { Operation, Paid, PaidOptions, ReadOptions } from "./operation.ts";
 import type { Payer } from "./payments/authorization.ts";
+import { type ChannelOptions, useChannels } from "./payments/channel-options.ts";
 import { createGuard, type GuardOptions } from "./payments/guard.ts";
 import { createPayments, type Payments } from "./payments/payments.ts";
-import { buy, type PurchaseContext } from "./payments/purchase.ts";
+import { buy } from "./payments/purchase.ts";
 import { type Quote, quotePrice } from "./payments/quote.ts";
+import type { PurchaseContext } from "./payments/standing.ts";
 import { type Watch, type WatchFilter, type WatchOptions, watch } from "./watch/watch.ts";
 import type { Writer } from "./writes/sign-write.ts";
 
@@ -34,6 +36,8 @@ export interface SextantOptions {
   readonly payer?: Payer;
   /** Limits which payments may be signed, and how much; on by default. */
   readonly guard?: GuardOptions;
+  /** Pays by channel where the service takes it: one deposit, then a signature for each purchase. */
+  readonly channel?: ChannelOptions;
   /** The journal of payments; default: in memory, which forgets them when the process ends. */
   readonly journal?: Journal;
   /** The account that signs writes; without one they are sent unsigned, as a local run takes them. */
@@ -129,13 +133,15 @@ export function createSextant(options: SextantOptions): Sextant {
     seen: new SeenBlock(),
     ownWrites: new OwnWrites(),
   };
+  const guard = createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid");
   const purchases: PurchaseContext = {
     transport,
     attemptsMax,
     journal: options.journal ?? createMemoryJournal(),
-    guard: createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid"),
+    guard,
     payer: options.payer ?? null,
     now: () => Date.now(),
+    channels: options.channel === undefined ? null : useChannels(options.channel, guard.decimals),
   };
   const quote = async (...given: readonly unknown[]): Promise<Quote> => {
     const [id, ...rest] = typeof given[0] === "string" ? given : ["getPortfolio", ...given];

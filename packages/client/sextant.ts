@@ -13,6 +13,7 @@ export type {
   RequestOptions,
 } from "./operation.ts";
 export type { Payer } from "./payments/authorization.ts";
+export type { ChannelOptions } from "./payments/channel-options.ts";
 export type { GuardOptions } from "./payments/guard.ts";
 export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";
 export type { Quote as PriceQuote } from "./payments/quote.ts";

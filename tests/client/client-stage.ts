@@ -14,15 +14,15 @@ import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { TEST_NETWORK } from "../support/payments/paid-client.ts";
-import { openPaidStage } from "../support/payments/paid-stage.ts";
+import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 export type ClientStage = Awaited<ReturnType<typeof openClientStage>>;
 
 /** The real route, payments and chain; what is sold is the example, for any wallet. */
-export async function openClientStage() {
+export async function openClientStage(options: Parameters<PaidStage["serve"]>[0] = {}) {
   const paid = await openPaidStage("in process");
-  const service = await paid.serve();
+  const service = await paid.serve(options);
   const runs: string[] = [];
   const reads: { fault: Fault | null } = { fault: null };
   const snapshots = createExampleSnapshots(runs, reads);

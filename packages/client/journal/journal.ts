@@ -3,7 +3,7 @@ import { PaymentBook } from "./payment-book.ts";
 import type { JournalRecord } from "./records.ts";
 
 /** Inside `exclusive`. A durable record is on disk when the promise resolves. */
-type Append = (record: JournalRecord, options: { readonly durable: boolean }) => Promise<void>;
+export type Append = (record: JournalRecord, options: { readonly durable: boolean }) => Promise<void>;
 
 export interface Journal {
   /** All payments so far, those of other processes included. A payment that was just signed may not be on disk yet. */

@@ -1,5 +1,6 @@
 // The payments of a journal, folded from its lines: what is open, what was spent, who was paid.
 import { SextantError } from "../errors.ts";
+import { ChannelBook } from "./channel-book.ts";
 import type { JournalRecord, OutcomeRecord, SignedRecord } from "./records.ts";
 
 /** `signed` is open: the signature may have left the process, and its outcome is not known. */
@@ -29,13 +30,17 @@ const keyOfName = ({ payer, url, purchase }: NamedPurchase) =>
 
 function standing(entry: PaymentEntry | undefined, nowMs: number): PaymentEntry | null {
   if (entry === undefined) return null;
-  if (entry.state === "signed" || entry.state === "rejected") return entry;
-  const isHeld = entry.state === "conflict" && nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
+  if (entry.state === "signed") return entry;
+  // Another voucher for the same sum charges nothing more; another transfer could.
+  if (entry.state === "rejected") return entry.voucher ? null : entry;
+  const isRecent = nowMs - (entry.endedAt ?? entry.at) < DAY_MS;
+  const isHeld = (entry.state === "conflict" || entry.state === "held") && isRecent;
   const isStored = entry.state === "paid" && entry.purchase !== null && nowMs - entry.at < DAY_MS;
   return isHeld || isStored ? entry : null;
 }
 
 export class PaymentBook {
+  readonly channels = new ChannelBook();
   readonly #entries: PaymentEntry[] = [];
   readonly #byId = new Map<string, PaymentEntry>();
   /** The newest payment of each request, by what it is for and by what the caller gave. */
@@ -44,10 +49,14 @@ export class PaymentBook {
   readonly #byName = new Map<string, PaymentEntry>();
 
   apply(record: JournalRecord): void {
-    if (record.type === "signed") {
-      const { type, ...signed } = record;
+    if (record.type === "channel") {
+      this.channels.note(record);
+      return;
+    }
+    if ("request" in record) {
       const open = { state: "signed", transaction: null, code: null, endedAt: null } as const;
-      const entry: PaymentEntry = { type, ...signed, ...open };
+      const entry: PaymentEntry = { ...record, ...open };
+      this.channels.sign(entry);
       this.#entries.push(entry);
       this.#byId.set(entry.id, entry);
       this.#byRequest.set(entry.request, entry);
@@ -61,6 +70,7 @@ export class PaymentBook {
     }
     // Two processes may finish the same payment. A paid payment stays paid, and a proven one stays proven.
     if (entry.state === "paid" || entry.state === "released") return;
+    this.channels.end(entry, record);
     entry.state = record.type;
     entry.transaction = record.transaction;
     entry.code = record.code;
@@ -84,17 +94,23 @@ export class PaymentBook {
   /**
    * Signed amounts in the last hour, in the last day, and in all. A rejection is only the service's claim, and a
    * service that lies could charge what it rejects: an amount is released when the chain shows that it was not charged.
+   * A deposit counts instead of what is bought with it, until the chain shows that it was returned.
    */
   spent({ network, asset }: SpendScope, nowMs: number): Spent {
     const sums = { hour: 0n, day: 0n, total: 0n };
-    for (const entry of this.#entries) {
-      const { requirements, at } = entry;
-      if (requirements.network !== network || requirements.asset !== asset) continue;
-      if (entry.state === "released") continue;
-      const amount = BigInt(requirements.amount);
+    const add = (amount: bigint, at: number) => {
       sums.total += amount;
       if (at > nowMs - DAY_MS) sums.day += amount;
       if (at > nowMs - HOUR_MS) sums.hour += amount;
+    };
+    for (const { amount, at } of this.channels.reserved({ network, asset })) add(amount, at);
+    for (const entry of this.#entries) {
+      const { requirements, at, voucher } = entry;
+      // The deposit of its channel counts.
+      if (voucher) continue;
+      if (requirements.network !== network || requirements.asset !== asset) continue;
+      if (entry.state === "released") continue;
+      add(BigInt(requirements.amount), at);
     }
     return sums;
   }

@@ -1,9 +1,11 @@
-// Lines of the journal: a payment that was signed, and what became of it.
+// Lines of the journal: a payment that was signed, and what became of it and of its channel.
+import type { ChannelConfig } from "../channels/channel-typed-data.ts";
 import { SextantError } from "../errors.ts";
 
 /** Written before the signature leaves the process. */
 export type SignedRecord = {
-  readonly type: "signed";
+  /** `voucher` is a payment by channel. */
+  readonly type: "signed" | "voucher";
   readonly id: string;
   /** Unix milliseconds. */
   readonly at: number;
@@ -29,23 +31,72 @@ export type SignedRecord = {
   readonly validBefore: number;
   /** PAYMENT-SIGNATURE as it is sent. */
   readonly signature: string;
+  /** Only of a payment by channel. */
+  readonly voucher?: Voucher;
+};
+
+export type Voucher = {
+  readonly channel: string;
+  /** All that may be claimed of the channel in total with it. */
+  readonly cumulative: string;
+  /** The process that signed it. */
+  readonly owner: string;
+  /** The money that it brings along; the first voucher of every channel brings some. */
+  readonly deposit: SignedDeposit | null;
+};
+
+export type SignedDeposit = {
+  /** The nonce of its EIP-3009 authorization. */
+  readonly id: string;
+  readonly at: number;
+  readonly amount: string;
+  /** Unix seconds. */
+  readonly validBefore: number;
+  readonly salt: string;
+  readonly signature: string;
+  readonly config: ChannelConfig;
 };
 
 /**
- * The outcome of a payment: paid and delivered, rejected as the service says, claimed by another request, or released
- * because the chain shows that it was not charged and never will be.
+ * The outcome of a payment: paid and delivered, held because its response has come to another call than its own, rejected
+ * as the service says, claimed by another request, or released because the chain shows that it was not charged and never
+ * will be.
  */
 export type OutcomeRecord = {
-  readonly type: "paid" | "rejected" | "conflict" | "released";
+  readonly type: "paid" | "held" | "rejected" | "conflict" | "released";
   readonly id: string;
   readonly at: number;
   /** The hash of the transfer, as the receipt names it. */
   readonly transaction: string | null;
   /** Why it was rejected. */
   readonly code: string | null;
+  /** By a voucher: what the service says that it charged for it, and for all that was bought by the channel. */
+  readonly charged?: { readonly amount: string; readonly total: string } | null;
 };
 
-export type JournalRecord = SignedRecord | OutcomeRecord;
+/** Nothing more is signed for a channel that is not open; one that is closed holds nothing of ours. */
+export type ChannelState = "open" | "closing" | "disputed" | "closed";
+
+/** What was learned about a channel; what is absent stays as it was. */
+export type ChannelRecord = {
+  readonly type: "channel";
+  readonly id: string;
+  readonly at: number;
+  /** The sum that the next voucher goes on from. */
+  readonly charged?: string;
+  /** The largest voucher that our key has signed, if the journal did not have it. */
+  readonly signed?: string;
+  /** What the channel holds, without what was returned. */
+  readonly balance?: string;
+  /** All that the chain shows as returned to the payer. */
+  readonly returned?: string;
+  /** The deposit that the chain shows unused and over. */
+  readonly released?: string;
+  readonly state?: ChannelState;
+  readonly reason?: string;
+};
+
+export type JournalRecord = SignedRecord | OutcomeRecord | ChannelRecord;
 
 export function formatRecord(record: JournalRecord): string {
   return `${JSON.stringify({ v: 1, ...record })}\n`;
@@ -56,9 +107,13 @@ export function parseRecord(line: string): JournalRecord {
   const record = readObject(line);
   if (record.v === 1 && isText(record.id) && Number.isSafeInteger(record.at)) {
     if (record.type === "signed" && isSigned(record)) return record as unknown as SignedRecord;
-    if (isOutcomeType(record.type) && isTextOrNull(record.transaction) && isTextOrNull(record.code)) {
-      return record as unknown as OutcomeRecord;
+    if (record.type === "voucher" && isSigned(record) && isVoucher(record.voucher)) {
+      return record as unknown as SignedRecord;
     }
+    if (isOutcomeType(record.type) && isTextOrNull(record.transaction) && isTextOrNull(record.code)) {
+      if (isCharged(record.charged)) return record as unknown as OutcomeRecord;
+    }
+    if (record.type === "channel" && isChannel(record)) return record as unknown as ChannelRecord;
   }
   throw new SextantError("JOURNAL_INVALID", "The journal has a line that this version does not know.");
 }
@@ -95,8 +150,48 @@ function isGiven(given: unknown): boolean {
   return isText(url) && isText(request);
 }
 
+const STATES: readonly unknown[] = ["open", "closing", "disputed", "closed"];
+const OUTCOMES: readonly unknown[] = ["paid", "held", "rejected", "conflict", "released"];
+
 function isOutcomeType(type: unknown): boolean {
-  return type === "paid" || type === "rejected" || type === "conflict" || type === "released";
+  return OUTCOMES.includes(type);
+}
+
+function isVoucher(voucher: unknown): boolean {
+  const { channel, cumulative, owner, deposit } = (voucher ?? {}) as Fields;
+  return isText(channel) && isText(owner) && isUnits(cumulative) && isDeposit(deposit);
+}
+
+function isDeposit(deposit: unknown): boolean {
+  if (deposit === null) return true;
+  const { id, at, amount, validBefore, salt, signature, config } = (deposit ?? {}) as Fields;
+  const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay } = (config ??
+    {}) as Fields;
+  return (
+    [id, salt, signature, payer, payerAuthorizer, receiver, receiverAuthorizer, token].every(isText) &&
+    [at, validBefore, withdrawDelay].every(Number.isSafeInteger) &&
+    isUnits(amount)
+  );
+}
+
+function isCharged(charged: unknown): boolean {
+  if (charged === undefined || charged === null) return true;
+  const { amount, total } = charged as Fields;
+  return isUnits(amount) && isUnits(total);
+}
+
+function isChannel({ charged, signed, balance, returned, released, state, reason }: Fields): boolean {
+  const isOptional = (value: unknown, test: (value: unknown) => boolean) =>
+    value === undefined || test(value);
+  return (
+    [charged, signed, balance, returned].every((value) => isOptional(value, isUnits)) &&
+    [released, reason].every((value) => isOptional(value, isText)) &&
+    isOptional(state, (value) => STATES.includes(value))
+  );
+}
+
+function isUnits(value: unknown): boolean {
+  return typeof value === "string" && /^(0|[1-9][0-9]*)$/.test(value);
 }
 
 function isText(value: unknown): boolean {

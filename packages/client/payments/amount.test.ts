@@ -19,7 +19,7 @@ describe("an amount", () => {
   it.each(["", "-1", "1.", ".5", "01", "1e3", "0x1", "1,5", "0.0000001", " 1", "NaN"])(
     "rejects %j as an amount",
     (text) => {
-      expect(() => toUnits(text, 6, "perDay")).toThrow("guard.perDay must be");
+      expect(() => toUnits(text, 6, "guard.perDay")).toThrow("guard.perDay must be");
     },
   );
 

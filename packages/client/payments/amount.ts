@@ -15,7 +15,7 @@ export function toUnits(amount: Amount, decimals: number, name: string): bigint 
   }
   throw new SextantError(
     "NOT_CONFIGURED",
-    `guard.${name} must be smallest units as bigint, or a decimal text with at most ${decimals} places.`,
+    `${name} must be smallest units as bigint, or a decimal text with at most ${decimals} places.`,
   );
 }
 

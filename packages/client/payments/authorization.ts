@@ -1,16 +1,29 @@
-// The one thing that is ever signed for a payment: an EIP-3009 transfer, as x402 version 2 sends it.
+// What is signed for a payment without a channel: an EIP-3009 transfer, as x402 version 2 sends it.
 import type { Hex } from "viem";
 import { SextantError } from "../errors.ts";
 import { type Fields, fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "./terms.ts";
 import { type SignedToken, transferTypedData } from "./token-typed-data.ts";
 import { encodeHeader } from "./x402-header.ts";
 
-type TransferTypedData = ReturnType<typeof transferTypedData<Hex, Authorization>>;
+/** By EIP-712: a transfer, or for a channel a deposit and vouchers. */
+export type PaymentTypedData = {
+  readonly domain: SignedDomain;
+  readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
+  readonly primaryType: string;
+  readonly message: Readonly<Record<string, unknown>>;
+};
 
-/** Any account of viem: of a key, of a wallet, or a smart account. */
+type SignedDomain = {
+  readonly name: string;
+  readonly version: string;
+  readonly chainId: number;
+  readonly verifyingContract: Hex;
+};
+
+/** Any account of viem: of a key, of a wallet, or a smart account, which cannot pay by channel. */
 export interface Payer {
   readonly address: Hex;
-  signTypedData(data: TransferTypedData): Promise<Hex>;
+  signTypedData(data: PaymentTypedData): Promise<Hex>;
 }
 
 export type SignedTransfer = {
@@ -54,21 +67,12 @@ export async function signTransfer(
       },
       signature,
     },
-    ...(terms.identifier === null ? {} : { extensions: nameExtension(terms.identifier) }),
+    ...(terms.identifier === null ? {} : { extensions: nameExtension(terms.identifier, newName()) }),
   });
   return { header, nonce: authorization.nonce, validBefore };
 }
 
-type Authorization = {
-  readonly from: Hex;
-  readonly to: Hex;
-  readonly value: bigint;
-  readonly validAfter: bigint;
-  readonly validBefore: bigint;
-  readonly nonce: Hex;
-};
-
-function tokenOf({ tokenName, tokenVersion, network, asset }: PaymentTerms): SignedToken<Hex> {
+export function tokenOf({ tokenName, tokenVersion, network, asset }: PaymentTerms): SignedToken<Hex> {
   const chainId = Number(network.slice("eip155:".length));
   return { name: tokenName, version: tokenVersion, chainId, address: asset };
 }
@@ -77,12 +81,15 @@ function tokenOf({ tokenName, tokenVersion, network, asset }: PaymentTerms): Sig
  * A name that is not part of the public signature on the chain: the service then gives what was bought only together
  * with it.
  */
-function nameExtension(declared: Fields): Fields {
-  const id = `pay_${randomHex(16).slice(2)}`;
+export function nameExtension(declared: Fields, id: string): Fields {
   return { [PAYMENT_IDENTIFIER]: { ...declared, info: { ...fieldsOf(declared.info), id } } };
 }
 
-function randomHex(length: number): Hex {
+export function newName(): string {
+  return `pay_${randomHex(16).slice(2)}`;
+}
+
+export function randomHex(length: number): Hex {
   const bytes = crypto.getRandomValues(new Uint8Array(length));
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -2,7 +2,7 @@
 import { encodeFunctionData } from "viem/utils";
 import { SextantError } from "../errors.ts";
 import { parseJson, type Transport } from "../http/transport.ts";
-import type { PaymentEntry } from "../journal/payment-book.ts";
+import type { SignedRecord } from "../journal/records.ts";
 
 /**
  * `charged`: used at a final block. `used`: used at the newest block, which a reorg may still undo. `released`: unused at
@@ -33,11 +33,11 @@ const BOOLEAN_WORD = /^0x0{63}([01])$/;
 const EXPIRY_MARGIN_SECONDS = 300;
 
 type Hex = `0x${string}`;
-type Source = { readonly node: string; readonly signal: AbortSignal | undefined };
+export type Source = { readonly node: string; readonly signal: AbortSignal | undefined };
 type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /** Unix seconds from which a signature counts as over, if nothing better than a clock is known. */
-export function expiryOf({ validBefore }: PaymentEntry): number {
+export function expiryOf({ validBefore }: SignedRecord): number {
   return validBefore + EXPIRY_MARGIN_SECONDS;
 }
 
@@ -45,7 +45,7 @@ export function expiryOf({ validBefore }: PaymentEntry): number {
 export async function proveCharge(
   transport: Transport,
   source: Source,
-  entry: PaymentEntry,
+  entry: SignedRecord,
 ): Promise<ChargeProof> {
   const { requirements, validBefore } = entry;
   const call: CallNode = (method, params) => callNode(transport, source, method, params);
@@ -68,7 +68,7 @@ export async function proveCharge(
 
 type Block = { readonly number: string; readonly time: bigint };
 
-async function readBlock(call: CallNode, tag: "finalized" | "latest"): Promise<Block> {
+export async function readBlock(call: CallNode, tag: "finalized" | "latest"): Promise<Block> {
   const block = ((await call("eth_getBlockByNumber", [tag, false])) ?? {}) as Record<string, unknown>;
   readQuantity(block.number);
   return { number: String(block.number), time: readQuantity(block.timestamp) };
@@ -77,7 +77,7 @@ async function readBlock(call: CallNode, tag: "finalized" | "latest"): Promise<B
 /** Names the block by number: state and time must be of one block. */
 async function readIsUsed(
   call: CallNode,
-  { id, payer, requirements }: PaymentEntry,
+  { id, payer, requirements }: SignedRecord,
   { number }: Block,
   allowed?: "no token yet",
 ): Promise<boolean> {
@@ -94,7 +94,7 @@ async function readIsUsed(
   throw new SextantError("RESPONSE_INVALID", "guard.node sent no authorizationState of the payment.");
 }
 
-async function callNode(
+export async function callNode(
   transport: Transport,
   { node: url, signal }: Source,
   method: string,
@@ -108,7 +108,7 @@ async function callNode(
   throw new SextantError("RESPONSE_INVALID", `guard.node did not respond to ${method}.`, { status });
 }
 
-function readQuantity(value: unknown): bigint {
+export function readQuantity(value: unknown): bigint {
   if (typeof value === "string" && QUANTITY.test(value)) return BigInt(value);
   throw new SextantError("RESPONSE_INVALID", "guard.node sent something that is not a number.");
 }

@@ -91,7 +91,8 @@ export function createGuard(options: GuardOptions, portfolio: string): Guard {
   if (!isCount(windowSecondsMax, 1)) throw misconfigured("guard.windowSecondsMax must be a whole number.");
   if (!URL.canParse(source)) throw misconfigured("guard.origin must be a URL.");
   if (node !== null && !URL.canParse(node)) throw misconfigured("guard.node must be a URL.");
-  const units = (name: keyof SpendLimits) => toUnits(options[name] ?? LIMITS[name], decimals, name);
+  const units = (name: keyof SpendLimits) =>
+    toUnits(options[name] ?? LIMITS[name], decimals, `guard.${name}`);
   const limits: SpendLimits = {
     perPayment: units("perPayment"),
     perHour: units("perHour"),
@@ -198,7 +199,7 @@ function assertWithinLimits(rules: Rules, terms: PaymentTerms, book: PaymentBook
     );
     throw new SextantError(
       "LIMIT_EXCEEDED",
-      `The price ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,
+      `The amount ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,
     );
   }
 }

@@ -4,7 +4,8 @@ import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { Paid, RequestOptions } from "../operation.ts";
 import { formatUnits } from "./amount.ts";
 import { proveCharge } from "./charge-proof.ts";
-import { type PurchaseContext, resume, toPaid } from "./purchase.ts";
+import { resume, toPaid } from "./finish.ts";
+import type { PurchaseContext } from "./standing.ts";
 
 /** A payment without its signature. */
 export interface Payment {
@@ -24,10 +25,13 @@ export interface Payment {
   readonly amount: bigint;
   /**
    * `signed` is open: the outcome is not known, and `recover` finds it out. `rejected` is the claim of the service, and
-   * counts as spent until it is `released`: the chain shows that nothing was charged.
+   * counts as spent until it is `released`: the chain shows that nothing was charged. `held` is paid, and the next call for
+   * the same gets the response.
    */
-  readonly state: "signed" | "paid" | "rejected" | "conflict" | "released";
+  readonly state: "signed" | "paid" | "held" | "rejected" | "conflict" | "released";
   readonly transaction: string | null;
+  /** The channel that it is paid by, whose deposit counts as spent in its place; null for a transfer. */
+  readonly channel: string | null;
 }
 
 /** Decimal text in the token of the guard. */
@@ -146,8 +150,9 @@ async function askChain(
   if (node === null) return [];
   const settled: Recovered[] = [];
   for (const entry of (await journal.read()).list()) {
-    const { id, state, validBefore, requirements } = entry;
-    const isCandidate = state !== "paid" && state !== "released" && requirements.network === network;
+    const { id, state, validBefore, requirements, voucher } = entry;
+    const isCandidate =
+      voucher === undefined && state !== "paid" && state !== "released" && requirements.network === network;
     if (!isCandidate || now() < validBefore * 1_000) continue;
     const record = { type: "released", id, at: now(), transaction: null, code: null } as const;
     const proof = await attempt(async () => {
@@ -180,7 +185,7 @@ async function attempt<T>(act: () => Promise<T>): Promise<T | SextantError> {
 }
 
 function toPayment(entry: PaymentEntry): Payment {
-  const { id, at, url, given, purchase, payer, requirements, state, transaction } = entry;
+  const { id, at, url, given, purchase, payer, requirements, state, transaction, voucher } = entry;
   const { network, asset, payTo, amount } = requirements;
   return {
     id,
@@ -195,5 +200,6 @@ function toPayment(entry: PaymentEntry): Payment {
     amount: BigInt(amount),
     state,
     transaction,
+    channel: voucher?.channel ?? null,
   };
 }

@@ -3,7 +3,7 @@ import { SextantError } from "../errors.ts";
 import { locateWallet } from "../http/named-wallet.ts";
 import { sendRepeatedly } from "../http/repeat.ts";
 import { formatUnits } from "./amount.ts";
-import type { PurchaseContext } from "./purchase.ts";
+import type { PurchaseContext } from "./standing.ts";
 import { type PaymentTerms, parsePaymentRequired } from "./terms.ts";
 
 /** Null instead of terms if the service asks for no payment. */
@@ -36,7 +36,9 @@ export async function quotePrice(
     const terms = { network: null, asset: null, assetName: null, payTo: null };
     return { url, price: "0", amount: 0n, ...terms, problem: null };
   }
-  const offered = parsePaymentRequired(response.headers.get("payment-required"));
+  const offered = parsePaymentRequired(response.headers.get("payment-required"), {
+    channels: context.channels !== null,
+  });
   const { terms, problem } = await judge(context, offered, url);
   const { network, asset, tokenName: assetName, payTo, amount } = terms;
   const price = formatUnits(amount, context.guard.decimals);

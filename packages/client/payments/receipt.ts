@@ -4,8 +4,10 @@ import { decodeHeader } from "./x402-header.ts";
 export interface PaymentReceipt {
   /** Id of the payment in the journal. */
   readonly payment: string;
-  /** The hash of the transfer; null if the service names none. */
+  /** The hash of the transfer or of the deposit; null if the service names none. */
   readonly transaction: string | null;
+  /** The channel that it was paid by; null for a transfer. */
+  readonly channel: string | null;
   readonly network: string;
   readonly payer: string;
   readonly payTo: string;

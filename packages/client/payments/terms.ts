@@ -2,7 +2,7 @@
 import { SextantError } from "../errors.ts";
 import { decodeHeader } from "./x402-header.ts";
 
-/** One way to pay, of the scheme that we sign: an EIP-3009 transfer of an exact amount. */
+/** One way to pay, of the schemes that we sign: an EIP-3009 transfer of an exact amount, or a voucher of a channel. */
 export type PaymentTerms = {
   readonly network: `eip155:${number}`;
   readonly asset: `0x${string}`;
@@ -18,6 +18,15 @@ export type PaymentTerms = {
   readonly accepted: unknown;
   /** The extension by which a payment is named, as the server declares it; null if it takes no names. */
   readonly identifier: Fields | null;
+  /** Null for a transfer. */
+  readonly channel: ChannelTerms | null;
+};
+
+export type ChannelTerms = {
+  readonly receiverAuthorizer: `0x${string}`;
+  /** Seconds from the start of a withdrawal to its end. */
+  readonly withdrawDelay: number;
+  readonly minDeposit: bigint;
 };
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -31,10 +40,18 @@ const NETWORK = /^eip155:[1-9][0-9]{0,15}$/;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 // 2^256 has 78 digits.
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
+const UNITS = /^(0|[1-9][0-9]{0,37})$/;
 const NAME_LENGTH_MAX = 64;
+const CHANNEL_SCHEME = "batch-settlement";
+// The contract takes no other delays.
+const WITHDRAW_SECONDS_MIN = 900;
+const WITHDRAW_SECONDS_MAX = 2_592_000;
 
 /** Every acceptable way to pay, in the server's order; the first problem if no way is acceptable. */
-export function parsePaymentRequired(header: string | null): readonly PaymentTerms[] {
+export function parsePaymentRequired(
+  header: string | null,
+  { channels = false }: { readonly channels?: boolean } = {},
+): readonly PaymentTerms[] {
   if (header === null) throw rejected("has no PAYMENT-REQUIRED header");
   const { x402Version, accepts, extensions } = decodeHeader(header, "PAYMENT-REQUIRED");
   if (x402Version !== 2) throw rejected("is not of x402 version 2");
@@ -43,16 +60,20 @@ export function parsePaymentRequired(header: string | null): readonly PaymentTer
   const declared = fieldsOf(fieldsOf(extensions)[PAYMENT_IDENTIFIER]);
   const identifier = Object.keys(declared).length === 0 ? null : declared;
   const parsed = accepts.map((each) => parseTerms(each, identifier));
-  const usable = parsed.filter((each) => typeof each !== "string");
-  if (usable.length === 0) throw rejected(String(parsed[0]));
-  return usable;
+  const usable = parsed
+    .filter((each) => typeof each !== "string")
+    .filter(({ channel }) => channels || channel === null);
+  if (usable.length > 0) return usable;
+  throw rejected(
+    String(parsed.find((each) => typeof each === "string") ?? "asks for another scheme than exact"),
+  );
 }
 
 /** The problem, as the end of a sentence, or the terms. */
 function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | string {
   const { scheme, network, asset, payTo, amount, maxTimeoutSeconds, extra } = fieldsOf(value);
   const { name, version, assetTransferMethod } = fieldsOf(extra);
-  if (scheme !== "exact") return "asks for another scheme than exact";
+  if (scheme !== "exact" && scheme !== CHANNEL_SCHEME) return "asks for another scheme than exact";
   // A Permit2 approval would let another contract move more than this payment.
   if (assetTransferMethod !== undefined && assetTransferMethod !== "eip3009") {
     return "asks for another transfer than EIP-3009";
@@ -63,6 +84,8 @@ function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | s
   if (!matches(amount, AMOUNT)) return "names no amount";
   if (!Number.isSafeInteger(maxTimeoutSeconds)) return "names no time limit";
   if (!isName(name) || !isName(version)) return "names no EIP-712 domain of the token";
+  const channel = scheme === CHANNEL_SCHEME ? parseChannelTerms(fieldsOf(extra)) : null;
+  if (typeof channel === "string") return channel;
   return {
     network: network as PaymentTerms["network"],
     asset: asset.toLowerCase() as PaymentTerms["asset"],
@@ -73,6 +96,27 @@ function parseTerms(value: unknown, identifier: Fields | null): PaymentTerms | s
     tokenVersion: version,
     accepted: value,
     identifier,
+    channel,
+  };
+}
+
+function parseChannelTerms({
+  receiverAuthorizer,
+  withdrawDelay,
+  minDeposit = "0",
+}: Fields): ChannelTerms | string {
+  if (!matches(receiverAuthorizer, ADDRESS) || /^0x0+$/.test(receiverAuthorizer)) {
+    return "names no account that claims";
+  }
+  const seconds = Number.isSafeInteger(withdrawDelay) ? Number(withdrawDelay) : 0;
+  if (seconds < WITHDRAW_SECONDS_MIN || seconds > WITHDRAW_SECONDS_MAX) {
+    return "names no delay of withdrawals that the contract takes";
+  }
+  if (!matches(minDeposit, UNITS)) return "names no smallest deposit";
+  return {
+    receiverAuthorizer: receiverAuthorizer.toLowerCase() as `0x${string}`,
+    withdrawDelay: seconds,
+    minDeposit: BigInt(minDeposit),
   };
 }
 

@@ -14,8 +14,31 @@ import { readTransaction } from "./receipt.ts";
 
 /** `open` stays as it is; the others are outcomes for the journal. */
 export type Verdict =
-  | { readonly kind: "paid"; readonly data: unknown; readonly transaction: string | null }
-  | { readonly kind: "rejected" | "released" | "conflict" | "open"; readonly error: SextantError };
+  | {
+      readonly kind: "paid";
+      readonly data: unknown;
+      readonly transaction: string | null;
+      readonly charge?: Charge | null;
+    }
+  | {
+      readonly kind: "rejected" | "released" | "conflict" | "open";
+      readonly error: SextantError;
+      readonly correction?: Correction | null;
+    };
+
+/** What the service says that it charged for a voucher and in all, and in what that contradicts what was signed. */
+export type Charge = { readonly amount: string; readonly total: string; readonly lie: string | null };
+
+/** Why a voucher was rejected: the service has another sum, or its channel does not hold enough. */
+export type Correction =
+  | { readonly kind: "uncovered" }
+  | {
+      readonly kind: "sum";
+      /** Null if the service does not say. */
+      readonly charged: bigint | null;
+      /** A voucher that the service has. */
+      readonly proof: { readonly signed: bigint; readonly signature: `0x${string}` } | null;
+    };
 
 export type VerdictContext = {
   readonly transport: Transport;
@@ -62,7 +85,7 @@ export async function readVerdict(
 
 /** Before a new response is judged: once it was delivered, a failure does not make its charge unknown again. */
 export function chargedSoFar({ state }: PaymentEntry): Charged {
-  return state === "paid" ? "once" : "unknown";
+  return state === "paid" || state === "held" ? "once" : "unknown";
 }
 
 /** The service itself says that the request is wrong, and names no settlement. It says that it rejects such requests before it charges. */

@@ -1,0 +1,197 @@
+// A purchase by channel: a voucher for the next sum, in the journal before it is sent, and corrected if the service knows another.
+import { SextantError } from "../errors.ts";
+import { giveAddress } from "../http/named-wallet.ts";
+import { pauseBefore } from "../http/repeat.ts";
+import type { Append } from "../journal/journal.ts";
+import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
+import type { SignedDeposit, SignedRecord } from "../journal/records.ts";
+import type { Paid } from "../operation.ts";
+import { newName, type Payer, randomHex } from "../payments/authorization.ts";
+import { finish, toPaid } from "../payments/finish.ts";
+import {
+  type ChannelUse,
+  digestRequest,
+  findStanding,
+  type NewPurchase,
+  type PurchaseContext,
+} from "../payments/standing.ts";
+import { fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "../payments/terms.ts";
+import { decodeHeader } from "../payments/x402-header.ts";
+import { type Plan, planVoucher } from "./channel-plan.ts";
+import { correctChannel } from "./correct-channel.ts";
+import { encodeVoucher, newChannel, signDeposit, signVoucher } from "./voucher.ts";
+
+// A client whose journal is old is corrected to what is claimed, and then to what is charged; others may buy meanwhile.
+const CORRECTIONS_MAX = 5;
+const BUSY_PAUSE_MS = 50;
+// More than the longest response takes.
+const BUSY_MS_MAX = 40_000;
+
+type Buyer = { readonly payer: Payer; readonly use: ChannelUse };
+type Signed = { readonly entry: PaymentEntry; readonly isNew: boolean };
+
+/** Null if the purchase is to be paid by a transfer. */
+export async function buyByChannel(
+  context: PurchaseContext,
+  purchase: NewPurchase,
+  offered: readonly PaymentTerms[],
+): Promise<Paid<unknown> | null> {
+  const { payer, channels: use } = context;
+  const terms = offered.filter(({ channel }) => channel !== null);
+  if (payer === null || use === null || terms.length === 0) return null;
+  try {
+    return await use.inTurn(() => buyInTurn(context, { payer, use }, purchase, terms));
+  } catch (error) {
+    const mayPayOtherwise = error instanceof NotByChannel && terms.length < offered.length;
+    if (mayPayOtherwise) return null;
+    throw error instanceof NotByChannel ? error.cause : error;
+  }
+}
+
+/** Nothing was signed, and a transfer may pay; the cause says why not a channel. */
+class NotByChannel extends Error {}
+
+async function buyInTurn(
+  context: PurchaseContext,
+  buyer: Buyer,
+  purchase: NewPurchase,
+  terms: readonly PaymentTerms[],
+): Promise<Paid<unknown>> {
+  const { signal } = purchase.given;
+  for (let corrections = 0; ; corrections += 1) {
+    const { entry, isNew } = await signWhenFree(context, buyer, purchase, terms);
+    const verdict = await finish(context, entry, signal, { isNew });
+    if (verdict.kind === "paid") return toPaid(entry, verdict);
+    const { correction = null } = verdict;
+    if (correction === null || corrections >= CORRECTIONS_MAX) throw verdict.error;
+    await correctChannel(context, { entry, correction, signal });
+    purchase.over.add(entry.id);
+  }
+}
+
+/** Waits while other processes use all channels. */
+async function signWhenFree(
+  context: PurchaseContext,
+  buyer: Buyer,
+  purchase: NewPurchase,
+  terms: readonly PaymentTerms[],
+): Promise<Signed> {
+  const until = context.now() + BUSY_MS_MAX;
+  for (;;) {
+    const signed = await context.journal.exclusive((book, append) =>
+      signOnce(context, buyer, purchase, terms, { book, append }),
+    );
+    if (signed !== null) return signed;
+    const mayWait = context.now() < until;
+    if (!mayWait || !(await pauseBefore(1, BUSY_PAUSE_MS, purchase.given.signal))) {
+      throw new SextantError("OVERLOADED", "Other processes use all channels; nothing was signed.");
+    }
+  }
+}
+
+type Locked = { readonly book: PaymentBook; readonly append: Append };
+
+/** Under the lock of the journal; null while all channels are in use. */
+async function signOnce(
+  context: PurchaseContext,
+  { payer, use }: Buyer,
+  purchase: NewPurchase,
+  offered: readonly PaymentTerms[],
+  { book, append }: Locked,
+): Promise<Signed | null> {
+  const { guard, now } = context;
+  const { given, url, over } = purchase;
+  const { method, signal } = given;
+  guard.assertOrigin(url);
+  const urls = [given.url, url, giveAddress(given.url, url)];
+  const at = now();
+  const other = findStanding(book, { payer, given, urls, over }, at);
+  if (other !== null) return { entry: other, isNew: false };
+  if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
+  const terms = byTransferIfNot(() => guard.choose(offered, book));
+  const account = payer.address.toLowerCase();
+  const plan = planVoucher(book, { terms, payer: account, use, nowMs: at });
+  if (plan.kind === "busy") return null;
+  if (plan.kind === "none") {
+    const error = new SextantError("TERMS_REJECTED", `Not paid by channel: ${plan.reason}.`);
+    throw plan.isDisputed ? error : new NotByChannel("", { cause: error });
+  }
+  if (plan.kind === "deposit") {
+    byTransferIfNot(() => guard.assertWithinLimits({ ...terms, amount: plan.amount }, book, at));
+  }
+  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, over) });
+  const record: SignedRecord = {
+    type: "voucher",
+    id: signed.isFirst && signed.voucher.deposit !== null ? signed.voucher.deposit.id : randomHex(32),
+    at,
+    payer: account,
+    method,
+    url,
+    purchase: given.purchase,
+    request: digestRequest(payer, given, url),
+    given: given.url === url ? null : { url: given.url, request: digestRequest(payer, given, given.url) },
+    requirements: {
+      ...{ network: terms.network, asset: terms.asset, payTo: terms.payTo },
+      amount: terms.amount.toString(),
+    },
+    validBefore: signed.voucher.deposit?.validBefore ?? 0,
+    signature: signed.header,
+    voucher: { ...signed.voucher, owner: use.owner },
+  };
+  await append(record, { durable: true });
+  const entry = book.get(record.id);
+  if (entry !== null) return { entry, isNew: true };
+  throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
+}
+
+/** Signs nothing beyond one price above what was delivered, whatever the journal or the service says. */
+async function signPlan(
+  payer: Payer,
+  terms: PaymentTerms,
+  plan: Extract<Plan, { kind: "voucher" | "deposit" }>,
+  { nowMs, name }: { readonly nowMs: number; readonly name: string },
+) {
+  const { id, config } = plan.channel ?? newChannel(payer.address, terms);
+  const { charged, signed, delivered } = plan.channel ?? { charged: 0n, signed: 0n, delivered: 0n };
+  const cumulative = charged + terms.amount;
+  if (cumulative > signed && charged > delivered) throw new TypeError("a voucher beyond what was delivered");
+  const isFirst = plan.kind === "deposit";
+  const deposit = isFirst
+    ? await signDeposit(payer, terms, { id, config }, plan.amount, nowMs)
+    : plan.deposit;
+  const voucher = await signVoucher(payer, terms.network, id, cumulative);
+  return {
+    isFirst,
+    header: encodeVoucher(terms, config, voucher, { deposit, name }),
+    voucher: { channel: id, cumulative: cumulative.toString(), deposit: deposit && withoutState(deposit) },
+  };
+}
+
+function withoutState({
+  id,
+  at,
+  amount,
+  validBefore,
+  salt,
+  signature,
+  config,
+}: SignedDeposit): SignedDeposit {
+  return { id, at, amount, validBefore, salt, signature, config };
+}
+
+/** The name of the last voucher for the same purchase: the service sells under one name once. */
+function nameOf(book: PaymentBook, over: ReadonlySet<string>): string {
+  const last = book.get([...over].at(-1) ?? "");
+  if (last?.voucher === undefined) return newName();
+  const { extensions } = decodeHeader(last.signature, "PAYMENT-SIGNATURE");
+  const { id } = fieldsOf(fieldsOf(fieldsOf(extensions)[PAYMENT_IDENTIFIER]).info);
+  return typeof id === "string" ? id : newName();
+}
+
+function byTransferIfNot<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (cause) {
+    throw new NotByChannel("", { cause });
+  }
+}

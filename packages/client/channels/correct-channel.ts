@@ -1,0 +1,113 @@
+// Brings the journal and the service to one sum again after a voucher was rejected, as far as our own signatures prove it.
+import { recoverTypedDataAddress } from "viem/utils";
+import type { ChannelEntry } from "../journal/channel-book.ts";
+import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
+import type { ChannelRecord } from "../journal/records.ts";
+import { finish } from "../payments/finish.ts";
+import type { PurchaseContext } from "../payments/standing.ts";
+import type { Correction } from "../payments/verdict.ts";
+import { readChannel } from "./channel-chain.ts";
+import { voucherTypedData } from "./channel-typed-data.ts";
+import { disputeError } from "./voucher-verdict.ts";
+
+/** Vouchers whose response a service may owe at a time: those of all processes that were killed at once. */
+const OWED_MAX = 8;
+
+type Rejected = {
+  readonly entry: PaymentEntry;
+  readonly correction: Correction;
+  readonly signal: AbortSignal | undefined;
+};
+
+/**
+ * Writes down what the next voucher goes on from; throws if the service asks for more than our key has signed, or has
+ * charged what it does not deliver. A smaller sum is always taken: signing it again gives the service nothing.
+ */
+export async function correctChannel(context: PurchaseContext, rejected: Rejected): Promise<void> {
+  const { entry, correction } = rejected;
+  const channel = await findChannel(context, entry);
+  if (correction.kind === "uncovered") {
+    const state = await readByNode(context, channel);
+    const balance = (state?.balance ?? channel.charged).toString();
+    return note(context, channel, { balance });
+  }
+  const charged = correction.charged ?? (await readByNode(context, channel))?.totalClaimed ?? null;
+  if (charged === null) throw disputeError(entry, "it does not say what it charged");
+  if (charged <= channel.signed) return acceptDelivered(context, rejected, charged);
+  const { proof } = correction;
+  const isOurs = proof !== null && charged <= proof.signed && (await isOwnVoucher(channel, proof));
+  const claimed = isOurs ? 0n : ((await readByNode(context, channel))?.totalClaimed ?? 0n);
+  const signed = isOurs ? proof.signed : claimed;
+  // Nothing was signed for it, and the next call asks again.
+  if (signed <= channel.signed) throw disputeError(entry, "it asks for more than was signed");
+  const sum = charged < signed ? charged : signed;
+  return note(context, channel, { charged: sum.toString(), signed: signed.toString() });
+}
+
+/** Gets the responses that were charged and did not arrive, before the next voucher goes on from their sum. */
+async function acceptDelivered(
+  context: PurchaseContext,
+  { entry, signal }: Rejected,
+  charged: bigint,
+): Promise<void> {
+  let channel = await findChannel(context, entry);
+  if (charged > channel.delivered) {
+    const owed = findOwed(await context.journal.read(), entry, charged);
+    for (const each of owed) {
+      const verdict = await finish(context, each, signal, { isNew: false, isHeld: true });
+      // Not known yet: neither is signed for nor judged.
+      if (verdict.kind === "open") throw verdict.error;
+    }
+    channel = await findChannel(context, entry);
+  }
+  if (charged <= channel.delivered) return note(context, channel, { charged: charged.toString() });
+  const reason = "it charged a voucher and does not deliver what was bought";
+  await note(context, channel, { state: "disputed", reason });
+  throw disputeError(entry, reason);
+}
+
+/** Vouchers of the channel whose response did not arrive, newest first. */
+function findOwed(book: PaymentBook, { id, voucher }: PaymentEntry, charged: bigint): PaymentEntry[] {
+  return book
+    .list()
+    .filter((each) => {
+      const isOpen = each.state === "signed" || each.state === "rejected";
+      const isOfChannel = each.voucher !== undefined && each.voucher.channel === voucher?.channel;
+      return isOpen && isOfChannel && each.id !== id && BigInt(each.voucher?.cumulative ?? 0) <= charged;
+    })
+    .slice(-OWED_MAX)
+    .reverse();
+}
+
+async function isOwnVoucher(
+  { network, id, config }: ChannelEntry,
+  { signed, signature }: { readonly signed: bigint; readonly signature: `0x${string}` },
+): Promise<boolean> {
+  try {
+    const signer = await recoverTypedDataAddress({ ...voucherTypedData(network, id, signed), signature });
+    return signer.toLowerCase() === config.payerAuthorizer;
+  } catch {
+    // Not a point of the curve.
+    return false;
+  }
+}
+
+/** As the node of the guard shows it; null without one. */
+async function readByNode({ transport, guard: { node } }: PurchaseContext, channel: ChannelEntry) {
+  return node === null ? null : readChannel(transport, { node, signal: undefined }, channel, "latest");
+}
+
+async function findChannel({ journal }: PurchaseContext, { voucher }: PaymentEntry): Promise<ChannelEntry> {
+  const channel = (await journal.read()).channels.get(voucher?.channel ?? "");
+  if (channel === null) throw new TypeError("a voucher without its channel");
+  return channel;
+}
+
+async function note(
+  { journal, now }: PurchaseContext,
+  { id }: ChannelEntry,
+  learned: Partial<ChannelRecord>,
+): Promise<void> {
+  const record: ChannelRecord = { type: "channel", id, at: now(), ...learned };
+  await journal.exclusive((_, append) => append(record, { durable: true }));
+}

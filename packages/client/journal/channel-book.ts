@@ -1,0 +1,129 @@
+// The payment channels of a journal, folded from its lines: what was signed, charged, delivered and deposited.
+import type { ChannelConfig } from "../channels/channel-typed-data.ts";
+import { SextantError } from "../errors.ts";
+import type { ChannelRecord, ChannelState, OutcomeRecord, SignedDeposit, SignedRecord } from "./records.ts";
+
+export type DepositEntry = SignedDeposit & {
+  /** `sent` may be made; `made` is part of the balance; `released`: the chain shows that it never will be. */
+  state: "sent" | "made" | "released";
+};
+
+export type ChannelEntry = {
+  readonly id: `0x${string}`;
+  readonly network: string;
+  readonly config: ChannelConfig;
+  readonly deposits: DepositEntry[];
+  /** The newest voucher. */
+  last: VoucherEntry;
+  /** The sum of the largest voucher: the payee can claim it, and not more. */
+  signed: bigint;
+  /** The sum that the next voucher goes on from. */
+  charged: bigint;
+  /** The prices of all responses that were received. Never less than `charged`. */
+  delivered: bigint;
+  /** What it holds as far as we know; the chain may know better. */
+  balance: bigint;
+  /** What the chain shows as returned. */
+  returned: bigint;
+  state: ChannelState;
+  /** In what the service contradicted what was signed. */
+  reason: string | null;
+};
+
+type VoucherEntry = SignedRecord & { readonly state: string };
+
+const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);
+const minOf = (a: bigint, b: bigint) => (a < b ? a : b);
+
+export class ChannelBook {
+  readonly #channels = new Map<string, ChannelEntry>();
+
+  /** A voucher before it is sent; anything else is ignored. */
+  sign(entry: VoucherEntry): void {
+    const { voucher, requirements } = entry;
+    if (!voucher) return;
+    const { channel: id, cumulative, deposit } = voucher;
+    let channel = this.#channels.get(id);
+    if (channel === undefined) {
+      if (deposit === null) throw unknownChannel();
+      channel = openChannel(id, requirements.network, deposit.config, entry);
+      this.#channels.set(id, channel);
+    }
+    channel.last = entry;
+    channel.signed = maxOf(channel.signed, BigInt(cumulative));
+    if (deposit !== null && !channel.deposits.some((each) => each.id === deposit.id)) {
+      channel.deposits.push({ ...deposit, state: "sent" });
+    }
+  }
+
+  /** The outcome of a voucher, before its entry is changed. */
+  end({ voucher, state, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
+    const channel = voucher && this.#channels.get(voucher.channel);
+    if (!channel || (outcome.type !== "paid" && outcome.type !== "held")) return;
+    const cumulative = BigInt(voucher.cumulative);
+    const amount = BigInt(requirements.amount);
+    const { charged } = outcome;
+    const total = charged ? BigInt(charged.total) : cumulative;
+    channel.charged = maxOf(channel.charged, minOf(total, cumulative));
+    if (state !== "held") channel.delivered += charged ? minOf(BigInt(charged.amount), amount) : amount;
+    const deposit = channel.deposits.find(({ id }) => id === voucher.deposit?.id);
+    if (deposit?.state !== "sent") return;
+    deposit.state = "made";
+    channel.balance += BigInt(deposit.amount);
+  }
+
+  note({ id, at, charged, signed, balance, returned, released, state, reason }: ChannelRecord): void {
+    const channel = this.#channels.get(id);
+    if (channel === undefined) throw unknownChannel();
+    if (charged !== undefined) channel.charged = BigInt(charged);
+    if (signed !== undefined) {
+      // Signed with another journal, or before this one was restored: what it bought was delivered there.
+      channel.signed = maxOf(channel.signed, BigInt(signed));
+      channel.delivered = maxOf(channel.delivered, BigInt(signed));
+    }
+    if (balance !== undefined) {
+      channel.balance = BigInt(balance);
+      const isCounted = ({ state, validBefore }: DepositEntry) =>
+        state === "sent" && validBefore * 1_000 <= at;
+      for (const each of channel.deposits.filter(isCounted)) each.state = "made";
+    }
+    if (returned !== undefined) channel.returned = maxOf(channel.returned, BigInt(returned));
+    const deposit = channel.deposits.find((each) => each.id === released);
+    if (deposit !== undefined) deposit.state = "released";
+    if (state !== undefined) channel.state = state;
+    if (reason !== undefined) channel.reason = reason;
+  }
+
+  get(id: string): ChannelEntry | null {
+    return this.#channels.get(id) ?? null;
+  }
+
+  list(): readonly ChannelEntry[] {
+    return [...this.#channels.values()];
+  }
+
+  /** Deposits as far as they were not returned; what came back is taken from the oldest ones. */
+  *reserved({ network, asset }: { readonly network: string; readonly asset: string }) {
+    for (const channel of this.#channels.values()) {
+      if (channel.network !== network || channel.config.token !== asset) continue;
+      let { returned } = channel;
+      for (const { at, amount, state } of channel.deposits) {
+        if (state === "released") continue;
+        const taken = minOf(returned, BigInt(amount));
+        returned -= taken;
+        yield { at, amount: BigInt(amount) - taken };
+      }
+    }
+  }
+}
+
+function openChannel(id: string, network: string, config: ChannelConfig, last: VoucherEntry): ChannelEntry {
+  return {
+    ...{ id: id as `0x${string}`, network, config, last, deposits: [], state: "open", reason: null },
+    ...{ signed: 0n, charged: 0n, delivered: 0n, balance: 0n, returned: 0n },
+  };
+}
+
+function unknownChannel(): SextantError {
+  return new SextantError("JOURNAL_INVALID", "The journal has a line of a channel that it does not have.");
+}
