@@ -46,7 +46,7 @@ describe(".env.example", () => {
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
     const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
-    const { exposurePriceUsd, diffPriceUsd, goldRushApiKey } = config;
+    const { exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey } = config;
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const nodes = Object.fromEntries(
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
@@ -54,7 +54,7 @@ describe(".env.example", () => {
     const { nodeEnvironment, webhookKey, webhooksFile, metricsPort } = config;
     const portfolio = {
       portfolioPublicUrl,
-      ...{ exposurePriceUsd, diffPriceUsd, goldRushApiKey },
+      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey },
       alchemyApiKey,
       portfolioTokenLists,
       payTo,

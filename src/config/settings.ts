@@ -349,6 +349,11 @@ export const paywallSettings = {
     usdAmount,
     "Price of one difference of two snapshots, in US dollars; unless set, that of a snapshot.",
   ),
+  priceUsdPerChain: optionalSetting(
+    "PRICE_USD_PER_CHAIN",
+    usdAmount,
+    "What each chain after the first adds to the price of a request, in US dollars.",
+  ),
   unpaidPerMinute: setting(
     "PORTFOLIO_UNPAID_PER_MINUTE",
     integer(0, 1_000_000),

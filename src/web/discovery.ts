@@ -1,7 +1,7 @@
 // Discovery documents for directories and agents: the offering in the formats they read.
 import { type JsonSchema, listOf } from "../schema/json-schema.ts";
 import { text } from "../schema/portfolio/values.ts";
-import type { Offering, PaidRoute, PaymentTerms } from "./offering.ts";
+import { formatRoutePrice, type Offering, type PaidRoute, type PaymentTerms } from "./offering.ts";
 
 const VERSION = "1.0.0";
 const X402_VERSION = 2;
@@ -10,12 +10,12 @@ const X402_VERSION = 2;
 export function buildX402Discovery({ routes }: Offering) {
   return {
     version: VERSION,
-    resources: routes.map(({ path, method, priceUsd, description, terms }) => ({
-      path,
-      method,
-      price: `$${priceUsd}`,
-      network: terms.network,
-      description,
+    resources: routes.map((route) => ({
+      path: route.path,
+      method: route.method,
+      price: formatRoutePrice(route),
+      network: route.terms.network,
+      description: route.description,
     })),
   };
 }
@@ -82,10 +82,18 @@ export function buildApiCatalog({ origin }: Pick<Offering, "origin">) {
 export const API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 /** The OpenAPI extension that states the price of an operation. */
-export function buildPaymentExtension({ priceUsd }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
+export function buildPaymentExtension({
+  priceUsd,
+  priceUsdPerChain,
+  prices,
+}: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
+  const max = prices.at(-1)?.priceUsd ?? priceUsd;
   return {
     "x-payment-info": {
-      price: { mode: "fixed", amount: priceUsd, currency: "USD" },
+      price:
+        priceUsdPerChain === null
+          ? { mode: "fixed", amount: priceUsd, currency: "USD" }
+          : { mode: "dynamic", min: priceUsd, max, currency: "USD" },
       protocols: [{ x402: {} }],
     },
   };

@@ -58,8 +58,10 @@ function renderChoice({ path, choice }: PayPage, index: number): Html {
 
 function renderPrices(offering: Offering): readonly Html[] {
   return listPayPages(offering).map(({ path, noun }, index) => {
-    const priceUsd = offering.routes.find((route) => route.path === path)?.priceUsd ?? "";
-    return html`${index > 0 && ", "}<strong class="price">$${priceUsd}</strong> per ${noun.toLowerCase()}`;
+    const { priceUsd = "", priceUsdPerChain = null } =
+      offering.routes.find((route) => route.path === path) ?? {};
+    const added = priceUsdPerChain !== null && html` and $${priceUsdPerChain} for each chain after the first`;
+    return html`${index > 0 && ", "}<strong class="price">$${priceUsd}</strong> per ${noun.toLowerCase()}${added}`;
   });
 }
 

@@ -3,7 +3,7 @@ import { FAULTS, type FaultCode } from "../lib/fault.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { Parameter } from "../schema/parameter.ts";
 import { renderClientExample, renderInstallLine } from "./client-example.ts";
-import type { Offering, PaidRoute } from "./offering.ts";
+import { formatRoutePrice, type Offering, type PaidRoute } from "./offering.ts";
 import { formatMarkdownJson, formatMarkdownTable, renderPaymentGuide } from "./payment-guide.ts";
 
 /** A record of the responses, as its schema describes it. */
@@ -76,7 +76,7 @@ ${formatMarkdownTable(
 function renderRequest({ route, parameters }: RouteTexts): string {
   return `## ${route.method} ${route.path}
 
-${route.description} Each request costs $${route.priceUsd}.
+${route.description} Each request costs ${formatRoutePrice(route)}.
 
 ${formatParameterTable(parameters)}`;
 }
@@ -153,8 +153,8 @@ function formatErrorTable(codes: readonly FaultCode[]): string {
 /** How an agent uses the service, in a few sentences, for the OpenAPI document. */
 export function renderGuidance({ description, routes }: Offering): string {
   const paid = routes.map(
-    ({ method, path, priceUsd, description, terms }) =>
-      `${method} ${path} costs $${priceUsd} per request, paid with x402 version 2 on ${terms.network}: ${description}`,
+    (route) =>
+      `${route.method} ${route.path} costs ${formatRoutePrice(route)} per request, paid with x402 version 2 on ${route.terms.network}: ${route.description}`,
   );
   return [
     description,
@@ -216,8 +216,8 @@ export function renderLlmsText(
   groups: readonly LinkGroup[],
 ): string {
   const paid = routes.map(
-    ({ method, path, priceUsd, description, terms }) =>
-      `- [${method} ${path}](${origin}${path}): $${priceUsd} per request, paid with x402 on ${terms.network}. ${description}`,
+    (route) =>
+      `- [${route.method} ${route.path}](${origin}${route.path}): ${formatRoutePrice(route)} per request, paid with x402 on ${route.terms.network}. ${route.description}`,
   );
   const sections = groups.flatMap(({ title, links }) => [
     `## ${title}`,

@@ -8,6 +8,8 @@ const route: PaidRoute = {
   summary: "A thing",
   description: "A thing.",
   priceUsd: "0.01",
+  priceUsdPerChain: null,
+  prices: [{ priceUsd: "0.01", amount: "10000" }],
   tags: ["a"],
   mimeType: "application/json",
   query: { id: "1" },

@@ -22,12 +22,17 @@ export type PaidRoute = {
   readonly summary: string;
   /** A few sentences of plain text. */
   readonly description: string;
-  /** Plain decimal text, such as `0.01`. */
+  /** The price of a request for one chain, in plain decimal text, such as `0.01`. */
   readonly priceUsd: string;
+  /** What each further chain adds; null if it adds nothing. */
+  readonly priceUsdPerChain: string | null;
+  /** The price of one chain, of two, and so on, as text and in the token's smallest units. */
+  readonly prices: readonly { readonly priceUsd: string; readonly amount: string }[];
   readonly tags: readonly string[];
   readonly mimeType: string;
   /** Examples for its query, by the name of each parameter. */
   readonly query: Readonly<Record<string, string>>;
+  /** Those of a request for one chain. */
   readonly terms: PaymentTerms;
   /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
   readonly extensions: Readonly<Record<string, unknown>>;
@@ -52,6 +57,13 @@ export function commonTermsOf({
   return first.terms;
 }
 
+/** Such as `$0.01`, or `$0.01, and $0.005 for each chain after the first`. */
+export function formatRoutePrice({ priceUsd, priceUsdPerChain }: PaidRoute): string {
+  return priceUsdPerChain === null
+    ? `$${priceUsd}`
+    : `$${priceUsd}, and $${priceUsdPerChain} for each chain after the first`;
+}
+
 // The limits of directories, which cut or reject anything beyond them.
 const DESCRIPTION_LENGTH_MAX = 500;
 const NAME = /^[\x20-\x7e]{1,32}$/;
@@ -61,11 +73,12 @@ const TAGS_MAX = 5;
 export function validateOffering(offering: Offering): Offering {
   const { name, routes } = offering;
   if (!NAME.test(name)) throw invalidOffering("its name must be 1 to 32 characters of ASCII");
-  for (const { path, description, priceUsd, tags } of routes) {
+  for (const { path, description, priceUsd, priceUsdPerChain, tags } of routes) {
     if (!path.startsWith("/")) throw invalidOffering(`the path ${path} must begin with a slash`);
     if (description.length > DESCRIPTION_LENGTH_MAX)
       throw invalidOffering(`a description has at most ${DESCRIPTION_LENGTH_MAX} characters`);
-    if (!/^\d+(\.\d+)?$/.test(priceUsd)) throw invalidOffering("a price must be plain decimal text");
+    if (![priceUsd, priceUsdPerChain ?? "0"].every((each) => /^\d+(\.\d+)?$/.test(each)))
+      throw invalidOffering("a price must be plain decimal text");
     if (tags.length > TAGS_MAX) throw invalidOffering(`there are at most ${TAGS_MAX} tags`);
   }
   return offering;

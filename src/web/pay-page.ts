@@ -2,7 +2,7 @@
 import type { HtmlPage } from "../http/pages/document.ts";
 import { type Html, html, inlineJson } from "../lib/html.ts";
 import { exampleDay } from "../lib/moment.ts";
-import type { Offering, PaidRoute } from "./offering.ts";
+import { formatRoutePrice, type Offering, type PaidRoute } from "./offering.ts";
 import { renderAddressField, renderPage, renderProblem } from "./page.ts";
 import { findPayPage, listPayPages, type PayPageField } from "./pay-pages.ts";
 
@@ -36,7 +36,7 @@ const LINKED_OPTIONS = ["spam", "partial"];
 /** The path of a route that has a pay page. */
 export function renderPayPage(input: PayPageInput): HtmlPage {
   const { offering, route, chains, paymentChain } = input;
-  const { priceUsd, path, terms, query } = route;
+  const { priceUsd, prices, path, terms, query } = route;
   const page = findPayPage(path);
   if (page === null) throw new TypeError(`There is no pay page of ${path}.`);
   const { noun } = page;
@@ -45,7 +45,7 @@ export function renderPayPage(input: PayPageInput): HtmlPage {
     .filter((other) => other.path !== path)
     .map((other) => ({ path: other.path, heading: other.heading }));
   const options = LINKED_OPTIONS.filter((name) => name in query);
-  const offer = { path, noun, priceUsd, terms, options, chains, paymentChain, others };
+  const offer = { path, noun, prices, terms, options, chains, paymentChain, others };
   const main = html`<h1>${page.heading}</h1>
 <p class="lead">${route.description}</p>
 <form id="pay-form" class="card" method="get" action="${path}">
@@ -93,9 +93,12 @@ function renderChainBox({ slug, name }: PayPageChain, selected: readonly string[
 }
 
 /** The terms that a payer agrees to, as a list. */
-export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): Html {
+export function renderPaymentTerms(route: PaidRoute): Html {
+  const { priceUsd, priceUsdPerChain, terms } = route;
+  const exactly =
+    priceUsdPerChain === null ? html`exactly $${priceUsd}` : html`the price: ${formatRoutePrice(route)}`;
   return html`<ul class="plain">
-<li>You sign one transfer of exactly $${priceUsd}; we send it and pay its gas</li>
+<li>You sign one transfer of ${exactly}; we send it and pay its gas</li>
 <li>You are charged only for what is delivered. If something fails, the page retries with the same signature and never charges it twice</li>
 <li>The signature is valid for this request only, for ${terms.maxTimeoutSeconds} seconds</li>
 </ul>`;
@@ -105,9 +108,10 @@ export function renderPaymentTerms({ priceUsd, terms }: PaidRoute): Html {
 export function renderOtherRoutes({ routes }: Offering, shown: PaidRoute): Html | null {
   const others = routes.filter(({ path }) => path !== shown.path);
   if (others.length === 0) return null;
-  const items = others.map(({ method, path, summary, description, priceUsd }) => {
+  const items = others.map((route) => {
+    const { method, path, summary, description } = route;
     const title = findPayPage(path) === null ? summary : html`<a href="${path}">${summary}</a>`;
-    return html`<div><dt>${title}: <code>${method} ${path}</code>, $${priceUsd}</dt><dd>${description}</dd></div>`;
+    return html`<div><dt>${title}: <code>${method} ${path}</code>, ${formatRoutePrice(route)}</dt><dd>${description}</dd></div>`;
   });
   return html`<section class="card"><h2>Also sold here</h2><dl class="facts links">
 ${items}

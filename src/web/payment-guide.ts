@@ -18,7 +18,8 @@ const NOW_SECONDS = 1_767_225_600;
 const EARLY_SECONDS = 600;
 
 export function renderPaymentGuide({ origin }: Offering, route: PaidRoute, query: string): string {
-  const { terms, priceUsd, method, path, description } = route;
+  const { terms, priceUsd, priceUsdPerChain, method, path, description } = route;
+  const ofOneChain = priceUsdPerChain === null ? "" : " (of one chain)";
   const url = `${origin}${path}?${query}`;
   const resource = { url, description, mimeType: "application/json" };
   const authorization = {
@@ -40,7 +41,7 @@ The response is 402 with the header \`PAYMENT-REQUIRED\`: base64 (standard alpha
 
 ${formatMarkdownJson({ x402Version: 2, error: "Payment required.", resource, accepts: [terms] })}
 
-There may also be \`extensions\`; all are optional. Check that \`amount\`, \`asset\`, \`network\` and \`payTo\` are what you are willing to pay: $${priceUsd} is ${terms.amount} of the smallest unit of \`${terms.asset}\` on \`${terms.network}\`. Paying needs that token and no gas: the service sends the transaction.
+There may also be \`extensions\`; all are optional. Check that \`amount\`, \`asset\`, \`network\` and \`payTo\` are what you are willing to pay: $${priceUsd}${ofOneChain} is ${terms.amount} of the smallest unit of \`${terms.asset}\` on \`${terms.network}\`. Paying needs that token and no gas: the service sends the transaction.
 
 ### Step 2: sign
 

@@ -55,7 +55,13 @@ function sellExample(route: PaidRouteDeclaration): PaidRouteDeclaration {
         parse: (values) => {
           const { query } = parse(values);
           const check = async () => undefined;
-          return { query, check, read: async () => ({ ...route.responseExample, address: query.address }) };
+          const countChains = async () => 1;
+          return {
+            query,
+            countChains,
+            check,
+            read: async () => ({ ...route.responseExample, address: query.address }),
+          };
         },
       };
     },

@@ -27,6 +27,7 @@ const chainCountRoute: PaidRouteDeclaration = {
         const { wallet, slugs } = parse(values);
         return {
           query: { address: wallet, chains: slugs.join(",") },
+          countChains: async () => 1,
           check: async () => undefined,
           read: async () => ({ address: wallet, count: slugs.length }),
         };

@@ -21,13 +21,13 @@ import { runPaymentFlow, startFlow } from "./flow.ts";
 import { createRowWaiters, type FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./offer.ts";
-import { type PaymentOffer, paymentRequiredResponse, validateOffer } from "./offer.ts";
+import { type PaymentOffer, paymentRequiredResponse, priceOffer, validateOffer } from "./offer.ts";
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
-/** The sale of one offer. */
+/** The sale of one offer, at the price of each request. */
 export type Sale = {
   readonly offer: PaymentOffer;
   challenge(resource: PaidResource, reason?: string): EndpointResponse;
@@ -98,12 +98,13 @@ function createSale(
   challengeFor: PaymentChallenge,
 ): Sale {
   const challenge = (resource: PaidResource, reason = "Payment required.") =>
-    challengeFor(offer, resource, reason);
+    challengeFor(priceOffer(offer, resource), resource, reason);
   return {
     offer,
     challenge,
     async serve({ resource, signature, client }, handler) {
       if (signature === undefined) return challenge(resource);
+      const priced = priceOffer(offer, resource);
       const envelope = parsePaymentHeader(signature, offer);
       if ("unsupported" in envelope) return challenge(resource, envelope.unsupported);
       const scheme = schemes.find(({ name }) => name === envelope.scheme);
@@ -111,7 +112,7 @@ function createSale(
         const names = schemes.map(({ name }) => `"${name}"`).join(" and ");
         return challenge(resource, `Only the scheme ${names} is accepted.`);
       }
-      return scheme.serve({ offer, resource, envelope, handler, client });
+      return scheme.serve({ offer: priced, resource, envelope, handler, client });
     },
   };
 }
@@ -195,7 +196,8 @@ function createServices(options: GateOptions): FlowServices {
 export function createFreeSale(offer: PaymentOffer): Sale {
   return {
     offer,
-    challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
+    challenge: (resource, reason = "Payment required.") =>
+      paymentRequiredResponse(priceOffer(offer, resource), resource, reason),
     serve: (_request, handler) => handler(new AbortController().signal),
   };
 }

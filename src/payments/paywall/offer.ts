@@ -24,7 +24,10 @@ export type PaymentOffer = {
   readonly assetVersion: string;
   readonly decimals: number;
   readonly payTo: Hex;
+  /** The price of a request that reads one chain. */
   readonly amount: bigint;
+  /** What each further chain adds to the price; absent if it adds nothing. */
+  readonly amountPerChain?: bigint;
   /** How long a signature must stay valid: for the handler, the transfer and the network in between. */
   readonly maxTimeoutSeconds: number;
   readonly description: string;
@@ -54,6 +57,31 @@ export function validateOffer(offer: PaymentOffer): PaymentOffer {
     (!isEvmNetwork(offer.network) && "names a network that is not eip155:<chain id>");
   if (problem) throw new Fault("CONFIG_INVALID", `The paid offer ${problem}.`);
   return offer;
+}
+
+// Each holds one price of the offer.
+const pricedOffers = new WeakMap<PaymentOffer, Map<number, PaymentOffer>>();
+
+/** The offer at the price of a request; the same object for as many chains, so that its 402 is encoded once. */
+export function priceOffer(offer: PaymentOffer, { chainCount = 1 }: PaidResource): PaymentOffer {
+  if (!offer.amountPerChain || chainCount <= 1) return offer;
+  const known = pricedOffers.get(offer) ?? new Map<number, PaymentOffer>();
+  pricedOffers.set(offer, known);
+  const priced = known.get(chainCount) ?? {
+    ...offer,
+    amount: amountOf(offer, chainCount),
+    // A getter: without a configured URL it is the listen address, which is only known later.
+    get resourceOrigin() {
+      return offer.resourceOrigin;
+    },
+  };
+  known.set(chainCount, priced);
+  return priced;
+}
+
+/** In the token's smallest units. */
+export function amountOf({ amount, amountPerChain = 0n }: PaymentOffer, chainCount: number): bigint {
+  return amount + amountPerChain * BigInt(chainCount - 1);
 }
 
 export function isEvmNetwork(text: string): text is Caip2Network {
@@ -161,6 +189,8 @@ export type PaidResource = {
   readonly path: string;
   /** Validated, only what determines the response; the order means nothing. */
   readonly query: Readonly<Record<string, string>>;
+  /** How many chains the response is read from, which the query determines; 1 if absent. It decides the price. */
+  readonly chainCount?: number;
 };
 
 // Longer than any query of ours. People see the URL, and the header that carries it must stay small.

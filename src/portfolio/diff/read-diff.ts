@@ -119,6 +119,21 @@ export async function checkDiff(
   await checkBlocks(services, sides, client);
 }
 
+/** Those of a stored snapshot are read; one that is not stored is compared with nothing, and any number will do. */
+export async function countDiffChains(
+  { storedSnapshots }: Pick<DiffServices, "storedSnapshots">,
+  { wallet, slugs, from }: DiffRequest,
+): Promise<number> {
+  if (slugs !== null) return slugs.length;
+  if (typeof from !== "string") return from.size;
+  try {
+    return (await storedSnapshots?.load(wallet, from))?.figures.chains.length ?? 1;
+  } catch (error) {
+    if (error instanceof Fault && error.code === "NOT_FOUND") return 1;
+    throw error;
+  }
+}
+
 async function findStart(services: DiffServices, request: DiffRequest): Promise<DiffStart> {
   const { wallet, from, to } = request;
   if (typeof from !== "string") {

@@ -13,6 +13,8 @@ import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywal
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import type { StoredSnapshots } from "../diff/figures.ts";
+import { diffRoute } from "./routes/diff.ts";
+import { portfolioRoute } from "./routes/portfolio.ts";
 
 const WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045";
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -118,6 +120,63 @@ describe("without payment", () => {
     expect(decodeHeader(response.headers.get("payment-required")).resource).toMatchObject({
       url: `https://sextant.example/portfolio?address=${WALLET.toLowerCase()}&chains=ethereum%2Cbase`,
     });
+  });
+});
+
+describe("with a price for each chain after the first", () => {
+  const offer = { ...TEST_OFFER, amountPerChain: 5_000n };
+  const termsOf = async (response: Response) => {
+    const { error, accepts } = decodeHeader(response.headers.get("payment-required"));
+    return [error, (accepts as readonly { amount: string }[]).map(({ amount }) => amount)];
+  };
+
+  it.each([
+    ["", "one chain", "10000"],
+    [`?address=${WALLET}&chains=base`, "one chain", "10000"],
+    // The default chains.
+    [`?address=${WALLET}`, "2 chains", "15000"],
+    [`?address=${WALLET}&chains=eth,ethereum,base`, "2 chains", "15000"],
+    [`?address=${WALLET}&block=base:1,ethereum:2,polygon:3`, "3 chains", "20000"],
+  ])("the terms of %o are those of %s: %s", async (query, chains, amount) => {
+    const { get } = await start({ offer });
+    const rule = `This is the price of ${chains}: each one after the first adds $0.005.`;
+    expect(await termsOf(await get(query))).toEqual([`Payment required. ${rule}`, [amount]]);
+  });
+
+  it("reads from a stored snapshot how many chains a difference has", async () => {
+    const chains = ["base", "ethereum", "polygon"].map((chain) => ({ chain }));
+    const stored = { load: async () => ({ figures: { chains }, blocks: [], asOf: true }) };
+    const storedSnapshots = stored as unknown as StoredSnapshots;
+    const web = await start({ offer, storedSnapshots, declarations: [portfolioRoute, diffRoute] });
+    const query = `address=${WALLET}&from=${"ab".repeat(32)}`;
+    const [, amounts] = await termsOf(await fetch(`${web.url}/portfolio/diff?${query}`));
+    expect(amounts).toEqual(["20000"]);
+  });
+
+  it("every description names both parts of the price", async () => {
+    const { get, url } = await start({ offer });
+    const price = "$0.01, and $0.005 for each chain after the first";
+    const read = async (path: string) => (await fetch(`${url}${path}`)).text();
+    for (const path of ["/llms.txt", "/llms-full.txt", "/.well-known/x402.json"]) {
+      expect(await read(path)).toContain(price);
+    }
+    expect(await read("/")).toMatch(
+      /\$0\.01<\/strong> per snapshot and \$0\.005 for each chain after the first/,
+    );
+    const page = await (await get("", { accept: BROWSER })).text();
+    expect(page).toContain(`the price: ${price}`);
+    expect(page).toContain(
+      '"prices":[{"amount":"10000","priceUsd":"0.01"},{"amount":"15000","priceUsd":"0.015"},',
+    );
+    const { paths } = JSON.parse(await read("/openapi.json"));
+    expect(paths["/portfolio"].get["x-payment-info"].price).toEqual({
+      ...{ mode: "dynamic", min: "0.01", max: "0.03", currency: "USD" },
+    });
+    expect(await read("/docs")).toContain("Costs $0.01 to $0.03 per request.");
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const listed = await (await fetch(`${url}/mcp`, { method: "POST", headers, body })).text();
+    expect(listed).toContain(`A call costs ${price}, by x402.`);
   });
 });
 

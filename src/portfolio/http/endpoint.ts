@@ -126,7 +126,7 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     extensions: buildPaymentExtension(route),
     preHandler: (head) => {
       const early = (each: RequestHead) =>
-        free ? respondWithPage(page, each) : respondUnpaid(sold, page, each);
+        free ? respondWithPage(page, each) : respondUnpaid(sold, route, { page, head: each });
       const parameters = query.parameters.map(({ name }) => name);
       // A name leads to its address first, and the times of that request to their blocks.
       const redirected =
@@ -137,10 +137,14 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
     async handle({ values, headers, client }) {
       const request = query.parse(values);
-      const resource: PaidResource = { method, path, query: request.query };
+      // A stored snapshot is read for its chains only if they have a price.
+      const chainCount = sale.offer.amountPerChain ? await request.countChains(services) : 1;
+      const priced = chainCount === 1 ? {} : { chainCount };
+      const resource: PaidResource = { method, path, query: request.query, ...priced };
       if (!free && headers[SIGNATURE] === undefined) {
         await request.check(services, client);
-        return varyByAccept(sale.challenge(resource, describeUnpaid(headers, request.warning)));
+        const warnings = [describeChainPrice(route, chainCount), request.warning];
+        return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
       const response = await sale.serve(
         { resource, signature: headers[SIGNATURE], client },
@@ -177,15 +181,15 @@ function renderOnce(render: PageRenderer | null): PageRenderer | null {
 
 /** A request without payment and parameters: browsers get the page, other clients the terms. */
 function respondUnpaid(
-  { declaration, sale }: SoldRoute,
-  renderer: PageRenderer | null,
-  head: RequestHead,
+  { sale }: SoldRoute,
+  route: PaidRoute,
+  { page: renderer, head }: { readonly page: PageRenderer | null; readonly head: RequestHead },
 ): EndpointResponse | null {
   if (head.headers[SIGNATURE] !== undefined) return null;
   const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
-  const resource = { method: "GET", path: declaration.path, query: {} };
-  const terms = sale.challenge(resource, describeUnpaid(head.headers));
+  const resource = { method: "GET", path: route.path, query: {} };
+  const terms = sale.challenge(resource, describeUnpaid(head.headers, [describeChainPrice(route, 1)]));
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
 }
@@ -205,9 +209,19 @@ async function showPageOnFault(
 }
 
 /** Why a request counts as unpaid, and what its payer should know. */
-function describeUnpaid(headers: RequestHead["headers"], warning?: string): string {
+function describeUnpaid(
+  headers: RequestHead["headers"],
+  warnings: readonly (string | null | undefined)[],
+): string {
   const reason = headers[VERSION_1_SIGNATURE] === undefined ? "Payment required." : VERSION_1_MESSAGE;
-  return warning === undefined ? reason : `${reason} ${warning}`;
+  return [reason, ...warnings].filter((each) => each != null).join(" ");
+}
+
+/** Null if chains do not decide the price. */
+function describeChainPrice({ priceUsdPerChain }: PaidRoute, chainCount: number): string | null {
+  if (priceUsdPerChain === null) return null;
+  const chains = chainCount === 1 ? "one chain" : `${chainCount} chains`;
+  return `This is the price of ${chains}: each one after the first adds $${priceUsdPerChain}.`;
 }
 
 /** The pay page for a client that prefers HTML, otherwise null. */

@@ -4,6 +4,7 @@ import { FAVICON_PATH } from "../../http/pages/document.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import {
+  amountOf,
   createListing,
   listingExtensions,
   type PaymentOffer,
@@ -14,7 +15,7 @@ import {
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import type { Offering, PaidRoute } from "../../web/offering.ts";
-import { DEFAULT_CHAINS } from "../query.ts";
+import { DEFAULT_CHAINS, SUPPORTED_CHAINS } from "../query.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
 
 const SERVICE_NAME = "Sextant portfolio service";
@@ -85,11 +86,25 @@ export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): 
     path,
     summary,
     description: offer.description,
-    priceUsd: formatAmount(offer.amount, offer.decimals),
+    ...describePrices(offer),
     tags,
     mimeType: offer.mimeType,
     query: Object.fromEntries(parameters.map(({ name, example }) => [name, String(example ?? "")])),
     terms: paymentRequirementsFor(offer),
     extensions: listingExtensions(offer),
+  };
+}
+
+/** Exact texts for everything that names a price. */
+function describePrices(offer: PaymentOffer): Pick<PaidRoute, "priceUsd" | "priceUsdPerChain" | "prices"> {
+  const { amount, amountPerChain, decimals } = offer;
+  const prices = SUPPORTED_CHAINS.map((_, index) => {
+    const units = amountOf(offer, index + 1);
+    return { amount: units.toString(), priceUsd: formatAmount(units, decimals) };
+  });
+  return {
+    priceUsd: formatAmount(amount, decimals),
+    priceUsdPerChain: amountPerChain ? formatAmount(amountPerChain, decimals) : null,
+    prices,
   };
 }

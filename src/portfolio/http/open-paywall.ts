@@ -69,7 +69,10 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   rejectUnsafeBypass(config, asset);
   readPayee(config);
   const { decimals } = asset;
-  if (decimals !== null) for (const route of PAID_ROUTES) readPrice(config, route, decimals);
+  if (decimals !== null) {
+    for (const route of PAID_ROUTES) readPrice(config, route, decimals);
+    readPricePerChain(config, decimals);
+  }
   // The bypass needs no node when the token's decimals are known.
   if (config.devBypass && decimals !== null) return;
   if (config.paymentRpcUrls.length === 0) {
@@ -159,8 +162,17 @@ function readPayee({ payTo }: PaywallConfig): Hex {
 function readPrice(config: PaywallConfig, { price }: PaidRouteDeclaration, decimals: number): bigint {
   const own = config[price.key];
   const variable = own === null ? "PORTFOLIO_PRICE_USD" : price.variable;
+  return readAmount(own ?? config.portfolioPriceUsd, decimals, variable);
+}
+
+/** In the token's smallest units; 0 if further chains cost nothing. */
+function readPricePerChain({ priceUsdPerChain }: PaywallConfig, decimals: number): bigint {
+  return priceUsdPerChain === null ? 0n : readAmount(priceUsdPerChain, decimals, "PRICE_USD_PER_CHAIN");
+}
+
+function readAmount(usd: string, decimals: number, variable: string): bigint {
   try {
-    return parseAmount(own ?? config.portfolioPriceUsd, decimals, variable);
+    return parseAmount(usd, decimals, variable);
   } catch (cause) {
     const message = `${variable} must have at most ${decimals} decimal places, like the payment token.`;
     throw new Fault("CONFIG_INVALID", message, { cause });
@@ -185,6 +197,7 @@ function createOffers(
       decimals: token.decimals,
       payTo: readPayee(config),
       amount: readPrice(config, declaration, token.decimals),
+      amountPerChain: readPricePerChain(config, token.decimals),
       maxTimeoutSeconds: TIMEOUT_SECONDS,
       get resourceOrigin() {
         return config.portfolioPublicUrl ?? listenUrl();

@@ -5,6 +5,7 @@ import { type ClientSender, createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { createTool, type Tool } from "../../mcp/tool.ts";
 import type { ToolPrice, ToolRoute } from "../../mcp/tool-declaration.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
+import { formatRoutePrice } from "../../web/offering.ts";
 import { SUPPORTED_CHAINS } from "../query.ts";
 import { describePaidEndpoint } from "./endpoint.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
@@ -33,11 +34,12 @@ export function createPortfolioMcpEndpoint(
 }
 
 function describePrice(sold: SoldRoute): ToolPrice {
-  const { priceUsd, terms } = describePaidRoute(sold);
+  const route = describePaidRoute(sold);
+  const { priceUsd, priceUsdPerChain, terms } = route;
   return {
-    sentence: `A call costs $${priceUsd}, by x402.`,
+    sentence: `A call costs ${formatRoutePrice(route)}, by x402.`,
     details: CALLER_PAYS,
-    terms: { ...terms, priceUsd },
+    terms: { ...terms, priceUsd, ...(priceUsdPerChain !== null && { priceUsdPerChain }) },
     isPaidByCaller: true,
   };
 }

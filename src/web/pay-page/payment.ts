@@ -27,7 +27,7 @@ type Authorization = {
   validBefore: string;
   nonce: string;
 };
-export type Receipt = { transaction: string; network: string; payer: string };
+export type Receipt = { transaction: string; network: string; payer: string; amount?: string };
 
 // Clocks differ: a signature valid only from now on may be too early for the chain.
 const EARLY_SECONDS = 600;

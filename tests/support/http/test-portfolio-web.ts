@@ -10,6 +10,7 @@ import {
   encodeX402Header,
   type PaymentOffer,
   paymentRequiredResponse,
+  priceOffer,
 } from "../../../src/payments/paywall/offer.ts";
 import type { StoredSnapshots } from "../../../src/portfolio/diff/figures.ts";
 import { createFreeReads } from "../../../src/portfolio/free-reads.ts";
@@ -140,10 +141,12 @@ type AcceptedPayments = {
 function acceptAll(offer: PaymentOffer, { devBypass, paid, onPayment }: AcceptedPayments): Sale {
   return {
     offer,
-    challenge: (resource, reason = "Payment required.") => paymentRequiredResponse(offer, resource, reason),
+    challenge: (resource, reason = "Payment required.") =>
+      paymentRequiredResponse(priceOffer(offer, resource), resource, reason),
     async serve({ resource, signature }, work) {
       if (devBypass) return work(new AbortController().signal);
-      if (signature === undefined) return paymentRequiredResponse(offer, resource, "Payment is required.");
+      const priced = priceOffer(offer, resource);
+      if (signature === undefined) return paymentRequiredResponse(priced, resource, "Payment is required.");
       paid.push({ resource, signature });
       const response = onPayment({ resource, signature }, paid.length);
       if (response !== null) return response;
@@ -152,7 +155,7 @@ function acceptAll(offer: PaymentOffer, { devBypass, paid, onPayment }: Accepted
         transaction: TEST_TRANSACTION,
         network: offer.network,
         payer: offer.payTo,
-        amount: offer.amount.toString(),
+        amount: priced.amount.toString(),
       };
       return {
         ...(await work(new AbortController().signal)),

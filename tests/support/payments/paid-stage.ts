@@ -352,7 +352,9 @@ function paidEndpoint(
     responses: { 200: { type: "object" } },
     handle({ values, headers, client }) {
       const q = String(values.q);
-      const resource = { method: "GET", path: "/paid", query: { q } };
+      // `a:5` is read from five chains.
+      const chainCount = Number(q.split(":")[1] ?? 1);
+      const resource = { method: "GET", path: "/paid", query: { q }, chainCount };
       const signature = headers["payment-signature"];
       return sale.serve({ resource, signature, client }, (signal) => work(q, signal));
     },

@@ -64,9 +64,10 @@ function schemesOf({ security }: OpenApiOperation, components: Components) {
 
 function priceOf(operation: OpenApiOperation): string | null {
   const info = operation["x-payment-info"] as { readonly price?: JsonSchema } | undefined;
-  const { amount, currency } = info?.price ?? {};
-  if (typeof amount !== "string") return null;
-  return currency === "USD" ? `$${amount}` : `${amount} ${String(currency)}`;
+  const { amount, min, max, currency } = info?.price ?? {};
+  const format = (value: string) => (currency === "USD" ? `$${value}` : `${value} ${String(currency)}`);
+  if (typeof min === "string" && typeof max === "string") return `${format(min)} to ${format(max)}`;
+  return typeof amount === "string" ? format(amount) : null;
 }
 
 const PLACES = [

@@ -5,7 +5,7 @@ import { type PortfolioDiff, portfolioDiffSchema } from "../../../schema/portfol
 import { exampleDiff } from "../../../schema/portfolio/examples.ts";
 import { count, textOrNull } from "../../../schema/portfolio/values.ts";
 import { canonicalDiffQuery, createDiffParameters, EXAMPLE_DIFF_QUERY } from "../../diff/query.ts";
-import { checkDiff, readDiff } from "../../diff/read-diff.ts";
+import { checkDiff, countDiffChains, readDiff } from "../../diff/read-diff.ts";
 import {
   addBudget,
   type BudgetOptions,
@@ -122,6 +122,7 @@ function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
       return {
         query: canonicalDiffQuery(request),
         warning: request.warning,
+        countChains: (services) => countDiffChains(services, request),
         check: (services, client) => checkDiff(services, request, client),
         read: (services, signal) => readDiff(services, request, signal),
       };

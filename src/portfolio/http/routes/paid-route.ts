@@ -35,6 +35,8 @@ type PaidRead<Body = unknown> = {
   readonly query: Readonly<Record<string, string>>;
   /** Warnings about the request itself for the payer, such as a mistyped address; part of the terms. */
   readonly warning?: string | undefined;
+  /** How many chains it reads, on which its price depends. Equal for equal queries. */
+  countChains(services: RouteServices): Promise<number>;
   /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */
   check(services: RouteServices, client: string): Promise<void>;
   /** The body of the response; it must end when the signal aborts. */
@@ -103,6 +105,7 @@ export function createWalletQuery<Body extends Warned>(
       return {
         query: canonicalQuery(request),
         warning,
+        countChains: async () => request.slugs.length,
         check: (services, client) => checkBlocks(services, [blocks], client),
         read: async (services, signal) => addWarning(await read(request, services, signal), warning),
       };

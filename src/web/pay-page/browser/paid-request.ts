@@ -15,6 +15,8 @@ export type PaidResult<Body extends PaidBody> = { body: Body; receipt: Receipt |
 export type Step = "price" | "wallet" | "signature" | "result";
 type ProgressListener = (step: Step, text: string) => void;
 type Rejection = Error & { status: number };
+/** The terms that the page shows; a request may cost any of the amounts. */
+type ShownTerms = Pick<Terms, "scheme" | "network" | "asset" | "payTo"> & { amounts: string[] };
 export type Payer = {
   account(terms: Terms): Promise<string>;
   signTypedData(account: string, data: unknown): Promise<string>;
@@ -67,7 +69,7 @@ export async function findLedRequest(url: string): Promise<URL> {
 
 export async function requestPaidResult<Body extends PaidBody>(
   url: string,
-  shownTerms: Terms,
+  shownTerms: ShownTerms,
   payer: Payer,
   onProgress: ProgressListener,
 ): Promise<PaidResult<Body>> {
@@ -86,7 +88,7 @@ export async function requestPaidResult<Body extends PaidBody>(
 
 async function signPayment(
   response: Response,
-  shownTerms: Terms,
+  shownTerms: ShownTerms,
   payer: Payer,
   onProgress: ProgressListener,
 ) {
@@ -94,8 +96,9 @@ async function signPayment(
   if (header === null) throw new Error("The service requires a payment but sent no terms.");
   const challenge = decodeHeader(header) as Challenge;
   const matchesShown = (terms: Terms) =>
-    [terms.scheme, terms.network, terms.amount, terms.asset, terms.payTo].join() ===
-    [shownTerms.scheme, shownTerms.network, shownTerms.amount, shownTerms.asset, shownTerms.payTo].join();
+    shownTerms.amounts.includes(terms.amount) &&
+    [terms.scheme, terms.network, terms.asset, terms.payTo].join() ===
+      [shownTerms.scheme, shownTerms.network, shownTerms.asset, shownTerms.payTo].join();
   const terms = challenge.accepts.find(matchesShown);
   if (!terms)
     throw new Error("The price has changed since this page was opened. Reload it to see the new one.");

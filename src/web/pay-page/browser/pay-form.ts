@@ -2,7 +2,7 @@
 import { findChecksumProblem } from "../checksum.ts";
 import { createElement, type ViewElement } from "../elements.ts";
 import { buildFormQuery, findChainNames, findWhenProblem, WHEN_FIELDS } from "../form-query.ts";
-import type { Terms } from "../payment.ts";
+import type { Receipt, Terms } from "../payment.ts";
 import type { PaidBody } from "../result-view.ts";
 import {
   createViewContext,
@@ -39,10 +39,12 @@ type ResultView<Body extends PaidBody> = {
   connect?(result: HTMLElement, body: Body, chains: KnownChain[]): void;
 };
 
+type Price = { priceUsd: string; amount: string };
 type Offer = {
   path: string;
   noun: string;
-  priceUsd: string;
+  /** The price of one chain, of two, and so on. */
+  prices: Price[];
   terms: Terms;
   options: string[];
   chains: KnownChain[];
@@ -101,7 +103,8 @@ async function run<Body extends PaidBody>(view: ResultView<Body>) {
   // An earlier result of the same request stays until the new one is there.
   if (shownUrl !== url) result.replaceChildren(buildNode(renderPlaceholder()));
   try {
-    showPaid(view, url, await requestPaidResult<Body>(url, offer.terms, createPayer(), showProgress));
+    const terms = { ...offer.terms, amounts: listPrices(url).map(({ amount }) => amount) };
+    showPaid(view, url, await requestPaidResult<Body>(url, terms, createPayer(), showProgress));
     showDone(`${offer.noun} received.`);
     findById("result-title").focus();
   } catch (error) {
@@ -155,13 +158,24 @@ function showPaid<Body extends PaidBody>(
   const context = createViewContext(offer.chains);
   const views = [
     renderTitle(offer.noun, body, view.describeWallet(body, context), context),
-    receipt === null ? null : renderReceipt(receipt, offer),
+    receipt === null ? null : renderReceipt(receipt, { ...offer, priceUsd: findPaidPrice(url, receipt) }),
     ...view.render(body, context),
   ];
   result.replaceChildren(...views.filter((part) => part !== null).map((part) => buildNode(part)));
   result.querySelector(".title")?.append(createTools(body));
   view.connect?.(result, body, offer.chains);
   shownUrl = url;
+}
+
+/** The prices that a request may have: that of its chains, or any of them if a stored snapshot names its chains. */
+function listPrices(url: string): Price[] {
+  const chains = findChainNames(new URL(url, location.href).searchParams).length;
+  return chains === 0 ? offer.prices : offer.prices.slice(chains - 1, chains);
+}
+
+function findPaidPrice(url: string, receipt: Receipt): string {
+  const paid = offer.prices.find(({ amount }) => amount === receipt.amount);
+  return (paid ?? listPrices(url)[0])?.priceUsd ?? "";
 }
 
 /** The actions of a visitor with a result. */
@@ -188,7 +202,9 @@ function createTools(body: PaidBody) {
 /** The label says whether the request is paid for already, and offers nothing that the form would not send. */
 function labelButton(url: string) {
   const isWrong = form.querySelector("[aria-invalid=true]") !== null;
-  const offered = isWrong ? "Correct the form first" : `Pay $${offer.priceUsd}`;
+  const prices = [...new Set(listPrices(url).map(({ priceUsd }) => `$${priceUsd}`))];
+  const price = prices.length > 1 ? `${prices[0]} to ${prices.at(-1)}` : prices[0];
+  const offered = isWrong ? "Correct the form first" : `Pay ${price}`;
   button.textContent = isPaymentPending(url) ? "Retry, already paid" : offered;
 }
 
