@@ -96,7 +96,7 @@ export function createConcurrencyLimit(options: {
     async run(task) {
       if (running >= options.runningMax) {
         if (queue.length >= options.waitingMax) {
-          throw new Fault("OVERLOADED", "Too much work is waiting; try again in a moment.");
+          throw tooMuchWaits();
         }
         await new Promise<void>((resolve) => queue.push(resolve));
       } else {
@@ -111,6 +111,83 @@ export function createConcurrencyLimit(options: {
       }
     },
   };
+}
+
+type WaitingTask = { readonly cost: number; readonly start: () => void };
+
+/**
+ * Tasks of different cost, first come, first served: a large one waits for room, and those behind it for the large one.
+ * A task that costs more than all that may run does so alone.
+ */
+export class CostLimit {
+  readonly #runningMax: number;
+  readonly #waitingMax: number;
+  #running = 0;
+  #waiting = 0;
+  #queue: WaitingTask[] = [];
+
+  constructor({ runningMax, waitingMax }: { readonly runningMax: number; readonly waitingMax: number }) {
+    this.#runningMax = runningMax;
+    this.#waitingMax = waitingMax;
+  }
+
+  rejectIfFull(): void {
+    if (this.#waiting >= this.#waitingMax) throw tooMuchWaits();
+  }
+
+  /** A task whose signal aborts leaves the queue. */
+  async run<T>(cost: number, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    signal.throwIfAborted();
+    if (this.#queue.length === 0 && this.#hasRoom(cost)) this.#running += cost;
+    else await this.#wait(cost, signal);
+    try {
+      return await task();
+    } finally {
+      this.#running -= cost;
+      this.#startNext();
+    }
+  }
+
+  #hasRoom(cost: number): boolean {
+    return this.#running === 0 || this.#running + cost <= this.#runningMax;
+  }
+
+  #wait(cost: number, signal: AbortSignal): Promise<void> {
+    if (this.#waiting > 0 && this.#waiting + cost > this.#waitingMax) throw tooMuchWaits();
+    this.#waiting += cost;
+    return new Promise<void>((resolve, reject) => {
+      const leave = () => {
+        this.#queue = this.#queue.filter((each) => each !== waiting);
+        this.#waiting -= cost;
+        reject(signal.reason);
+        // It may have been what those behind it waited for.
+        this.#startNext();
+      };
+      const start = () => {
+        signal.removeEventListener("abort", leave);
+        resolve();
+      };
+      const waiting = { cost, start };
+      signal.addEventListener("abort", leave, { once: true });
+      this.#queue.push(waiting);
+    });
+  }
+
+  #startNext(): void {
+    for (;;) {
+      const [next] = this.#queue;
+      if (next === undefined || !this.#hasRoom(next.cost)) return;
+      this.#queue.shift();
+      this.#waiting -= next.cost;
+      this.#running += next.cost;
+      next.start();
+    }
+  }
+}
+
+function tooMuchWaits(): Fault {
+  const headers = { "retry-after": "2" };
+  return new Fault("OVERLOADED", "Too much work is waiting; try again in a moment.", { headers });
 }
 
 const MINUTE_MS = 60_000;

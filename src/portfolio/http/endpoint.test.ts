@@ -13,6 +13,7 @@ import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywal
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import type { StoredSnapshots } from "../diff/figures.ts";
+import { ReadLoad } from "../read-load.ts";
 import { diffRoute } from "./routes/diff.ts";
 import { portfolioRoute } from "./routes/portfolio.ts";
 
@@ -177,6 +178,21 @@ describe("with a price for each chain after the first", () => {
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
     const listed = await (await fetch(`${url}/mcp`, { method: "POST", headers, body })).text();
     expect(listed).toContain(`A call costs ${price}, by x402.`);
+  });
+});
+
+describe("under too much load", () => {
+  it("sheds a request with a payment before the payment is looked at, and still names the price", async () => {
+    const load = new ReadLoad(new Map(), { runningMax: 10, waitingMax: 10 });
+    const never = new Promise<void>(() => {});
+    const { signal } = new AbortController();
+    for (let each = 0; each < 2; each += 1) void load.run(["base"], signal, () => never);
+    const { get, paid } = await start({ load });
+    const response = await get(`?address=${WALLET}`, PAID);
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([503, "OVERLOADED"]);
+    expect(response.headers.get("retry-after")).not.toBeNull();
+    expect(paid).toEqual([]);
+    expect((await get(`?address=${WALLET}`)).status).toBe(402);
   });
 });
 

@@ -146,6 +146,7 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         const warnings = [describeChainPrice(route, chainCount), request.warning];
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
+      services.load.rejectIfFull();
       const response = await sale.serve(
         { resource, signature: headers[SIGNATURE], client },
         async (signal) => ({

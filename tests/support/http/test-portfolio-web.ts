@@ -24,6 +24,7 @@ import type { PaidRouteDeclaration, RouteServices } from "../../../src/portfolio
 import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import type { NameResolver } from "../../../src/portfolio/names/name-resolver.ts";
+import { ReadLoad } from "../../../src/portfolio/read-load.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { PortfolioChain } from "../../../src/portfolio/types.ts";
 import type { EndpointResponse } from "../../../src/schema/endpoint.ts";
@@ -69,6 +70,7 @@ export type TestPortfolioWebOptions = {
   readonly offer?: PaymentOffer;
   readonly snapshots?: SnapshotReader;
   readonly storedSnapshots?: StoredSnapshots;
+  readonly load?: ReadLoad;
   /** Leads every name to the wallet of the example unless given. */
   readonly names?: NameResolver;
   /** The block of every chain at a time; without it, no chain can be read. */
@@ -122,6 +124,7 @@ export async function startTestPortfolioWeb(
         freeReads: createFreeReads(systemClock),
         clock: systemClock,
         storedSnapshots: options.storedSnapshots ?? null,
+        load: options.load ?? new ReadLoad(new Map()),
       } as unknown as RouteServices,
       free: devBypass,
       page: () => renderPayPage({ ...pageInput, route }),

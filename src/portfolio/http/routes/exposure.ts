@@ -141,8 +141,9 @@ export const exposureRoute: PaidRouteDeclaration = {
 };
 
 function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
-  const query = createWalletQuery(served, (request, services, signal) =>
-    readExposure({ ...services, spenders: spenderList }, request, signal),
-  );
+  const query = createWalletQuery(served, (request, services, signal) => {
+    const read = () => readExposure({ ...services, spenders: spenderList }, request, signal);
+    return services.load.run(request.slugs, signal, read);
+  });
   return { ...query, parameters: query.parameters.filter(({ name }) => name !== "spam") };
 }

@@ -8,6 +8,7 @@ import type { StoredSnapshots } from "../../diff/figures.ts";
 import { checkBlocks, type FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
 import { canonicalQuery, createPortfolioParameters, type PortfolioRequest } from "../../query.ts";
+import type { ReadLoad } from "../../read-load.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
 import type { HoldingsProvider, PortfolioChain, PositionReader, PriceSource } from "../../types.ts";
 
@@ -24,6 +25,7 @@ export type RouteServices = {
   readonly names: NameResolver;
   /** For reads before anything is paid. */
   readonly freeReads: FreeReads;
+  readonly load: ReadLoad;
   readonly clock: Clock;
   /** Null if snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;
