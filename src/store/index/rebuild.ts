@@ -9,6 +9,7 @@ import { toRebuildSchema } from "../postgres/schema-name.ts";
 import type { Session } from "../postgres/session.ts";
 import { type Checkpoint, readCheckpoint } from "./checkpoint.ts";
 import { readStoredLogs } from "./raw-logs.ts";
+import { RowCache } from "./row-cache.ts";
 import {
   addPrimaryKey,
   createBareRowTables,
@@ -18,7 +19,7 @@ import {
   recordRowTables,
 } from "./row-tables.ts";
 import type { RowVersions } from "./row-versions.ts";
-import { writeRows } from "./store.ts";
+import { type ChangeRows, writeRows } from "./store.ts";
 
 export type RebuildOptions = {
   readonly schema: string;
@@ -110,6 +111,8 @@ async function refold(
     { after: checkpoint.finalized, to: toBlock },
   ];
   let folded = 0;
+  // A transaction that fails ends the rebuild, and the cache with it.
+  const cache = new RowCache();
   for (const { after, to } of parts) {
     for (let afterBlock = after; ; ) {
       options.signal.throwIfAborted();
@@ -118,9 +121,8 @@ async function refold(
         const last = logs.at(-1)?.log;
         if (!last) return null;
         const tip = { number: last.blockNumber, hash: last.blockHash, timestamp: last.blockTimestamp };
-        await writeRows(session, { tip, finalized: checkpoint.finalized }, (rows) =>
-          options.fold(logs, rows),
-        );
+        const changeRows: ChangeRows = (rows) => options.fold(logs, rows);
+        await writeRows(session, { tip, finalized: checkpoint.finalized }, changeRows, cache);
         return { block: last.blockNumber, logs: logs.length };
       });
       if (part === null) break;

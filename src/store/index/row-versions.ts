@@ -72,6 +72,20 @@ export class RowVersions {
     return version ? version.row : entry?.before;
   }
 
+  /** Calls `visit` with each row of these tables that the finished batch knows. */
+  forEachLatest(
+    tables: ReadonlySet<Table>,
+    visit: (table: Table, keyText: string, row: Row | null) => void,
+  ): void {
+    for (const { table, entries } of this.#tables.values()) {
+      if (!tables.has(table)) continue;
+      for (const [keyText, { versions, before }] of entries) {
+        const row = versions.at(-1)?.row ?? before;
+        if (row !== undefined) visit(table, keyText, row);
+      }
+    }
+  }
+
   change(change: Change, origin: EventOrigin): void {
     const entry = this.#entry(change.table, change.keyText, change.key);
     if (this.#final && canSum(entry, change)) {
@@ -140,13 +154,13 @@ export class RowVersions {
   }
 }
 
-/** Loads rows from the previous batch if it knows them, and stored rows otherwise. */
-export function createOverlayLoader(previous: Pick<RowVersions, "latest">, stored: RowLoader): RowLoader {
+/** Loads rows from earlier batches if they are known there, and stored rows otherwise. */
+export function createOverlayLoader(earlier: Pick<RowVersions, "latest">, stored: RowLoader): RowLoader {
   return async (table, keys) => {
     const found = new Map<string, Row>();
     const unknown: TouchedKey[] = [];
     for (const touched of keys) {
-      const row = previous.latest(table, touched.keyText);
+      const row = earlier.latest(table, touched.keyText);
       if (row === undefined) unknown.push(touched);
       else if (row !== null) found.set(touched.keyText, row);
     }

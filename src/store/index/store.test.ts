@@ -12,8 +12,11 @@ import {
   createSampleFold,
   SAMPLE_TABLES,
   type SampleChange,
+  sampleTableOf,
 } from "../../../tests/reference-model/store/sample-tables.ts";
-import type { Table } from "../../schema/table.ts";
+import { addAmounts } from "../../schema/change.ts";
+import { formatKey, type Table } from "../../schema/table.ts";
+import type { RowVersions } from "./row-versions.ts";
 import type { PreparedBatch } from "./store.ts";
 import { rollbackTables } from "./versioned-rows.ts";
 
@@ -155,6 +158,36 @@ describe("a batch folded on top of another", () => {
     await collectGarbage();
     expect(reference.deref()).toBeUndefined();
     expect(second.write).toBeTypeOf("function");
+  });
+});
+
+describe("a chain of batches", () => {
+  it("keeps current rows in memory, and forgets them in every chain but one", async () => {
+    await index.write([[count]], 0);
+    const tallies = SAMPLE_TABLES.find(({ name }) => name === "tallies") as Table;
+    const key = sampleTableOf(count).key(count.key);
+    const keyText = formatKey(tallies.key, key);
+    const block = await newest();
+    const prepareNext = async (number: number, isCounted: boolean, previous: PreparedBatch | null) => {
+      const tip = { ...block, number };
+      const batch = { tip, blocks: [{ ...tip, logCount: 0 }], logs: [], finalized: number };
+      const origin = { block_number: BigInt(number), tx_hash: "0x", log_index: 0 };
+      const changeRows = async (rows: RowVersions) => {
+        if (isCounted) rows.change(addAmounts(tallies, key as never, { times: 1n }), origin);
+      };
+      const prepared = await index.store.prepare(batch, changeRows, previous);
+      return { prepared, times: prepared.latest(tallies, keyText)?.times };
+    };
+    const second = await prepareNext(2, true, null);
+    await second.prepared.write();
+    const third = await prepareNext(3, false, second.prepared);
+    await third.prepared.write();
+    // Behind the back of the store, so that it shows where a row comes from.
+    await index.database.query("update tallies set times = 50 where valid_to is null");
+    const fourth = await prepareNext(4, true, third.prepared);
+    expect(fourth.times).toBe(3n);
+    expect((await prepareNext(4, true, third.prepared)).times).toBe(51n);
+    expect((await prepareNext(4, true, null)).times).toBe(51n);
   });
 });
 

@@ -19,6 +19,7 @@ import {
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
 import { buildLogsStep, type LogForm, readLogForm } from "./raw-logs.ts";
+import { RowCache } from "./row-cache.ts";
 import { createOverlayLoader, RowVersions } from "./row-versions.ts";
 import {
   bornIndexName,
@@ -68,8 +69,16 @@ export type IndexStore = {
 // Thousands of rows on a busy disk need seconds; this only ends a write that hangs.
 const WRITE_MS_MAX = 300_000;
 
-/** Every write runs on the connection that holds the lock: a process that lost it cannot write. */
-export function openIndexStore(database: Database, lock: Lock, tables: readonly Table[]): IndexStore {
+/**
+ * Every write runs on the connection that holds the lock: a process that lost it cannot write. `createCache` makes the
+ * memory of each chain of final batches.
+ */
+export function openIndexStore(
+  database: Database,
+  lock: Lock,
+  tables: readonly Table[],
+  createCache = () => new RowCache(),
+): IndexStore {
   const transaction = <T>(work: (session: Session) => Promise<T>) =>
     lock.transaction(work, { statementTimeoutMs: WRITE_MS_MAX });
   let form: Promise<LogForm> | null = null;
@@ -80,7 +89,9 @@ export function openIndexStore(database: Database, lock: Lock, tables: readonly 
     });
     return form;
   };
-  const context = { database, lock, tables, logForm, summarize: createRowSummaries(lock, tables) };
+  const caches: BatchContext["caches"] = new WeakMap();
+  const summarize = createRowSummaries(lock, tables);
+  const context = { database, lock, tables, logForm, summarize, caches, createCache };
   const open = (options: BatchOptions) => openBatch(context, options);
   return {
     readCheckpoint: () => readCheckpoint(database),
@@ -114,16 +125,22 @@ type BatchContext = {
   /** Read once: it never changes while an indexer runs. */
   readonly logForm: () => Promise<LogForm>;
   readonly summarize: ReturnType<typeof createRowSummaries>;
+  /** What the next batch takes over from one that is prepared. */
+  readonly caches: WeakMap<PreparedBatch, RowCache>;
+  readonly createCache: () => RowCache;
 };
 
 /** Encoded before it is its turn: then only the server has work left. */
 function openBatch(
-  { database, lock, tables, logForm, summarize }: BatchContext,
+  { database, lock, tables, logForm, summarize, caches, createCache }: BatchContext,
   { final, previous }: BatchOptions,
 ): OpenBatch {
   // Read outside the lock's connection, which may be busy with the previous batch. No other process writes these
   // rows, and those that the previous batch changed come from its memory.
-  const stored = createRowLoader(database);
+  const cache = (previous && caches.get(previous)) ?? createCache();
+  // Another batch upon the same one would be another chain.
+  if (previous) caches.delete(previous);
+  const stored = createOverlayLoader(cache, createRowLoader(database));
   let before = previous;
   const rows = new RowVersions(
     (table, keys) => (before ? createOverlayLoader(before, stored)(table, keys) : stored(table, keys)),
@@ -153,26 +170,34 @@ function openBatch(
         ...(tip.number > finalized ? pruneSteps(tables, finalized) : []),
         buildChangeNotification(database.schema),
       ];
-      return {
+      const prepared: PreparedBatch = {
         latest: (table, keyText) => rows.latest(table, keyText),
         write: async () => {
           await lock.commit(steps, { statementTimeoutMs: WRITE_MS_MAX });
           await summarize(logs);
         },
       };
+      if (final) {
+        cache.remember(rows);
+        caches.set(prepared, cache);
+      }
+      return prepared;
     },
   };
 }
 
-/** Changes rows and writes their versions, in one transaction. */
+/** Changes rows and writes their versions, in one transaction; the cache is that of the transactions before. */
 export async function writeRows(
   session: Session,
   batch: Pick<IndexBatch, "finalized" | "tip">,
   changeRows: ChangeRows,
+  cache: RowCache,
 ): Promise<void> {
-  const rows = new RowVersions(createRowLoader(session), { final: isFinal(batch) });
+  const load = createOverlayLoader(cache, createRowLoader(session));
+  const rows = new RowVersions(load, { final: isFinal(batch) });
   await changeRows(rows);
   const changed = await rows.finish();
+  cache.remember(rows);
   await session.sendPipeline(
     changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) })),
   );

@@ -4,8 +4,14 @@ import type { Hex } from "../../../src/lib/hex.ts";
 import { formatKey, type Row, type Table } from "../../../src/schema/table.ts";
 import type { Checkpoint, StoredBlock } from "../../../src/store/index/checkpoint.ts";
 import { type RebuildOptions, rebuildRows } from "../../../src/store/index/rebuild.ts";
+import { RowCache } from "../../../src/store/index/row-cache.ts";
 import { createRowIndexes, createRowTables, recordRowTables } from "../../../src/store/index/row-tables.ts";
-import { type IndexBatch, type IndexStore, openIndexStore } from "../../../src/store/index/store.ts";
+import {
+  type IndexBatch,
+  type IndexStore,
+  openIndexStore,
+  type PreparedBatch,
+} from "../../../src/store/index/store.ts";
 import { acquireLock, type Lock } from "../../../src/store/postgres/advisory-lock.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
 import { digestTables } from "../../support/digest-tables.ts";
@@ -79,7 +85,8 @@ class StoredSampleIndex implements SampleIndex {
   }
 
   reopen(): IndexStore {
-    return openIndexStore(this.database, this.#lock, SAMPLE_TABLES);
+    const createCache = () => new RowCache(CACHED_ROWS_MAX);
+    return openIndexStore(this.database, this.#lock, SAMPLE_TABLES, createCache);
   }
 
   /** Writes the first block. */
@@ -256,33 +263,37 @@ export async function writeBatch(
   await prepared.write();
 }
 
-/** Final history as a backfill writes it: two batches, the second folded before the first is written. */
+// A batch may fold on rows of the batch before, on those that the cache has of earlier ones, and on stored ones.
+const PARTS_MAX = 12;
+const CACHED_ROWS_MAX = 2;
+
+/** Final history as a backfill writes it: batches that are each folded before the one before is written. */
 async function writeInParts(
   store: IndexStore,
   batch: IndexBatch,
   fold: RebuildOptions["fold"],
 ): Promise<void> {
-  const cut = batch.blocks[(batch.blocks.length - 1) >> 1];
-  if (!cut || cut.number === batch.tip.number || batch.finalized < batch.tip.number) {
-    return writeBatch(store, batch, fold);
+  if (batch.finalized < batch.tip.number) return writeBatch(store, batch, fold);
+  let before: PreparedBatch | null = null;
+  let writing = Promise.resolve();
+  for (const part of splitBatch(batch)) {
+    const prepared: Promise<PreparedBatch> = store.prepare(part, (rows) => fold(part.logs, rows), before);
+    [before] = await Promise.all([prepared, writing]);
+    writing = before.write();
   }
-  const isEarly = (block: number) => block <= cut.number;
-  const first = {
-    tip: cut,
-    blocks: batch.blocks.filter(({ number }) => isEarly(number)),
-    logs: batch.logs.filter(({ log }) => isEarly(log.blockNumber)),
-    finalized: cut.number,
-  };
-  const second = {
-    ...batch,
-    blocks: batch.blocks.filter(({ number }) => !isEarly(number)),
-    logs: batch.logs.filter(({ log }) => !isEarly(log.blockNumber)),
-  };
-  const before = await store.prepare(first, (rows) => fold(first.logs, rows), null);
-  const writing = before.write();
-  const [after] = await Promise.all([
-    store.prepare(second, (rows) => fold(second.logs, rows), before),
-    writing,
-  ]);
-  await after.write();
+  await writing;
+}
+
+function splitBatch(batch: IndexBatch): IndexBatch[] {
+  const { blocks, tip } = batch;
+  const size = Math.ceil(blocks.length / PARTS_MAX);
+  const parts: IndexBatch[] = [];
+  for (let at = 0; at < blocks.length; at += size) {
+    const own = blocks.slice(at, at + size);
+    const numbers = new Set(own.map(({ number }) => number));
+    const logs = batch.logs.filter(({ log }) => numbers.has(log.blockNumber));
+    const { number, hash, timestamp } = own.at(-1) ?? tip;
+    parts.push({ ...batch, tip: { number, hash, timestamp }, blocks: own, logs, finalized: number });
+  }
+  return parts;
 }
