@@ -18,6 +18,7 @@ import { assertChecksum } from "./http/wallet-address.ts";
 import { createMemoryJournal, type Journal } from "./journal/journal.ts";
 import type { Operation, Paid, PaidOptions, ReadOptions } from "./operation.ts";
 import type { Payer } from "./payments/authorization.ts";
+import { type Channels, createChannels } from "./payments/channel-actions.ts";
 import { type ChannelOptions, useChannels } from "./payments/channel-options.ts";
 import { createGuard, type GuardOptions } from "./payments/guard.ts";
 import { createPayments, type Payments } from "./payments/payments.ts";
@@ -104,6 +105,8 @@ export interface Sextant extends IndexedActions, OtherActions {
   readonly watch: Watch;
   /** Payments: what was paid, what is open, and what is left to spend. */
   readonly payments: Payments;
+  /** Payment channels: what they hold, and how it comes back. */
+  readonly channels: Channels;
 }
 
 /** The actions that pay. */
@@ -160,6 +163,7 @@ export function createSextant(options: SextantOptions): Sextant {
     watch: (filter?: WatchFilter, given?: WatchOptions) =>
       watch({ ...calls, messageLengthMax: responseBytesMax ?? RESPONSE_BYTES_MAX }, filter, given),
     payments: createPayments(purchases),
+    channels: createChannels(purchases),
   } as unknown as Sextant;
 }
 

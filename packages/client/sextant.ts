@@ -13,6 +13,13 @@ export type {
   RequestOptions,
 } from "./operation.ts";
 export type { Payer } from "./payments/authorization.ts";
+export type {
+  Channel,
+  Channels,
+  RefundedChannel,
+  Withdrawal,
+  WithdrawOptions,
+} from "./payments/channel-actions.ts";
 export type { ChannelOptions } from "./payments/channel-options.ts";
 export type { GuardOptions } from "./payments/guard.ts";
 export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";

@@ -5,6 +5,7 @@ import { createSextant } from "../../packages/client/create-sextant.ts";
 import { SextantError } from "../../packages/client/errors.ts";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";
 import type { Journal } from "../../packages/client/journal/journal.ts";
+import type { ChannelOptions } from "../../packages/client/payments/channel-options.ts";
 import type { GuardOptions } from "../../packages/client/payments/guard.ts";
 
 /** The step at which a process ends by SIGKILL. At `after-settlement` the parent kills it. */
@@ -20,6 +21,7 @@ export type BuyerTask = {
   readonly privateKey: `0x${string}`;
   readonly journal: string;
   readonly guard: GuardOptions;
+  readonly channel?: Omit<ChannelOptions, "deposit"> & { readonly deposit: string };
   readonly purchases: readonly { readonly address: string; readonly name: string | null }[];
   /** How long the account takes to sign. */
   readonly signMs?: number;
@@ -54,7 +56,7 @@ function withKills(journal: Journal): Journal {
       journal.exclusive((book, append) =>
         act(book, async (record, options) => {
           await append(record, options);
-          if (record.type === "signed") killAt("after-journal");
+          if (record.type === "signed" || record.type === "voucher") killAt("after-journal");
         }),
       ),
   };
@@ -83,6 +85,7 @@ const sextant = createSextant({
     },
   },
   guard: task.guard,
+  ...(task.channel === undefined ? {} : { channel: task.channel }),
   journal: withKills(openFileJournal(task.journal)),
   fetch: killingFetch,
 });

@@ -1,8 +1,8 @@
 // The state of a channel as responses carry it, and as a client needs it that knows another sum.
-import { type ChannelRow, isPublicVoucher } from "./channel-row.ts";
+import { type ChannelRow, type ChannelState, isPublicVoucher } from "./channel-row.ts";
 
 /** The state of a channel as responses carry it. */
-export function describeChannel(row: ChannelRow, charged: bigint) {
+export function describeChannel(row: ChannelState & Pick<ChannelRow, "channelId">, charged: bigint) {
   return {
     channelId: row.channelId,
     balance: row.balance.toString(),

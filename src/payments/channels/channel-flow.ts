@@ -76,9 +76,12 @@ async function addUnknown(flow: ChannelFlow): Promise<EndpointResponse | null> {
   const waitMs = unpaid.takeRejection();
   if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
   let problem: string = CHANNEL_NOT_FOUND;
+  let claimed: Readonly<Record<string, unknown>> | null = null;
   try {
     const added = await services.mirror.add(channelId, config, async (state) => {
       if (maxClaimable !== state.totalClaimed + amount) {
+        // All that is known of a channel whose vouchers were lost.
+        claimed = { channelState: describeChannel({ channelId, ...state }, state.totalClaimed) };
         problem = state.balance === 0n && deposit === null ? CHANNEL_NOT_FOUND : AMOUNT_MISMATCH;
         return false;
       }
@@ -91,7 +94,7 @@ async function addUnknown(flow: ChannelFlow): Promise<EndpointResponse | null> {
     return respond.facilitatorUnavailable(error);
   }
   unpaid.spend(REJECTION_UNITS);
-  return respond.paymentRequired(problem);
+  return respond.paymentRequired(problem, problem === AMOUNT_MISMATCH ? claimed : null);
 }
 
 /** The response of a purchase that was made: nothing is charged. */
