@@ -10,6 +10,7 @@ import { createPaidEndpoint } from "../../src/portfolio/http/endpoint.ts";
 import type { RouteServices } from "../../src/portfolio/http/routes/paid-route.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { DEFAULT_CHAINS } from "../../src/portfolio/query.ts";
+import { ReadLoad } from "../../src/portfolio/read-load.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { NO_LIMITS } from "../support/http/no-limits.ts";
@@ -35,7 +36,8 @@ export async function openClientStage(options: Parameters<PaidStage["serve"]>[0]
   });
   const sold = { declaration: portfolioRoute, sale: service.sale };
   const names = new Map<string, string>();
-  const services = { snapshots, ...createMovingChain(), ...createNames(names) } as unknown as RouteServices;
+  const parts = { snapshots, load: new ReadLoad(new Map()), ...createMovingChain(), ...createNames(names) };
+  const services = parts as unknown as RouteServices;
   addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
   return {
