@@ -65,14 +65,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a cursor that repeats its last row",
-    file: "src/schema/reads/pagination.ts",
+    file: "src/schema/reads/list.ts",
     find: 'order.direction === "asc" ? ">" : "<"',
     replace: 'order.direction === "asc" ? ">=" : "<="',
     caughtBy: "tests/api/reads.test.ts",
   },
   {
     name: "a page that loses the row after its last one",
-    file: "src/schema/reads/pagination.ts",
+    file: "src/schema/reads/list.ts",
     find: "formatCursor(rows, count - 1, options)",
     replace: "formatCursor(rows, count, options)",
     caughtBy: "tests/api/reads.test.ts",

@@ -1,7 +1,7 @@
 // Assets: every file of the browser is built into one that is named by its content and asks for nothing else.
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { loadAssets } from "./assets.ts";
+import { loadAssets } from "./layout.ts";
 
 it("every asset has the hash of its content in its name, and imports nothing", () => {
   expect([...loadAssets().keys()].sort()).toEqual(["explorer.css", "live-feed.js", "page.js"]);

@@ -18,9 +18,8 @@ import {
   withNoun,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
-import { fieldValue } from "./fields.ts";
+import { fieldValue, findMentions } from "./fields.ts";
 import { deadlineOf } from "./lists.ts";
-import { findMentions } from "./record-names.ts";
 
 const TOKEN = `0x${"12".repeat(20)}`;
 const OTHER = `0x${"ab".repeat(20)}`;

@@ -2,7 +2,7 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { serializeResponse } from "../http/response.ts";
-import { chooseEncoding, encodeResponse } from "./assets.ts";
+import { chooseEncoding, encodeResponse } from "./layout.ts";
 
 it.each([
   [undefined, "identity"],

@@ -18,10 +18,9 @@ import {
   transaction,
 } from "./components.ts";
 import { type ApiCall, type Changes, linkTo, type PageContext, sourceLinks } from "./context.ts";
-import type { Item } from "./fields.ts";
+import { type Item, namedLink } from "./fields.ts";
 import { formatSeconds, renderForeignText, splitWords } from "./format.ts";
 import { type CsvSource, csvOf, type Sort, table } from "./list.ts";
-import { namedLink } from "./record-names.ts";
 
 /** An event with its sentence. */
 export type ListedEvent = Pick<

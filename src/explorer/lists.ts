@@ -16,6 +16,7 @@ import {
   unknown,
 } from "./components.ts";
 import type { PageContext } from "./context.ts";
+import { addNames, findName, namedLink, readMetadataName, renderGivenName, type WithName } from "./fields.ts";
 import {
   foreignUri,
   formatPercent,
@@ -27,14 +28,6 @@ import {
 } from "./format.ts";
 import type { List } from "./list.ts";
 import { defineListPage } from "./page.ts";
-import {
-  addNames,
-  findName,
-  namedLink,
-  readMetadataName,
-  renderGivenName,
-  type WithName,
-} from "./record-names.ts";
 
 type ListedIntent = RecordOf<typeof intent>;
 

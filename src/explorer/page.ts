@@ -1,7 +1,6 @@
 // Defines the pages of the explorer, those of one record above all: what each reads of the API, and how it shows it.
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import type { ApiReader } from "./api-reader.ts";
-import type { AssetName } from "./assets.ts";
 import {
   card,
   notice,
@@ -32,7 +31,18 @@ import {
   type ListedEvent,
   newestEvents,
 } from "./events.ts";
-import { type Item, recordFacts, timeAndBlock } from "./fields.ts";
+import {
+  findMentions,
+  findName,
+  type HostedDocuments,
+  type Item,
+  isHash,
+  type NamedRecord,
+  readRecordNames,
+  recordFacts,
+  renderGivenName,
+  timeAndBlock,
+} from "./fields.ts";
 import { shorten, splitWords } from "./format.ts";
 import {
   type CsvSource,
@@ -45,15 +55,9 @@ import {
   listQuery,
   withoutColumns,
 } from "./list.ts";
-import {
-  findMentions,
-  findName,
-  type HostedDocuments,
-  isHash,
-  type NamedRecord,
-  readRecordNames,
-  renderGivenName,
-} from "./record-names.ts";
+
+/** The style and the modules of pages. */
+export type AssetName = "explorer.css" | "page.js" | "live-feed.js";
 
 export type PageView = {
   readonly title: string;

@@ -1,8 +1,8 @@
 // Names in metadata: found in `data:` URIs of JSON alone, whatever else their owners write.
 import { expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
+import { readMetadataName } from "./fields.ts";
 import { renderForeignText } from "./format.ts";
-import { readMetadataName } from "./record-names.ts";
 
 const plain = (text: string) => `data:application/json,${encodeURIComponent(text)}`;
 const base64 = (bytes: string | Uint8Array) =>

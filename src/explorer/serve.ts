@@ -11,7 +11,6 @@ import { clampTime, findBlockAt, formatAtBlock, parseAtBlock } from "../schema/r
 import { PinLostFault } from "../schema/reads/read-together.ts";
 import { prefersHtml } from "../web/page.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
-import { addAssetRoute, chooseEncoding, encodeResponse, OFFERED } from "./assets.ts";
 import {
   type ApiCall,
   type ApiRecord,
@@ -25,7 +24,16 @@ import {
   shownNumber,
 } from "./context.ts";
 import { fieldsOf, formatCsvHead, formatCsvRows } from "./csv.ts";
-import { CONTENT_SECURITY_POLICY, createNavigation, renderErrorPage, renderExplorerPage } from "./layout.ts";
+import {
+  addAssetRoute,
+  CONTENT_SECURITY_POLICY,
+  chooseEncoding,
+  createNavigation,
+  encodeResponse,
+  OFFERED,
+  renderErrorPage,
+  renderExplorerPage,
+} from "./layout.ts";
 import { type CsvSource, csvOf, listKeys, recordsKey } from "./list.ts";
 import type { Page } from "./page.ts";
 import { pages, sections } from "./pages.ts";

@@ -2,15 +2,17 @@
 import type { AbiEvent } from "viem";
 import type { Domain } from "../schema/domain.ts";
 import type { Table } from "../schema/table.ts";
-import { attestationsDomain } from "./domains/attestations.ts";
-import { disputesDomain } from "./domains/disputes.ts";
+import {
+  disputesDomain,
+  quotesDomain,
+  receiptsDomain,
+  settlementsDomain,
+  trustSignalsDomain,
+} from "./domains/commerce.ts";
 import { intentsDomain } from "./domains/intents.ts";
 import { facilitatorsDomain, merchantsDomain, servicesDomain } from "./domains/merchants.ts";
 import { policiesDomain, sessionKeysDomain } from "./domains/policies.ts";
-import { quotesDomain, settlementsDomain } from "./domains/quotes.ts";
-import { receiptsDomain } from "./domains/receipts.ts";
-import { agentsDomain, attestorsDomain, solversDomain } from "./domains/registries.ts";
-import { trustSignalsDomain } from "./domains/trust-signals.ts";
+import { agentsDomain, attestationsDomain, attestorsDomain, solversDomain } from "./domains/registries.ts";
 import { EQUIVALENT_FOLD_VERSIONS, FOLD_VERSION } from "./fold-version.ts";
 
 export const domains: readonly Domain[] = requireFullCoverage([

@@ -4,7 +4,7 @@ import { createEventCodec } from "../lib/abi/codec.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { IntentTerms } from "../schema/domain.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../schema/sql.ts";
-import { TRUST_SUBJECTS } from "./domains/trust-signals.ts";
+import { TRUST_SUBJECTS } from "./domains/commerce.ts";
 import { domains } from "./domains.ts";
 
 /** The kinds of subjects of an event. */

@@ -11,8 +11,8 @@ import {
 } from "../../tests/support/index/memory-index.ts";
 import type { RequiredRow } from "../schema/domain.ts";
 import { createAddDetails } from "./details/read-details.ts";
+import { receipts } from "./domains/commerce.ts";
 import { services } from "./domains/merchants.ts";
-import { receipts } from "./domains/receipts.ts";
 import { createStoredLogsFold, foldLogs } from "./fold.ts";
 
 const addDetails = createAddDetails(MEMORY_DEPLOYMENT, createMemoryReads({}));

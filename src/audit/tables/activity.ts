@@ -1,5 +1,6 @@
 // Audits of rollups: totals, activity by hour, open intents by deadline, accounts with policies, volumes of receipts.
 import { activityHours, openIntents, protocolTotals } from "../../protocol/domains/activity.ts";
+import { receipts } from "../../protocol/domains/commerce.ts";
 import {
   facilitatorFlows,
   merchantFlows,
@@ -8,7 +9,6 @@ import {
 } from "../../protocol/domains/commerce-totals.ts";
 import { intents } from "../../protocol/domains/intents.ts";
 import { policies, policyAccounts } from "../../protocol/domains/policies.ts";
-import { receipts } from "../../protocol/domains/receipts.ts";
 import { tables } from "../../protocol/domains.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
 import { VOLUME } from "./commerce.ts";

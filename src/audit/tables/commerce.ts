@@ -2,6 +2,16 @@
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { settlementAdapterAbi } from "@sextant/contracts/generated/settlement-adapter";
 import {
+  DISPUTE_STATUSES,
+  disputes,
+  quotes,
+  receipts,
+  settlements,
+  signalCounts,
+  subjectSignalCounts,
+  trustSignals,
+} from "../../protocol/domains/commerce.ts";
+import {
   commerceTotals,
   facilitatorVolumes,
   merchantRecords,
@@ -9,11 +19,7 @@ import {
   serviceVolumes,
   tokenVolumes,
 } from "../../protocol/domains/commerce-totals.ts";
-import { DISPUTE_STATUSES, disputes } from "../../protocol/domains/disputes.ts";
 import { facilitators, merchants, services } from "../../protocol/domains/merchants.ts";
-import { quotes, settlements } from "../../protocol/domains/quotes.ts";
-import { receipts } from "../../protocol/domains/receipts.ts";
-import { signalCounts, subjectSignalCounts, trustSignals } from "../../protocol/domains/trust-signals.ts";
 import { ZERO_ADDRESS, ZERO_HASH } from "../../schema/table.ts";
 import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.ts";
 

@@ -3,8 +3,13 @@ import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
 import { attestationRegistryAbi } from "@sextant/contracts/generated/attestation-registry";
 import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
-import { attestations, attesterActivity } from "../../protocol/domains/attestations.ts";
-import { agents, attestors, solvers } from "../../protocol/domains/registries.ts";
+import {
+  agents,
+  attestations,
+  attesterActivity,
+  attestors,
+  solvers,
+} from "../../protocol/domains/registries.ts";
 import { defineTableAudit, recountAudit, type TableAudit } from "./define-audit.ts";
 
 export const registryAudits: readonly TableAudit[] = [

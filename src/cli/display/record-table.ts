@@ -1,5 +1,5 @@
 // A list of records for people: the columns that say most first, short addresses, and what a terminal leaves out.
-import { readMetadataName } from "../../explorer/record-names.ts";
+import { readMetadataName } from "../../explorer/fields.ts";
 import { AMOUNT_TOKENS } from "../../schema/amount-tokens.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiOperation } from "../api-operation.ts";

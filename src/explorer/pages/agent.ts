@@ -8,7 +8,7 @@ import type { ApiReader } from "../api-reader.ts";
 import { addressLink, block, card, number, recordLink, timeline, withNoun } from "../components.ts";
 import type { PageContext, PageRequest } from "../context.ts";
 import { type ListedEvent, readEvents } from "../events.ts";
-import { writtenAt } from "../fields.ts";
+import { addNames, padKeys, renderGivenName, type WithName, writtenAt } from "../fields.ts";
 import { renderForeignText } from "../format.ts";
 import { listCard, listPath, listQuery, withoutColumns } from "../list.ts";
 import { agentList, agentState, receiptList, signalList, signalsAbout } from "../lists.ts";
@@ -23,7 +23,6 @@ import {
   unreadNotice,
   withBlocks,
 } from "../page.ts";
-import { addNames, padKeys, renderGivenName, type WithName } from "../record-names.ts";
 
 type Agent = RecordOf<typeof agent, "provenance">;
 type ListedAgent = RecordOf<typeof agent>;

@@ -5,13 +5,12 @@ import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
 import { badge, card, hash, notice, number, type RecordKind, recordLink } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
-import { type Item, recordFacts } from "../fields.ts";
+import { type HostedDocuments, type Item, recordFacts } from "../fields.ts";
 import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { jsonView } from "../json-view.ts";
 import { listCard } from "../list.ts";
 import { type AttestationSchema, attestationList } from "../lists.ts";
 import { definePage, exampleFrom, type PageView } from "../page.ts";
-import type { HostedDocuments } from "../record-names.ts";
 
 type Labels = HostedDocuments["documents"][number];
 

@@ -21,8 +21,7 @@ import { type ApiCall, type PageContext, type PageRequest, requireParam, sourceL
 import { renderSentence } from "../events.ts";
 import { shorten } from "../format.ts";
 import { definePage, type PageView, readAll } from "../page.ts";
-import { type AccountRecord, findActiveAccount } from "./account.ts";
-import { policyList, sessionKeyList } from "./account-rules.ts";
+import { type AccountRecord, findActiveAccount, policyList, sessionKeyList } from "./account.ts";
 import { PREFLIGHT_KEYS, preflightForm } from "./preflight-form.ts";
 
 type Verdict = TypeOf<typeof preflightSchema>;

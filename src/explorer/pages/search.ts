@@ -4,9 +4,9 @@ import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader } from "../api-reader.ts";
 import { addressLink, card, notice, type RecordKind, recordPath } from "../components.ts";
 import { type ApiRecord, type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
+import { findName, readDocumentNames, renderGivenName } from "../fields.ts";
 import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { definePage } from "../page.ts";
-import { findName, readDocumentNames, renderGivenName } from "../record-names.ts";
 
 const BY_ID: readonly RecordKind[] = [
   ...(["intent", "agent", "solver", "merchant", "service", "receipt"] as const),

@@ -9,12 +9,11 @@ import { sparkline } from "../charts.ts";
 import { amount, card, number, recordLink, seconds, totals, unknown, withNoun } from "../components.ts";
 import { type PageContext, sourceLinks } from "../context.ts";
 import { type EventsData, type ListedEvent, newestEvents, readEvents } from "../events.ts";
-import { activeStatus, type Item, writtenAt } from "../fields.ts";
+import { activeStatus, type Item, padKeys, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
 import { deadlineOf, percent } from "../lists.ts";
 import { columns, defineRecordPage, findFirst, recordCard, unreadNotice } from "../page.ts";
-import { padKeys } from "../record-names.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver, "provenance">;

@@ -4,7 +4,7 @@ import type { FastifyRequest } from "fastify";
 import { Fault } from "../../lib/fault.ts";
 import { formatMoment, parseMoment } from "../../lib/moment.ts";
 import { clampTime, findBlockAt, formatAtBlock, parseAtBlock } from "../../schema/reads/block-at.ts";
-import { readCursorBlock } from "../../schema/reads/pagination.ts";
+import { readCursorBlock } from "../../schema/reads/list.ts";
 import {
   type AsOf,
   type AtBlock,

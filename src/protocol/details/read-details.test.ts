@@ -14,8 +14,7 @@ import {
 } from "../../../tests/support/index/memory-index.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { attestationsDomain } from "../domains/attestations.ts";
-import { agents, agentsDomain } from "../domains/registries.ts";
+import { agents, agentsDomain, attestationsDomain } from "../domains/registries.ts";
 import { createStoredDetailsReader } from "../fold.ts";
 import { createAddDetails, type DetailReads, type StateCall } from "./read-details.ts";
 

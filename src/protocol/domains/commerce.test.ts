@@ -9,6 +9,15 @@ import {
   repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
 import {
+  disputes,
+  quotes,
+  receipts,
+  settlements,
+  signalCounts,
+  subjectSignalCounts,
+  trustSignals,
+} from "./commerce.ts";
+import {
   commerceTotals,
   facilitatorVolumes,
   merchantRecords,
@@ -16,11 +25,7 @@ import {
   serviceVolumes,
   tokenVolumes,
 } from "./commerce-totals.ts";
-import { disputes } from "./disputes.ts";
 import { facilitators, merchants, services } from "./merchants.ts";
-import { quotes, settlements } from "./quotes.ts";
-import { receipts } from "./receipts.ts";
-import { signalCounts, subjectSignalCounts, trustSignals } from "./trust-signals.ts";
 
 const [OWNER, AGENT, TOKEN, FACILITATOR] = [
   repeatAddressByte("01"),

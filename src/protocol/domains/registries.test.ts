@@ -10,8 +10,7 @@ import {
   repeatAddressByte,
   repeatHashByte,
 } from "../../../tests/support/index/memory-index.ts";
-import { attestations, attesterActivity } from "./attestations.ts";
-import { agents, attestors, solvers } from "./registries.ts";
+import { agents, attestations, attesterActivity, attestors, solvers } from "./registries.ts";
 
 const [OWNER, ATTESTER] = [repeatAddressByte("01"), repeatAddressByte("a7")];
 

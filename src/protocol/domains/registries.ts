@@ -1,15 +1,16 @@
-// Agents, solvers with their bonds, and attestors. AgentRegistry, SolverRegistry, AttestorRegistry → a table of each.
+// Agents, solvers with their bonds, attestors and attestations: a registry each → a table of each.
 import { agentRegistryAbi } from "@sextant/contracts/generated/agent-registry";
+import { attestationRegistryAbi as abi } from "@sextant/contracts/generated/attestation-registry";
 import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-registry";
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
 import { toStorableText } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { insert, update } from "../../schema/change.ts";
-import { address, bool, bytes, bytes32, uint256, unboundedText } from "../../schema/column.ts";
-import { defineDomain } from "../../schema/domain.ts";
+import { addAmounts, insert, update } from "../../schema/change.ts";
+import { address, bool, bytes, bytes32, uint63, uint256, unboundedText } from "../../schema/column.ts";
+import { defineDomain, requireRow } from "../../schema/domain.ts";
 import { defineDetails } from "../../schema/event-details.ts";
-import { addressPart, amountPart, recordPart, sentence } from "../../schema/sentence.ts";
-import { defineTable, ZERO_ADDRESS } from "../../schema/table.ts";
+import { addressPart, amountPart, hashPart, recordPart, sentence } from "../../schema/sentence.ts";
+import { defineRollup, defineTable, ZERO_ADDRESS } from "../../schema/table.ts";
 import { activityHours, countActivity, protocolTotals } from "./activity.ts";
 
 export const agents = defineTable(
@@ -202,6 +203,89 @@ export const attestorsDomain = defineDomain({
       ],
       explain: ({ args }) =>
         sentence`Attestor ${recordPart("attestor", args.attestorId)} updated; it is ${args.active ? "active" : "inactive"}`,
+    },
+  },
+});
+
+export const attestations = defineTable(
+  "attestations",
+  {
+    attestation_id: uint256,
+    attester: address,
+    schema_hash: bytes32,
+    subject: bytes32,
+    data_hash: bytes32,
+    timestamp: uint63,
+    revoked: bool,
+  },
+  {
+    key: ["attestation_id"],
+    countsUp: true,
+    index: [
+      ["schema_hash", "attestation_id"],
+      ["subject", "attestation_id"],
+      ["attester", "attestation_id"],
+    ],
+  },
+);
+
+// Keyed by address, not by attestor id: an attestor may attest before it registers.
+export const attesterActivity = defineRollup(
+  "attester_activity",
+  { attester: address, attestations: uint63, revoked_attestations: uint63 },
+  { key: ["attester"], history: "full" },
+);
+
+// The event leaves out the data hash. Only `revoked` of the record ever changes, and it is false at the event.
+const submission = defineDetails({
+  abi,
+  call: "submitAttestation",
+  fromCall: ([, , dataHash]) => dataHash,
+  callMatches: ([schema, subject], event: { id: bigint; attester: Hex; schema: Hex; subject: Hex }) =>
+    schema === event.schema && subject === event.subject,
+  view: "getAttestation",
+  viewArgs: ({ id }) => [id] as const,
+  fromView: ({ dataHash }) => dataHash,
+  viewMatches: ({ attester, schema, subject }, event) =>
+    attester.toLowerCase() === event.attester && schema === event.schema && subject === event.subject,
+  asEmitted: (attestation) => ({ ...attestation, revoked: false }),
+});
+
+export const attestationsDomain = defineDomain({
+  contract: "AttestationRegistry",
+  abi,
+  tables: [attestations, attesterActivity],
+  events: {
+    AttestationSubmitted: {
+      details: submission,
+      fold: ({ args, details, timestamp }) => [
+        insert(attestations, {
+          attestation_id: args.id,
+          attester: args.attester,
+          schema_hash: args.schema,
+          subject: args.subject,
+          data_hash: details(submission),
+          timestamp,
+          revoked: false,
+        }),
+        addAmounts(attesterActivity, { attester: args.attester }, { attestations: 1n }),
+        ...countActivity(timestamp, { attestations: 1n }),
+      ],
+      explain: ({ args }) =>
+        sentence`Attestation ${recordPart("attestation", args.id)} submitted by ${addressPart(args.attester)} about ${hashPart(args.subject)}`,
+    },
+    AttestationRevoked: {
+      requiredRows: ({ args }) => [requireRow(attestations, { attestation_id: args.id })],
+      fold: ({ args, find }) => {
+        const attestation = find(attestations, { attestation_id: args.id });
+        if (!attestation) throw new Error(`attestation ${args.id} is revoked, but was never submitted`);
+        return [
+          update(attestations, { attestation_id: args.id }, { revoked: true }),
+          addAmounts(attesterActivity, { attester: attestation.attester }, { revoked_attestations: 1n }),
+        ];
+      },
+      explain: ({ args }) =>
+        sentence`Attestation ${recordPart("attestation", args.id)} revoked by its attester`,
     },
   },
 });

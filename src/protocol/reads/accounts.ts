@@ -22,6 +22,7 @@ import {
 } from "../../schema/reads/record.ts";
 import { equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../../schema/sql.ts";
 import { type Table, ZERO_ADDRESS } from "../../schema/table.ts";
+import { receipts } from "../domains/commerce.ts";
 import { intents } from "../domains/intents.ts";
 import {
   paymentWindows,
@@ -30,7 +31,6 @@ import {
   sessionKeys,
   spendWindows,
 } from "../domains/policies.ts";
-import { receipts } from "../domains/receipts.ts";
 import { agents } from "../domains/registries.ts";
 
 // Counting this many rows by an index takes about a millisecond; a larger count is null.

@@ -13,7 +13,7 @@ import { listValueColumns } from "../../schema/table.ts";
 import { commerceTotals } from "../domains/commerce-totals.ts";
 import { countsSchema, selectCountsSql } from "./commerce.ts";
 import { flows } from "./flows.ts";
-import { packRows, packText, selectLargest, unpackRows, unpackText } from "./packed-rows.ts";
+import { packRows, packText, selectLargest, unpackRows, unpackText } from "./totals.ts";
 import { volumes as volumesOverTime } from "./volumes.ts";
 
 // Bounds the response.

@@ -20,12 +20,9 @@ import {
   tableFields,
 } from "../../schema/reads/record.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { disputes, quotes, receipts, trustSignals } from "../domains/commerce.ts";
 import { merchantRecords } from "../domains/commerce-totals.ts";
-import { disputes } from "../domains/disputes.ts";
 import { facilitators, merchants, services } from "../domains/merchants.ts";
-import { quotes } from "../domains/quotes.ts";
-import { receipts } from "../domains/receipts.ts";
-import { trustSignals } from "../domains/trust-signals.ts";
 
 export const service = defineRecord({
   name: "Service",

@@ -15,7 +15,7 @@ import {
   selectLargest,
   selectUnchanged,
   unpackRows,
-} from "./packed-rows.ts";
+} from "./totals.ts";
 
 // Bounds the response.
 const ROWS_MAX = 20;

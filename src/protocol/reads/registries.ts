@@ -9,9 +9,8 @@ import {
   defineRecordRead,
   tableFields,
 } from "../../schema/reads/record.ts";
-import { attestations, attesterActivity } from "../domains/attestations.ts";
 import { solverActivity } from "../domains/intents.ts";
-import { agents, attestors, solvers } from "../domains/registries.ts";
+import { agents, attestations, attesterActivity, attestors, solvers } from "../domains/registries.ts";
 
 export const agent = defineRecord({
   name: "Agent",

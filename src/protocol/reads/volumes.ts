@@ -20,8 +20,15 @@ import { isValidAt, timeAt } from "../../schema/reads/record.ts";
 import { joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { listValueColumns, ZERO_ADDRESS } from "../../schema/table.ts";
 import { volumeSeries } from "../domains/commerce-totals.ts";
-import { packRows, selectLargest, unpackRecords } from "./packed-rows.ts";
-import { INTERVAL_NAMES, INTERVALS, type Interval, intervalParameter } from "./totals.ts";
+import {
+  INTERVAL_NAMES,
+  INTERVALS,
+  type Interval,
+  intervalParameter,
+  packRows,
+  selectLargest,
+  unpackRecords,
+} from "./totals.ts";
 
 // Bounds the response to some 300 kB: a year of days, or two weeks of hours, of the tokens with the most receipts.
 const INTERVALS_MAX = 400;
