@@ -1,16 +1,12 @@
 // The readers of one server: quick and slow reads, and pages of past events on connections of their own; with their metrics.
 
 import { Counter, Gauge, type Registry } from "prom-client";
-import { createFairLimit } from "../lib/concurrency-limit.ts";
-import {
-  openPipelinedReader,
-  type PipelinedReader,
-  QUICK_READER_OPTIONS,
-} from "../store/fast/pipelined-reader.ts";
-import { openIndexReader, openSlowReader, type StatementReaders } from "../store/index/reader.ts";
+import { openPipelinedReader, QUICK_READER_OPTIONS } from "../store/fast/pipelined-reader.ts";
+import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { ReadObserver } from "../store/replicas/read-router.ts";
 import type { ReadSource, SourceReaders } from "../store/replicas/read-source.ts";
+import { shareHistory } from "./events/read-events.ts";
 import { EVENT_STREAM_LIMITS, type EventStreamLimits } from "./events/streams.ts";
 
 type SourceReadersOptions = {
@@ -38,9 +34,6 @@ export function shareConnections(deployments: number): ReaderConnections {
 }
 
 const HISTORY_STATEMENT_MS_MAX = 5_000;
-// Pages in flight of one client alongside its streams.
-const PAGES_PER_CLIENT_MAX = 20;
-const PAGES_MAX = 200;
 
 export function openSourceReaders(database: Database, options: SourceReadersOptions = {}): SourceReaders {
   const attempts = options.isReplica === true ? { attempts: 1 } : {};
@@ -60,11 +53,11 @@ export function openSourceReaders(database: Database, options: SourceReadersOpti
     // Limits a statement to one CPU.
     setup: "SET max_parallel_workers_per_gather TO 0",
   });
+  const streamLimits = { ...EVENT_STREAM_LIMITS, ...options.eventStreams };
   const all = [quick, slow, history];
   return {
     index: openIndexReader({ quick, slow }).read,
-    history: openIndexReader({ quick, slow: shareFairly(history, connections.history, options.eventStreams) })
-      .read,
+    history: openIndexReader({ quick, slow: shareHistory(history, connections.history, streamLimits) }).read,
     disconnect: () => {
       for (const reader of all) reader.disconnect();
     },
@@ -72,22 +65,6 @@ export function openSourceReaders(database: Database, options: SourceReadersOpti
       await Promise.all(all.map((reader) => reader.close()));
     },
   };
-}
-
-function shareFairly(
-  history: PipelinedReader,
-  runningMax: number,
-  eventStreams: Partial<EventStreamLimits> = {},
-): StatementReaders["slow"] {
-  const { streamsMax, streamsPerClientMax } = { ...EVENT_STREAM_LIMITS, ...eventStreams };
-  // A stream waits for one page at a time, so that all of them can wait.
-  const queue = createFairLimit({
-    runningMax,
-    runningPerKeyMax: 1,
-    waitingMax: streamsMax + PAGES_MAX,
-    waitingPerKeyMax: streamsPerClientMax + PAGES_PER_CLIENT_MAX,
-  });
-  return { read: (statement, use, client) => queue.run(client, () => history.read(statement, use)) };
 }
 
 type ReplicaMetrics = ReadObserver & {

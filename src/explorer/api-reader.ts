@@ -6,8 +6,13 @@ import { readInput } from "../http/routes/reads.ts";
 import { Fault } from "../lib/fault.ts";
 import type { EndpointResponse } from "../schema/endpoint.ts";
 import { findBlockAt } from "../schema/reads/block-at.ts";
-import type { Read, RequestedRead, RunRead } from "../schema/reads/read.ts";
-import { type PinnedHead, readTogether } from "../schema/reads/read-together.ts";
+import {
+  type PinnedHead,
+  type Read,
+  type RequestedRead,
+  type RunRead,
+  readTogether,
+} from "../schema/reads/read.ts";
 import { type RecordKind, recordRoute } from "./components.ts";
 import {
   type ApiCall,

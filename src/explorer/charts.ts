@@ -9,23 +9,6 @@ import { amount, card, findToken, number, token, unavailable, withNoun } from ".
 import { linkHere, type PageContext, type PageRequest, sourceLinks } from "./context.ts";
 import { formatCompact, formatTick, formatUnits, shareOf, shorten } from "./format.ts";
 
-const WIDTH = 240;
-const HEIGHT = 48;
-const EDGE = 3;
-
-/** A line over counts; the sentence says the same to those who do not see it. */
-export function sparkline(counts: readonly number[], sentence: string): Html {
-  const most = Math.max(1, ...counts);
-  const step = (WIDTH - 2 * EDGE) / Math.max(1, counts.length - 1);
-  const points = counts.map((count, index) => {
-    const y = HEIGHT - EDGE - (count / most) * (HEIGHT - 2 * EDGE);
-    return `${(EDGE + index * step).toFixed(1)},${y.toFixed(1)}`;
-  });
-  const bottom = HEIGHT - EDGE;
-  const area = `${EDGE},${bottom} ${points.join(" ")} ${(WIDTH - EDGE).toFixed(1)},${bottom}`;
-  return html`<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${sentence}"><polygon class="area" points="${area}"/><polyline class="line" points="${points.join(" ")}" vector-effect="non-scaling-stroke"/></svg>`;
-}
-
 type Bar = { readonly label: HtmlValue; readonly value: bigint; readonly text: HtmlValue };
 
 /** Bars alongside their values: as parts of a whole, or the largest as wide as it gets. */

@@ -1,7 +1,7 @@
 // Components: what is unknown is shown as unknown, limits by their share, amounts by what is known of their token.
 import { expect, it } from "vitest";
 import { renderHtml } from "../lib/html.ts";
-import { bars, rangeLine, sparkline } from "./charts.ts";
+import { bars, rangeLine } from "./charts.ts";
 import {
   addressLink,
   amount,
@@ -10,6 +10,7 @@ import {
   name,
   price,
   seconds,
+  sparkline,
   time,
   token,
   transaction,

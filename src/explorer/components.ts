@@ -344,3 +344,20 @@ export function totals(
 ): Html {
   return html`<ul class="totals">${items.map(({ label, value, chart, note }) => html`<li class="card"><div class="total-label">${label}</div><div class="total-value">${value}</div>${chart}${note !== undefined && note !== false && html`<div class="total-note soft">${note}</div>`}</li>`)}</ul>`;
 }
+
+const WIDTH = 240;
+const HEIGHT = 48;
+const EDGE = 3;
+
+/** A line over counts; the sentence says the same to those who do not see it. */
+export function sparkline(counts: readonly number[], sentence: string): Html {
+  const most = Math.max(1, ...counts);
+  const step = (WIDTH - 2 * EDGE) / Math.max(1, counts.length - 1);
+  const points = counts.map((count, index) => {
+    const y = HEIGHT - EDGE - (count / most) * (HEIGHT - 2 * EDGE);
+    return `${(EDGE + index * step).toFixed(1)},${y.toFixed(1)}`;
+  });
+  const bottom = HEIGHT - EDGE;
+  const area = `${EDGE},${bottom} ${points.join(" ")} ${(WIDTH - EDGE).toFixed(1)},${bottom}`;
+  return html`<svg class="sparkline" viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${sentence}"><polygon class="area" points="${area}"/><polyline class="line" points="${points.join(" ")}" vector-effect="non-scaling-stroke"/></svg>`;
+}

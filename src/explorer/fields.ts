@@ -2,7 +2,7 @@
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
 import { findJsonName } from "../lib/json-name.ts";
 import { AMOUNT_TOKENS } from "../schema/amount-tokens.ts";
-import { PinLostFault } from "../schema/reads/read-together.ts";
+import { PinLostFault } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";
 import {
   addressLink,

@@ -4,10 +4,9 @@ import { createHash } from "node:crypto";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { buildForBrowser } from "../http/pages/build-for-browser.ts";
-import { FAVICON_PATH, renderDocument } from "../http/pages/document.ts";
 import { type SerializedResponse, serializeResponse } from "../http/response.ts";
 import { type Fault, publicMessage } from "../lib/fault.ts";
-import { type Html, html } from "../lib/html.ts";
+import { FAVICON_PATH, type Html, html, renderDocument } from "../lib/html.ts";
 import { time } from "./components.ts";
 import {
   type Changes,

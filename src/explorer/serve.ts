@@ -8,7 +8,7 @@ import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
 import { parseMoment } from "../lib/moment.ts";
 import { clampTime, findBlockAt, formatAtBlock, parseAtBlock } from "../schema/reads/block-at.ts";
-import { PinLostFault } from "../schema/reads/read-together.ts";
+import { PinLostFault } from "../schema/reads/read.ts";
 import { prefersHtml } from "../web/page.ts";
 import { ApiReader, type PageApi } from "./api-reader.ts";
 import {

@@ -1,6 +1,5 @@
 // The icon of all services, a sextant, as SVG and as the ICO that older clients ask for; and the other small files of every site.
-import { type Html, html, renderHtml } from "../lib/html.ts";
-import { FAVICON_PATH } from "./pages/document.ts";
+import { FAVICON_PATH, type Html, html, renderHtml } from "../lib/html.ts";
 import type { StaticDocument } from "./routes/documents.ts";
 
 // On a square of 32 units: two arms from the apex to the ends of an arc, and an index arm between them.

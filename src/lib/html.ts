@@ -126,3 +126,32 @@ function findBareValues(parts: TemplateStringsArray): readonly boolean[] {
     return isInTag && quote === "";
   });
 }
+
+export const FAVICON_PATH = "/favicon.svg";
+
+export type DocumentParts = {
+  readonly title: string;
+  /** Elements of the head that load style and scripts. */
+  readonly assets: Html;
+  readonly body: Html;
+  /** The class of the document until its script runs. */
+  readonly className?: string;
+};
+
+/** The document around the content of every page. */
+export function renderDocument({ title, assets, body, className }: DocumentParts): Html {
+  return html`<!doctype html>
+<html lang="en"${className !== undefined && html` class="${className}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
+${assets}
+</head>
+<body>
+${body}</body>
+</html>
+`;
+}

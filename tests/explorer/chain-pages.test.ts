@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { ApiReader } from "../../src/explorer/api-reader.ts";
 import { Fault } from "../../src/lib/fault.ts";
 import { formatMoment } from "../../src/lib/moment.ts";
-import { PinLostFault } from "../../src/schema/reads/read-together.ts";
+import { PinLostFault } from "../../src/schema/reads/read.ts";
 import { SHARED_HISTORY_MS_MAX } from "../support/index/simulated-history.ts";
 import { type ExplorerStage, openExplorerStage } from "./explorer-stage.ts";
 import { parsePage } from "./well-formed.ts";

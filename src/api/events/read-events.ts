@@ -1,10 +1,12 @@
 // Reads events from any position, in chain order or backwards, and notices when a reorg has removed it: for whatever delivers them.
+import { createFairLimit } from "../../lib/concurrency-limit.ts";
 import { Fault } from "../../lib/fault.ts";
 import { createLogDecoder, type LogDecoder } from "../../protocol/decode-logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";
 import { EventLinks, matchesFilter, selectLinks, undecidedSubjects } from "../../protocol/event-filter.ts";
 import type { BlockId } from "../../schema/chain-log.ts";
 import { type RunRead, toRecords } from "../../schema/reads/read.ts";
+import type { PipelinedReader } from "../../store/fast/pipelined-reader.ts";
 import {
   decodeAncestor,
   decodeEventLogs,
@@ -14,6 +16,7 @@ import {
   selectEventLogs,
 } from "../../store/index/event-logs.ts";
 import type { StoredDeployment } from "../../store/index/prepare.ts";
+import type { StatementReaders } from "../../store/index/reader.ts";
 import {
   assertFinalBlockKept,
   assertStartReached,
@@ -216,4 +219,26 @@ async function readUndo(run: RunRead, cursor: EventCursor): Promise<EventsPage> 
       timestamp: 0,
     };
   });
+}
+
+// Pages in flight of one client alongside its streams.
+const PAGES_PER_CLIENT_MAX = 20;
+const PAGES_MAX = 200;
+
+type StreamCounts = { readonly streamsMax: number; readonly streamsPerClientMax: number };
+
+/** Shares the connections for history fairly between clients: one page at a time for each. */
+export function shareHistory(
+  history: PipelinedReader,
+  runningMax: number,
+  { streamsMax, streamsPerClientMax }: StreamCounts,
+): StatementReaders["slow"] {
+  // A stream waits for one page at a time, so that all of them can wait.
+  const queue = createFairLimit({
+    runningMax,
+    runningPerKeyMax: 1,
+    waitingMax: streamsMax + PAGES_MAX,
+    waitingPerKeyMax: streamsPerClientMax + PAGES_PER_CLIENT_MAX,
+  });
+  return { read: (statement, use, client) => queue.run(client, () => history.read(statement, use)) };
 }

@@ -5,8 +5,17 @@ import type { solver } from "../../protocol/reads/registries.ts";
 import type { RecordOf } from "../../schema/reads/record.ts";
 import { ZERO_ADDRESS } from "../../schema/table.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { sparkline } from "../charts.ts";
-import { amount, card, number, recordLink, seconds, totals, unknown, withNoun } from "../components.ts";
+import {
+  amount,
+  card,
+  number,
+  recordLink,
+  seconds,
+  sparkline,
+  totals,
+  unknown,
+  withNoun,
+} from "../components.ts";
 import { type PageContext, sourceLinks } from "../context.ts";
 import { type EventsData, type ListedEvent, newestEvents, readEvents } from "../events.ts";
 import { activeStatus, type Item, padKeys, writtenAt } from "../fields.ts";

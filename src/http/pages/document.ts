@@ -1,37 +1,16 @@
-// The document around the content of every page, and the policy of a page that has its style and script inside.
+// Pages that have their style and script inside, each with the policy that allows exactly those.
 import { createHash } from "node:crypto";
-import { type Html, html, inlineModule, inlineStyle, renderHtml } from "../../lib/html.ts";
+import {
+  type DocumentParts,
+  html,
+  inlineModule,
+  inlineStyle,
+  renderDocument,
+  renderHtml,
+} from "../../lib/html.ts";
 import { buildForBrowser } from "./build-for-browser.ts";
 
-export const FAVICON_PATH = "/favicon.svg";
-
 export type HtmlPage = { readonly html: string; readonly contentSecurityPolicy: string };
-
-type DocumentParts = {
-  readonly title: string;
-  /** Elements of the head that load style and scripts. */
-  readonly assets: Html;
-  readonly body: Html;
-  /** The class of the document until its script runs. */
-  readonly className?: string;
-};
-
-export function renderDocument({ title, assets, body, className }: DocumentParts): Html {
-  return html`<!doctype html>
-<html lang="en"${className !== undefined && html` class="${className}"`}>
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<link rel="icon" type="image/svg+xml" href="${FAVICON_PATH}">
-${assets}
-</head>
-<body>
-${body}</body>
-</html>
-`;
-}
 
 type InlinePageParts = Omit<DocumentParts, "assets"> & {
   readonly style: URL;

@@ -1,7 +1,7 @@
 // Lists what the portfolio service sells: the offer of each paid route, and the offering from which descriptions are derived.
 
-import { FAVICON_PATH } from "../../http/pages/document.ts";
 import { formatAmount } from "../../lib/decimal.ts";
+import { FAVICON_PATH } from "../../lib/html.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import {
   amountOf,

@@ -6,8 +6,14 @@ import { Fault } from "../../lib/fault.ts";
 import { intentReads } from "../../protocol/reads/intents.ts";
 import { headReads } from "../../protocol/reads/totals.ts";
 import type { SourceReaders } from "../../store/replicas/read-source.ts";
-import type { Read, ReadStatement, RunRead } from "./read.ts";
-import { PinLostFault, type PinnedHead, readTogether } from "./read-together.ts";
+import {
+  PinLostFault,
+  type PinnedHead,
+  type Read,
+  type ReadStatement,
+  type RunRead,
+  readTogether,
+} from "./read.ts";
 
 let index: EventIndex;
 let readers: SourceReaders;
