@@ -19,7 +19,7 @@ import {
   NOTHING_TO_REFUND,
   PUBLIC_REFUND,
 } from "./channel-terms.ts";
-import { readBoughtByTransfer } from "./named-purchases.ts";
+import { readBoughtByTransfer } from "./other-scheme.ts";
 
 const RENEWALS_PER_LEASE = 3;
 

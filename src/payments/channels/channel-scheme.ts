@@ -54,14 +54,18 @@ async function serveByChannel(
       amount: payment.kind === "refund" ? 0n : offer.amount,
       deadlineMs: clock.nowMs() + limits.waitMs,
     };
-    return await waitForTurn(flow, turns);
+    return await waitForTurn(flow, turns, client);
   } finally {
     unpaid.end();
   }
 }
 
 /** Runs the request in the turn of its channel. */
-async function waitForTurn(flow: ChannelFlow, turns: ChannelTurns): Promise<EndpointResponse> {
+async function waitForTurn(
+  flow: ChannelFlow,
+  turns: ChannelTurns,
+  client: string,
+): Promise<EndpointResponse> {
   const { services, payment, respond, deadlineMs } = flow;
   const { activeRequests, limits } = services;
   if (activeRequests.running >= limits.activeRequestsMax) {
@@ -69,7 +73,7 @@ async function waitForTurn(flow: ChannelFlow, turns: ChannelTurns): Promise<Endp
   }
   let response: EndpointResponse | null = null;
   const { maxClaimable } = payment;
-  const outcome = await turns.run(payment.channelId, { maxClaimable, deadlineMs }, async () => {
+  const outcome = await turns.run(payment.channelId, { maxClaimable, client, deadlineMs }, async () => {
     response = await activeRequests.run(() => actOnChannel(flow));
     return response !== null;
   });

@@ -6,6 +6,7 @@ type ChannelTurnsOptions = {
   readonly clock: Clock;
   /** Requests that wait for one channel. */
   readonly waitingPerChannelMax: number;
+  /** Requests that wait for any channel. */
   readonly waitingMax: number;
   /** How long to wait before a request asks again for a channel that another process has. */
   readonly pollMs: number;
@@ -16,6 +17,7 @@ type Outcome = "acted" | "late" | "full";
 /** A request: the voucher with the larger amount comes first, which is the one that the other ones wait for. */
 type Waiter = {
   readonly maxClaimable: bigint;
+  readonly client: string;
   readonly attempt: () => Promise<boolean>;
   readonly end: (outcome: Outcome) => void;
   readonly fail: (error: unknown) => void;
@@ -27,6 +29,8 @@ type Line = { readonly waiting: Waiter[]; wake: (() => void) | null };
 export class ChannelTurns {
   readonly #options: ChannelTurnsOptions;
   readonly #lines = new Map<Hex, Line>();
+  /** How many requests of each client wait or act. */
+  readonly #perClient = new Map<string, number>();
   #waiting = 0;
 
   constructor(options: ChannelTurnsOptions) {
@@ -39,7 +43,7 @@ export class ChannelTurns {
    */
   run(
     channelId: Hex,
-    { maxClaimable, deadlineMs }: Pick<Waiter, "maxClaimable" | "deadlineMs">,
+    { maxClaimable, client, deadlineMs }: Pick<Waiter, "maxClaimable" | "client" | "deadlineMs">,
     attempt: () => Promise<boolean>,
   ): Promise<Outcome> {
     const { waitingMax, waitingPerChannelMax } = this.#options;
@@ -51,19 +55,42 @@ export class ChannelTurns {
       known.waiting.pop();
       last.end("full");
     }
-    if (this.#waiting >= waitingMax) return Promise.resolve("full");
+    if (this.#waiting >= waitingMax && !this.#makeRoomFor(client)) return Promise.resolve("full");
     const line = known ?? { waiting: [], wake: null };
-    this.#waiting += 1;
+    this.#count(client, 1);
     const done = new Promise<Outcome>((end, fail) => {
-      insert(line.waiting, { maxClaimable, deadlineMs, attempt, end, fail });
-    }).finally(() => {
-      this.#waiting -= 1;
-    });
+      insert(line.waiting, { maxClaimable, client, deadlineMs, attempt, end, fail });
+    }).finally(() => this.#count(client, -1));
     if (known === undefined) {
       this.#lines.set(channelId, line);
       void this.#serve(channelId, line);
     } else line.wake?.();
     return done;
+  }
+
+  #count(client: string, change: 1 | -1): void {
+    this.#waiting += change;
+    const left = (this.#perClient.get(client) ?? 0) + change;
+    if (left === 0) this.#perClient.delete(client);
+    else this.#perClient.set(client, left);
+  }
+
+  /**
+   * Ends the oldest voucher of the client that has the most: channels are free, so one client can wait for any number of
+   * them. False if no other client has more.
+   */
+  #makeRoomFor(client: string): boolean {
+    const own = this.#perClient.get(client) ?? 0;
+    const [largest, most] = [...this.#perClient].reduce((a, b) => (b[1] > a[1] ? b : a), [client, own]);
+    if (most <= own) return false;
+    for (const { waiting } of this.#lines.values()) {
+      const at = waiting.findLastIndex((waiter) => waiter.client === largest);
+      if (at === -1) continue;
+      for (const { end } of waiting.splice(at, 1)) end("full");
+      return true;
+    }
+    // All of its requests act at the moment.
+    return false;
   }
 
   async #serve(channelId: Hex, line: Line): Promise<void> {

@@ -9,7 +9,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { ChannelClaims } from "../channels/channel-claims.ts";
 import { createChannelMaintenance } from "../channels/channel-maintenance.ts";
 import { createChannelScheme } from "../channels/channel-scheme.ts";
-import { findBoughtByVoucher } from "../channels/named-purchases.ts";
+import { findBoughtByVoucher } from "../channels/other-scheme.ts";
 import type { ChannelParts } from "../channels/open-channels.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { PaymentLedger } from "../ledger/ledger.ts";
