@@ -99,6 +99,28 @@ export const ALERTS: readonly Alert[] = [
     action: "gas price, gas balance, nodes of the payment chain",
   },
   {
+    name: "SextantVouchersUnclaimed",
+    query: "max(sextant_channels_oldest_seconds) > 10800",
+    lasts: "10m",
+    severity: "page",
+    action:
+      "claims do not go out: gas price, gas balance, nodes of the payment chain; `sextant channels` shows whose withdrawal ends when",
+  },
+  {
+    name: "SextantVouchersUncovered",
+    query: "min(sextant_channels_covered_ratio) < 0.95",
+    lasts: "10m",
+    severity: "page",
+    action: "a reorg or a withdrawal took deposits away: `sextant channels --claim all`",
+  },
+  {
+    name: "SextantChannelsElsewhere",
+    query: "max(sextant_channels_elsewhere) > 0",
+    severity: "ticket",
+    action:
+      "another database sells on the same channels, or this one is [restored](../docs/runbook.md#backup-and-restore)",
+  },
+  {
     name: "SextantSettlementsFail",
     query:
       'sum(rate(sextant_facilitator_requests_total{operation="settle",outcome!="ok"}[10m])) / sum(rate(sextant_facilitator_requests_total{operation="verify",outcome="ok"}[10m])) > 0.05',

@@ -8,6 +8,7 @@ import { createRequestMetrics, openProcessMetrics } from "../../src/http/metrics
 import { createIndexerStatus } from "../../src/indexer/status.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { NO_CHANNELS, observeChannels } from "../../src/payments/channels/channel-metrics.ts";
 import { countFacilitatorRequests } from "../../src/payments/facilitator/server.ts";
 import { countPaymentOutcomes } from "../../src/portfolio/http/serve.ts";
 
@@ -66,6 +67,11 @@ const REGISTRIES: Readonly<Record<ProcessName, () => Registry>> = {
       createRequestMetrics(registry);
       createRpcMetrics(registry);
       countPaymentOutcomes(registry);
+      observeChannels(
+        registry,
+        { readTotals: async () => NO_CHANNELS },
+        { decimals: 6, log: createLog({ level: "silent", terminal: false, name: "metrics" }) },
+      );
     }),
   facilitator: () =>
     register((registry) => {

@@ -361,6 +361,25 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/deployments.ts")).deploymentsCommand,
   },
   {
+    name: "channels",
+    summary: "list payment channels, and claim or refund them",
+    description:
+      "Lists what each payment channel owes and holds: in dollars, or in units of a token that is not known. Claims and " +
+      "refunds are written down, and done within seconds by a portfolio service that runs with PAYMENT_CHANNELS. A channel " +
+      "that another database seems to have claimed is served no more until --free, as after a restore from a backup.",
+    options: {
+      claim: text("ID", "claim what this channel owes, or all"),
+      refund: text("ID", "give --amount back to its payer"),
+      amount: text("UNITS", "in the token's smallest unit"),
+      close: text("ID", "claim what it owes and give the rest back"),
+      free: text("ID", "serve this channel again, or all: no other database sells on them"),
+      json: flag("print one JSON object per line"),
+    },
+    isOperator: true,
+    exits: { 1: "not done yet, or nothing to do" },
+    load: async () => (await import("./commands/channels.ts")).channelsCommand,
+  },
+  {
     name: "rebuild",
     summary: "rebuild the rows from the stored logs, without a node",
     description:

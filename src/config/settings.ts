@@ -419,6 +419,53 @@ export const paymentSettings = {
   ),
 };
 
+/** Payment channels of the portfolio service. */
+export const channelSettings = {
+  channelsOn: setting(
+    "PAYMENT_CHANNELS",
+    booleanText,
+    false,
+    "Sell by payment channel too: one deposit pays for many calls.",
+  ),
+  channelKey: optionalSetting(
+    "PAYMENT_CHANNEL_KEY",
+    secret(key),
+    "Key that signs claims and refunds, the same for all processes; every channel contains its address.",
+  ),
+  channelOldKeys: setting(
+    "PAYMENT_CHANNEL_OLD_KEYS",
+    commaSeparated(secret(key)),
+    [],
+    "Keys before that one, while their channels are not empty.",
+  ),
+  channelWithdrawSeconds: setting(
+    "PAYMENT_CHANNEL_WITHDRAW_SECONDS",
+    integer(900, 2_592_000),
+    // A night in which nothing claims costs nothing.
+    86_400,
+    "Time between the start and the end of a payer's withdrawal; what is not claimed by then is lost.",
+  ),
+  channelDepositUsd: setting("PAYMENT_CHANNEL_DEPOSIT_USD", usdAmount, "0.10", "Smallest deposit."),
+  channelClaimUsd: setting(
+    "PAYMENT_CHANNEL_CLAIM_USD",
+    usdAmount,
+    "1",
+    "Sum of unclaimed purchases that is claimed; a channel that owes less than a hundredth of it is left out.",
+  ),
+  channelClaimSeconds: setting(
+    "PAYMENT_CHANNEL_CLAIM_SECONDS",
+    integer(60, 864_000),
+    3_600,
+    "Age at which a smaller sum is claimed; at most a third of the withdrawal's time.",
+  ),
+  channelsMax: setting(
+    "PAYMENT_CHANNELS_MAX",
+    integer(1, 10_000_000),
+    100_000,
+    "Maximum channels that were used within a day; others are paid by transfer.",
+  ),
+};
+
 /** Key and gas limits for settling payments, in a facilitator process or within the portfolio service. */
 export const gasSettings = {
   facilitatorPrivateKey: optionalSetting(
@@ -464,6 +511,12 @@ export const facilitatorSettings = {
     commaSeparated(address),
     [],
     "Payees to settle payments for. Default: any, which is rejected on a mainnet.",
+  ),
+  facilitatorChannelAuthorizers: setting(
+    "FACILITATOR_CHANNEL_AUTHORIZERS",
+    commaSeparated(address),
+    [],
+    "Accounts of PAYMENT_CHANNEL_KEY of the payees: transactions of their channels are sent. Default: of none.",
   ),
 };
 
@@ -569,6 +622,7 @@ export const allSettings = {
   ...portfolioSettings,
   ...paywallSettings,
   ...paymentSettings,
+  ...channelSettings,
   ...facilitatorSettings,
   ...ledgerSettings,
   ...databaseSettings,

@@ -1,10 +1,17 @@
 // The portfolio service of a local run: snapshots of the two local markets, paid on the local chain.
 
+import { localAccount } from "@sextant/local-chain/accounts";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import type { Config } from "../config/read-config.ts";
-import type { gasSettings, paymentSettings, paywallSettings, portfolioSettings } from "../config/settings.ts";
+import type {
+  channelSettings,
+  gasSettings,
+  paymentSettings,
+  paywallSettings,
+  portfolioSettings,
+} from "../config/settings.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
@@ -31,7 +38,11 @@ export type LocalPortfolioService = {
 };
 
 type LocalConfig = Config<
-  typeof paymentSettings & typeof portfolioSettings & typeof paywallSettings & typeof gasSettings
+  typeof paymentSettings &
+    typeof portfolioSettings &
+    typeof paywallSettings &
+    typeof channelSettings &
+    typeof gasSettings
 >;
 
 /** Blocks of every run: once the example wallet is funded, and after its activity. */
@@ -104,6 +115,9 @@ export async function serveLocalPortfolio(
   };
 }
 
+/** Signs claims of channels, if a run has PAYMENT_CHANNELS; public, as all keys of a run are. */
+export const localChannelAccount = () => localAccount(22);
+
 /** Payments in local USDC to the local merchant, settled by the local facilitator. */
 export function createLocalPaymentConfig(
   { deployment, usdCoin, accounts, rpcUrl }: LocalSimulation,
@@ -116,6 +130,7 @@ export function createLocalPaymentConfig(
     paymentAssetName: "USD Coin",
     paymentAssetVersion: "2",
     payTo: accounts.merchant.address,
+    channelKey: new Secret(localChannelAccount().privateKey),
     facilitatorPrivateKey: new Secret(accounts.facilitator.privateKey),
     facilitatorPayees: [accounts.merchant.address, ...morePayees],
   };

@@ -22,7 +22,12 @@ import type { Database } from "../store/postgres/database.ts";
 import { publishExampleDocuments } from "./documents.ts";
 import { openLocalDatabase, startLocalIndexing, waitUntilSynced, writeOperatorSettings } from "./indexing.ts";
 import { type LocalMarket, startLocalMarkets } from "./markets.ts";
-import { createLocalPaymentConfig, type LocalPortfolioService, serveLocalPortfolio } from "./portfolio.ts";
+import {
+  createLocalPaymentConfig,
+  type LocalPortfolioService,
+  localChannelAccount,
+  serveLocalPortfolio,
+} from "./portfolio.ts";
 import { registerRun } from "./registered-runs.ts";
 import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
@@ -142,7 +147,11 @@ async function startServices(
   const { database, simulation, log, payees } = dependencies;
   const addresses = listenAddresses(config);
   const api = await startApi(config, dependencies, opened);
-  const paymentConfig = { ...config, ...createLocalPaymentConfig(simulation, payees) };
+  const paymentConfig = {
+    ...config,
+    ...createLocalPaymentConfig(simulation, payees),
+    facilitatorChannelAuthorizers: [localChannelAccount().address],
+  };
   const { server: facilitatorServer, release } = await createFacilitatorServer(paymentConfig, {
     database,
     // Its tokens have no value.

@@ -1,4 +1,5 @@
 // Why a payment is rejected: the codes of the x402 library and our own, what each implies, and what clients read.
+import { DEPOSIT_FAILED, DEPOSIT_SIMULATION_FAILED } from "./channels/channel-terms.ts";
 
 export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
 /** The payment is outside the rules of this facilitator. */
@@ -103,6 +104,12 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       cause: "too poor",
       message: "The payer's balance does not cover the payment.",
     },
+    [DEPOSIT_SIMULATION_FAILED]: {
+      decided: "before-send",
+      message:
+        "The deposit would fail: check the payer's balance, and the times and the nonce of its authorization.",
+    },
+    [DEPOSIT_FAILED]: { decided: "before-send", message: "The deposit was reverted." },
     [TRANSACTION_FAILED]: { decided: "any-time", message: "The transfer was reverted by the token." },
   }),
 );

@@ -83,9 +83,9 @@ describe("claims of channels", () => {
     const [large, small] = worlds;
     for (const purchases of [1, 2]) await large.buy(service, purchases);
     await small.buy(service, 1);
-    const { claimRows, authorizer } = service.channels ?? {};
+    const { claimRows, authorizers } = service.channels ?? {};
     await claimRows?.markFailed([large.channelId]);
-    const found = await claimRows?.findUnclaimed(authorizer?.address ?? "0x", 1);
+    const found = await claimRows?.findUnclaimed([...(authorizers?.keys() ?? [])], 1);
     expect(found?.map(({ row }) => row.channelId)).toEqual([small.channelId]);
   });
 });

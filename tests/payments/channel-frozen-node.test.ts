@@ -28,8 +28,9 @@ it("sells nothing by channel and makes no deposit while the newest block of the 
   await stage.chain.mine();
   await expect(world.buy(service, 1, "a")).resolves.toBe(200);
 
-  // A process to which the same block is old.
-  const frozen = await stage.serve({ channels: { limits: { blockAgeMsMax: -1 } } });
+  // A process to which the same block is old; it soon offers no channels.
+  const served = await stage.serve({ channels: { limits: { blockAgeMsMax: -1 } } });
+  const frozen = { url: served.url, termsUrl: service.url };
   await expect(world.buy(frozen, 2, "b")).resolves.toBe(503);
   await expect(world.refund(frozen, 1)).resolves.toBe(503);
   // A response that was paid for is delivered in any case.

@@ -6,6 +6,7 @@ import { type Hex, numberToHex, type PrivateKeyAccount } from "viem";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import { readConfig } from "../../src/config/read-config.ts";
 import {
+  channelSettings,
   facilitatorSettings,
   paymentSettings,
   paywallSettings,
@@ -112,6 +113,7 @@ async function serveProcess(
     ...paymentSettings,
     ...portfolioSettings,
     ...paywallSettings,
+    ...channelSettings,
     ...facilitatorSettings,
   });
   const registry = new Registry();

@@ -11,6 +11,7 @@ import { type RunState, readRun } from "../../local/run-files.ts";
 import type { RunClientCommand } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
+import { checkChannels } from "../doctor/check-channels.ts";
 import { checkDatabase } from "../doctor/check-database.ts";
 import { checkNode } from "../doctor/check-node.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "../doctor/finding.ts";
@@ -45,6 +46,8 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
   for (const node of await listNodes(environment, { run, logRangeMax: config.logRangeMax }, show)) {
     await show(await checkNode(node, systemClock.nowMs()));
   }
+  if (config.payTo !== null || config.channelsOn)
+    await show(await checkChannels(config, systemClock.nowMs()));
   if (config.databaseUrl === null) await show(describeUnnamed(config.dataFolder, run));
   else {
     for (const url of splitPostgresUrl(config.databaseUrl.reveal())) {

@@ -5,6 +5,7 @@ import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
+  channelSettings,
   databaseSettings,
   gasSettings,
   ledgerSettings,
@@ -19,7 +20,9 @@ import {
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
+import { NO_CHANNELS, observeChannels } from "../../payments/channels/channel-metrics.ts";
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
@@ -45,6 +48,7 @@ const settings = {
   ...portfolioSettings,
   ...paymentSettings,
   ...paywallSettings,
+  ...channelSettings,
   ...gasSettings,
 };
 
@@ -72,6 +76,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
     opened.push(paywall.close);
+    observePaywallChannels(paywall, registry, log);
     const server = createHttpServer({
       ...config,
       log,
@@ -106,6 +111,22 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   }
   return 0;
 };
+
+function observePaywallChannels(
+  { channels, sold }: Awaited<ReturnType<typeof openPortfolioPaywall>>,
+  registry: Registry,
+  log: Log,
+): void {
+  const signers = channels === null ? [] : [...channels.authorizers.keys()];
+  const readTotals = async () => (channels === null ? NO_CHANNELS : channels.claimRows.readTotals(signers));
+  observeChannels(registry, { readTotals }, { decimals: sold[0]?.sale.offer.decimals ?? 0, log });
+  if (channels === null) return;
+  const [receiverAuthorizer] = signers;
+  log.info(
+    { component: "cli", event: "channels_offered", receiverAuthorizer },
+    "Payments by channel are taken",
+  );
+}
 
 function openProvider(config: Config<typeof portfolioSettings>, onCall: CallObserver): HoldingsProvider {
   if (config.portfolioProvider === "rpc") return rpcHoldingsProvider;

@@ -48,7 +48,7 @@ export function layOutTable(
   return { columns: columns.slice(0, count), widths: shown, isNarrow: true };
 }
 
-export function formatHead(layout: TableLayout, display: Display): string {
+export function formatHead(layout: TableLayout, display: Pick<Display, "style">): string {
   const titles = layout.columns.map(({ title }) => title);
   return display.style("dim", formatCells(layout, titles));
 }
@@ -77,7 +77,7 @@ export function formatSection<T>(
 export function formatRows(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
-  display: Display,
+  display: Pick<Display, "columns" | "style">,
   indent: string,
 ): string[] {
   const available = display.columns === null ? null : display.columns - indent.length;

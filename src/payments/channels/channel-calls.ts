@@ -2,12 +2,14 @@
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
 import { createFunctionCodec, createParametersCodec } from "../../lib/abi/codec.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { type ChannelConfig, ERC3009_COLLECTOR, type VoucherClaim } from "./channel-config.ts";
+import { type ChannelConfig, ERC3009_COLLECTOR } from "./channel-config.ts";
 import type { ChannelDeposit } from "./channel-payment.ts";
+import type { ChannelCall, SignedClaims, SignedRefund } from "./channel-sender.ts";
 
 export const depositIntoChannel = createFunctionCodec(batchSettlementAbi, "deposit");
 const claimWithSignature = createFunctionCodec(batchSettlementAbi, "claimWithSignature");
 const settle = createFunctionCodec(batchSettlementAbi, "settle");
+export const receivers = createFunctionCodec(batchSettlementAbi, "receivers");
 const refundWithSignature = createFunctionCodec(batchSettlementAbi, "refundWithSignature");
 const multicall = createFunctionCodec(batchSettlementAbi, "multicall");
 const collectorData = createParametersCodec([
@@ -23,7 +25,7 @@ export function encodeDeposit(config: ChannelConfig, deposit: ChannelDeposit): H
   return depositIntoChannel.encodeCall([config, amount, ERC3009_COLLECTOR, data]);
 }
 
-export function encodeClaims(claims: readonly VoucherClaim[], signature: Hex): Hex {
+function encodeClaims({ claims, signature }: SignedClaims): Hex {
   const rows = claims.map(({ config, maxClaimable, signature: voucher, totalClaimed }) => ({
     voucher: { channel: config, maxClaimableAmount: maxClaimable },
     signature: voucher,
@@ -36,11 +38,18 @@ export function encodePayout(receiver: Hex, token: Hex): Hex {
   return settle.encodeCall([receiver, token]);
 }
 
-export function encodeRefund(config: ChannelConfig, amount: bigint, nonce: bigint, signature: Hex): Hex {
+function encodeRefund({ config, amount, nonce, signature }: SignedRefund): Hex {
   return refundWithSignature.encodeCall([config, amount, nonce, signature]);
 }
 
-/** All or none of them. */
-export function encodeTogether(calls: readonly Hex[]): Hex {
-  return multicall.encodeCall([calls]);
+/** All of it, or nothing: the claims, one payout to each receiver, and the refund. */
+export function encodeChannelCall({ claims, refund }: Pick<ChannelCall, "claims" | "refund">): Hex {
+  const configs = claims === null ? [] : claims.claims.map(({ config }) => config);
+  const payouts = new Map(
+    configs.map(({ receiver, token }) => [`${receiver} ${token}`, encodePayout(receiver, token)]),
+  );
+  const refunds = refund === null ? [] : [encodeRefund(refund)];
+  return multicall.encodeCall([
+    [...(claims === null ? [] : [encodeClaims(claims)]), ...payouts.values(), ...refunds],
+  ]);
 }

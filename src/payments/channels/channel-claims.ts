@@ -1,13 +1,12 @@
 // Claims vouchers: many channels and the payout in one transaction, when it is worth it or a payer starts to withdraw.
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
-import { encodeClaims, encodePayout, encodeRefund, encodeTogether } from "./channel-calls.ts";
 import type { VoucherClaim } from "./channel-config.ts";
 import { openRefundOf } from "./channel-mirror.ts";
 import type { ChannelRow } from "./channel-row.ts";
-import type { CallOutcome } from "./channel-sender.ts";
+import type { CallOutcome, ChannelCall, SignedClaims } from "./channel-sender.ts";
 import type { SentClaim, SentTransaction, UnclaimedChannel } from "./claim-rows.ts";
-import type { ChannelParts, ClaimRules } from "./open-channels.ts";
+import type { ChannelParts, ClaimRules, ReceiverAuthorizer } from "./open-channels.ts";
 
 type ClaimRun = {
   readonly transaction: Hex | null;
@@ -40,31 +39,41 @@ export class ChannelClaims {
 
   /** Sends at most one transaction. The chain decides what is claimed: a run that is repeated claims nothing twice. */
   claimDue({ valueMin, ageSecondsMax, rowMin = 0n }: ClaimRules): Promise<ClaimRun> {
-    return this.#claim(
-      ({ row, ageSeconds, isBlind }) =>
-        isBlind ||
-        row.withdrawAmount > 0n ||
-        row.charged - row.totalClaimed >= valueMin ||
-        ageSeconds >= ageSecondsMax,
-      rowMin,
-    );
+    return this.#claim((channels) => {
+      const claims = channels.flatMap(({ row }) => claimOf(row));
+      if (claims.reduce((sum, { delta }) => sum + delta, 0n) >= valueMin) return channels;
+      return channels.filter(
+        ({ row, ageSeconds, isBlind }) => isBlind || row.withdrawAmount > 0n || ageSeconds >= ageSecondsMax,
+      );
+    }, rowMin);
   }
 
   /** Claims these channels now, or all with anything to claim. */
   claimNow(channelIds: readonly Hex[] | null): Promise<ClaimRun> {
-    return this.#claim(({ row }) => channelIds === null || channelIds.includes(row.channelId), 0n);
+    return this.#claim(
+      (channels) => channels.filter(({ row }) => channelIds === null || channelIds.includes(row.channelId)),
+      0n,
+    );
   }
 
-  #claim(isDue: (channel: UnclaimedChannel) => boolean, rowMin: bigint): Promise<ClaimRun> {
-    const { network, sender, claimRows, authorizer, channelLimits } = this.#options;
+  async #claim(
+    chooseDue: (channels: readonly UnclaimedChannel[]) => readonly UnclaimedChannel[],
+    rowMin: bigint,
+  ): Promise<ClaimRun> {
+    const { network, sender, claimRows, authorizers, channelLimits } = this.#options;
+    const signers = [...authorizers.keys()];
+    const findDue = async () => chooseDue(await claimRows.findUnclaimed(signers, CANDIDATES_MAX, rowMin));
+    // Without anything to do there is no turn to take.
+    const isIdle = (await findDue()).length === 0 && (await claimRows.findOpenTransactions()).length === 0;
+    if (isIdle) return NOTHING;
     return sender.runInTurn(`${network} channel claims`, async () => {
       if (!(await this.#hasFinished())) return NOTHING;
       // Reads first: claims since the last look are not made again.
       await this.#follow();
-      const unclaimed = await claimRows.findUnclaimed(authorizer.address, CANDIDATES_MAX, rowMin);
-      const due = unclaimed
-        .filter(isDue)
+      const due = (await findDue())
         .flatMap(({ row }) => claimOf(row))
+        // The next run claims those of another key.
+        .filter(({ claim }, _, [first]) => isOfSameKey(claim, first?.claim))
         .slice(0, channelLimits.claimsPerTransactionMax);
       return due.length === 0 ? NOTHING : this.#send(due);
     });
@@ -108,16 +117,14 @@ export class ChannelClaims {
     const value = good.reduce((sum, { delta }) => sum + delta, 0n);
     const channelIds = good.map(({ channelId }) => channelId);
     const sent = { kind: "claim" as const, channelIds, claims: good };
-    const { kind, transaction } = await this.#sendRecorded({ data: await this.#encode(good), value }, sent);
+    const call = { claims: await this.#sign(good), refund: null, value };
+    const { kind, transaction } = await this.#sendRecorded(call, sent);
     if (kind !== "mined") return { ...NOTHING, transaction, rejected };
     return { transaction, claimed: good.length, value, rejected };
   }
 
   /** Records a transaction before it is sent, and what became of it. */
-  async #sendRecorded(
-    call: { readonly data: Hex; readonly value: bigint },
-    sent: SentTransaction,
-  ): Promise<CallOutcome> {
+  async #sendRecorded(call: ChannelCall, sent: SentTransaction): Promise<CallOutcome> {
     const { sender, claimRows } = this.#options;
     const outcome = await sender.send(call, {
       beforeSend: (transaction) => claimRows.addTransaction(transaction, sent),
@@ -133,7 +140,9 @@ export class ChannelClaims {
   async #sift(
     claims: readonly DueClaim[],
   ): Promise<{ readonly good: readonly DueClaim[]; readonly bad: readonly DueClaim[] }> {
-    if (await this.#options.sender.wouldSucceed(await this.#encode(claims))) return { good: claims, bad: [] };
+    const value = claims.reduce((sum, { delta }) => sum + delta, 0n);
+    const call = { claims: await this.#sign(claims), refund: null, value };
+    if (await this.#options.sender.wouldSucceed(call)) return { good: claims, bad: [] };
     if (claims.length === 1) return { good: [], bad: claims };
     const middle = claims.length >> 1;
     const first = await this.#sift(claims.slice(0, middle));
@@ -141,33 +150,32 @@ export class ChannelClaims {
     return { good: [...first.good, ...second.good], bad: [...first.bad, ...second.bad] };
   }
 
-  async #encode(claims: readonly DueClaim[]): Promise<Hex> {
-    const payouts = new Map(
-      claims.map(({ claim: { config } }) => [
-        `${config.receiver} ${config.token}`,
-        encodePayout(config.receiver, config.token),
-      ]),
-    );
-    const list = claims.map(({ claim }) => claim);
-    return encodeTogether([await this.#encodeSigned(list), ...payouts.values()]);
+  /** Claims of channels with the same authorizer. */
+  async #sign(due: readonly DueClaim[]): Promise<SignedClaims | null> {
+    const [first] = due;
+    if (first === undefined) return null;
+    const claims = due.map(({ claim }) => claim);
+    const authorizer = this.#authorizerOf(first.claim.config);
+    return { claims, signature: await authorizer.sign(this.#options.digests.claimBatch(claims)) };
   }
 
-  async #encodeSigned(claims: readonly VoucherClaim[]): Promise<Hex> {
-    const { digests, authorizer } = this.#options;
-    return encodeClaims(claims, await authorizer.sign(digests.claimBatch(claims)));
+  #authorizerOf({ receiverAuthorizer }: VoucherClaim["config"]): ReceiverAuthorizer {
+    const authorizer = this.#options.authorizers.get(receiverAuthorizer);
+    if (authorizer === undefined) throw new Error("the key of a channel is not configured");
+    return authorizer;
   }
 
   /** Sends refunds again that were recorded by a process which died, or whose transaction was dropped. */
   async resumeRefunds(): Promise<void> {
-    const { claimRows, authorizer, log, channelLimits } = this.#options;
+    const { claimRows, authorizers, log, channelLimits } = this.#options;
     const tried = this.#refundTriedMs;
     for (const [channelId, ms] of tried) {
       if (performance.now() - ms >= channelLimits.claimRetryMs) tried.delete(channelId);
     }
     const query = { max: REFUNDS_PER_RUN, except: [...tried.keys()] };
-    for (const row of await claimRows.findOpenRefunds(authorizer.address, query)) {
+    for (const row of await claimRows.findOpenRefunds([...authorizers.keys()], query)) {
       tried.set(row.channelId, performance.now());
-      await this.sendRefund(row, openRefundOf(row)).catch((err: unknown) => {
+      await this.sendRefund(row, openRefundOf(row), { isResumed: true }).catch((err: unknown) => {
         log.warn(
           { component: "payments", event: "channel_refund_not_sent", channelId: row.channelId, err },
           "A refund was not sent again",
@@ -176,26 +184,42 @@ export class ChannelClaims {
     }
   }
 
-  /** Claims what is charged and gives a recorded amount back to the payer, in one transaction. */
-  async sendRefund(row: ChannelRow, amount: bigint): Promise<CallOutcome> {
-    const { network, digests, authorizer, sender } = this.#options;
-    const { channelId, config, refundNonce } = row;
-    const signature = await authorizer.sign(digests.refund(channelId, refundNonce, amount));
+  async sendRefund(row: ChannelRow, amount: bigint): Promise<CallOutcome>;
+  async sendRefund(
+    row: ChannelRow,
+    amount: bigint,
+    resumed: { readonly isResumed: true },
+  ): Promise<CallOutcome | null>;
+  /**
+   * Claims what is charged and gives a recorded amount back to the payer, in one transaction. Null if another process has
+   * resumed the refund meanwhile.
+   */
+  async sendRefund(
+    row: ChannelRow,
+    amount: bigint,
+    { isResumed }: { readonly isResumed: boolean } = { isResumed: false },
+  ): Promise<CallOutcome | null> {
+    const { network, digests, authorizers, sender, claimRows } = this.#options;
+    const { channelId, config, refundNonce: nonce } = row;
+    const signature = await this.#authorizerOf(config).sign(digests.refund(channelId, nonce, amount));
     const due = claimOf(row);
-    const claims = due.map(({ claim }) => claim);
-    const calls = claims.length === 0 ? [] : [await this.#encodeSigned(claims)];
-    if (claims.length > 0) calls.push(encodePayout(config.receiver, config.token));
-    calls.push(encodeRefund(config, amount, refundNonce, signature));
-    return sender.runInTurn(`${network} channel claims`, () =>
-      this.#sendRecorded(
-        { data: encodeTogether(calls), value: amount },
-        { kind: "refund", channelIds: [channelId], claims: due },
-      ),
-    );
+    const refund = { config, channelId, amount, nonce, signature };
+    const call = { claims: await this.#sign(due), refund, value: amount };
+    return sender.runInTurn(`${network} channel claims`, async () => {
+      const query = { max: 1, except: [], only: channelId };
+      const isDone =
+        isResumed && (await claimRows.findOpenRefunds([...authorizers.keys()], query)).length === 0;
+      if (isDone) return null;
+      return this.#sendRecorded(call, { kind: "refund", channelIds: [channelId], claims: due });
+    });
   }
 }
 
 type DueClaim = SentClaim & { readonly claim: VoucherClaim; readonly delta: bigint };
+
+function isOfSameKey(one: VoucherClaim, other: VoucherClaim | undefined): boolean {
+  return one.config.receiverAuthorizer === other?.config.receiverAuthorizer;
+}
 
 /** The claim of a channel's voucher, as far as its balance goes; none if there is nothing to claim. */
 function claimOf({

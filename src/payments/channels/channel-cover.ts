@@ -2,6 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { REJECTION_UNITS } from "../paywall/unpaid-work.ts";
+import { depositNonceOf } from "./channel-config.ts";
 import { coverageOf } from "./channel-mirror.ts";
 import type { ChannelDeposit } from "./channel-payment.ts";
 import type { ChannelFlow } from "./channel-request.ts";
@@ -22,7 +23,7 @@ export async function cover(
   try {
     let known = await readYoung(flow, opened);
     if (!isYoung(known.scan, services.channelLimits)) return { response: respondUncovered(flow, "node") };
-    if (payment.deposit !== null) return await makeDeposit(flow);
+    if (payment.deposit !== null) return await makeDeposit(flow, known.row);
     let problem = findUncovered(flow, known);
     if (problem === "balance") {
       // Its payer may have made a deposit that no event has shown us yet.
@@ -82,19 +83,47 @@ async function reload({ services, payment }: ChannelFlow) {
 }
 
 export function depositOf({ payment, offer }: ChannelFlow, deposit: ChannelDeposit): DepositRequest {
+  const { channelId, config, maxClaimable, signature } = payment;
+  const voucher = { maxClaimable, signature };
+  return {
+    channelId,
+    config,
+    deposit,
+    voucher,
+    tokenName: offer.assetName,
+    tokenVersion: offer.assetVersion,
+  };
+}
+
+/** Counts a transaction whose gas we pay for the payer, once for the same purpose; false if it has had too many. */
+export function takeSponsored(
+  { services, offer, payment, owner }: ChannelFlow,
+  purpose: string,
+): Promise<boolean> {
   const { channelId, config } = payment;
-  return { channelId, config, deposit, tokenName: offer.assetName, tokenVersion: offer.assetVersion };
+  const worth = offer.channels?.minDeposit ?? offer.amount;
+  return services.rows.takeSponsored({ channelId, payer: config.payer, purpose, worth }, owner);
 }
 
 /** The facilitator makes the deposit; it counts once our own node shows it. */
-async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly response: EndpointResponse }> {
-  const { services, payment, respond } = flow;
+async function makeDeposit(
+  flow: ChannelFlow,
+  row: ChannelRow,
+): Promise<Covered | { readonly response: EndpointResponse }> {
+  const { services, payment, respond, unpaid } = flow;
   const { sender, mirror, clock, channelLimits } = services;
-  if (payment.deposit === null) throw new Error("a payment without a deposit makes none");
-  const made = await sender.deposit(depositOf(flow, payment.deposit));
+  const { deposit } = payment;
+  if (deposit === null) throw new Error("a payment without a deposit makes none");
+  // A channel that has bought nothing may never do.
+  const waitMs = row.charged === 0n ? unpaid.takeRun() : 0;
+  if (waitMs > 0) return { response: respond.tooManyUnpaid(waitMs) };
+  if (!(await takeSponsored(flow, depositNonceOf(payment.channelId, deposit.salt)))) {
+    return { response: respond.tooMuchSponsored() };
+  }
+  const made = await sender.deposit(depositOf(flow, deposit));
   if (made.kind === "unknown") return { response: respond.facilitatorUnavailable(made.cause) };
   const until = clock.nowMs() + channelLimits.receiptMs;
-  for (;;) {
+  for (let pauseMs = channelLimits.receiptPollMs; ; pauseMs *= 2) {
     // The facilitator's word about the deposit decides nothing.
     await mirror.follow();
     await mirror.refresh(payment.channelId);
@@ -110,6 +139,6 @@ async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly resp
     if (clock.nowMs() >= until || problem === "finality") {
       return { response: respondUncovered(flow, problem === "balance" ? "node" : problem) };
     }
-    await clock.sleep(channelLimits.receiptPollMs);
+    await clock.sleep(pauseMs);
   }
 }

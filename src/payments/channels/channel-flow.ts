@@ -16,6 +16,7 @@ import {
   AMOUNT_MISMATCH,
   CHANNEL_NOT_FOUND,
   CLAIMED_ELSEWHERE,
+  EXCEEDS_BALANCE,
   NOTHING_TO_REFUND,
   PUBLIC_REFUND,
 } from "./channel-terms.ts";
@@ -85,11 +86,19 @@ async function addUnknown(flow: ChannelFlow): Promise<EndpointResponse | null> {
         problem = state.balance === 0n && deposit === null ? CHANNEL_NOT_FOUND : AMOUNT_MISMATCH;
         return false;
       }
+      if (deposit === null && maxClaimable > state.balance) {
+        problem = state.balance === 0n ? CHANNEL_NOT_FOUND : EXCEEDS_BALANCE;
+        return false;
+      }
       const rejected = deposit === null ? null : await services.sender.checkDeposit(depositOf(flow, deposit));
-      problem = rejected ?? CHANNEL_NOT_FOUND;
-      return deposit === null ? state.balance > 0n : rejected === null;
+      problem = rejected ?? problem;
+      return rejected === null;
     });
-    if (added !== null) return null;
+    if (added === "added") return null;
+    if (added !== "worthless") {
+      unpaid.spend(REJECTION_UNITS);
+      return respond.tooManyChannels(added);
+    }
   } catch (error) {
     return respond.facilitatorUnavailable(error);
   }
@@ -167,6 +176,8 @@ async function work(
   } finally {
     clearInterval(renewal);
     if (!turn.isCharged) {
+      // A new payer's deposit without a purchase.
+      flow.unpaid.spendTaken();
       // Otherwise the turn ends with its lease.
       await rows.release(channelId, owner, turn).catch((err: unknown) => {
         log.warn(

@@ -1,31 +1,35 @@
 // Work on channels without a request: their rows follow the chain, vouchers are claimed, old responses go.
 import type { GateLimits } from "../paywall/limits.ts";
 import type { ChannelClaims } from "./channel-claims.ts";
+import { carryOutWishes } from "./channel-wishes.ts";
 import type { ChannelParts } from "./open-channels.ts";
 
 const PRUNE_EVERY_MS = 600_000;
 // A week of claims to look at after trouble.
 const TRANSACTION_RETENTION_MS = 7 * 86_400_000;
+// As many as all channels that are allowed become idle within a day.
+const IDLE_PER_RUN = 1_000;
 
 /** To be called every few seconds, in any number of processes. */
 export function createChannelMaintenance({
-  mirror,
-  claims,
-  claimRows,
-  claimRules,
   limits,
+  ...parts
 }: ChannelParts & { readonly claims: ChannelClaims; readonly limits: GateLimits }): (
   signal?: AbortSignal,
 ) => Promise<void> {
+  const { mirror, claims, claimRows, claimRules } = parts;
   let prunedMs = Number.NEGATIVE_INFINITY;
   return async (signal) => {
     const [followed] = await Promise.allSettled([mirror.follow(signal)]);
-    // Also if our node shows nothing: just then a payer may withdraw.
-    await claims.claimDue(claimRules);
+    // Also if our node shows nothing: just then a payer may withdraw. Fees that are too high stop neither of them.
+    const [claimed] = await Promise.allSettled([claims.claimDue(claimRules)]);
     await claims.resumeRefunds();
+    await carryOutWishes(parts);
     if (followed.status === "rejected") throw followed.reason;
+    if (claimed.status === "rejected") throw claimed.reason;
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = performance.now();
     await claimRows.prune(limits.responseRetentionMs, TRANSACTION_RETENTION_MS);
+    await claimRows.dropIdle(limits.responseRetentionMs, IDLE_PER_RUN);
   };
 }

@@ -20,9 +20,15 @@ const OLDEST_PER_RUN = 50;
 export class ChannelMirror {
   readonly #options: MirrorOptions;
   #running: Promise<void> | null = null;
+  #isBlind = false;
 
   constructor(options: MirrorOptions) {
     this.#options = options;
+  }
+
+  /** Whether the newest block that any process has seen was too old when this one last looked: no voucher is served then. */
+  get isBlind(): boolean {
+    return this.#isBlind;
   }
 
   /** Brings all rows up to the head of our node. Calls at the same time share one run. */
@@ -34,8 +40,9 @@ export class ChannelMirror {
   }
 
   async #follow(signal?: AbortSignal): Promise<void> {
-    const { reader, rows } = this.#options;
+    const { reader, rows, blockAgeMsMax } = this.#options;
     const since = await rows.readScan();
+    this.#isBlind = since !== null && since.blockAgeMs > blockAgeMsMax;
     if (since === null) {
       const view = await reader.readNow(await rows.findAll(), signal);
       this.#report(await rows.move(null, view, { isReorg: true }));
@@ -70,21 +77,20 @@ export class ChannelMirror {
     return stateIn(view.states, channelId);
   }
 
-  /** Adds a channel as our node shows it; `isWorth` decides by its state. Null if it is not added. */
+  /** Adds a channel as our node shows it; `isWorth` decides by its state. Otherwise says why it is not added. */
   async add(
     channelId: Hex,
     config: ChannelConfig,
     isWorth: (state: ChannelState) => Promise<boolean>,
     signal?: AbortSignal,
-  ): Promise<ChannelState | null> {
+  ): Promise<"added" | "worthless" | "payer" | "all"> {
     const { reader, rows, blockAgeMsMax } = this.#options;
     const view = await reader.readNow([channelId], signal);
     const ageMs = await rows.readBlockAgeMs(view.at);
     if (ageMs > blockAgeMsMax) throw new Error(`the newest block of the node is ${ageMs} ms old`);
     const state = stateIn(view.states, channelId);
-    if (!(await isWorth(state))) return null;
-    await rows.insert(channelId, config, state, view);
-    return state;
+    if (!(await isWorth(state))) return "worthless";
+    return rows.insert(channelId, config, state, view);
   }
 }
 

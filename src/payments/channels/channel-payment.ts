@@ -32,11 +32,11 @@ type UnsupportedPayment = { readonly unsupported: string };
 
 const KINDS = ["voucher", "deposit", "refund"] as const;
 // The largest amount that the contract counts.
-const AMOUNT_MAX = 2n ** 128n - 1n;
+export const AMOUNT_MAX = 2n ** 128n - 1n;
 const SECONDS_MAX = 2n ** 63n - 1n;
 // Seconds of uint40.
 const DELAY_MAX = 2 ** 40 - 1;
-const VOUCHER_SIGNATURE_BYTES = 65;
+export const VOUCHER_SIGNATURE_BYTES = 65;
 const SIGNATURE_BYTES_MAX = 4_096;
 
 /** Throws INPUT_INVALID for anything that is not a payment by channel; `what` begins the message. */
@@ -47,7 +47,10 @@ export function parseChannelPayment(payload: JsonObject, what: string): ChannelP
   const name = (field: string) => `${what}: payload.voucher.${field}`;
   const base = {
     kind,
-    config: parseConfig(objectIn(payload.channelConfig, what, "payload.channelConfig"), what),
+    config: parseConfig(
+      objectIn(payload.channelConfig, what, "payload.channelConfig"),
+      `${what}: payload.channelConfig`,
+    ),
     channelId: parseHash(voucher.channelId, name("channelId")),
     maxClaimable: parseUint(voucher.maxClaimableAmount, name("maxClaimableAmount"), AMOUNT_MAX),
     signature: parseBytes(voucher.signature, name("signature"), VOUCHER_SIGNATURE_BYTES),
@@ -63,8 +66,8 @@ export function parseChannelPayment(payload: JsonObject, what: string): ChannelP
   return "unsupported" in deposit ? deposit : { ...base, deposit, refundAmount: null };
 }
 
-function parseConfig(given: JsonObject, what: string): ChannelConfig {
-  const name = (field: string) => `${what}: payload.channelConfig.${field}`;
+export function parseConfig(given: JsonObject, what: string): ChannelConfig {
+  const name = (field: string) => `${what}.${field}`;
   const { withdrawDelay } = given;
   if (typeof withdrawDelay !== "number" || !Number.isInteger(withdrawDelay)) {
     throw new Fault("INPUT_INVALID", `${name("withdrawDelay")} must be a whole number of seconds.`);

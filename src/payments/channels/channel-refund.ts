@@ -3,7 +3,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel } from "./channel-correction.ts";
-import { isYoung } from "./channel-cover.ts";
+import { isYoung, takeSponsored } from "./channel-cover.ts";
 import { openRefundOf } from "./channel-mirror.ts";
 import type { ChannelFlow } from "./channel-request.ts";
 import type { ChannelRow } from "./channel-row.ts";
@@ -24,7 +24,11 @@ export async function refundChannel(flow: ChannelFlow): Promise<EndpointResponse
     if (!isYoung(known.scan, services.channelLimits)) {
       return respond.pending("Our node does not show the channel at the moment; ask for the refund again.");
     }
-    const amount = openRefundOf(known.row) || (await recordRefund(flow, known));
+    const open = openRefundOf(known.row);
+    if (open === 0n && !(await takeSponsored(flow, `refund ${known.row.refundNonce}`))) {
+      return respond.tooMuchSponsored();
+    }
+    const amount = open || (await recordRefund(flow, known));
     if (typeof amount !== "bigint") return amount;
     unpaid.spend(RUN_UNITS);
     const { kind, transaction } = await services.claims.sendRefund(known.row, amount);

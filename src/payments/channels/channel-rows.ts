@@ -63,6 +63,8 @@ type ChannelTimes = {
   readonly correctionMs: number;
   readonly failureWindowMs: number;
   readonly failuresMax: number;
+  readonly sponsoredFreeMax: number;
+  readonly sponsoredNewPerHourMax: number;
 };
 
 const FREE = rawSql("owner = null, owner_works = false, lease_until = null");
@@ -167,6 +169,14 @@ export class ChannelRows {
     return { purchase: parsePurchase(row), transferState: row.state === null ? null : String(row.state) };
   }
 
+  /** Takes the channel to work on it without a voucher; false while another request has it. */
+  async take(channelId: Hex, owner: string): Promise<boolean> {
+    const rows = await this.#store.run(sql`update payment_channels set owner = ${owner}, owner_works = true,
+        kept_for = null, lease_until = ${fromNow(this.#times.leaseMs)}
+      where ${this.#where(channelId)} and (owner is null or lease_until <= now()) returning 1 as done`);
+    return rows.length === 1;
+  }
+
   /** Extends the turn of a request that works. */
   async renew(channelId: Hex, owner: string): Promise<void> {
     await this.#store.run(sql`update payment_channels set lease_until = ${fromNow(this.#times.leaseMs)}
@@ -185,6 +195,35 @@ export class ChannelRows {
         and refund_nonce = ${nonce} and charged = ${row.charged.toString()}::numeric
         and charged + ${amount.toString()}::numeric <= balance
         and (signed_refund_nonce is null or signed_refund_nonce < ${nonce})
+      returning 1 as done`);
+    return rows.length === 1;
+  }
+
+  /**
+   * Counts a deposit or refund at our cost, once for the same purpose, as the owner. False if the payer has had more of them
+   * than its purchases are worth, or too many new channels cost us gas within the hour.
+   */
+  async takeSponsored(
+    by: {
+      readonly channelId: Hex;
+      readonly payer: Hex;
+      readonly purpose: string;
+      /** The sum that a payer must have bought for one more. */
+      readonly worth: bigint;
+    },
+    owner: string,
+  ): Promise<boolean> {
+    const { sponsoredFreeMax, sponsoredNewPerHourMax } = this.#times;
+    const network = this.#network;
+    const worth = sql`${by.worth.toString()}::numeric`;
+    const rows = await this.#store.run(sql`update payment_channels c set sponsored_for = ${by.purpose},
+        sponsored = sponsored + case when sponsored_for is distinct from ${by.purpose} then 1 else 0 end,
+        sponsored_at = case when sponsored_for is distinct from ${by.purpose} then now() else sponsored_at end
+      where ${this.#where(by.channelId)} and owner = ${owner} and (sponsored_for is not distinct from ${by.purpose}
+        or (select sum(sponsored) < ${sponsoredFreeMax}::int + floor(sum(charged) / ${worth})
+            from payment_channels p where p.network = ${network} and p.payer = ${by.payer})
+          and (c.charged >= ${worth} or (select count(*) from payment_channels n where n.network = ${network}
+            and n.sponsored_at > now() - interval '1 hour' and n.charged < ${worth}) < ${sponsoredNewPerHourMax}::int))
       returning 1 as done`);
     return rows.length === 1;
   }

@@ -1,7 +1,7 @@
 // Needs of channels that a facilitator meets: deposits of payers, and transactions of the receiver's side.
 import type { Hex } from "../../lib/hex.ts";
-import type { ChannelConfig } from "./channel-config.ts";
-import type { ChannelDeposit } from "./channel-payment.ts";
+import type { ChannelConfig, VoucherClaim } from "./channel-config.ts";
+import type { ChannelDeposit, ChannelPayment } from "./channel-payment.ts";
 
 export type DepositRequest = {
   readonly channelId: Hex;
@@ -10,6 +10,8 @@ export type DepositRequest = {
   /** Name and version in the token's EIP-712 domain. */
   readonly tokenName: string;
   readonly tokenVersion: string;
+  /** The voucher that comes with it: facilitators of others want to see one. */
+  readonly voucher?: Pick<ChannelPayment, "maxClaimable" | "signature">;
 };
 
 export type DepositOutcome =
@@ -19,9 +21,21 @@ export type DepositOutcome =
   /** It may have happened, or may still happen. */
   | { readonly kind: "unknown"; readonly cause: unknown };
 
-/** A call of the contract of channels that only we pay for. */
-type ChannelCall = {
-  readonly data: Hex;
+/** Claims that one authorizer has signed, which are paid out at once. */
+export type SignedClaims = { readonly claims: readonly VoucherClaim[]; readonly signature: Hex };
+
+export type SignedRefund = {
+  readonly config: ChannelConfig;
+  readonly channelId: Hex;
+  readonly amount: bigint;
+  readonly nonce: bigint;
+  readonly signature: Hex;
+};
+
+/** Claims and a refund in one transaction of the receiver's side, which only we pay for. */
+export type ChannelCall = {
+  readonly claims: SignedClaims | null;
+  readonly refund: SignedRefund | null;
   /** The tokens that it moves, in proportion to which gas may cost. */
   readonly value: bigint;
 };
@@ -37,7 +51,7 @@ export type ChannelSender = {
   /** Once, in any process: the same authorization again gives the same transaction. */
   deposit(request: DepositRequest): Promise<DepositOutcome>;
   /** Whether the call would succeed now. */
-  wouldSucceed(data: Hex): Promise<boolean>;
+  wouldSucceed(call: ChannelCall): Promise<boolean>;
   /** Sends a call; `beforeSend` records the transaction. */
   send(
     call: ChannelCall,

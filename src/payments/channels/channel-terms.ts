@@ -9,6 +9,8 @@ export const CHANNEL_SCHEME = "batch-settlement";
 export type ChannelTerms = {
   /** The account that signs claims and refunds for the receiver. */
   readonly receiverAuthorizer: Hex;
+  /** Accounts that signed before it: their channels are served until they are empty, and get no deposits. */
+  readonly formerAuthorizers?: readonly Hex[];
   /** Seconds between the start of a payer's withdrawal and its end. */
   readonly withdrawDelay: number;
   readonly minDeposit: bigint;
@@ -48,7 +50,9 @@ export function channelRequirementsFor(
   };
 }
 
-const code = <const Name extends string>(name: Name) => `invalid_batch_settlement_evm_${name}` as const;
+export const channelCode = <const Name extends string>(name: Name) =>
+  `invalid_batch_settlement_evm_${name}` as const;
+const code = channelCode;
 
 /** The client does not know what is charged: it corrects itself by the state in the response and signs again. */
 export const AMOUNT_MISMATCH = code("cumulative_amount_mismatch");
@@ -68,15 +72,19 @@ export const WRONG_REFUND_AMOUNT = code("refund_amount_invalid");
 
 /** Says why a channel is not ours, or is not the one that the payment names; null if it is both. */
 export function findChannelViolation(
-  { config, channelId, deposit }: ChannelPayment,
+  { kind, config, channelId, deposit }: ChannelPayment,
   offer: ChannelOffer,
   terms: ChannelTerms,
   channelIdOf: (config: ChannelPayment["config"]) => Hex,
 ): string | null {
   if (config.receiver !== offer.payTo) return code("receiver_mismatch");
   if (config.token !== offer.asset) return code("token_mismatch");
-  if (config.receiverAuthorizer !== terms.receiverAuthorizer) return code("receiver_authorizer_mismatch");
-  if (config.withdrawDelay !== terms.withdrawDelay) return code("withdraw_delay_mismatch");
+  const isFormer = deposit === null && terms.formerAuthorizers?.includes(config.receiverAuthorizer) === true;
+  if (config.receiverAuthorizer !== terms.receiverAuthorizer && !isFormer) {
+    return code("receiver_authorizer_mismatch");
+  }
+  // A longer one leaves us more time. What a channel has is given back whatever its delay.
+  if (config.withdrawDelay < terms.withdrawDelay && kind !== "refund") return code("withdraw_delay_mismatch");
   // Vouchers of a contract account would need a call to it each time, and it may change its mind before the claim.
   if (/^0x0+$/.test(config.payerAuthorizer)) return code("authorizer_not_configured");
   if (channelIdOf(config) !== channelId) return code("channel_id_mismatch");

@@ -61,7 +61,7 @@ export class ClaimRows {
    * come first, then the largest sums.
    */
   async findUnclaimed(
-    receiverAuthorizer: Hex,
+    receiverAuthorizers: readonly Hex[],
     max: number,
     rowMin: bigint = 0n,
   ): Promise<readonly UnclaimedChannel[]> {
@@ -71,7 +71,7 @@ export class ClaimRows {
       await this.#store.run(sql`select ${CHANNEL_COLUMNS}, ${secondsSince("unclaimed_since")} as age,
         extract(epoch from now()) - coalesce(block_time, 0) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
       from payment_channels left join (select block_time from channel_scans where network = ${this.#network}) s on true
-      where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer} and charged > total_claimed
+      where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed
         and least(charged, balance) > greatest(total_claimed, ${sent})
         and least(charged, balance) - total_claimed >= ${rowMin.toString()}::numeric
         and (claim_failed_at is null or claim_failed_at <= ${retry})
@@ -84,16 +84,16 @@ export class ClaimRows {
   }
 
   /**
-   * Finds other channels with a refund that was recorded, may still be used, and was not sent a short time ago, the largest
+   * Finds other channels, or `only` one, with a refund that was recorded, may still be used, and was not sent a short time ago, the largest
    * first.
    */
   async findOpenRefunds(
-    receiverAuthorizer: Hex,
-    { max, except }: { readonly max: number; readonly except: readonly Hex[] },
+    receiverAuthorizers: readonly Hex[],
+    { max, except, only }: { readonly max: number; readonly except: readonly Hex[]; readonly only?: Hex },
   ): Promise<readonly ChannelRow[]> {
     const rows = await this.#store.run(sql`select ${CHANNEL_COLUMNS} from payment_channels c
-      where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer}
-        and channel_id <> all(${except}::text[])
+      where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[])
+        and channel_id <> all(${except}::text[]) and channel_id = coalesce(${only ?? null}::text, channel_id)
         and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
         and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
           and c.channel_id = any(t.channels) and t.created_at > ${fromNow(-this.#retryMs)})
@@ -139,15 +139,15 @@ export class ClaimRows {
     return rows.map(({ transaction, age }) => ({ transaction, ageSeconds: Number(age) }));
   }
 
-  async readTotals(receiverAuthorizer: Hex): Promise<ChannelTotals> {
+  async readTotals(receiverAuthorizers: readonly Hex[]): Promise<ChannelTotals> {
     const [row] = await this.#store.run(sql`select count(*)::int as channels,
         coalesce(sum(charged - total_claimed), 0)::text as unclaimed,
         coalesce(sum(greatest(0, least(charged, balance - withdraw_amount) - total_claimed)), 0)::text as covered,
         coalesce(max(${secondsSince("unclaimed_since")}), 0) as oldest,
         (select count(*) from payment_channels where network = ${this.#network}
-          and receiver_authorizer = ${receiverAuthorizer} and claimed_elsewhere_at is not null)::int as elsewhere
+          and receiver_authorizer = any(${receiverAuthorizers}::text[]) and claimed_elsewhere_at is not null)::int as elsewhere
       from payment_channels
-      where network = ${this.#network} and receiver_authorizer = ${receiverAuthorizer} and charged > total_claimed`);
+      where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed`);
     return {
       channels: Number(row?.channels ?? 0),
       unclaimed: BigInt(String(row?.unclaimed ?? 0)),
@@ -155,6 +155,27 @@ export class ClaimRows {
       oldestSeconds: Number(row?.oldest ?? 0),
       elsewhere: Number(row?.elsewhere ?? 0),
     };
+  }
+
+  /**
+   * Deletes channels without a purchase or a transaction of late whose whole debt the final chain shows as claimed: a voucher
+   * adds them again as the chain has them. What a refund may still take is known only here.
+   */
+  async dropIdle(idleMs: number, max: number): Promise<number> {
+    const idleSince = fromNow(-idleMs);
+    const rows = await this.#store.run(sql`delete from payment_channels where network = ${this.#network}
+        and channel_id in (select channel_id from payment_channels c
+          join channel_scans s on s.network = c.network and c.block_number <= s.final_number
+          where c.network = ${this.#network} and c.charged = c.total_claimed and c.created_at < ${idleSince}
+            and (c.sponsored_at is null or c.sponsored_at < ${idleSince}) and c.claimed_elsewhere_at is null
+            and (c.signed_refund_nonce is null or c.signed_refund_nonce < c.refund_nonce)
+            and (c.lease_until is null or c.lease_until < now())
+            and not exists (select 1 from channel_purchases p where p.network = c.network
+              and p.channel_id = c.channel_id and p.created_at >= ${idleSince})
+          limit ${max}::int)
+        and charged = total_claimed and (lease_until is null or lease_until < now())
+      returning 1`);
+    return rows.length;
   }
 
   /** Deletes what no retry asks for. */

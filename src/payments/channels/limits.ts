@@ -11,6 +11,16 @@ export const CHANNEL_LIMITS = {
   // Clients that send at once sign the same voucher; each waits for the one before.
   waitingPerChannelMax: 64,
   waitingMax: 2_000,
+  // Clients that send in parallel use one channel each.
+  channelsPerPayerMax: 20,
+  // Rows that were used within a day; older ones are read from the chain again. About 50 MB.
+  channelsMax: 100_000,
+  // Deposits and refunds whose gas we pay before a payer has bought for a smallest deposit; each such sum is worth one
+  // more.
+  sponsoredFreeMax: 6,
+  // Channels within an hour that cost us gas and have not bought for a smallest deposit yet: at 112,000 gas each, four
+  // dollars on a chain where a transfer costs a third of a cent.
+  sponsoredNewPerHourMax: 1_000,
   // Age of what the rows say. Far below the shortest delay of a withdrawal, a quarter of an hour.
   mirrorAgeMsMax: 60_000,
   // Age of the block that the rows show, by the database's clock: a node that stands still is asked again and again, and
@@ -18,7 +28,7 @@ export const CHANNEL_LIMITS = {
   blockAgeMsMax: 120_000,
   // So often a node is asked for a younger block at most.
   rereadMs: 1_000,
-  // Our own node may be a block behind the facilitator's.
+  // Our own node may be a block behind the facilitator's. Each look takes several calls to it, and the pause doubles.
   receiptMs: 4_000,
   receiptPollMs: 100,
   // Vouchers of one transaction: 17,000 gas each, of which a block of any chain holds many.

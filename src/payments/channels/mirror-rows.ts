@@ -6,6 +6,7 @@ import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import type { ChannelView } from "./channel-reader.ts";
 import { type ChannelState, parseScan, type ScanPosition } from "./channel-row.ts";
+import type { CHANNEL_LIMITS } from "./limits.ts";
 
 type IdRow = { readonly channel_id: Hex };
 
@@ -13,20 +14,25 @@ type IdRow = { readonly channel_id: Hex };
 const ELSEWHERE_NOW = rawSql(`returning c.channel_id,
   coalesce(c.claimed_elsewhere_at = now(), false) as is_elsewhere_now`);
 
+type RowLimits = Pick<typeof CHANNEL_LIMITS, "channelsPerPayerMax" | "channelsMax">;
+
 export class MirrorRows {
   readonly #store: StatementRunner;
   readonly #network: string;
+  readonly #limits: RowLimits;
 
-  constructor(store: StatementRunner, network: string) {
+  constructor(store: StatementRunner, network: string, limits: RowLimits) {
     this.#store = store;
     this.#network = network;
+    this.#limits = limits;
   }
 
-  async readScan(): Promise<ScanPosition | null> {
+  async readScan(): Promise<(ScanPosition & { readonly blockAgeMs: number }) | null> {
     const [row] = await this.#store.run(sql`select block_number::text as block_number, block_hash,
-        block_time::text as block_time, final_number::text as final_number
+        block_time::text as block_time, final_number::text as final_number,
+        ((extract(epoch from now()) - block_time) * 1000)::bigint::text as block_age
       from channel_scans where network = ${this.#network}`);
-    return row ? parseScan(row) : null;
+    return row ? { ...parseScan(row), blockAgeMs: Number(row.block_age) } : null;
   }
 
   /**
@@ -100,23 +106,37 @@ export class MirrorRows {
     return rows.map(({ channel_id }) => channel_id);
   }
 
-  /** Adds a channel. What it holds may still be undone, whatever the view says: only time makes it final. */
+  /**
+   * Adds a channel; says which limit keeps it out. What it holds may still be undone, whatever the view says: only time
+   * makes it final.
+   */
   async insert(
     channelId: Hex,
     config: ChannelConfig,
     state: ChannelState,
     { at }: ChannelView,
-  ): Promise<void> {
+  ): Promise<"added" | "payer" | "all"> {
+    const { channelsPerPayerMax, channelsMax } = this.#limits;
+    const network = this.#network;
     const { balance, totalClaimed, withdrawAmount, withdrawStarted, refundNonce } = state;
     const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config;
-    await this.#store.run(sql`insert into payment_channels (network, channel_id, payer, payer_authorizer, receiver,
+    const [row] = await this.#store.run<{ of_payer: number; of_all: number }>(sql`with counted as (select
+          (select count(*) from (select 1 from payment_channels where network = ${network} and payer = ${payer}
+            limit ${channelsPerPayerMax}::int) p)::int as of_payer,
+          (select count(*) from (select 1 from payment_channels where network = ${network}
+            limit ${channelsMax}::int) a)::int as of_all),
+      added as (insert into payment_channels (network, channel_id, payer, payer_authorizer, receiver,
         receiver_authorizer, token, withdraw_delay, salt, balance, final_balance, total_claimed, withdraw_amount,
         withdraw_started, refund_nonce, block_number, seen_block, charged)
-      values (${this.#network}, ${channelId}, ${payer}, ${payerAuthorizer}, ${receiver}, ${receiverAuthorizer},
-        ${token}, ${withdrawDelay}, ${salt}, ${balance.toString()}::numeric, 0, ${totalClaimed.toString()}::numeric,
+      select ${network}, ${channelId}, ${payer}, ${payerAuthorizer}, ${receiver}, ${receiverAuthorizer},
+        ${token}, ${withdrawDelay}::int, ${salt}, ${balance.toString()}::numeric, 0, ${totalClaimed.toString()}::numeric,
         ${withdrawAmount.toString()}::numeric, ${withdrawStarted}::bigint, ${refundNonce.toString()}::numeric,
-        ${at.number}::bigint, ${at.number}::bigint, ${totalClaimed.toString()}::numeric)
-      on conflict do nothing`);
+        ${at.number}::bigint, ${at.number}::bigint, ${totalClaimed.toString()}::numeric
+      from counted where of_payer < ${channelsPerPayerMax}::int and of_all < ${channelsMax}::int
+      on conflict do nothing)
+      select of_payer, of_all from counted`);
+    if (Number(row?.of_payer) >= channelsPerPayerMax) return "payer";
+    return Number(row?.of_all) >= channelsMax ? "all" : "added";
   }
 
   /** A view of an earlier block than the row has already changes nothing, unless a reorg has undone that block. */

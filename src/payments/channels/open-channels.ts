@@ -12,9 +12,10 @@ import type { ChannelSender } from "./channel-sender.ts";
 import { ClaimRows } from "./claim-rows.ts";
 import { CHANNEL_LIMITS } from "./limits.ts";
 import { MirrorRows } from "./mirror-rows.ts";
+import { OperatorWishes } from "./operator-rows.ts";
 
 /** The key that signs claims and refunds for the receiver. */
-type ReceiverAuthorizer = {
+export type ReceiverAuthorizer = {
   readonly address: Hex;
   sign(digest: Hex): Promise<Hex>;
 };
@@ -40,6 +41,7 @@ export function openChannels({
   finality,
   sender,
   authorizer,
+  formerAuthorizers = [],
   exposureMax,
   claimRules,
   log,
@@ -52,6 +54,8 @@ export function openChannels({
   readonly finality: { readonly depthFallback: number; readonly depthMin: number };
   readonly sender: ChannelSender;
   readonly authorizer: ReceiverAuthorizer;
+  /** Former ones: their channels are served, claimed and refunded until they are empty, and get no deposits. */
+  readonly formerAuthorizers?: readonly ReceiverAuthorizer[];
   /** The sum that one channel may owe beyond the part of its balance that is final. */
   readonly exposureMax: bigint;
   readonly claimRules: ClaimRules;
@@ -63,13 +67,16 @@ export function openChannels({
   const rows = new ChannelRows(store, network, { ...channelLimits, failuresMax, failureWindowMs });
   const mirror = new ChannelMirror({
     reader: createChannelReader(rpc, finality),
-    rows: new MirrorRows(store, network),
+    rows: new MirrorRows(store, network, channelLimits),
     blockAgeMsMax: channelLimits.blockAgeMsMax,
     log,
   });
   return {
     digests: new ChannelDigests(network),
     claimRows: new ClaimRows(store, network, channelLimits),
-    ...{ network, rows, mirror, sender, authorizer, exposureMax, claimRules, channelLimits },
+    wishes: new OperatorWishes(store, network),
+    /** Signers by address, the one of new channels first. */
+    authorizers: new Map([authorizer, ...formerAuthorizers].map((each) => [each.address, each])),
+    ...{ network, rows, mirror, sender, exposureMax, claimRules, channelLimits },
   };
 }

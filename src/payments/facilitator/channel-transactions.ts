@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { receiveTypedData } from "@sextant/client/payments/token-typed-data";
 import {
   hashTypedData,
+  keccak256,
   type PublicClient,
   TransactionNotFoundError,
   TransactionReceiptNotFoundError,
@@ -12,7 +13,7 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import { recoverKeyAddress } from "../../lib/recover-address.ts";
-import { encodeDeposit } from "../channels/channel-calls.ts";
+import { encodeChannelCall, encodeDeposit, receivers } from "../channels/channel-calls.ts";
 import { CHANNEL_CONTRACT, depositNonceOf, ERC3009_COLLECTOR } from "../channels/channel-config.ts";
 import type {
   CallOutcome,
@@ -34,6 +35,7 @@ import {
 } from "./idempotent-settle.ts";
 import type { SettlementTurns } from "./key-claim.ts";
 import type { PayerGuard } from "./payer-guard.ts";
+import type { SettlementRecords } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
 
 type ChannelTransactionsOptions = {
@@ -45,18 +47,37 @@ type ChannelTransactionsOptions = {
   readonly limitsFor: (amount: bigint, gas: bigint) => Promise<FeeLimits>;
   readonly idempotent: IdempotentSettle;
   readonly guard: PayerGuard;
+  readonly records: SettlementRecords;
   readonly turns: SettlementTurns;
   readonly confirmationMs: number;
 };
 
+/** A call of the receiver's side, by any client. */
+type SharedCall = {
+  readonly data: Hex;
+  readonly value: bigint;
+  /** Under whose name it is recorded. */
+  readonly signer: Hex;
+  readonly token: Hex;
+  /** The same call may be due again, once it was mined. */
+  readonly isRepeatable?: boolean;
+};
+
+export type ChannelTransactions = ChannelSender & {
+  /** Sends a call once: the same one again gets the same transaction. Null if it would revert. */
+  sendOnce(call: SharedCall): Promise<CallOutcome | null>;
+  /** Reads what was claimed for a receiver and not paid out. */
+  readPayable(receiver: Hex, token: Hex): Promise<bigint>;
+};
+
 // A deposit takes about 112,000; a contract account may use more to check its signature, at our cost.
-const DEPOSIT_GAS_MAX = 350_000n;
+export const DEPOSIT_GAS_MAX = 350_000n;
 // A hundred claims take about 1.9 million.
-const CALL_GAS_MAX = 4_000_000n;
+export const CALL_GAS_MAX = 4_000_000n;
 // State may change between estimate and mining; unused gas costs nothing.
 const GAS_MARGIN = 50_000n;
 
-export function createChannelTransactions(options: ChannelTransactionsOptions): ChannelSender {
+export function createChannelTransactions(options: ChannelTransactionsOptions): ChannelTransactions {
   const { client, turns, idempotent, guard } = options;
   return {
     async checkDeposit(request) {
@@ -73,8 +94,16 @@ export function createChannelTransactions(options: ChannelTransactionsOptions): 
         return { kind: "unknown", cause };
       }
     },
-    wouldSucceed: async (data) => (await estimateGas(options, data, CALL_GAS_MAX)) !== null,
-    send: (call, hooks) => sendCall(options, call, hooks),
+    wouldSucceed: async (call) =>
+      (await estimateGas(options, encodeChannelCall(call), CALL_GAS_MAX)) !== null,
+    send: (call, hooks) => sendCall(options, { data: encodeChannelCall(call), value: call.value }, hooks),
+    sendOnce: (call) => sendOnce(options, call),
+    async readPayable(receiver, token) {
+      const data = receivers.encodeCall([receiver, token]);
+      const result = await client.call({ to: CHANNEL_CONTRACT, data });
+      const [claimed, paid] = receivers.decodeResult(result.data ?? "0x");
+      return claimed - paid;
+    },
     readStatus: (transaction) => readStatus(client, transaction),
     runInTurn: (name, work) => turns.run([name], work),
   };
@@ -146,26 +175,68 @@ function readOutcome(response: Awaited<ReturnType<IdempotentSettle["settleOnce"]
 
 async function sendCall(
   options: ChannelTransactionsOptions,
-  { data, value }: Parameters<ChannelSender["send"]>[0],
-  hooks: Parameters<ChannelSender["send"]>[1],
+  { data, value }: Pick<SharedCall, "data" | "value">,
+  hooks: {
+    readonly beforeSend: (transaction: Hex, gas: bigint) => Promise<void>;
+    readonly onRejected: (transaction: Hex) => Promise<void>;
+  },
 ): Promise<CallOutcome> {
-  const { client, queue, limitsFor, confirmationMs } = options;
+  const { queue, limitsFor } = options;
   const estimate = await estimateGas(options, data, CALL_GAS_MAX);
   if (estimate === null) throw new Error("a call of channels would revert");
   const gas = estimate + GAS_MARGIN;
   const limits = await limitsFor(value, gas);
-  const transaction = await queue.send({ to: CHANNEL_CONTRACT, data, gas, limits, ...hooks });
+  const { beforeSend, onRejected } = hooks;
+  const send = { to: CHANNEL_CONTRACT, data, gas, limits, onRejected };
+  return waitForCall(
+    options,
+    await queue.send({ ...send, beforeSend: (transaction) => beforeSend(transaction, gas) }),
+  );
+}
+
+async function waitForCall(
+  { client, confirmationMs: timeout }: ChannelTransactionsOptions,
+  transaction: Hex,
+): Promise<CallOutcome> {
   try {
     const receipt = await client.waitForTransactionReceipt({
-      hash: transaction,
-      timeout: confirmationMs,
-      checkReplacement: false,
+      ...{ hash: transaction, timeout, checkReplacement: false },
     });
     return { kind: receipt.status === "success" ? "mined" : "reverted", transaction };
   } catch (error) {
     if (!(error instanceof WaitForTransactionReceiptTimeoutError)) throw error;
     return { kind: "pending", transaction };
   }
+}
+
+async function sendOnce(
+  options: ChannelTransactionsOptions,
+  { data, value, signer: payer, token: asset, isRepeatable = false }: SharedCall,
+): Promise<CallOutcome | null> {
+  const { network, client, turns, records } = options;
+  const digest = createHash("sha256").update(data).digest("hex");
+  const key = { network, asset, payer, nonce: keccak256(data), digest };
+  return turns.run([`${network} channel call ${digest}`], async (turn) => {
+    const [record] = await records.find(key);
+    const [newest] = record?.transactions ?? [];
+    if (newest !== undefined) {
+      const status = await readStatus(client, newest);
+      if (status === "mined" && !isRepeatable) return { kind: "mined", transaction: newest };
+      if (status === "pending") return waitForCall(options, newest);
+    }
+    if ((await estimateGas(options, data, CALL_GAS_MAX)) === null) return null;
+    const sent = { ...key, isContract: false };
+    const outcome = await sendCall(
+      options,
+      { data, value },
+      {
+        beforeSend: (transaction, gas) => records.addTransaction(sent, { transaction, gas }, turn),
+        onRejected: (transaction) => records.removeTransaction(key, transaction),
+      },
+    );
+    if (outcome.kind !== "pending") await records.markSettled(sent);
+    return outcome;
+  });
 }
 
 async function readStatus(client: PublicClient, hash: Hex): ReturnType<ChannelSender["readStatus"]> {

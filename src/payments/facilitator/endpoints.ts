@@ -11,9 +11,12 @@ import { isJsonObject } from "../../lib/json.ts";
 import { nameFirst } from "../../lib/lists.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Endpoint, EndpointResponse } from "../../schema/endpoint.ts";
+import { CHANNEL_SCHEME } from "../channels/channel-terms.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
 import { NOT_SERVED } from "../rejection-reasons.ts";
 import { FeesTooHighError } from "./broadcast/fees.ts";
+import { type ChannelOperations, createChannelOperations } from "./channel-endpoints.ts";
+import type { ChannelTransactions } from "./channel-transactions.ts";
 import { FacilitatorUnavailableError, type PaymentFacilitator } from "./facilitator.ts";
 import type { IdempotentSettle } from "./idempotent-settle.ts";
 import {
@@ -51,10 +54,13 @@ type FacilitatorRules = {
   readonly amountMin: bigint;
   /** Null serves every payee. */
   readonly payees: readonly Hex[] | null;
+  /** The accounts that sign for payees by channel; without any, no channels are served. */
+  readonly authorizers?: readonly Hex[];
 };
 
 type FacilitatorEndpointOptions = {
-  readonly facilitator: PaymentFacilitator & Pick<IdempotentSettle, "findSettled">;
+  readonly facilitator: PaymentFacilitator &
+    Pick<IdempotentSettle, "findSettled"> & { readonly channels?: ChannelTransactions };
   readonly rules: FacilitatorRules;
   readonly log: Log;
   readonly clock?: Clock;
@@ -75,7 +81,8 @@ const VERIFYING_WAITING_MAX = 500;
 const VERIFY_WAIT_MS = 8_000;
 
 // A signature of the largest size is 8 KiB in hex; the terms come twice, and clients add extensions of their own.
-const BODY_BYTES_MAX = 32 * 1024;
+// A claim of a channel takes about 1,100, and a request brings a hundred at most.
+const BODY_BYTES_MAX = 128 * 1024;
 
 type AcceptedRequest = { readonly payment: Payment; readonly terms: PaymentRequirements };
 type CheckedRequest =
@@ -86,6 +93,7 @@ type CheckedRequest =
 type FacilitatorService = Required<FacilitatorEndpointOptions> & {
   readonly verifying: ConcurrencyLimit;
   readonly settling: ConcurrencyLimit;
+  readonly channels: ChannelOperations;
   /** Keyed by digest: copies of one payment share one settlement and one slot. */
   readonly inFlight: Map<string, ReturnType<PaymentFacilitator["settle"]>>;
 };
@@ -99,6 +107,7 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
     verifying: createConcurrencyLimit({ runningMax: VERIFYING_MAX, waitingMax: VERIFYING_WAITING_MAX }),
     settling: createConcurrencyLimit({ runningMax: SETTLING_MAX, waitingMax: SETTLING_MAX }),
     inFlight: new Map(),
+    channels: createChannelOperations(options.facilitator.channels, { authorizers: [], ...options.rules }),
   };
   return [
     {
@@ -130,13 +139,21 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
       parameters: [],
       body: null,
       responses: { 200: SUPPORTED_RESPONSE_SCHEMA },
-      handle: async () => ({ status: 200, body: await service.facilitator.getSupported() }),
+      handle: async () => ({ status: 200, body: await describeSupported(service) }),
     },
   ];
 }
 
+async function describeSupported({ facilitator, rules }: FacilitatorService) {
+  const supported = await facilitator.getSupported();
+  if ((rules.authorizers ?? []).length === 0) return supported;
+  const channels = { x402Version: 2, scheme: CHANNEL_SCHEME, network: rules.network };
+  return { ...supported, kinds: [...supported.kinds, channels] };
+}
+
 async function handleVerify(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
-  const { facilitator, clock, count, verifying } = service;
+  const { facilitator, clock, count, verifying, channels } = service;
+  if (channels.isChannel(body)) return verifyDeposit(service, body);
   const checked = checkRequest(service, body);
   if ("rejection" in checked) {
     count("verify", "refused");
@@ -158,8 +175,30 @@ async function handleVerify(service: FacilitatorService, body: unknown): Promise
   return { status: 200, body: { isValid, ...(isValid ? {} : { invalidReason }), payer: payment.from } };
 }
 
+async function verifyDeposit(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
+  const { channels, count, verifying } = service;
+  const verdict = await verifying
+    .run(() => channels.verify(body))
+    .catch((error) => throwUnavailable(service, "verify", error));
+  const isValid = "payer" in verdict;
+  count("verify", isValid ? "ok" : "refused");
+  if (isValid) return { status: 200, body: { isValid, payer: verdict.payer } };
+  const { reason: invalidReason, rejected: invalidMessage } = verdict;
+  return { status: 200, body: { isValid, invalidReason, invalidMessage } };
+}
+
+async function settleByChannel(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
+  const { channels, count, settling } = service;
+  const result = await settling
+    .run(() => channels.settle(body))
+    .catch((error) => throwUnavailable(service, "settle", error));
+  count("settle", result.success ? "ok" : "refused");
+  return { status: 200, body: result };
+}
+
 async function handleSettle(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
-  const { count, rules } = service;
+  const { count, rules, channels } = service;
+  if (channels.isChannel(body)) return settleByChannel(service, body);
   const { network } = rules;
   const checked = checkRequest(service, body);
   if ("rejection" in checked) {
@@ -198,6 +237,7 @@ function settleShared(
 }
 
 function throwUnavailable({ count, log }: FacilitatorService, operation: Operation, error: unknown): never {
+  if (error instanceof Fault && error.code === "INPUT_INVALID") throw error;
   count(operation, "trouble");
   const cause = redactCallArguments(error);
   log.warn(

@@ -16,7 +16,6 @@ import type { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
-import type { ChannelSender } from "../channels/channel-sender.ts";
 import type { PaymentAssetConfig, PaymentToken } from "../payment-token.ts";
 import { WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import {
@@ -31,7 +30,7 @@ import {
 } from "./broadcast/fees.ts";
 import { BroadcastQueue } from "./broadcast/queue.ts";
 import { createFacilitatorRpc, createViemClient } from "./broadcast/viem-client.ts";
-import { createChannelTransactions } from "./channel-transactions.ts";
+import { type ChannelTransactions, createChannelTransactions } from "./channel-transactions.ts";
 import type { PaymentFacilitator } from "./facilitator.ts";
 import { FacilitatorUnavailableError } from "./facilitator.ts";
 import { IdempotentSettle, parseKey } from "./idempotent-settle.ts";
@@ -77,7 +76,7 @@ export type LocalFacilitator = PaymentFacilitator &
   Pick<IdempotentSettle, "findSettled"> & {
     readonly address: Hex;
     /** Transactions of payment channels. */
-    readonly channels: ChannelSender;
+    readonly channels: ChannelTransactions;
     /** The balance for gas, in wei. */
     readGasBalance(): Promise<bigint>;
     /** Wei that one transfer may take at the fees of now; 0 while they are above our limits. */
@@ -150,7 +149,7 @@ export function createLocalFacilitator(options: LocalFacilitatorOptions): LocalF
   const settling = { records, lookup, outcomes, guard, readCodeHash, turns };
   const idempotent = new IdempotentSettle({ ...settling, verify, broadcast: scheme.broadcast });
   return {
-    channels: createChannelTransactions({ ...parts, network, address, lookup, idempotent, guard, turns }),
+    channels: createChannelTransactions({ ...parts, ...settling, idempotent, network, address }),
     address: address.toLowerCase() as Hex,
     readsOwnNodes: true,
     verify,

@@ -11,7 +11,7 @@ export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
     paymentRequirements: {
       type: "object",
       properties: {
-        scheme: { const: "exact" },
+        scheme: { enum: ["exact", "batch-settlement"] },
         network: { type: "string", maxLength: 64 },
         asset: ADDRESS,
         amount: { type: "string", pattern: "^(0|[1-9][0-9]*)$", maxLength: 78 },
@@ -76,6 +76,7 @@ export const SETTLE_RESPONSE_SCHEMA: JsonSchema = {
     transaction: { type: "string", description: "The hash of the transaction; empty if none was sent." },
     network: WORD,
     payer: WORD,
+    amount: { type: "string", description: "What a deposit into a channel has brought." },
   },
   required: ["success", "transaction", "network"],
 };

@@ -51,7 +51,7 @@ type FacilitatorNeeds = {
 const API_INFO = {
   title: "Sextant facilitator",
   description:
-    "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain.",
+    "Verifies and settles x402 payments (version 2, scheme exact, EIP-3009) in one token on one chain, and sends the transactions of payment channels (scheme batch-settlement).",
 };
 
 /** Counts requests for monitoring. */
@@ -98,6 +98,7 @@ export async function createFacilitatorServer(
       assetVersion: asset.version,
       amountMin: BigInt(config.facilitatorAmountMin),
       payees: payees.length > 0 ? payees : null,
+      authorizers: config.facilitatorChannelAuthorizers.map((each) => each.toLowerCase() as Hex),
     },
     count: countFacilitatorRequests(registry),
   });

@@ -9,8 +9,8 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { ChannelClaims } from "../channels/channel-claims.ts";
 import { createChannelMaintenance } from "../channels/channel-maintenance.ts";
 import { createChannelScheme } from "../channels/channel-scheme.ts";
-import { findBoughtByVoucher } from "../channels/other-scheme.ts";
 import type { ChannelParts } from "../channels/open-channels.ts";
+import { findBoughtByVoucher } from "../channels/other-scheme.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
@@ -21,7 +21,13 @@ import { runPaymentFlow, startFlow } from "./flow.ts";
 import { createRowWaiters, type FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
 import type { PaidHandler, PaidRequest, PaidResource, PaymentOutcome } from "./offer.ts";
-import { type PaymentOffer, paymentRequiredResponse, priceOffer, validateOffer } from "./offer.ts";
+import {
+  type PaymentOffer,
+  paymentRequiredResponse,
+  priceOffer,
+  validateOffer,
+  withoutChannels,
+} from "./offer.ts";
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
@@ -67,7 +73,8 @@ export function createGate(options: GateOptions): Gate {
   const scope = { network, asset };
   const challenge: PaymentChallenge = (offer, resource, reason) => {
     services.count("challenged");
-    return paymentRequiredResponse(offer, resource, reason);
+    const isBlind = options.channels?.mirror.isBlind === true;
+    return paymentRequiredResponse(isBlind ? withoutChannels(offer) : offer, resource, reason);
   };
   const schemes = [createExactScheme(services, challenge, options.channels)];
   const reconcileExact = createReconciler({ ...services, store: options.store, scope });

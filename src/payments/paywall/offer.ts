@@ -128,6 +128,20 @@ function termsOf(offer: PaymentOffer, correction: ChannelCorrection | null): Fix
   return { accepts, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
 }
 
+const transferOffers = new WeakMap<PaymentOffer, PaymentOffer>();
+
+/** The same offer for transfers only. */
+export function withoutChannels(offer: PaymentOffer): PaymentOffer {
+  if (offer.channels === undefined) return offer;
+  const known = transferOffers.get(offer);
+  if (known) return known;
+  // A copy keeps getters: without configuration the origin is known late.
+  const { channels, ...properties } = Object.getOwnPropertyDescriptors(offer);
+  const only: PaymentOffer = Object.create(Object.prototype, properties);
+  transferOffers.set(offer, only);
+  return only;
+}
+
 /** The payment requirements of one request in base64, as the header carries them. */
 function encodePaymentRequired(
   offer: PaymentOffer,

@@ -9,6 +9,8 @@ import type { ChannelCorrection, PaidResource, PaymentOutcome } from "./offer.ts
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 
 const JITTER_SECONDS = 3;
+// Nothing counts that was an hour ago.
+const CHANNEL_WAIT_SECONDS = 3_600;
 
 /** An error response with headers of its own: when to retry, and that no cache may store it. */
 export function toErrorResponse(
@@ -112,6 +114,16 @@ function createLimitResponses(limits: GateLimits, count: (outcome: PaymentOutcom
       limited(
         `The payer's balance does not cover this payment of ${amount} units and its others in progress; add money, or wait for them, and send the same signature again.`,
         limits.retryAfterSeconds,
+      ),
+    tooManyChannels: (of: "payer" | "all") =>
+      limited(
+        `${of === "payer" ? "The payer has" : "There are"} too many channels here; use an open one, or pay by transfer.`,
+        CHANNEL_WAIT_SECONDS,
+      ),
+    tooMuchSponsored: () =>
+      limited(
+        "Too many deposits and refunds were made at our cost for what was bought; pay by transfer, or send the transaction yourself.",
+        CHANNEL_WAIT_SECONDS,
       ),
     tooManyUnpaid: (waitMs: number) =>
       limited(

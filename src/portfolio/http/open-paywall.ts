@@ -4,6 +4,7 @@ import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
 import type {
+  channelSettings,
   gasSettings,
   paymentSettings,
   paywallSettings,
@@ -13,9 +14,18 @@ import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
+import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
+import {
+  assertChannelContracts,
+  channelTermsOf,
+  checkChannelConfig,
+  openConfiguredChannels,
+} from "../../payments/channels/configured-channels.ts";
+import type { ChannelParts } from "../../payments/channels/open-channels.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/local.ts";
+import { createRemoteChannelSender } from "../../payments/facilitator/remote-channels.ts";
 import {
   type PaymentAssetConfig,
   type PaymentToken,
@@ -31,7 +41,9 @@ import { describeOffer, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
 import { PAID_ROUTES } from "./routes/paid-routes.ts";
 
-type PaywallConfig = Config<typeof paymentSettings & typeof paywallSettings & typeof gasSettings> &
+type PaywallConfig = Config<
+  typeof paymentSettings & typeof paywallSettings & typeof channelSettings & typeof gasSettings
+> &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
 type PortfolioPaywall = {
@@ -39,6 +51,8 @@ type PortfolioPaywall = {
   /** Null for the bypass, which takes no payments. */
   readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
+  /** Null if nothing is sold by channel. */
+  readonly channels: ChannelParts | null;
   /** Why this process cannot settle at the moment; null if it can, or if another one settles. */
   findProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -68,6 +82,7 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   const asset = resolvePaymentAsset(config);
   rejectUnsafeBypass(config, asset);
   readPayee(config);
+  checkChannelConfig(config);
   const { decimals } = asset;
   if (decimals !== null) {
     for (const route of PAID_ROUTES) readPrice(config, route, decimals);
@@ -115,6 +130,7 @@ function openBypass(
     sold: offered.map(({ declaration, offer }) => ({ declaration, sale: createFreeSale(offer) })),
     reconcile: null,
     devBypass: true,
+    channels: null,
     findProblem: async () => null,
     close: async () => undefined,
   };
@@ -130,12 +146,21 @@ async function openGate(
   const offered = createOffers(config, token, options);
   const offers = offered.map(({ offer }) => offer);
   const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
-  const { facilitator, findProblem, close } = await openFacilitator(config, token, offers, options);
+  const finality = { finalityDepth, finalityDepthMin };
+  const opened = await openFacilitator(config, token, offers, { ...options, rpc });
+  const { facilitator, sender, findProblem, close } = opened;
+  const store = openRecordStore(options.database);
+  const [first] = offers;
+  if (config.channelsOn && first) await assertChannelContracts(rpc, token, first.payTo, options.signal);
+  const largestPrice = offers.reduce((most, { amount }) => (amount > most ? amount : most), 0n);
+  const needs = { token, store, rpc, finality, sender, largestPrice, log };
+  const channels = config.channelsOn ? openConfiguredChannels(config, needs) : null;
   const gate = createGate({
     scope: token,
-    store: openRecordStore(options.database),
+    ...(channels ? { channels } : {}),
+    store,
     facilitator,
-    lookup: createSettlementLookup(rpc, { finalityDepth, finalityDepthMin }),
+    lookup: createSettlementLookup(rpc, finality),
     limits: { unpaidPerClientPerMinute: config.unpaidPerMinute },
     log,
     count,
@@ -145,6 +170,7 @@ async function openGate(
     sold,
     reconcile: gate.reconcile,
     devBypass: false,
+    channels,
     findProblem,
     async close() {
       rpc.close();
@@ -186,9 +212,11 @@ function createOffers(
   token: PaymentToken,
   { routes = PAID_ROUTES, listenUrl }: PortfolioPaywallOptions,
 ): readonly OfferedRoute[] {
+  const terms = channelTermsOf(config, token);
   return routes.map((declaration) => ({
     declaration,
     offer: {
+      ...(terms ? { channels: terms } : {}),
       ...describeOffer(declaration),
       network: token.network,
       asset: token.asset,
@@ -210,20 +238,31 @@ async function openFacilitator(
   config: PaywallConfig,
   token: PaymentToken,
   offers: readonly PaymentOffer[],
-  { database, log, onCall, signal }: PortfolioPaywallOptions,
-): Promise<Pick<PortfolioPaywall, "findProblem" | "close"> & { readonly facilitator: PaymentFacilitator }> {
+  { database, log, onCall, signal, rpc }: PortfolioPaywallOptions & { readonly rpc: Rpc },
+): Promise<OpenFacilitator> {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
     const url = facilitatorUrl.reveal().replace(/\/+$/, "");
-    const remote = withListings(createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS }), offers);
-    return { facilitator: remote, findProblem: async () => null, close: async () => undefined };
+    const remote = createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS });
+    const sender = createRemoteChannelSender({ facilitator: remote, database, rpc, token });
+    return {
+      facilitator: withListings(remote, offers),
+      sender,
+      findProblem: async () => null,
+      close: async () => undefined,
+    };
   }
   if (privateKey === null) throw facilitatorMissing();
   const needs = { urls, privateKey, database, log, onCall, signal };
   const facilitator = await openLocalFacilitator(config, token, needs);
-  const { findProblem, close } = facilitator;
-  return { facilitator, findProblem, close };
+  const { channels: sender, findProblem, close } = facilitator;
+  return { facilitator, sender, findProblem, close };
 }
+
+type OpenFacilitator = Pick<PortfolioPaywall, "findProblem" | "close"> & {
+  readonly facilitator: PaymentFacilitator;
+  readonly sender: ChannelSender;
+};
 
 function facilitatorMissing(): Fault {
   return new Fault(

@@ -1,5 +1,7 @@
 // A payer with a channel for tests, whose vouchers, refunds and withdrawals are sent by hand.
+
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
+import type { PrivateKeyAccount } from "viem";
 import { CHANNEL_CONTRACT, ChannelDigests } from "../../../src/payments/channels/channel-config.ts";
 import type { CallOutcome, ChannelSender } from "../../../src/payments/channels/channel-sender.ts";
 import { channelConfigOf, signDeposit, signVoucher } from "./channel-client.ts";
@@ -9,17 +11,35 @@ import { type PaidStage, TEST_CHANNEL_TERMS, TEST_PRICE } from "./paid-stage.ts"
 const digests = new ChannelDigests(TEST_NETWORK);
 
 /** The part of a service that a voucher is sent to. */
-type Shop = { readonly url: string };
+type Shop = {
+  readonly url: string;
+  /** Another service that shows the terms. */
+  readonly termsUrl?: string;
+};
 
-export async function openChannelWorld(stage: PaidStage, salt?: `0x${string}`) {
-  const account = await stage.payer();
-  const { receiverAuthorizer } = TEST_CHANNEL_TERMS;
+export async function openChannelWorld(
+  stage: PaidStage,
+  given: {
+    readonly salt?: `0x${string}`;
+    readonly account?: PrivateKeyAccount;
+    readonly receiverAuthorizer?: `0x${string}`;
+  } = {},
+) {
+  const { salt, account = await stage.payer() } = given;
+  const { receiverAuthorizer = TEST_CHANNEL_TERMS.receiverAuthorizer } = given;
   const parties = { receiver: stage.payTo, token: stage.asset, receiverAuthorizer };
   const config = channelConfigOf(account, parties, salt);
   type Options = Parameters<typeof signVoucher>[4];
   const send = async (shop: Shop, total: bigint, q: string, options: Options = {}) => {
-    const url = `${shop.url}/paid?q=${q}`;
-    return fetchWithPayment(url, await signVoucher(url, account, config, total, options));
+    const path = `/paid?q=${q}`;
+    const signature = await signVoucher(
+      `${shop.termsUrl ?? shop.url}${path}`,
+      account,
+      config,
+      total,
+      options,
+    );
+    return fetchWithPayment(`${shop.url}${path}`, signature);
   };
   return {
     account,

@@ -28,6 +28,7 @@ import { createFacilitatorEndpoints } from "../../../src/payments/facilitator/en
 import type { PaymentFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createLocalFacilitator } from "../../../src/payments/facilitator/local.ts";
+import { createRemoteChannelSender } from "../../../src/payments/facilitator/remote-channels.ts";
 import { createGate, type Sale } from "../../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
 import type { PaidHandler, PaymentOffer } from "../../../src/payments/paywall/offer.ts";
@@ -107,13 +108,8 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     pollMs: 20,
     nonceGapMs: 300,
   });
-  const rules = {
-    network: TEST_NETWORK,
-    asset,
-    assetName: "USD Coin",
-    assetVersion: "2",
-    amountMin: 1_000n,
-  } as const;
+  const domain = { assetName: "USD Coin", assetVersion: "2" } as const;
+  const rules = { network: TEST_NETWORK, asset, ...domain, amountMin: 1_000n } as const;
   const closing: (() => Promise<unknown>)[] = [];
   const listenUntilClosed = async (endpoints: readonly Endpoint[]): Promise<string> => {
     const { url, close } = await listen(endpoints);
@@ -121,13 +117,16 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     return url;
   };
   const overHttp = async (): Promise<PaymentFacilitator> => {
-    const served = { facilitator: inProcess, rules: { ...rules, payees: [payTo] }, log: silentLog };
+    const listed = { payees: [payTo], authorizers: [receiverAuthorizer.address] };
+    const served = { facilitator: inProcess, rules: { ...rules, ...listed }, log: silentLog };
     const url = await listenUntilClosed(createFacilitatorEndpoints(served));
     return createRemoteFacilitator({ url, timeoutMs: 8_000 });
   };
   const facilitator = kind === "in process" ? inProcess : await overHttp();
   const parts = { asset, payTo, database, facilitator, settlements, rpc, listen: listenUntilClosed };
-  const sender = inProcess.channels;
+  const named = { ...rules, name: rules.assetName, version: rules.assetVersion };
+  const remote = createRemoteChannelSender({ facilitator, database, rpc, token: named });
+  const sender = kind === "in process" ? inProcess.channels : remote;
   return {
     ...token,
     kind,
@@ -136,6 +135,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     inProcess,
     rules,
     settlements,
+    sender,
     /** One process of the service: its own gate and port over the shared database and chain. */
     serve: (given: PaidServiceOptions = {}) => servePaid({ ...parts, sender }, given),
     async close() {

@@ -1,0 +1,123 @@
+// The statements of `sextant channels`: what channels owe and hold, and what the operator wants a running service to do.
+import type { Hex } from "../../lib/hex.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { StatementRunner } from "../../schema/record-store.ts";
+import { type SqlText, sql } from "../../schema/sql.ts";
+
+export type ListedChannel = {
+  readonly network: string;
+  readonly channel: Hex;
+  readonly payer: Hex;
+  readonly token: Hex;
+  readonly state: "open" | "withdrawing" | "refunding" | "elsewhere";
+  /** In the token's smallest units. */
+  readonly unclaimed: bigint;
+  readonly charged: bigint;
+  readonly balance: bigint;
+  /** The part that its payer may still spend or take back. */
+  readonly free: bigint;
+  /** Age of the oldest voucher that is not claimed; null without one. */
+  readonly oldestSeconds: number | null;
+  /** Until a withdrawal may end; null without one. */
+  readonly withdrawSeconds: number | null;
+};
+
+/** `refund` without an amount gives everything back. */
+type OperatorWish = { readonly kind: "claim" } | { readonly kind: "refund"; readonly amount: bigint | null };
+
+type WishedChannel = { readonly channelId: Hex; readonly wish: OperatorWish };
+
+// A run of maintenance carries out a few: each waits for a block.
+const WISHES_PER_RUN = 5;
+const LISTED_MAX = 10_000;
+
+/** Matches an id or its beginning; everything without one. */
+const matching = (id: string | null): SqlText =>
+  id === null ? sql`true` : sql`starts_with(channel_id, ${id.toLowerCase()})`;
+
+export async function listChannels(
+  store: StatementRunner,
+  id: string | null,
+): Promise<readonly ListedChannel[]> {
+  const rows = await store.run<JsonObject>(sql`select network, channel_id, payer, token,
+      case when claimed_elsewhere_at is not null then 'elsewhere' when withdraw_amount > 0 then 'withdrawing'
+        when signed_refund_nonce >= refund_nonce then 'refunding' else 'open' end as state,
+      charged::text as charged, balance::text as balance, (charged - total_claimed)::text as unclaimed,
+      greatest(0, balance - charged)::text as free,
+      case when charged > total_claimed then extract(epoch from now() - unclaimed_since)::int end as oldest,
+      case when withdraw_amount > 0
+        then greatest(0, withdraw_started + withdraw_delay - extract(epoch from now()))::int end as withdraw
+    from payment_channels where ${matching(id)}
+    order by withdraw_amount > 0 desc, charged - total_claimed desc, channel_id limit ${LISTED_MAX}::int`);
+  return rows.map((row) => ({
+    network: String(row.network),
+    channel: String(row.channel_id) as Hex,
+    payer: String(row.payer) as Hex,
+    token: String(row.token) as Hex,
+    state: row.state as ListedChannel["state"],
+    unclaimed: BigInt(String(row.unclaimed)),
+    charged: BigInt(String(row.charged)),
+    balance: BigInt(String(row.balance)),
+    free: BigInt(String(row.free)),
+    oldestSeconds: row.oldest === null ? null : Number(row.oldest),
+    withdrawSeconds: row.withdraw === null ? null : Number(row.withdraw),
+  }));
+}
+
+/** Writes down what the operator wants; returns the channels. Those that owe nothing are not claimed. */
+export async function wish(
+  store: StatementRunner,
+  id: string | null,
+  wanted: OperatorWish,
+): Promise<readonly Hex[]> {
+  const amount = wanted.kind === "refund" && wanted.amount !== null ? wanted.amount.toString() : null;
+  const rows = await store.run<{ channel_id: Hex }>(sql`update payment_channels set wish = ${wanted.kind},
+      wish_amount = ${amount}::numeric, wish_result = null
+    where ${matching(id)} and (${wanted.kind} = 'refund' or charged > total_claimed)
+    returning channel_id`);
+  return rows.map(({ channel_id }) => channel_id);
+}
+
+/** Serves channels again that another database seemed to claim. */
+export async function freeChannels(store: StatementRunner, id: string | null): Promise<readonly Hex[]> {
+  const rows = await store.run<{
+    channel_id: Hex;
+  }>(sql`update payment_channels set claimed_elsewhere_at = null
+    where ${matching(id)} and claimed_elsewhere_at is not null returning channel_id`);
+  return rows.map(({ channel_id }) => channel_id);
+}
+
+/** Reads what became of a wish; null while it is not carried out. */
+export async function readWishResult(store: StatementRunner, channelId: Hex): Promise<string | null> {
+  const [row] = await store.run<{ result: string | null }>(sql`select
+      case when wish is null then coalesce(wish_result, 'done') end as result
+    from payment_channels where channel_id = ${channelId}`);
+  return row === undefined ? "The channel is no longer known." : row.result;
+}
+
+export class OperatorWishes {
+  readonly #store: StatementRunner;
+  readonly #network: string;
+
+  constructor(store: StatementRunner, network: string) {
+    this.#store = store;
+    this.#network = network;
+  }
+
+  async find(): Promise<readonly WishedChannel[]> {
+    const rows = await this.#store.run<JsonObject>(sql`select channel_id, wish, wish_amount::text as amount
+      from payment_channels where network = ${this.#network} and wish is not null limit ${WISHES_PER_RUN}::int`);
+    return rows.map(({ channel_id, wish: kind, amount }) => ({
+      channelId: String(channel_id) as Hex,
+      wish:
+        kind === "claim"
+          ? { kind: "claim" }
+          : { kind: "refund", amount: amount === null ? null : BigInt(String(amount)) },
+    }));
+  }
+
+  async finish(channelId: Hex, result: string): Promise<void> {
+    await this.#store.run(sql`update payment_channels set wish = null, wish_amount = null, wish_result = ${result}
+      where network = ${this.#network} and channel_id = ${channelId}`);
+  }
+}

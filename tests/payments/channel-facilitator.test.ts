@@ -1,0 +1,77 @@
+// Channels by a facilitator of another process: deposits, claims and refunds each once, for listed accounts only.
+import { afterAll, describe, expect, it } from "vitest";
+import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
+import { openChannelWorld } from "../support/payments/channel-world.ts";
+import { openPaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
+
+const stage = await openPaidStage("over HTTP");
+afterAll(() => stage.close());
+
+const sentByFacilitator = () =>
+  stage.node.getTransactionCount({ address: stage.chain.accounts.facilitator.address });
+
+describe("a facilitator of another process", () => {
+  it("makes a deposit, claims and refunds, and each of them once", async () => {
+    const service = await stage.serve({ channels: {} });
+    const world = await openChannelWorld(stage);
+    const before = await sentByFacilitator();
+    const change = withDeposit(await signDeposit(world.account, world.config, 10n * TEST_PRICE));
+    await expect(world.buy(service, 1, "a", { change })).resolves.toBe(200);
+    await expect(world.buy(service, 1, "a", { change })).resolves.toBe(200);
+    await expect(world.buy(service, 2)).resolves.toBe(200);
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({
+      claimed: 1,
+      value: 2n * TEST_PRICE,
+    });
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 0 });
+    await expect(world.buy(service, 3)).resolves.toBe(200);
+    await expect(world.refund(service, 3)).resolves.toBe(200);
+    expect((await sentByFacilitator()) - before).toBe(3);
+    await expect(stage.balance(stage.payTo)).resolves.toBe(3n * TEST_PRICE);
+    await expect(stage.balance(world.account.address)).resolves.toBe(1_000_000n - 3n * TEST_PRICE);
+  });
+
+  it("gives the same claim the same transaction, also when it is asked for again later", async () => {
+    const service = await stage.serve({ channels: {} });
+    const world = await openChannelWorld(stage, { salt: `0x${"02".repeat(32)}` });
+    await world.deposit(10n * TEST_PRICE);
+    await expect(world.buy(service, 1)).resolves.toBe(200);
+    const calls: Parameters<typeof stage.sender.send>[0][] = [];
+    const recording = {
+      ...stage.sender,
+      send: (...args: Parameters<typeof stage.sender.send>) => {
+        calls.push(args[0]);
+        return stage.sender.send(...args);
+      },
+    };
+    const claiming = await stage.serve({ channels: { sender: recording } });
+    const { transaction } = (await claiming.claims?.claimNow([world.channelId])) ?? {};
+    const [call] = calls;
+    if (call === undefined) throw new Error("nothing was claimed");
+    const ignored = { beforeSend: async () => undefined, onRejected: async () => undefined };
+    const before = await sentByFacilitator();
+    await expect(stage.sender.send(call, ignored)).resolves.toEqual({ kind: "mined", transaction });
+    expect(await sentByFacilitator()).toBe(before);
+  });
+
+  it("sends nothing for an account that is not listed, and pays out nothing twice", async () => {
+    const world = await openChannelWorld(stage, { salt: `0x${"03".repeat(32)}` });
+    const config = { ...world.config, receiverAuthorizer: world.config.payer };
+    const request = await signDeposit(world.account, config, 10n * TEST_PRICE);
+    await expect(stage.sender.deposit(request)).resolves.toMatchObject({ kind: "rejected" });
+    await expect(stage.balance(world.account.address)).resolves.toBe(1_000_000n);
+    const accepted = {
+      ...{ scheme: "batch-settlement", network: stage.rules.network, asset: stage.asset, amount: "0" },
+      ...{ payTo: stage.payTo, maxTimeoutSeconds: 60, extra: {} },
+    };
+    const payload = { type: "settle", receiver: stage.payTo, token: stage.asset };
+    const settled = await stage.facilitator.settle(
+      { x402Version: 2, accepted, payload } as never,
+      accepted as never,
+    );
+    expect(settled).toMatchObject({
+      success: false,
+      errorReason: expect.stringContaining("nothing_to_settle"),
+    });
+  });
+});

@@ -1,0 +1,52 @@
+// A new key of the receiver leaves channels of the one before served, claimed and refunded, until they are empty.
+// Carries out docs/runbook.md#key-rotation.
+import { localAccount } from "@sextant/local-chain/accounts";
+import type { Hex } from "viem";
+import { afterAll, expect, it } from "vitest";
+import { Secret } from "../../src/lib/secret.ts";
+import { channelAuthorizer } from "../../src/payments/channels/configured-channels.ts";
+import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
+import { openChannelWorld } from "../support/payments/channel-world.ts";
+import { openPaidStage, TEST_CHANNEL_TERMS, TEST_PRICE } from "../support/payments/paid-stage.ts";
+
+const stage = await openPaidStage("in process");
+afterAll(() => stage.close());
+
+const oldKey = channelAuthorizer(new Secret(localAccount(21).privateKey));
+const newKey = channelAuthorizer(new Secret(localAccount(23).privateKey));
+
+it("serves, claims and refunds channels of the key before, and makes deposits for the new one only", async () => {
+  const before = await stage.serve({ channels: {} });
+  expect(TEST_CHANNEL_TERMS.receiverAuthorizer).toBe(oldKey.address);
+  const old = await openChannelWorld(stage);
+  await old.deposit(10n * TEST_PRICE);
+  await expect(old.buy(before, 1)).resolves.toBe(200);
+
+  const terms = {
+    ...TEST_CHANNEL_TERMS,
+    receiverAuthorizer: newKey.address,
+    formerAuthorizers: [oldKey.address],
+  };
+  const after = await stage.serve({
+    channels: { authorizer: newKey, formerAuthorizers: [oldKey] },
+    offer: { channels: terms },
+  });
+  await expect(old.buy(after, 2)).resolves.toBe(200);
+  const change = withDeposit(await signDeposit(old.account, old.config, 10n * TEST_PRICE));
+  await expect(old.buy(after, 3, "c", { change })).resolves.toBe("receiver_authorizer_mismatch");
+
+  const salt: Hex = `0x${"04".repeat(32)}`;
+  const fresh = await openChannelWorld(stage, { salt, receiverAuthorizer: newKey.address });
+  const opening = withDeposit(await signDeposit(fresh.account, fresh.config, 10n * TEST_PRICE));
+  await expect(fresh.buy(after, 1, "a", { change: opening })).resolves.toBe(200);
+  await expect(fresh.buy(before, 2)).resolves.toBe("receiver_authorizer_mismatch");
+
+  // One transaction is signed by one key: the channel of the other one follows.
+  await expect(after.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 1 });
+  await expect(after.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 1 });
+  await expect(stage.balance(stage.payTo)).resolves.toBe(3n * TEST_PRICE);
+  await expect(old.buy(after, 3)).resolves.toBe(200);
+  await expect(old.refund(after, 3)).resolves.toBe(200);
+  await expect(stage.balance(old.account.address)).resolves.toBe(1_000_000n - 3n * TEST_PRICE);
+  await expect(old.buy(after, 4)).resolves.toBe("cumulative_exceeds_balance");
+});

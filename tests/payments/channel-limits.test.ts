@@ -1,0 +1,114 @@
+// Limits of a payer, and of all payers: channels that we keep, deposits and refunds that we pay for.
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
+import { openChannelWorld } from "../support/payments/channel-world.ts";
+import { openPaidBackend } from "../support/payments/paid-backend.ts";
+import { decodeBase64Header } from "../support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
+
+const backend = await openPaidBackend();
+afterAll(() => backend.close());
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0)) await close();
+});
+
+async function openStage() {
+  const stage = await openPaidStage("in process", backend);
+  opened.push(stage.close);
+  return stage;
+}
+
+type World = Awaited<ReturnType<typeof openChannelWorld>>;
+
+async function payIn(world: World, shop: { readonly url: string }, purchases: number): Promise<number> {
+  const request = await signDeposit(world.account, world.config, 10n * TEST_PRICE);
+  const change = withDeposit(request);
+  return (await world.send(shop, BigInt(purchases) * TEST_PRICE, `q${purchases}`, { change })).status;
+}
+
+/** A second channel of the same payer. */
+function withSalt(world: World, stage: PaidStage) {
+  return openChannelWorld(stage, { salt: `0x${"01".repeat(32)}`, account: world.account });
+}
+
+describe("limits of channels", () => {
+  it("keeps no more channels of a payer, and of all payers, than the limits say", async () => {
+    const stage = await openStage();
+    const one = await stage.serve({ channels: { limits: { channelsPerPayerMax: 1 } } });
+    const first = await openChannelWorld(stage);
+    const second = await withSalt(first, stage);
+    await expect(payIn(first, one, 1)).resolves.toBe(200);
+    await expect(payIn(second, one, 1)).resolves.toBe(429);
+    const full = await stage.serve({ channels: { limits: { channelsMax: 1 } } });
+    await expect(payIn(await openChannelWorld(stage), full, 1)).resolves.toBe(429);
+    await expect(first.buy(full, 2)).resolves.toBe(200);
+    await expect(payIn(second, await stage.serve({ channels: {} }), 1)).resolves.toBe(200);
+  });
+
+  it("pays for more deposits and refunds of a payer only as it buys", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: { limits: { sponsoredFreeMax: 2 } } });
+    const world = await openChannelWorld(stage);
+    await expect(payIn(world, service, 1)).resolves.toBe(200);
+    await expect(world.refund(service, 1)).resolves.toBe(200);
+    await expect(payIn(world, service, 2)).resolves.toBe(429);
+    await world.deposit(20n * TEST_PRICE);
+    for (let purchases = 2; purchases <= 10; purchases += 1) {
+      await expect(world.buy(service, purchases)).resolves.toBe(200);
+    }
+    await expect(payIn(world, service, 11)).resolves.toBe(200);
+  });
+
+  it("pays for no more deposits of new payers within an hour than the limit says, and for those who buy", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: { limits: { sponsoredNewPerHourMax: 1 } } });
+    const buyer = await openChannelWorld(stage);
+    await expect(payIn(buyer, service, 1)).resolves.toBe(200);
+    await expect(payIn(await openChannelWorld(stage), service, 1)).resolves.toBe(429);
+    for (let purchases = 2; purchases <= 10; purchases += 1) await buyer.buy(service, purchases);
+    await expect(payIn(buyer, service, 11)).resolves.toBe(200);
+    await expect(payIn(await openChannelWorld(stage), service, 1)).resolves.toBe(200);
+  });
+
+  it("forgets a channel that owes nothing after a day, and knows it again by its next voucher", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {} });
+    const [claimed, owing] = [await openChannelWorld(stage), await openChannelWorld(stage)];
+    for (const world of [claimed, owing]) {
+      await world.deposit(10n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+    }
+    await service.claims?.claimNow([claimed.channelId]);
+    await stage.chain.request("hardhat_mine", ["0x40"]);
+    await service.channels?.mirror.follow();
+    const drop = () => service.channels?.claimRows.dropIdle(86_400_000, 10);
+    await expect(drop()).resolves.toBe(0);
+    for (const table of ["payment_channels", "channel_purchases"]) {
+      await stage.database.query({
+        text: `update ${table} set created_at = created_at - interval '25 hours'`,
+      });
+    }
+    await expect(drop()).resolves.toBe(1);
+    for (const world of [claimed, owing]) await expect(world.buy(service, 2)).resolves.toBe(200);
+  });
+
+  it("offers transfers only while the chain stands still", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {} });
+    const schemes = async () => {
+      const response = await fetch(`${service.url}/paid?q=1`);
+      const { accepts } = decodeBase64Header<{ accepts: { scheme: string }[] }>(response, "payment-required");
+      return accepts.map(({ scheme }) => scheme);
+    };
+    await service.channels?.mirror.follow();
+    await expect(schemes()).resolves.toEqual(["exact", "batch-settlement"]);
+    await stage.database.query({ text: "update channel_scans set block_time = block_time - 121" });
+    await service.channels?.mirror.follow();
+    await expect(schemes()).resolves.toEqual(["exact"]);
+    await stage.chain.request("evm_mine", []);
+    for (let looks = 0; looks < 2; looks += 1) await service.channels?.mirror.follow();
+    await expect(schemes()).resolves.toEqual(["exact", "batch-settlement"]);
+  });
+});
