@@ -318,6 +318,12 @@ export const portfolioSettings = {
     false,
     "Whether prices without an onchain oracle are requested from DefiLlama.",
   ),
+  rememberWallets: setting(
+    "PORTFOLIO_REMEMBER_WALLETS",
+    booleanText,
+    true,
+    "Whether final transfer and approval logs of wallets are stored for the next read.",
+  ),
   goldRushApiKey: optionalSetting(
     "GOLDRUSH_API_KEY",
     secret(matchingText(/^[A-Za-z0-9_-]{8,128}$/, "a GoldRush key: letters, digits, - and _")),

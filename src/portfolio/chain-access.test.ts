@@ -321,6 +321,23 @@ describe("transfers", () => {
     ]);
   });
 
+  it("reads the hash of a block in the request of the logs that are read at the same time", async () => {
+    const { node, at } = await pinned();
+    const number = at.block.number - 1;
+    const before = node.requests.length;
+    const filter = { wallet, fromBlock: 0, toBlock: at.block.number } as const;
+    const [hash] = await Promise.all([
+      at.blockHash?.(number, signal),
+      at.transfers({ ...filter, side: "from" }, signal),
+      at.transfers({ ...filter, side: "to" }, signal),
+    ]);
+    const block = (await chain.request("eth_getBlockByNumber", [numberToHex(number), false])) as {
+      hash: Hex;
+    };
+    expect(hash).toBe(block.hash);
+    expect(node.requests.length - before).toBe(1);
+  });
+
   it("searches the other side alone if the node fails for one of two", async () => {
     const topic = wallet.slice(2);
     const { at } = await pinned((calls) =>

@@ -156,7 +156,7 @@ function createHistoryReads(
   rpc: Rpc,
   block: PinnedBlock,
   pinSignal: AbortSignal,
-): Pick<PinnedChain, "transfers" | "logs" | "timestamps" | "senders"> {
+): Pick<PinnedChain, "transfers" | "logs" | "blockHash" | "timestamps" | "senders"> {
   const joined = joinRequests(rpc, pinSignal);
   const readLogs = createLogReader(rpc, block, pinSignal);
   return {
@@ -167,6 +167,13 @@ function createHistoryReads(
     logs(filter, signal) {
       requireWithin(block, filter.toBlock);
       return readLogs(topicLogsCall(filter), signal);
+    },
+    async blockHash(number, signal) {
+      requireWithin(block, number);
+      const { parse, ...call } = headerCall(number);
+      const [header] = await readLogs({ ...call, parse: (value: unknown) => [parse(value)] }, signal);
+      if (header === undefined) throw new TypeError("A header was parsed to nothing.");
+      return header.hash;
     },
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);

@@ -9,7 +9,7 @@ const TOKENS_PER_COST = 100;
 
 // Fifty reads of one chain with 1,000 tokens: nodes that take a second each leave no core idle.
 const RUNNING_MAX = 1_000;
-// Five seconds of the one core of a process: whoever waits longer gets its response too late to be settled.
+// Five seconds of the one core of a process: a request that waits longer gets its response too late to be settled.
 const WAITING_MAX = 5_000;
 
 export class ReadLoad {

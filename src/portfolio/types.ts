@@ -74,6 +74,38 @@ export type TransferLog = {
   readonly tokenId?: bigint | null;
 };
 
+export type LogRange = { readonly fromBlock: number; readonly toBlock: number };
+
+export type PlacedLog = { readonly blockNumber: number; readonly logIndex: number };
+
+/** All logs of a kind in these blocks, ascending. */
+export type RememberedLogs<Log extends PlacedLog = PlacedLog> = LogRange & {
+  readonly logs: readonly Log[];
+  /** When the part that was read first was read. */
+  readonly sinceMs: number;
+  /** The hash of the last block; null if nothing outlives the process. */
+  readonly hash: Hex | null;
+};
+
+/** Logs of these events and this role of the wallet. */
+export type LogKind = "from" | "to" | "approvals";
+
+/** The memory of one wallet on one chain, as one read uses it. */
+export type WalletMemory = {
+  find(kind: LogKind): RememberedLogs | undefined;
+  keep(kind: LogKind, logs: RememberedLogs): void;
+  /** Another search then finds what a node left out. */
+  readonly msMax: number;
+  /** Blocks that may be missing before it is renewed. */
+  readonly lagMax: number;
+  /** The hash of a final block, by the node that is asked for logs; null if it cannot be read. */
+  hashOf(block: number, signal: AbortSignal): Promise<Hex | null>;
+  /** Uses nothing of it in this read; deletes all of the wallet if a node has shown that it is false. */
+  forget(isFalse: boolean): void;
+  /** Stores what was kept of a kind since it was loaded. */
+  save(kind: LogKind): void;
+};
+
 /** One chain, with every read at the same block. Every rejection is a Fault. */
 export type PinnedChain = {
   readonly chain: ChainConfig;
@@ -85,6 +117,8 @@ export type PinnedChain = {
   readonly asOf?: boolean;
   /** Results at this block that were read for any wallet. */
   readonly results?: KnownResults;
+  /** The logs that were remembered of the wallet; absent if nothing outlives the process. */
+  readonly memory?: WalletMemory;
   /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
   read(calls: readonly ContractRead[], signal: AbortSignal): Promise<readonly (Hex | null)[]>;
   /** The same at a block at least `seconds` before the pinned one; null when the node does not have that state. */
@@ -131,6 +165,8 @@ export type PinnedChain = {
   transfers(filter: TransferFilter, signal: AbortSignal): Promise<readonly TransferLog[]>;
   /** Logs of any kind up to the pinned block, ascending. Rejects like `transfers`. */
   logs(filter: TopicFilter, signal: AbortSignal): Promise<readonly NodeLog[]>;
+  /** The hash of a block up to the pinned one, in the request of the logs that are read at the same time. */
+  blockHash?(number: number, signal: AbortSignal): Promise<Hex>;
   /** Timestamps in seconds, by number, of blocks up to the pinned one. */
   timestamps(blocks: readonly number[], signal: AbortSignal): Promise<ReadonlyMap<number, number>>;
   /** Who sent each transaction; those that no node has are missing. Hashes are lower-case. */

@@ -24,7 +24,7 @@ export type PaidRoute = {
   readonly description: string;
   /** The price of a request for one chain, in plain decimal text, such as `0.01`. */
   readonly priceUsd: string;
-  /** What each further chain adds; null if it adds nothing. */
+  /** The addition for each further chain; null if there is none. */
   readonly priceUsdPerChain: string | null;
   /** The price of one chain, of two, and so on, as text and in the token's smallest units. */
   readonly prices: readonly { readonly priceUsd: string; readonly amount: string }[];
@@ -32,7 +32,7 @@ export type PaidRoute = {
   readonly mimeType: string;
   /** Examples for its query, by the name of each parameter. */
   readonly query: Readonly<Record<string, string>>;
-  /** Those of a request for one chain. */
+  /** The terms of a request for one chain. */
   readonly terms: PaymentTerms;
   /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
   readonly extensions: Readonly<Record<string, unknown>>;

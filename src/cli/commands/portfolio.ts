@@ -33,10 +33,12 @@ import { POSITION_READERS } from "../../portfolio/positions/readers.ts";
 import { createPriceSources } from "../../portfolio/prices/sources.ts";
 import { createAlchemyProvider } from "../../portfolio/providers/alchemy/provider.ts";
 import { rpcHoldingsProvider } from "../../portfolio/providers/rpc/provider.ts";
+import { openRememberedWallets } from "../../portfolio/remember-wallets.ts";
 import type { HoldingsProvider } from "../../portfolio/types.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { openSnapshotTable } from "../../store/postgres/stored-snapshots.ts";
+import { openWalletLogsTable } from "../../store/postgres/wallet-logs.ts";
 import type { RunCommand } from "../command.ts";
 
 const settings = {
@@ -83,12 +85,15 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       registry,
       checkReadiness: () => checkReadiness(findLedgerRisk, paywall.findProblem, nodes),
     });
+    const records = openRecordStore(database);
+    const remembered = openRememberedWallets(openWalletLogsTable(records), log);
+    opened.push(remembered.idle);
     const service = servePortfolio(server.app, {
-      chains: nodes.chains,
+      chains: config.rememberWallets ? nodes.chains.map(remembered.remember) : nodes.chains,
       provider,
       priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,
-      storedSnapshots: openStoredSnapshots(openSnapshotTable(openRecordStore(database))),
+      storedSnapshots: openStoredSnapshots(openSnapshotTable(records)),
       crossCheck: config.goldRushApiKey === null ? null : createGoldRush({ key: config.goldRushApiKey }),
       sold: paywall.sold,
       reconcile: paywall.reconcile,

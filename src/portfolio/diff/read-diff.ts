@@ -119,7 +119,7 @@ export async function checkDiff(
   await checkBlocks(services, sides, client);
 }
 
-/** Those of a stored snapshot are read; one that is not stored is compared with nothing, and any number will do. */
+/** Reads a stored snapshot for its chains; one that is not stored is compared with nothing, so that any number will do. */
 export async function countDiffChains(
   { storedSnapshots }: Pick<DiffServices, "storedSnapshots">,
   { wallet, slugs, from }: DiffRequest,

@@ -7,8 +7,16 @@ import { decodeWords, wordToAddress } from "../../lib/abi/return-data.ts";
 import { addressToTopic, topicToAddress } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PermissionKind } from "../../schema/portfolio/exposure.ts";
+import { findRememberedLogs } from "../log-memory.ts";
 import { findRecentLogs, type LogHistory, SEARCH_BUDGET } from "../recent-logs.ts";
-import { type Delegation, type Holding, isListed, type PinnedChain, type WalletQuery } from "../types.ts";
+import {
+  type Delegation,
+  type Holding,
+  isListed,
+  type LogRange,
+  type PinnedChain,
+  type WalletQuery,
+} from "../types.ts";
 import { PERMIT2, toAccountPrefix } from "./revocations.ts";
 
 /** The event of ERC-20 and, with a token id as fourth topic, of ERC-721. */
@@ -65,7 +73,11 @@ export async function readApprovals(
 ): Promise<ApprovalHistory> {
   const prefix = `0x${toAccountPrefix(wallet).slice(2).padEnd(TOPIC_DIGITS, "0")}` as const;
   const topics = [TOPICS, [addressToTopic(wallet), prefix]];
-  const found = await findLogs(at, { topics, ...(contracts && { contracts }) }, signal);
+  const filter = { topics, ...(contracts && { contracts }) };
+  // A search of few contracts is made because of a flood, which is not remembered.
+  const found = await (contracts === undefined
+    ? findRememberedLogs(at, { wallet, kind: "approvals", readRange: readerOf(at, filter) }, signal)
+    : findLogs(at, filter, signal));
   // A node rejects what has too many results, as it fails for any other reason.
   if (found === null) return { pairs: [], fromBlock: null, isFlooded: true };
   const { logs, fromBlock } = found;
@@ -78,8 +90,12 @@ function findLogs(
   signal: AbortSignal,
 ): Promise<LogHistory<NodeLog> | null> {
   // Ranges that were rejected for a flood say nothing about those of a few contracts.
-  const budget = { ...SEARCH_BUDGET, isIsolated: filter.contracts !== undefined };
-  return findRecentLogs(at, (range, stop) => at.logs({ ...range, ...filter }, stop), signal, budget);
+  const budget = { ...SEARCH_BUDGET, isIsolated: true };
+  return findRecentLogs(at, readerOf(at, filter), signal, budget);
+}
+
+function readerOf(at: PinnedChain, filter: Pick<TopicFilter, "topics" | "contracts">) {
+  return (range: LogRange, signal: AbortSignal) => at.logs({ ...range, ...filter }, signal);
 }
 
 /** The recent logs of an event that names the wallet second; null if they could not be read. */

@@ -53,6 +53,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["names of purchases", "e8c3b2e03b475e762c39f5338a89ab0eae628aaa80a79af5d86f649f17a1d108"],
   ["limits and wishes of channels", "dc905f8219455a991ac2d6108f14ea72468bafa09746ad4c4a68484d90fe525f"],
   ["channels by payer", "94bc0fa3cb69ea06586093e85da560e13984d90045481d47b3b97f43d69dd339"],
+  ["logs of wallets", "e90fe46de1f8489c97c1573eef732b7cfb5911e2bad93c8251df82b3245fabca"],
 ];
 
 let server: TestDatabase;

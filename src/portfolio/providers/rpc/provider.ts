@@ -11,8 +11,9 @@ import { Deadline } from "../../../lib/deadline.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent, nameFirst } from "../../../lib/lists.ts";
 import { scanContracts } from "../../contract-reads/scan-contracts.ts";
+import { findRememberedLogs } from "../../log-memory.ts";
 import { VAULT_REGISTRIES } from "../../positions/erc4626/registries.ts";
-import { findRecentLogs, type LogHistory } from "../../recent-logs.ts";
+import type { LogHistory } from "../../recent-logs.ts";
 import { CHAIN_MS_MAX } from "../../time-budgets.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import { readMetadata } from "../../tokens/metadata.ts";
@@ -22,16 +23,12 @@ import type {
   ChainHoldings,
   HoldingsProvider,
   HoldingsQuery,
+  LogRange,
   PinnedChain,
   TransferLog,
 } from "../../types.ts";
 import { NO_ACTIVITY } from "../activity.ts";
-import {
-  compareNewestFirst,
-  isRealTransfer,
-  readTransferActivity,
-  readWithMemory,
-} from "./transfer-activity.ts";
+import { compareNewestFirst, isRealTransfer, readTransferActivity } from "./transfer-activity.ts";
 
 // Rebasing tokens behind two proxies need about 60,000; listed tokens are trusted with more.
 const LISTED_GAS = 300_000;
@@ -67,10 +64,8 @@ async function readHoldings(
   const known = listKnownTokens(chain);
   const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
   const findTransfers = (side: "from" | "to") => {
-    const read = readWithMemory(at, { wallet, side }, (range, stop) =>
-      at.transfers({ wallet, side, ...range }, stop),
-    );
-    return findRecentLogs(at, read, signal);
+    const readRange = (range: LogRange, stop: AbortSignal) => at.transfers({ wallet, side, ...range }, stop);
+    return findRememberedLogs(at, { wallet, kind: side, readRange }, signal);
   };
   const [native, listedBalances, sent, received] = await Promise.all([
     at.nativeBalance(wallet, signal),

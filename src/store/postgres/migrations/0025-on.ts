@@ -80,4 +80,27 @@ export const newestMigrations: readonly Migration[] = [
       create index concurrently payment_channels_by_payer on payment_channels (network, payer);
     `,
   },
+  // Logs of wallets that are final: the next snapshot of a wallet searches only what is new.
+  {
+    version: 32,
+    name: "logs of wallets",
+    sql: `
+      create table wallet_logs (
+        wallet bytea not null,
+        chain_id bigint not null,
+        -- What the logs are: transfers from or to the wallet, or approvals.
+        kind text collate "C" not null,
+        from_block bigint not null,
+        to_block bigint not null,
+        -- Of the last block: on a chain with another one there nothing of this is true.
+        block_hash bytea not null,
+        -- As JSON, deflated.
+        logs bytea not null,
+        -- When the part that was read first was read.
+        read_at timestamptz not null,
+        used_at timestamptz not null default now(),
+        primary key (wallet, chain_id, kind)
+      );
+    `,
+  },
 ];

@@ -1,15 +1,15 @@
 // Remembered transfers: whatever was searched before, a search returns what the chain has, and asks only for what is new.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { openFailingChain } from "../../../../tests/support/chain/recorded-chain.ts";
+import { openFailingChain } from "../../tests/support/chain/recorded-chain.ts";
 import {
   makeChainConfig,
   numberedContract,
   TEST_WALLET,
-} from "../../../../tests/support/portfolio/portfolio-parts.ts";
-import { runsOf } from "../../../../tests/support/test-depth.ts";
-import type { ChainConfig, TransferLog } from "../../types.ts";
-import { readWithMemory } from "./transfer-activity.ts";
+} from "../../tests/support/portfolio/portfolio-parts.ts";
+import { runsOf } from "../../tests/support/test-depth.ts";
+import { readWithMemory } from "./log-memory.ts";
+import type { ChainConfig, TransferLog } from "./types.ts";
 
 const { signal } = new AbortController();
 /** A block is final when ten more have been made. */
@@ -47,7 +47,7 @@ function openSearch(chain: ChainConfig, logsOf: () => readonly TransferLog[]) {
         asked.push(part);
         return logsOf().filter(({ blockNumber: at }) => at >= part.fromBlock && at <= part.toBlock);
       };
-      return readWithMemory(at, { wallet: TEST_WALLET, side }, readRange, () => nowMs)(range, signal);
+      return readWithMemory(at, { wallet: TEST_WALLET, kind: side, readRange }, () => nowMs)(range, signal);
     },
   };
 }
@@ -126,7 +126,7 @@ describe("remembered transfers", () => {
         if (part.fromBlock < 50) reject(new Error("too many blocks"));
         stop.addEventListener("abort", () => stopped.push(part));
       });
-    const read = readWithMemory(at, { wallet: TEST_WALLET, side: "to" }, readRange, () => 0);
+    const read = readWithMemory(at, { wallet: TEST_WALLET, kind: "to", readRange }, () => 0);
     await expect(read({ fromBlock: 1, toBlock: 150 }, signal)).rejects.toThrow("too many blocks");
     expect(stopped).toContainEqual({ fromBlock: 101, toBlock: 150 });
   });
