@@ -3,7 +3,7 @@ import { env } from "node:process";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from "@x402/fetch";
 import { privateKeyToAccount } from "viem/accounts";
-import type { PortfolioSnapshot } from "./portfolio-snapshot.d.ts";
+import type { PortfolioSnapshot } from "../packages/client/sextant.ts";
 
 const url = `${env.SEXTANT_PORTFOLIO_URL ?? "http://127.0.0.1:3002"}/portfolio?address=0x14dC79964da2C08b23698B3D3cc7Ca32193d9955&chains=base`;
 const network = "eip155:31337";

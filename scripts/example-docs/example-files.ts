@@ -1,6 +1,5 @@
-// The client example and the types it imports, for a local run.
+// The client example for a local run.
 import { namedAccounts } from "@sextant/local-chain/accounts";
-import { renderSnapshotTypes } from "../../src/portfolio/http/documents.ts";
 import { renderClientExample } from "../../src/web/client-example.ts";
 
 /** The offer of a local run; `tests/local/local-run.chaos.test.ts` compares. */
@@ -11,19 +10,24 @@ export const LOCAL_TERMS = {
 };
 const LOCAL_URL = "http://127.0.0.1:3002";
 
+/** The types that a service has next to its example, and those that this repository generates for its own client. */
+export const SERVED_TYPES = '"./portfolio-snapshot.d.ts"';
+export const CLIENT_TYPES = '"../packages/client/sextant.ts"';
+
 /** Texts by path. */
 export function renderExampleFiles(): Readonly<Record<string, string>> {
   return {
     "examples/buy-snapshot.ts": renderLocalClient(),
-    "examples/portfolio-snapshot.d.ts": renderSnapshotTypes(),
   };
 }
 
-/** The client for a local run, at another URL if the environment has one. */
+/** The client for a local run, at another URL if the environment has one, with the types of our own client. */
 function renderLocalClient(): string {
   const path = `/portfolio?address=${namedAccounts().payer.address}&chains=base`;
-  return renderClientExample({ ...LOCAL_TERMS, url: LOCAL_URL + path }).replace(
-    JSON.stringify(LOCAL_URL + path),
-    () => `\`\${env.SEXTANT_PORTFOLIO_URL ?? ${JSON.stringify(LOCAL_URL)}}${path}\``,
-  );
+  return renderClientExample({ ...LOCAL_TERMS, url: LOCAL_URL + path })
+    .replace(
+      JSON.stringify(LOCAL_URL + path),
+      () => `\`\${env.SEXTANT_PORTFOLIO_URL ?? ${JSON.stringify(LOCAL_URL)}}${path}\``,
+    )
+    .replace(SERVED_TYPES, CLIENT_TYPES);
 }

@@ -41,7 +41,7 @@ type PortfolioDocument = ListedDocument & {
 
 const TYPES_PATH = "/portfolio-snapshot.d.ts";
 
-/** The types of a snapshot for clients: served here, and stored in `examples/`. */
+/** The types of a snapshot for clients without a package of ours. */
 export function renderSnapshotTypes(): string {
   const types = listRecords(portfolioSnapshotSchema).map(
     ([name, record]) => `export type ${name} = ${formatType(record)};\n`,

@@ -1,8 +1,8 @@
 // The schema accepts real snapshots, requires every specified key, and rejects undocumented ones.
 
+import type { PortfolioSnapshot as ClientSnapshot } from "@sextant/client/sextant";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import type { PortfolioSnapshot as ClientSnapshot } from "../../../examples/portfolio-snapshot.d.ts";
 import {
   ETHER_ASSET,
   makeChainConfig,
