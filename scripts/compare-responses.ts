@@ -1,4 +1,4 @@
-// `npx tsx scripts/compare-responses.ts <commit>`: sends every API example to that version and to this one, on one database, and compares status, headers and bytes.
+// `npx tsx scripts/compare-responses.ts <commit>`: sends every API example and every page of the explorer to that version and to this one, on one database, and compares status, headers and bytes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDeployedChain } from "@sextant/simulator/deployed-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
+import { findExamplePaths } from "../tests/explorer/explorer-stage.ts";
 import { toDeployment } from "../tests/support/index/test-index.ts";
 import { type ApiExample, requestAllExamples } from "./api-examples/sample-requests.ts";
 import { checkOutVersion } from "./testing/checkout-version.ts";
@@ -16,7 +17,8 @@ const HERE = fileURLToPath(new URL("..", import.meta.url));
 const STEPS = 400;
 const SEED = 1;
 const START_MS_MAX = 120_000;
-// A block comes every few seconds, and a snapshot takes less: some pair is of one block.
+// A block comes every few seconds and a part of the index's audit every second, and a response takes less: some pair is of
+// one state.
 const ATTEMPTS_MAX = 5;
 const SETTINGS = {
   API_PORT: "0",
@@ -39,8 +41,12 @@ const TEXT_PATHS = ["/openapi.json", "/docs"];
 // When a snapshot was made, and its id, which is a hash of that time too.
 const SNAPSHOT_TIME = /(?<="timestamp":")[^"]+(?=")/;
 const SNAPSHOT_ID = /(?<="snapshotId":")[^"]+(?=")/g;
+// Changes with the code of the folds, also where it is only moved.
+const FOLD_VERSION = /(?<="fold_version":")[^"]+|(?<=Version of the folds<\/dt><dd>)<code.*?<\/code>/;
 // Writes whose response does not depend on how often they are sent.
 const REPEATABLE = ["/preflight", "/catalogs", "/quote-requests", "/quote-responses"];
+// Characters around the first difference.
+const [EXCERPT_BEFORE, EXCERPT_AFTER] = [80, 300];
 type LocalState = {
   readonly chains: readonly { readonly chainId: number; readonly rpcUrl: string }[];
   readonly accounts:
@@ -84,16 +90,13 @@ try {
     differences += found.length;
     for (const line of found) process.stdout.write(`${line}\n`);
   };
-  for (const example of examples.filter(isComparable)) {
-    const { method, target, body } = example;
+  for (const { method, target, body } of examples.filter(isComparable)) {
     compared += 1;
-    report(
-      compare(
-        `${method} ${target}`,
-        await send(old, method, target, body),
-        await send(now, method, target, body),
-      ),
-    );
+    report(await compareAtOneState(old, now, { method, target, body }));
+  }
+  for (const { path: target } of await findExamplePaths(now)) {
+    compared += 1;
+    report(await compareAtOneState(old, now, { method: "GET", target }));
   }
   for (const path of TEXT_PATHS.slice(0, 1)) {
     compared += 1;
@@ -123,7 +126,7 @@ try {
   const [oldPortfolio = "", newPortfolio = ""] = portfolios;
   for (const target of portfolioTargets(accounts)) {
     compared += 1;
-    report(await compareAtOneBlock(oldPortfolio, newPortfolio, target));
+    report(await compareAtOneState(oldPortfolio, newPortfolio, { method: "GET", target }));
   }
   process.stdout.write(`${compared} requests compared with ${commit}, ${differences} differences\n`);
   process.exitCode = differences === 0 ? 0 : 1;
@@ -203,11 +206,15 @@ async function send(url: string, method: string, target: string, body?: unknown)
   const headers = Object.fromEntries(
     [...response.headers].filter(([name]) => !VOLATILE_HEADERS.has(name)).sort(),
   );
-  const text = (await response.text())
+  const text = await response.text();
+  const masked = text
     .replaceAll(url, "URL")
     .replace(SNAPSHOT_TIME, "TIME")
-    .replace(SNAPSHOT_ID, "ID");
-  return { status: response.status, headers, body: text };
+    .replace(SNAPSHOT_ID, "ID")
+    .replace(FOLD_VERSION, "FOLDS");
+  // The hash of a body of which a part may differ.
+  if (masked !== text) delete headers.etag;
+  return { status: response.status, headers, body: masked };
 }
 
 /** Sentences for people may be reworded: an error's, and the warnings of a snapshot. Their number stays. */
@@ -227,25 +234,26 @@ async function requestJson(url: string, method: string, target: string, body?: u
   return { status, body: isJson ? JSON.parse(text) : text };
 }
 
-function compare(what: string, before: Raw, after: Raw): string[] {
-  const [old, now] = [withoutSentences(before), withoutSentences(after)];
-  const parts = (["status", "headers", "body"] as const).filter(
-    (part) => JSON.stringify(old[part]) !== JSON.stringify(now[part]),
-  );
-  return parts.map((part) => `${what}: ${part}\n  - ${excerpt(old[part])}\n  + ${excerpt(now[part])}`);
-}
+type Sent = { readonly method: string; readonly target: string; readonly body?: unknown };
 
-/** The chains of wallets go on mining: two responses that differ may be of two blocks, and are asked for again. */
-async function compareAtOneBlock(old: string, now: string, target: string): Promise<string[]> {
+/** Chains and audits go on meanwhile: two responses that differ may be of two states, and are asked for again. */
+async function compareAtOneState(old: string, now: string, sent: Sent): Promise<string[]> {
+  const { method, target, body } = sent;
+  const ask = (url: string) => send(url, method, target, body).then(withoutSentences);
   for (let attempt = 1; ; attempt += 1) {
-    const [before, after] = await Promise.all([send(old, "GET", target), send(now, "GET", target)]);
-    const found = compare(`GET ${target}`, before, after);
+    const found = compare(`${method} ${target}`, ...(await Promise.all([ask(old), ask(now)])));
     if (found.length === 0 || attempt === ATTEMPTS_MAX) return found;
   }
 }
 
-function excerpt(value: unknown): string {
-  return (typeof value === "string" ? value : JSON.stringify(value)).slice(0, 600);
+function compare(what: string, old: Raw, now: Raw): string[] {
+  return (["status", "headers", "body"] as const).flatMap((part) => {
+    const [before, after] = [JSON.stringify(old[part]), JSON.stringify(now[part])];
+    if (before === after) return [];
+    const from = [...before].findIndex((character, index) => character !== after[index]);
+    const excerpt = (text: string) => text.slice(Math.max(0, from - EXCERPT_BEFORE), from + EXCERPT_AFTER);
+    return [`${what}: ${part}\n  - ${excerpt(before)}\n  + ${excerpt(after)}`];
+  });
 }
 
 /** A description without what people read. */
