@@ -1,5 +1,7 @@
 // Two databases with one payee and one key: a channel on which the other one claims is no longer served.
 import { afterAll, expect, it, vi } from "vitest";
+import { freeChannels } from "../../src/payments/channels/operator-rows.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
@@ -41,4 +43,23 @@ it("serves no channel on which more was claimed than this database has charged",
   });
   await there.claims?.claimNow(null);
   expect((await stage.balance(stage.payTo)) - before).toBe(3n * TEST_PRICE);
+});
+
+it("serves the channels of a database that was restored once the operator frees them, from what was claimed on", async () => {
+  const [restored, gone] = [await stage.serve({ channels: {} }), await other.serve({ channels: {} })];
+  const world = await openChannelWorld(stage, { salt: `0x${"05".repeat(32)}` });
+  await world.deposit(10n * TEST_PRICE);
+  // The backup was made after the first purchase.
+  await expect(world.buy(restored, 1)).resolves.toBe(200);
+  for (const purchases of [1, 2, 3]) await expect(world.buy(gone, purchases)).resolves.toBe(200);
+  await gone.claims?.claimNow(null);
+  await expect(world.buy(gone, 4)).resolves.toBe(200);
+  await restored.gate.reconcile();
+  await expect(world.buy(restored, 4)).resolves.toMatch("claimed by another");
+  const store = openRecordStore(stage.database);
+  await expect(freeChannels(store, world.channelId.slice(0, 10))).resolves.toEqual([world.channelId]);
+  await expect(freeChannels(store, null)).resolves.toEqual([expect.any(String)]);
+  // What was not claimed before the restore is lost to the payee: the fourth purchase is sold again.
+  await expect(world.buy(restored, 5, "x")).resolves.toBe("cumulative_amount_mismatch");
+  await expect(world.buy(restored, 4, "x")).resolves.toBe(200);
 });

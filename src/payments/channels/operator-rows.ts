@@ -116,8 +116,9 @@ export class OperatorWishes {
     }));
   }
 
+  /** Ends a wish: the first of two processes says what became of it. */
   async finish(channelId: Hex, result: string): Promise<void> {
     await this.#store.run(sql`update payment_channels set wish = null, wish_amount = null, wish_result = ${result}
-      where network = ${this.#network} and channel_id = ${channelId}`);
+      where network = ${this.#network} and channel_id = ${channelId} and wish is not null`);
   }
 }
