@@ -49,16 +49,20 @@ type Banner = {
   readonly states: readonly ShownDeployment[];
   /** The URL of the embedded database; null with one of the operator's own. */
   readonly dataFolder: string | null;
+  /** Whether snapshots are sold by payment channel too. */
+  readonly channelsOn?: boolean;
 };
 
-export function formatServeBanner({ urls, states, dataFolder }: Banner): string {
+export function formatServeBanner({ urls, states, dataFolder, channelsOn }: Banner): string {
   const api = urls.get("api") ?? "";
   const portfolio = urls.get("portfolio");
   const database = dataFolder === null ? "DATABASE_URL" : `embedded, in ${dataFolder}`;
   return [
     "",
     ...formatDeployments(api, states),
-    ...(portfolio ? [`  Portfolio service  ${portfolio}/`] : []),
+    ...(portfolio
+      ? [`  Portfolio service  ${portfolio}/${channelsOn ? "   paid by transfer or channel" : ""}`]
+      : []),
     `  Health, metrics    ${urls.get("indexer")}/ready   ${urls.get("indexer")}/metrics`,
     `  Database           ${database}`,
     "",

@@ -37,7 +37,7 @@ export function formatLocalBanner({
     "",
     `  Explorer           ${api}/explorer`,
     `  Indexing API       ${api}/docs`,
-    `  Portfolio service  ${portfolio}/   $${formatAmount(offer.amount, offer.decimals)} in local USDC per snapshot`,
+    `  Portfolio service  ${portfolio}/   $${formatAmount(offer.amount, offer.decimals)} in local USDC per snapshot${offer.channels ? ", by transfer or channel" : ""}`,
     `  Facilitator        ${urls.facilitator}/docs`,
     "",
     "  Pay for tables of what a wallet holds, who can take it and what changed",

@@ -218,3 +218,28 @@ it("names the variable of a port that is in use, in lines that fit the terminal"
   expect(out).toMatch(/\n\n\d+ ok, \d+ limited, \d+ failed\.\n$/);
   for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
 });
+
+it("says whether payments by channel are on, what is missing, and what the payment chain lacks", async () => {
+  rejected = null;
+  const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
+  const off = await diagnose({ PAY_TO });
+  expect(off.about("payment channels", "ok")).toEqual([
+    expect.objectContaining({ text: expect.stringMatching(/^off: every purchase is a transfer/) }),
+  ]);
+  const keyless = await diagnose({ PAY_TO, PAYMENT_CHANNELS: "true" });
+  expect(keyless.about("payment channels", "failed")).toEqual([
+    expect.objectContaining({ check: "setting", text: expect.stringContaining("PAYMENT_CHANNEL_KEY") }),
+  ]);
+  const key = `0x${"5e".repeat(32)}`;
+  const on = await diagnose({
+    PAY_TO,
+    PAYMENT_CHANNELS: "true",
+    PAYMENT_CHANNEL_KEY: key,
+    PAYMENT_RPC_URL: proxy.url,
+  });
+  expect(on.about("payment channels", "ok")).toHaveLength(1);
+  expect(on.about("payment channels", "failed")).toEqual([
+    expect.objectContaining({ check: "node", text: expect.stringContaining("has no contract") }),
+  ]);
+  expect(JSON.stringify(on.about("payment channels", "ok"))).not.toContain("5e5e");
+});

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { socketUrl } from "@sextant/embedded-postgres/shared";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
+  channelSettings,
   databaseSettings,
   indexerSettings,
   metricsSettings,
@@ -49,6 +50,7 @@ const settings = {
   ...metricsSettings,
   ...portfolioSettings,
   ...paywallSettings,
+  ...channelSettings,
 };
 
 export const serveCommand: RunCommand = async (context) => {
@@ -83,7 +85,9 @@ export const serveCommand: RunCommand = async (context) => {
       opened.push(async () => void (await deleteRunFile(file)));
       const run = { api: state.api, dataFolder: config.dataFolder };
       opened.push(await registerRun(findStateFolder(context.environment), run, log));
-      print(formatServeBanner({ urls, states: await readStates(), dataFolder }));
+      print(
+        formatServeBanner({ urls, states: await readStates(), dataFolder, channelsOn: config.channelsOn }),
+      );
     }
     const formatStatus = createServeStatus();
     const stopStatus = startStatusLine(context, async () => formatStatus(await readStates()));
