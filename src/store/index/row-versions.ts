@@ -15,7 +15,8 @@ export type TableVersions = {
   readonly newVersions: readonly { readonly row: Row; readonly from: number; readonly to: number | null }[];
 };
 
-type Version = { readonly from: number; row: Row };
+type Version = { readonly from: number; row: Row; to: number | null };
+type WaitingChange = { readonly change: Change; readonly origin: EventOrigin };
 
 type Entry = {
   readonly key: Row;
@@ -24,12 +25,22 @@ type Entry = {
   /** Whether changes wait for `before`. */
   isNeeded: boolean;
   /** Versions created by this batch: at most one per block, because the last one in a block wins. */
-  readonly versions: Version[];
+  versions: readonly Version[];
   /** Changes that wait until `before` is loaded. */
-  readonly waiting: { readonly change: Change; readonly origin: EventOrigin }[];
+  waiting: readonly WaitingChange[];
   /** Additions in place of versions and waiting changes, if only the last row of the batch is stored. */
   sum: AmountSum | null;
 };
+
+// Most rows of a batch have one version and no waiting change. A list that grows by `push` has room for seventeen at once,
+// which the garbage collector would copy with every row.
+const NONE: readonly never[] = [];
+
+function append<T>(list: readonly T[], item: T): readonly T[] {
+  if (list.length === 0) return [item];
+  (list as T[]).push(item);
+  return list;
+}
 
 type TableEntries = { readonly table: Table; readonly entries: Map<string, Entry> };
 
@@ -102,7 +113,7 @@ export class RowVersions {
       applyChange(entry, change, origin);
     } else {
       entry.isNeeded = true;
-      entry.waiting.push({ change, origin });
+      entry.waiting = append(entry.waiting, { change, origin });
     }
   }
 
@@ -130,7 +141,7 @@ export class RowVersions {
     }
     let entry = rows.entries.get(keyText);
     if (!entry) {
-      entry = { key, before: undefined, isNeeded: false, versions: [], waiting: [], sum: null };
+      entry = { key, before: undefined, isNeeded: false, versions: NONE, waiting: NONE, sum: null };
       rows.entries.set(keyText, entry);
     }
     return entry;
@@ -177,11 +188,12 @@ function canSum({ sum, before, versions }: Entry, change: Change): boolean {
 
 /** Makes the changes that waited for the row. */
 function applyWaiting(entry: Entry): void {
-  for (const { change, origin } of entry.waiting.splice(0)) applyChange(entry, change, origin);
-  const { sum, before = null } = entry;
+  const { waiting, sum, before = null } = entry;
+  entry.waiting = NONE;
+  for (const { change, origin } of waiting) applyChange(entry, change, origin);
   if (!sum) return;
   const row = sum.applyTo(before);
-  if (row !== before) entry.versions.push({ from: sum.block, row });
+  if (row !== before) addVersion(entry, sum.block, row);
   entry.sum = null;
 }
 
@@ -192,19 +204,23 @@ function applyChange(entry: Entry, change: Change, origin: EventOrigin): void {
   if (after === before) return;
   const from = Number(origin.block_number);
   if (latest?.from === from) latest.row = after;
-  else entry.versions.push({ from, row: after });
+  else addVersion(entry, from, after);
+}
+
+function addVersion(entry: Entry, from: number, row: Row): void {
+  const latest = entry.versions.at(-1);
+  if (latest) latest.to = from;
+  entry.versions = append(entry.versions, { from, row, to: null });
 }
 
 function toTableVersions({ table, entries }: TableEntries): TableVersions {
   const endedVersions: (TouchedKey & { at: number })[] = [];
-  const newVersions: { row: Row; from: number; to: number | null }[] = [];
+  const newVersions: Version[] = [];
   for (const [keyText, { key, before, versions }] of entries) {
     const [first] = versions;
     if (!first) continue;
     if (before !== null) endedVersions.push({ keyText, key, at: first.from });
-    versions.forEach(({ row, from }, index) => {
-      newVersions.push({ row, from, to: versions[index + 1]?.from ?? null });
-    });
+    for (const version of versions) newVersions.push(version);
   }
   return { table, endedVersions, newVersions };
 }
