@@ -15,6 +15,8 @@ export type ClientConfig = {
   /** The URLs of the services; null if none is configured. */
   readonly urls: { readonly api: string | null; readonly portfolio: string | null };
   readonly guard: GuardOptions;
+  /** Null: nothing is paid by channel. */
+  readonly channelDeposit: string | null;
   /** Without one reads and quotes work, and nothing is signed. */
   readonly payerKey: Hex | null;
   readonly journalFile: string | null;
@@ -59,6 +61,7 @@ export function readClientConfig(environment: Environment, perPayment: string | 
   return {
     urls: { api, portfolio },
     guard: readGuard(config, localPayments, perPayment),
+    channelDeposit: config.channelDeposit,
     payerKey: readPayerKey(config, localPayments),
     journalFile: config.journalFile,
     dataFolder,

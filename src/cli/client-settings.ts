@@ -55,7 +55,7 @@ export function openConfiguredClient(
   environment: Environment,
   options: Pick<ClientOptions, "needs" | "fetch">,
 ): OpenClient {
-  const { urls, guard, payerKey } = config;
+  const { urls, guard, payerKey, channelDeposit } = config;
   const payer = payerKey === null ? null : privateKeyToAccount(payerKey);
   const journalFile = config.journalFile ?? defaultJournal(environment, config, payer);
   const found = { ...urls, payer, journal: journalFile };
@@ -69,6 +69,7 @@ export function openConfiguredClient(
     ...(journal === null ? {} : { journal }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     guard,
+    ...(channelDeposit === null ? {} : { channel: { deposit: channelDeposit } }),
   });
   return {
     sextant,

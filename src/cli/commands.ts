@@ -222,17 +222,20 @@ export const COMMANDS: readonly Command[] = [
   },
   {
     name: "payments",
-    summary: "show payments, finish open ones, and see what is left to spend",
+    summary: "show payments and channels, finish open ones, and see what is left to spend",
     description:
       "list shows the payments of the journal, recover sends the signature of every open one again and signs nothing new, " +
-      "budget compares what was spent or is reserved with the limits.",
+      "budget compares what was spent or is reserved with the limits. channels shows what payment channels hold, refund asks " +
+      "the service for what is left in one, and withdraw takes it back without the service: it begins, and ends when it " +
+      "is run again after the delay; the payer pays the gas, and SEXTANT_GUARD_NODE sends it. CHANNEL is the beginning " +
+      "of its id.",
     options: { url: portfolioUrl, wide, json },
     client: {
-      operands: "[list|recover|budget]",
-      operandsMax: 1,
-      examples: ["payments", "payments recover", "payments budget --json"],
+      operands: "[list|recover|budget|channels|refund|withdraw] [CHANNEL]",
+      operandsMax: 2,
+      examples: ["payments", "payments recover", "payments budget --json", "payments channels"],
     },
-    exits: { 5: true },
+    exits: { 1: true, 2: true, 5: true },
     load: async () => (await import("./commands/payments.ts")).paymentsCommand,
   },
   {

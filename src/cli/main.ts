@@ -132,7 +132,7 @@ async function readSettings(
 }
 
 // The settings that decide where money goes, and how much of it.
-const PAYMENT_RULES = /^SEXTANT_(?:GUARD_[A-Z_]+|PORTFOLIO_URL|JOURNAL)$/;
+const PAYMENT_RULES = /^SEXTANT_(?:GUARD_[A-Z_]+|CHANNEL_DEPOSIT|PORTFOLIO_URL|JOURNAL)$/;
 const PAYER_KEYS = ["SEXTANT_PAYER_KEY", "SEXTANT_PAYER_KEY_FILE"];
 
 // Variables of the process override the .env file.

@@ -575,6 +575,11 @@ export const clientSettings = {
     "50",
     "Most that is signed in all payments of the journal.",
   ),
+  channelDeposit: optionalSetting(
+    "SEXTANT_CHANNEL_DEPOSIT",
+    usdAmount,
+    "Deposit of a payment channel; without one, transfers pay.",
+  ),
   guardNode: optionalSetting(
     "SEXTANT_GUARD_NODE",
     secret(url("http", "https")),

@@ -10,10 +10,11 @@ import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
 import { startTestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
-import { openPaidStage } from "../support/payments/paid-stage.ts";
+import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 
 type PaidRun = {
+  readonly paid: PaidStage;
   /** The body of the last snapshot to sell. */
   snapshot: object;
   /** The terms of the service as settings of the guard. */
@@ -68,9 +69,9 @@ function sellExample(route: PaidRouteDeclaration): PaidRouteDeclaration {
   };
 }
 
-export async function openPaidRun(): Promise<PaidRun> {
+export async function openPaidRun(options: Parameters<PaidStage["serve"]>[0] = {}): Promise<PaidRun> {
   const paid = await openPaidStage("in process");
-  const service = await paid.serve();
+  const service = await paid.serve(options);
   const run: Pick<PaidRun, "snapshot"> = { snapshot: exampleSnapshot };
   const snapshots = { read: async () => run.snapshot } as unknown as SnapshotReader;
   const web = await startTestPortfolioWeb({
@@ -82,6 +83,7 @@ export async function openPaidRun(): Promise<PaidRun> {
   const proxies: FaultyProxy[] = [];
   const folders: string[] = [];
   return Object.assign(run, {
+    paid,
     pins: {
       SEXTANT_GUARD_NETWORK: service.offer.network,
       SEXTANT_GUARD_ASSET: service.offer.asset,

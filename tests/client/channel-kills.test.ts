@@ -12,10 +12,10 @@ import { type ClientStage, openClientStage, walletAt } from "./client-stage.ts";
 
 /** Of each side. */
 const KILLS = isFullDepth() ? 1_000 : 8;
-// A purchase takes fewer on either side.
-const CLIENT_STEPS = 14;
-const SERVICE_STEPS = 4;
-const ATTEMPTS_MAX = 20;
+// About as many as a purchase takes that also finishes the last one.
+const CLIENT_STEPS = 24;
+const SERVICE_STEPS = 6;
+const ATTEMPTS_MAX = 100;
 
 const seed = chooseSeed();
 const random = seededRandom(seed);
@@ -25,7 +25,7 @@ let stage: ClientStage;
 beforeAll(async () => {
   stage = await openClientStage({
     // The chain makes no block while the calls are made, and no turn is kept for long for a client that was killed.
-    channels: { limits: { blockAgeMsMax: 36_000_000, correctionMs: 50 } },
+    channels: { exposureMax: 10n ** 12n, limits: { blockAgeMsMax: 36_000_000, correctionMs: 50 } },
     limits: { unpaidPerClientPerMinute: 0 },
   });
 });

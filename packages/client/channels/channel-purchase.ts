@@ -15,8 +15,7 @@ import {
   type NewPurchase,
   type PurchaseContext,
 } from "../payments/standing.ts";
-import { fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "../payments/terms.ts";
-import { decodeHeader } from "../payments/x402-header.ts";
+import type { PaymentTerms } from "../payments/terms.ts";
 import { type Plan, planVoucher } from "./channel-plan.ts";
 import { correctChannel } from "./correct-channel.ts";
 import { encodeVoucher, newChannel, signDeposit, signVoucher } from "./voucher.ts";
@@ -119,7 +118,8 @@ async function signOnce(
   if (plan.kind === "deposit") {
     byTransferIfNot(() => guard.assertWithinLimits({ ...terms, amount: plan.amount }, book, at));
   }
-  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, over) });
+  const request = digestRequest(payer, given, url);
+  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, request) });
   const record: SignedRecord = {
     type: "voucher",
     id: signed.isFirst && signed.voucher.deposit !== null ? signed.voucher.deposit.id : randomHex(32),
@@ -128,7 +128,7 @@ async function signOnce(
     method,
     url,
     purchase: given.purchase,
-    request: digestRequest(payer, given, url),
+    request,
     given: given.url === url ? null : { url: given.url, request: digestRequest(payer, given, given.url) },
     requirements: {
       ...{ network: terms.network, asset: terms.asset, payTo: terms.payTo },
@@ -163,7 +163,12 @@ async function signPlan(
   return {
     isFirst,
     header: encodeVoucher(terms, config, voucher, { deposit, name }),
-    voucher: { channel: id, cumulative: cumulative.toString(), deposit: deposit && withoutState(deposit) },
+    voucher: {
+      channel: id,
+      cumulative: cumulative.toString(),
+      name: terms.identifier === null ? null : name,
+      deposit: deposit && withoutState(deposit),
+    },
   };
 }
 
@@ -179,13 +184,10 @@ function withoutState({
   return { id, at, amount, validBefore, salt, signature, config };
 }
 
-/** The name of the last voucher for the same purchase: the service sells under one name once. */
-function nameOf(book: PaymentBook, over: ReadonlySet<string>): string {
-  const last = book.get([...over].at(-1) ?? "");
-  if (last?.voucher === undefined) return newName();
-  const { extensions } = decodeHeader(last.signature, "PAYMENT-SIGNATURE");
-  const { id } = fieldsOf(fieldsOf(fieldsOf(extensions)[PAYMENT_IDENTIFIER]).info);
-  return typeof id === "string" ? id : newName();
+/** That of the last voucher for the same purchase if it was rejected: the service sells under one name once. */
+function nameOf(book: PaymentBook, request: string): string {
+  const last = book.findLast(request);
+  return (last?.state === "rejected" ? last.voucher?.name : null) ?? newName();
 }
 
 function byTransferIfNot<T>(act: () => T): T {

@@ -54,6 +54,7 @@ async function acceptDelivered(
   if (charged > channel.delivered) {
     const owed = findOwed(await context.journal.read(), entry, charged);
     for (const each of owed) {
+      if (charged <= channel.delivered) break;
       const verdict = await finish(context, each, signal, { isNew: false, isHeld: true });
       // Not known yet: neither is signed for nor judged.
       if (verdict.kind === "open") throw verdict.error;
@@ -66,17 +67,21 @@ async function acceptDelivered(
   throw disputeError(entry, reason);
 }
 
-/** Vouchers of the channel whose response did not arrive, newest first. */
+/** Vouchers of what did not arrive, newest first: one for each purchase, and those whose outcome is not known before others. */
 function findOwed(book: PaymentBook, { id, voucher }: PaymentEntry, charged: bigint): PaymentEntry[] {
-  return book
-    .list()
-    .filter((each) => {
-      const isOpen = each.state === "signed" || each.state === "rejected";
-      const isOfChannel = each.voucher !== undefined && each.voucher.channel === voucher?.channel;
-      return isOpen && isOfChannel && each.id !== id && BigInt(each.voucher?.cumulative ?? 0) <= charged;
-    })
-    .slice(-OWED_MAX)
-    .reverse();
+  const received = book.channels.get(voucher?.channel ?? "")?.received;
+  const owed = new Map<string, PaymentEntry>();
+  for (const state of ["rejected", "signed"]) {
+    for (const each of book.list()) {
+      const { channel, cumulative = "0", name } = each.voucher ?? {};
+      if (each.state !== state || each.id === id || channel !== voucher?.channel) continue;
+      const key = name ?? each.id;
+      if (BigInt(cumulative) > charged || received?.has(key)) continue;
+      owed.delete(key);
+      owed.set(key, each);
+    }
+  }
+  return [...owed.values()].slice(-OWED_MAX).reverse();
 }
 
 async function isOwnVoucher(

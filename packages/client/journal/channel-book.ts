@@ -19,8 +19,10 @@ export type ChannelEntry = {
   signed: bigint;
   /** The sum that the next voucher goes on from. */
   charged: bigint;
-  /** The prices of all responses that were received. Never less than `charged`. */
+  /** The prices of all that was received, each purchase once. Never less than `charged`. */
   delivered: bigint;
+  /** Names of those purchases. */
+  readonly received: Set<string>;
   /** What it holds as far as we know; the chain may know better. */
   balance: bigint;
   /** What the chain shows as returned. */
@@ -57,16 +59,16 @@ export class ChannelBook {
   }
 
   /** The outcome of a voucher, before its entry is changed. */
-  end({ voucher, state, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
+  end({ id, voucher, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
     const channel = voucher && this.#channels.get(voucher.channel);
     if (!channel || (outcome.type !== "paid" && outcome.type !== "held")) return;
     const cumulative = BigInt(voucher.cumulative);
-    const amount = BigInt(requirements.amount);
-    const { charged } = outcome;
-    const total = charged ? BigInt(charged.total) : cumulative;
+    const total = outcome.charged ? BigInt(outcome.charged.total) : cumulative;
     channel.charged = maxOf(channel.charged, minOf(total, cumulative));
-    if (state !== "held") channel.delivered += charged ? minOf(BigInt(charged.amount), amount) : amount;
-    const deposit = channel.deposits.find(({ id }) => id === voucher.deposit?.id);
+    const name = voucher.name ?? id;
+    if (!channel.received.has(name)) channel.delivered += BigInt(requirements.amount);
+    channel.received.add(name);
+    const deposit = channel.deposits.find((each) => each.id === voucher.deposit?.id);
     if (deposit?.state !== "sent") return;
     deposit.state = "made";
     channel.balance += BigInt(deposit.amount);
@@ -120,7 +122,7 @@ export class ChannelBook {
 function openChannel(id: string, network: string, config: ChannelConfig, last: VoucherEntry): ChannelEntry {
   return {
     ...{ id: id as `0x${string}`, network, config, last, deposits: [], state: "open", reason: null },
-    ...{ signed: 0n, charged: 0n, delivered: 0n, balance: 0n, returned: 0n },
+    ...{ signed: 0n, charged: 0n, delivered: 0n, received: new Set(), balance: 0n, returned: 0n },
   };
 }
 

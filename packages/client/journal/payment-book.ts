@@ -86,7 +86,12 @@ export class PaymentBook {
     return standing(this.#byRequest.get(request), nowMs);
   }
 
-  /** The same of the payment under a name, whatever its request. */
+  /** The newest payment for a request, whatever became of it. */
+  findLast(request: string): PaymentEntry | null {
+    return this.#byRequest.get(request) ?? null;
+  }
+
+  /** The payment that stands under a name, whatever its request. */
   findNamed(named: NamedPurchase, nowMs: number): PaymentEntry | null {
     return standing(this.#byName.get(keyOfName(named)), nowMs);
   }

@@ -41,6 +41,8 @@ export type Voucher = {
   readonly cumulative: string;
   /** The process that signed it. */
   readonly owner: string;
+  /** Of the purchase, to the service: all vouchers under one name buy one thing. Null if the service takes none. */
+  readonly name: string | null;
   /** The money that it brings along; the first voucher of every channel brings some. */
   readonly deposit: SignedDeposit | null;
 };
@@ -158,8 +160,9 @@ function isOutcomeType(type: unknown): boolean {
 }
 
 function isVoucher(voucher: unknown): boolean {
-  const { channel, cumulative, owner, deposit } = (voucher ?? {}) as Fields;
-  return isText(channel) && isText(owner) && isUnits(cumulative) && isDeposit(deposit);
+  const { channel, cumulative, owner, name, deposit } = (voucher ?? {}) as Fields;
+  const isNamed = isTextOrNull(name) && isText(channel) && isText(owner);
+  return isNamed && isUnits(cumulative) && isDeposit(deposit);
 }
 
 function isDeposit(deposit: unknown): boolean {

@@ -126,7 +126,8 @@ async function recordOutcome(
   const channel = entry.voucher?.channel;
   try {
     await context.journal.exclusive(async (_, append) => {
-      await append(record, { durable: false });
+      // What another purchase goes on from is not to be found out twice.
+      await append(record, { durable: isHeld });
       if (!reason || channel === undefined) return;
       await append({ type: "channel", id: channel, at, state: "disputed", reason }, { durable: true });
     });

@@ -1,13 +1,15 @@
-// `sextant payments`: what was paid, what is open and is finished now, and what is left to spend.
+// `sextant payments`: what was paid, what is open and is finished now, what is left to spend, and the channels of the payer.
 import type { Payment, Recovered } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { type OpenClient, openClient } from "../client-settings.ts";
 import type { ClientContext, RunClientCommand } from "../command.ts";
 import { shortenText, toPlainJson } from "../display/plain-text.ts";
+import { printTable } from "../display/print-table.ts";
 import { formatExactDollars, formatPaidUnits } from "../display/receipt.ts";
-import { formatHead, formatRow, layOutTable, listHidden, type TableColumn } from "../display/table.ts";
+import type { TableColumn } from "../display/table.ts";
 import { formatTime } from "../display/time.ts";
 import { exitOf } from "../exit-codes.ts";
+import { refundChannel, showChannels, withdrawChannel } from "./payment-channels.ts";
 
 type Action = (client: OpenClient, context: ClientContext) => Promise<number>;
 
@@ -38,7 +40,16 @@ const BOUGHT: Readonly<Record<string, string>> = {
 // A chain and its block are shorter, and the id of a snapshot is not.
 const SIDE_WIDTH_MAX = 24;
 
-const ACTIONS: Readonly<Record<string, Action>> = { list: showPayments, recover, budget: showBudget };
+const ACTIONS: Readonly<Record<string, Action>> = {
+  list: showPayments,
+  recover,
+  budget: showBudget,
+  channels: showChannels,
+  refund: refundChannel,
+  withdraw: withdrawChannel,
+};
+/** The actions on one channel. */
+const CHANNEL_ACTIONS: readonly unknown[] = [refundChannel, withdrawChannel];
 
 export const paymentsCommand: RunClientCommand = async (context) => {
   const name = context.operands[0] ?? "list";
@@ -46,16 +57,22 @@ export const paymentsCommand: RunClientCommand = async (context) => {
   if (action === undefined) {
     throw new Fault("USAGE_INVALID", `payments takes ${Object.keys(ACTIONS).join(", ")}, not "${name}".`);
   }
-  // Recovery sends signatures again and needs no key.
-  const client = openClient(context.environment, {
-    needs: action === recover ? ["journal", "portfolio"] : ["journal"],
-  });
+  if (context.operands.length > 1 && !CHANNEL_ACTIONS.includes(action)) {
+    throw new Fault("USAGE_INVALID", `payments ${name} takes nothing else.`);
+  }
+  const client = openClient(context.environment, { needs: needsOf(action) });
   try {
     return await action(client, context);
   } finally {
     await client.close();
   }
 };
+
+/** Recovery sends signatures again and needs no key. */
+function needsOf(action: Action): Parameters<typeof openClient>[1]["needs"] {
+  if (CHANNEL_ACTIONS.includes(action)) return ["journal", "portfolio", "payer"];
+  return action === recover ? ["journal", "portfolio"] : ["journal"];
+}
 
 async function showPayments({ sextant }: OpenClient, context: ClientContext): Promise<number> {
   const payments = [...(await sextant.payments.list())].sort((a, b) => b.at - a.at);
@@ -115,19 +132,6 @@ async function showBudget({ sextant }: OpenClient, context: ClientContext): Prom
   ]);
   await printTable(columns, rows, context);
   return 0;
-}
-
-async function printTable(
-  columns: readonly TableColumn[],
-  rows: readonly (readonly string[])[],
-  { display, options, print }: ClientContext,
-): Promise<void> {
-  const layout = layOutTable(columns, rows, options.wide === true ? null : display.columns);
-  const lines = rows.map((row) => formatRow(layout, row));
-  await print([formatHead(layout, display), ...lines, ""].join("\n"));
-  const hidden = listHidden(columns, layout);
-  if (hidden.length > 0)
-    display.note(display.style("dim", `hidden: ${hidden.join(", ")}; see --wide or --json`));
 }
 
 function toRow(

@@ -12,9 +12,10 @@ const DECIMAL = /^-?\d{1,80}(?:\.\d{1,80})?$/;
 
 export function formatReceipt(receipt: PaymentReceipt | null): string {
   if (receipt === null) return "Nothing was paid.";
-  const { transaction, network, payer } = receipt;
+  const { transaction, network, payer, channel } = receipt;
   const paid = `Paid ${formatPaidUnits(receipt.amount)} by ${payer} on ${network}`;
-  return transaction === null ? `${paid}.` : `${paid} in transaction ${transaction}`;
+  if (transaction !== null) return `${paid} in transaction ${transaction}`;
+  return channel === null ? `${paid}.` : `${paid} by channel ${channel}`;
 }
 
 /** Exact: a payment is never rounded. */
