@@ -204,7 +204,7 @@ type Published = ReadonlyMap<unknown, string | null>;
 
 type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
   readonly kind: RecordKind;
-  /** The parts of a record that the API shows on request. */
+  /** The parts of a record that the API shows on request, if not its provenance. */
   readonly include?: string;
   /** The field that names the record. */
   readonly id: keyof T & string;
@@ -217,7 +217,10 @@ type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "f
   /** The content next to the title, such as a status. */
   readonly state: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html;
   readonly lead?: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html | string;
-  readonly main: (data: RecordData<T> & Early & Loaded, page: PageContext) => Html;
+  /** The facts of its card, unless they depend on what is loaded. */
+  readonly facts?: readonly NoInfer<Item<T>>[];
+  /** The content, with the card of the facts. */
+  readonly main: (data: RecordData<T> & Early & Loaded, page: PageContext, record: Html) => Html;
   /** Blocks in which the record changed, if they are not those of its events. */
   readonly changes?: (data: RecordData<T> & Early & Loaded, page: PageContext) => Changes | undefined;
 };
@@ -225,7 +228,8 @@ type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "f
 export function defineRecordPage<T, Loaded extends { readonly events: EventsData }, Early = unknown>(
   declared: RecordPageDeclaration<T, Loaded, Early>,
 ): Page {
-  const { kind, id, lead, include, documents = [], loadById, load, state, main, ...page } = declared;
+  const { kind, id, lead, include = "provenance", documents = [], ...rest } = declared;
+  const { facts, loadById, load, state, main, ...page } = rest;
   const { changes = ({ events }, shown) => changesWithin(events, shown) } = page;
   const { route, parameter } = recordRoute(kind);
   return definePage({
@@ -256,7 +260,7 @@ export function defineRecordPage<T, Loaded extends { readonly events: EventsData
         name: given === null ? undefined : renderGivenName(given),
         afterTitle: state(data, shown),
         lead: lead?.(data, shown),
-        main: main(data, shown),
+        main: main(data, shown, facts === undefined ? html`` : recordCard("Record", facts, data, shown)),
         changes: changes(data, shown),
       };
     },

@@ -116,7 +116,6 @@ function publicKey({ pubkey }: Agent): Html {
 
 export const agentPage = defineRecordPage({
   kind: "agent",
-  include: "provenance",
   id: "agent_id",
   documents: ["capabilities_hash"],
   findExample: exampleFrom("/trust-signals?subject_type=3&limit=1", "subject_id"),

@@ -19,7 +19,6 @@ import {
   historyCard,
   RELATED_ROWS,
   readAll,
-  recordCard,
   relatedCard,
   signalsCard,
 } from "../page.ts";
@@ -83,7 +82,6 @@ function overview(reputation: Reputation): Html {
 
 export const merchantPage = defineRecordPage({
   kind: "merchant",
-  include: "provenance",
   id: "merchant_id",
   documents: ["metadata_hash"],
   query: VOLUME_KEYS,
@@ -101,20 +99,15 @@ export const merchantPage = defineRecordPage({
   state: ({ record }) => activeStatus(record.active),
   lead: ({ record }, page) =>
     html`Sells services to agents. Its owner is ${addressLink(page, record.owner)}.`,
-  main: (data, page) => {
+  facts: [
+    ["Owner", "owner"],
+    ["Paid out to", "payout_address"],
+    ["Metadata", "metadata_uri"],
+    ["Hash of the metadata", "metadata_hash"],
+    ...writtenAt("Registered"),
+  ],
+  main: (data, page, record) => {
     const { reputation, services, receipts, disputes } = data;
-    const record = recordCard(
-      "Record",
-      [
-        ["Owner", "owner"],
-        ["Paid out to", "payout_address"],
-        ["Metadata", "metadata_uri"],
-        ["Hash of the metadata", "metadata_hash"],
-        ...writtenAt("Registered"),
-      ],
-      data,
-      page,
-    );
     return html`${overview(reputation.body)}
 ${columns(record, card("Reputation", html`${reputationBars(reputation.body)}${sourceLinks(page, reputation.call)}`))}
 ${volumeCard(data.volumes, page)}
@@ -128,7 +121,6 @@ ${historyCard(data.events, page)}`;
 
 export const servicePage = defineRecordPage({
   kind: "service",
-  include: "provenance",
   id: "service_numeric_id",
   documents: ["metadata_hash", "capability_hash"],
   findExample: exampleFrom("/receipts?limit=1", "service_numeric_id"),
@@ -141,25 +133,18 @@ export const servicePage = defineRecordPage({
   state: ({ record }) => activeStatus(record.active),
   lead: ({ record }, page) =>
     html`${name(record.service_id)}, offered by merchant ${recordLink(page, "merchant", record.merchant_id)}.`,
-  main: (data, page) => {
-    const record = recordCard(
-      "Record",
-      [
-        ["Merchant", "merchant_id"],
-        ["Its name for the merchant", "service_id"],
-        ["Metadata", "metadata_uri"],
-        ["Hash of the metadata", "metadata_hash"],
-        ["Hash of the capability", "capability_hash"],
-        ...writtenAt("Registered"),
-      ],
-      data,
-      page,
-    );
-    return html`${record}
+  facts: [
+    ["Merchant", "merchant_id"],
+    ["Its name for the merchant", "service_id"],
+    ["Metadata", "metadata_uri"],
+    ["Hash of the metadata", "metadata_hash"],
+    ["Hash of the capability", "capability_hash"],
+    ...writtenAt("Registered"),
+  ],
+  main: (data, page, record) => html`${record}
 ${relatedCard("Newest receipts", data.receipts, page, ["Merchant", "Service"])}
 ${signalsCard(data.signals, page)}
-${historyCard(data.events, page)}`;
-  },
+${historyCard(data.events, page)}`,
 });
 
 // Events of its own record. Settlements are events of its receipts, which the page lists.
@@ -167,7 +152,6 @@ const FACILITATOR_EVENTS = "FacilitatorRegistered,FacilitatorUpdated";
 
 export const facilitatorPage = defineRecordPage({
   kind: "facilitator",
-  include: "provenance",
   id: "facilitator_id",
   documents: ["metadata_hash"],
   query: VOLUME_KEYS,
@@ -181,24 +165,17 @@ export const facilitatorPage = defineRecordPage({
     }),
   state: ({ record }) => activeStatus(record.active),
   lead: () => "Settles payments between agents and merchants, and records their receipts.",
-  main: (data, page) => {
-    const record = recordCard(
-      "Record",
-      [
-        ["Address", "facilitator"],
-        ["Metadata", "metadata_uri"],
-        ["Hash of the metadata", "metadata_hash"],
-        ...writtenAt("Last registered"),
-      ],
-      data,
-      page,
-    );
-    return html`${record}
+  facts: [
+    ["Address", "facilitator"],
+    ["Metadata", "metadata_uri"],
+    ["Hash of the metadata", "metadata_hash"],
+    ...writtenAt("Last registered"),
+  ],
+  main: (data, page, record) => html`${record}
 ${volumeCard(data.volumes, page)}
 ${relatedCard("Newest receipts", data.receipts, page)}
 ${signalsCard(data.signals, page)}
-${historyCard(data.events, page)}`;
-  },
+${historyCard(data.events, page)}`,
   // A registration can be repeated: what was before the last one is not read.
   changes: ({ record, events }, page) =>
     page.head.block_number === record.block_number ? undefined : changesWithin(events, page),

@@ -215,7 +215,6 @@ const termsOf = (facilitatorId: string | null): readonly Item<Quote>[] => [
 
 export const quotePage = defineRecordPage({
   kind: "quote",
-  include: "provenance",
   id: "quote_hash",
   documents: ["resource_hash", "terms_hash", "x402_payload_hash"],
   findExample: exampleFrom("/receipts?limit=1", "quote_hash"),
@@ -276,7 +275,6 @@ const DISPUTES_SHOWN = "20";
 
 export const receiptPage = defineRecordPage({
   kind: "receipt",
-  include: "provenance",
   id: "receipt_id",
   documents: ["result_hash", "resource_hash", "fulfillment_hash"],
   findExample: exampleFrom("/disputes?limit=1", "receipt_id"),
@@ -346,7 +344,6 @@ const DISPUTED: readonly Item<DisputedReceipt>[] = [
 
 export const disputePage = defineRecordPage({
   kind: "dispute",
-  include: "provenance",
   id: "dispute_id",
   documents: ["reason_hash", "resolution_hash"],
   findExample: exampleFrom("/disputes?limit=1", "dispute_id"),

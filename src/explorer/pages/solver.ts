@@ -22,7 +22,7 @@ import { activeStatus, type Item, padKeys, writtenAt } from "../fields.ts";
 import { shareOf } from "../format.ts";
 import { table } from "../list.ts";
 import { deadlineOf, percent } from "../lists.ts";
-import { columns, defineRecordPage, findFirst, recordCard, unreadNotice } from "../page.ts";
+import { columns, defineRecordPage, findFirst, unreadNotice } from "../page.ts";
 import { bidList, signed } from "./intent.ts";
 
 type Solver = RecordOf<typeof solver, "provenance">;
@@ -220,17 +220,9 @@ function bidTable(
   );
 }
 
-const RECORD: readonly Item<Solver>[] = [
-  ["Operator", "operator"],
-  ["Metadata", "metadata_uri"],
-  ["Hash of its capabilities", "capabilities_hash"],
-  ...writtenAt("Registered"),
-];
-
 export const solverPage = defineRecordPage({
   kind: "solver",
   id: "solver_id",
-  include: "provenance",
   documents: ["capabilities_hash"],
   findExample: async (get) => {
     const { fill } = await findFirst<Intent>(get, "/intents?status=filled&limit=1");
@@ -240,11 +232,17 @@ export const solverPage = defineRecordPage({
   load,
   state: ({ record }) => activeStatus(record.active),
   lead: () => "Competes for intents with bids, and fills those whose owner selects it.",
-  main: (data, page) => {
+  facts: [
+    ["Operator", "operator"],
+    ["Metadata", "metadata_uri"],
+    ["Hash of its capabilities", "capabilities_hash"],
+    ...writtenAt("Registered"),
+  ],
+  main: (data, page, facts) => {
     const { record, events, intents } = data;
     const newest = newestEvents(events, page);
     return html`${performance(record, page)}${unreadNotice(events, page)}
-${columns(recordCard("Record", RECORD, data, page), card("Bond", bondHistory(events, page)))}
+${columns(facts, card("Bond", bondHistory(events, page)))}
 ${card("Newest fills", html`${fillTable(newest, intents, page)}${sourceLinks(page, events.call)}`)}
 ${card("Newest bids", html`${bidTable(newest, data, page)}${sourceLinks(page, events.call)}`)}`;
   },

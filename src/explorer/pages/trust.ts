@@ -58,7 +58,6 @@ function othersCard(record: Attestation, page: PageContext): Html {
 
 export const attestationPage = defineRecordPage({
   kind: "attestation",
-  include: "provenance",
   id: "attestation_id",
   findExample: exampleFrom("/attestations?limit=1", "attestation_id"),
   load: async (api: ApiReader, record: Attestation) => {
@@ -118,7 +117,6 @@ type Attestor = RecordOf<typeof attestor, "provenance">;
 export const attestorPage = defineRecordPage({
   kind: "attestor",
   id: "attestor_id",
-  include: "provenance",
   findExample: exampleFrom("/attestors?limit=1", "attestor_id"),
   load: (api: ApiReader, { operator, block_number }: Attestor) =>
     readAll({
@@ -129,15 +127,15 @@ export const attestorPage = defineRecordPage({
       }),
     }),
   state: ({ record }) => activeStatus(record.active),
-  main: (data, page) => {
+  facts: [
+    ["Operator", "operator"],
+    ["Metadata", "metadata_uri"],
+    ["Hash of its schemas", "schemas_hash"],
+    ...writtenAt("Registered"),
+  ],
+  main: (data, page, record) => {
     const { attestations, revoked_attestations: revoked } = data.record;
     const share = shareOf(BigInt(revoked), BigInt(attestations));
-    const record: readonly Item<Attestor>[] = [
-      ["Operator", "operator"],
-      ["Metadata", "metadata_uri"],
-      ["Hash of its schemas", "schemas_hash"],
-      ...writtenAt("Registered"),
-    ];
     return html`${totals([
       { label: "Attestations made", value: number(attestations) },
       {
@@ -146,7 +144,7 @@ export const attestorPage = defineRecordPage({
         note: attestations === "0" ? undefined : `${(share / 100).toFixed(1)} % of them`,
       },
     ])}
-${recordCard("Record", record, data, page)}
+${record}
 ${listCard("Its attestations", data.made, page, { more: "All of them" })}`;
   },
 });
