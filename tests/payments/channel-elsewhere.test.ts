@@ -59,7 +59,7 @@ it("serves the channels of a database that was restored once the operator frees 
   const store = openRecordStore(stage.database);
   await expect(freeChannels(store, world.channelId.slice(0, 10))).resolves.toEqual([world.channelId]);
   await expect(freeChannels(store, null)).resolves.toEqual([expect.any(String)]);
-  // What was not claimed before the restore is lost to the payee: the fourth purchase is sold again.
+  // The payee loses what was not claimed before the restore: the fourth purchase is sold again.
   await expect(world.buy(restored, 5, "x")).resolves.toBe("cumulative_amount_mismatch");
   await expect(world.buy(restored, 4, "x")).resolves.toBe(200);
 });
