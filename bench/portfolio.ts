@@ -13,6 +13,7 @@ import {
   type Measurement,
 } from "./harness/measurement.ts";
 import { profileOptions, type StartChild, withChildren } from "./harness/with-children.ts";
+import { measureChannels } from "./portfolio/measure-channels.ts";
 import { measureProcesses } from "./portfolio/measure-processes.ts";
 import { measureProfile } from "./portfolio/measure-profile.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
@@ -50,6 +51,7 @@ const PARTS: Readonly<Record<string, MeasurePart>> = {
   payments: measurePayments,
   processes: async (options, start) =>
     reportProcesses(await measureProcesses(start, options, DELAY_MS), { delayMs: DELAY_MS }),
+  channels: measureChannels,
   profile: (options, start) => measureProfile(options, start, DELAY_MS),
 };
 
