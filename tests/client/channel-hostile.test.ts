@@ -237,7 +237,7 @@ it("takes over what its own key has signed when its journal is older than the se
   });
   expect(state).toBe("paid");
   for (const index of [81, 82]) await sextant.getPortfolio({ address: walletAt(index) });
-  const { guard } = stage;
+  const guard = { ...stage.guard, node: stage.paid.chain.rpcUrl };
   const restored = createSextant({
     ...{ portfolio: proxy.url, payer: account, guard, journal: old, channel: { deposit: DEPOSIT } },
   });

@@ -18,6 +18,26 @@ const CHANNELS = view("channels", ["uint128", "uint128"]);
 const WITHDRAWALS = view("pendingWithdrawals", ["uint128", "uint40"]);
 const TWO_WORDS = /^0x([0-9a-f]{64})([0-9a-f]{64})$/;
 
+/** The contract of every chain that recovers signers. */
+const RECOVERY = "0x0000000000000000000000000000000000000001";
+const SIGNATURE = /^0x([0-9a-f]{128})(1b|1c)$/;
+const ADDRESS_WORD = /^0x0{24}([0-9a-f]{40})$/;
+
+/** The address whose key signed; null for what is no signature. */
+export async function recoverByNode(
+  transport: Transport,
+  source: Source,
+  digest: string,
+  signature: string,
+): Promise<string | null> {
+  const [, words, v] = SIGNATURE.exec(signature.toLowerCase()) ?? [];
+  if (words === undefined || v === undefined) return null;
+  const data = `${digest}${v.padStart(64, "0")}${words}`;
+  const found = await callNode(transport, source, "eth_call", [{ to: RECOVERY, data }, "latest"]);
+  const [, address] = ADDRESS_WORD.exec(String(found)) ?? [];
+  return address === undefined ? null : `0x${address}`;
+}
+
 /** A channel in the contract. */
 export type ChannelOnChain = {
   /** Without what was returned; claims do not lower it. */

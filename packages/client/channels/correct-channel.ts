@@ -1,12 +1,12 @@
 // Brings the journal and the service to one sum again after a voucher was rejected, as far as our own signatures prove it.
-import { recoverTypedDataAddress } from "viem/utils";
+import { hashTypedData } from "viem/utils";
 import type { ChannelEntry } from "../journal/channel-book.ts";
 import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
 import type { ChannelRecord } from "../journal/records.ts";
 import { finish } from "../payments/finish.ts";
 import type { PurchaseContext } from "../payments/standing.ts";
 import type { Correction } from "../payments/verdict.ts";
-import { readChannel } from "./channel-chain.ts";
+import { readChannel, recoverByNode } from "./channel-chain.ts";
 import { voucherTypedData } from "./channel-typed-data.ts";
 import { disputeError } from "./voucher-verdict.ts";
 
@@ -35,7 +35,7 @@ export async function correctChannel(context: PurchaseContext, rejected: Rejecte
   if (charged === null) throw disputeError(entry, "it does not say what it charged");
   if (charged <= channel.signed) return acceptDelivered(context, rejected, charged);
   const { proof } = correction;
-  const isOurs = proof !== null && charged <= proof.signed && (await isOwnVoucher(channel, proof));
+  const isOurs = proof !== null && charged <= proof.signed && (await isOwnVoucher(context, channel, proof));
   const claimed = isOurs ? 0n : ((await readByNode(context, channel))?.totalClaimed ?? 0n);
   const signed = isOurs ? proof.signed : claimed;
   // Nothing was signed for it, and the next call asks again.
@@ -84,17 +84,18 @@ function findOwed(book: PaymentBook, { id, voucher }: PaymentEntry, charged: big
   return [...owed.values()].slice(-OWED_MAX).reverse();
 }
 
+/** By the node, which recovers signers itself: a page need not load the curve for it. False without a node. */
 async function isOwnVoucher(
+  { transport, guard: { node } }: PurchaseContext,
   { network, id, config }: ChannelEntry,
   { signed, signature }: { readonly signed: bigint; readonly signature: `0x${string}` },
 ): Promise<boolean> {
-  try {
-    const signer = await recoverTypedDataAddress({ ...voucherTypedData(network, id, signed), signature });
-    return signer.toLowerCase() === config.payerAuthorizer;
-  } catch {
-    // Not a point of the curve.
-    return false;
-  }
+  if (node === null) return false;
+  const digest = hashTypedData(voucherTypedData(network, id, signed));
+  return (
+    (await recoverByNode(transport, { node, signal: undefined }, digest, signature)) ===
+    config.payerAuthorizer
+  );
 }
 
 /** As the node of the guard shows it; null without one. */
