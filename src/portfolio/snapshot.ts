@@ -9,7 +9,7 @@ import type { CrossCheckSource } from "./cross-check/cross-check.ts";
 import { describeCrossCheck, startCrossCheck } from "./cross-check/cross-check.ts";
 import { readHealth } from "./health/read-health.ts";
 import { readName } from "./names/names.ts";
-import { collectPositions } from "./positions/collect-positions.ts";
+import { collectPositions, prefetchPositions } from "./positions/collect-positions.ts";
 import {
   collectPrices,
   createProviderPriceSource,
@@ -128,6 +128,24 @@ async function readTokens(provider: HoldingsProvider, query: HoldingsQuery, sign
   return { balances, metadata, holdings: metadata.holdings, transfers: balances.transfers ?? [] };
 }
 
+/** The same, and with the last reads of tokens those that positions ask first. */
+async function readTokensEarly(
+  readers: readonly PositionReader[],
+  provider: HoldingsProvider,
+  query: HoldingsQuery,
+  signal: AbortSignal,
+) {
+  let prefetching: Promise<unknown> = Promise.resolve();
+  const onHeld = (contracts: readonly Hex[]) => {
+    prefetching = prefetchPositions(readers, { at: query.at, contracts }, signal);
+    // Awaited below, unless the tokens fail.
+    prefetching.catch(() => undefined);
+  };
+  const tokens = await readTokens(provider, { ...query, onHeld }, signal);
+  await prefetching;
+  return tokens;
+}
+
 /** When one part fails, the others stop instead of keeping the node busy. */
 async function readPinnedData(
   options: ChainReaderOptions,
@@ -151,7 +169,12 @@ async function readParts(
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const tokens = readTokens(provider, { at, wallet, withoutActivity: figuresOnly }, signal);
+  const tokens = readTokensEarly(
+    positionReaders,
+    provider,
+    { at, wallet, withoutActivity: figuresOnly },
+    signal,
+  );
   const prefetch = async () => prefetchPrices(priceSources, { at, assets: (await tokens).holdings }, signal);
   const [{ balances, metadata }, account, gas, name, positions] = await Promise.all([
     tokens,

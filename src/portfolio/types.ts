@@ -230,6 +230,8 @@ export type HoldingsQuery = WalletQuery & {
   readonly withoutActivity?: boolean;
   /** Asks tokens for names and decimals along with the last balances, unless those of too many would be of no use. */
   readonly withMetadata?: boolean;
+  /** Called with contracts that the wallet may hold, in the turn of the last reads: what is asked then travels with them. */
+  readonly onHeld?: (contracts: readonly Hex[]) => void;
 };
 
 export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
@@ -403,12 +405,16 @@ export type Delegation =
       readonly words: number;
     });
 
+export type HeldContracts = { readonly at: PinnedChain; readonly contracts: readonly Hex[] };
+
 export type PositionReader = {
   readonly protocol: string;
   /** The contracts in which a wallet can let others act on what this reader finds; missing if it cannot. */
   delegations?(chainId: number): readonly Delegation[];
   /** The protocol lends: while it is not read, a debt may be unseen. */
   readonly readsDebt?: boolean;
+  /** Asks early what any wallet's read of these tokens asks first: the block remembers the results. */
+  prefetch?(query: HeldContracts, signal: AbortSignal): Promise<unknown>;
   /** May reject; the caller turns that into a warning and lists the receipt tokens as plain tokens. */
   read(query: PositionQuery | EarlyPositionQuery, signal: AbortSignal): Promise<PositionResult>;
 };

@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
 import type {
   EarlyPositionQuery,
+  HeldContracts,
   PositionQuery,
   PositionReader,
   PositionResult,
@@ -15,6 +16,22 @@ type CollectedPositions = Required<Omit<PositionResult, "hasUnreadDebt">> & {
   /** Protocols whose reader failed: nothing of them is among the positions. */
   readonly unreadProtocols: ReadonlySet<string>;
 };
+
+// Less than a snapshot takes: it only spares a round trip.
+const PREFETCH_MS_MAX = 1_000;
+
+/** A reader that gets nothing early asks again. */
+export async function prefetchPositions(
+  readers: readonly PositionReader[],
+  query: HeldContracts,
+  signal: AbortSignal,
+): Promise<void> {
+  if (query.at.results === undefined || query.contracts.length === 0) return;
+  const early = readers.flatMap((reader) => reader.prefetch?.bind(reader) ?? []);
+  await Promise.all(
+    early.map((prefetch) => runWithinBudget((stop) => prefetch(query, stop), PREFETCH_MS_MAX, signal)),
+  );
+}
 
 /**
  * Readers begin while the wallet's tokens are read, if the query is made that early. Warnings about whole protocols come

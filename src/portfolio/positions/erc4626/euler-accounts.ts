@@ -7,7 +7,7 @@ import { defineRead, joinEach, toAddressArray } from "../../contract-reads/reads
 import { erc20 } from "../../tokens/erc20.ts";
 import type { Asset } from "../../types.ts";
 import { declareAssets, getAsset } from "../asset-metadata.ts";
-import type { PositionReadWithTokens } from "../position-read.ts";
+import type { PositionRead, PositionReadWithTokens } from "../position-read.ts";
 import { declareBelief, type VaultProof, type VaultRegistry } from "./registries.ts";
 import type { Shares } from "./resolve-shares.ts";
 
@@ -60,16 +60,29 @@ type Debtor = { readonly account: Hex; readonly controller: Hex };
 
 /**
  * The connector registers an owner before any of its accounts can borrow, so that one call suffices for a wallet that
- * never did. `onDebtors` learns early which accounts may borrow.
+ * never did. It needs no tokens. Null without Euler.
+ */
+export async function readEulerOwner(
+  run: PositionRead,
+  { eulerConnector: connector }: VaultRegistry,
+): Promise<Hex | null> {
+  return connector === undefined ? null : run.ask(getAccountOwner(connector, [run.wallet]));
+}
+
+/**
+ * The owner is asked for here if that was not done while tokens were read. `onDebtors` learns early which accounts may
+ * borrow.
  */
 export function* readEulerAccounts(
   run: PositionReadWithTokens,
   { eulerConnector: connector, proofs }: VaultRegistry,
+  knownOwner: Hex | null | undefined,
   onDebtors: (accounts: readonly Hex[]) => void,
 ): ReadRoutine<EulerAccounts> {
   if (connector === undefined) return NO_ACCOUNTS;
   const { wallet } = run;
-  const ownerResult = yield* ask(getAccountOwner(connector, [wallet]));
+  const ownerResult =
+    knownOwner === undefined ? yield* ask(getAccountOwner(connector, [wallet])) : knownOwner;
   // No contract there: a chain of a developer.
   if (ownerResult === "0x") return NO_ACCOUNTS;
   const owner = decodeWord(ownerResult);

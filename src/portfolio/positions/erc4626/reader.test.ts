@@ -19,6 +19,7 @@ import {
 } from "../../../../tests/support/chain/recorded-chain.ts";
 import { describePositionReader } from "../../../../tests/support/portfolio/position-reader-suite.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { ResultsByBlock } from "../../contract-reads/read-groups.ts";
 import type { ContractRead, Holding, PinnedChain } from "../../types.ts";
 import { createErc4626Reader, erc4626Reader } from "./reader.ts";
 import { VAULT_REGISTRIES } from "./registries.ts";
@@ -84,6 +85,27 @@ describe("ERC-4626", () => {
   };
   const callsWith = (call: string, result: unknown) =>
     fixture.erc4626Calls.map((recorded) => (recorded.function === call ? { ...recorded, result } : recorded));
+
+  it("takes one round trip after the tokens for a vault whose asset was asked for along with them", async () => {
+    const { at: alone, result } = read(fixture.erc4626Calls);
+    const expected = await result;
+    const results = new ResultsByBlock(() => 0).at("0xab").of(wallet);
+    const recorded = openRecordedChain({
+      ...{ chain: vaultChainConfig, calls: [...fixture.erc4626Calls, noLoansCall] },
+    });
+    const at = { ...recorded, results };
+    const tokens = (async () => {
+      await erc4626Reader.prefetch?.({ at, contracts: [SAVINGS_DAI.contract as Hex] }, signal);
+      return { holdings: [shares] };
+    })();
+    expect(await erc4626Reader.read({ at, wallet, tokens }, signal)).toEqual(expected);
+    const callsOf = (rounds: readonly (readonly ContractRead[])[]) =>
+      rounds.flat().map(({ to, data }) => to + data);
+    expect(callsOf(recorded.rounds).sort()).toEqual(callsOf(alone.rounds).sort());
+    // The asset and the owner of accounts travel with the reads of the tokens.
+    expect([recorded.rounds.length, alone.rounds.length]).toEqual([3, 2]);
+    expect(recorded.rounds.slice(0, 2).map(({ length }) => length)).toEqual([1, 1]);
+  });
 
   it("needs one round trip when no held token is a vault", async () => {
     const { at, result } = read([], holdings);

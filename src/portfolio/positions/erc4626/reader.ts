@@ -1,11 +1,11 @@
 // ERC-4626 vaults: shares valued as the assets they represent, as far as a protocol's own contract or a list vouches for them.
 
 import type { Hex } from "../../../lib/hex.ts";
-import { type ReadRoutine, runRoutines } from "../../contract-reads/read-groups.ts";
+import { type ReadRoutine, readEach, runRoutines } from "../../contract-reads/read-groups.ts";
 import type { PositionReader, ProtocolPosition } from "../../types.ts";
 import { AAVE_STAKE_TOKENS } from "../aave-staking/reader.ts";
 import { PositionRead, type PositionReadWithTokens } from "../position-read.ts";
-import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts } from "./euler-accounts.ts";
+import { type EulerAccounts, NO_ACCOUNTS, readEulerAccounts, readEulerOwner } from "./euler-accounts.ts";
 import { readEulerPositions } from "./euler-positions.ts";
 import { VAULT_REGISTRIES, type VaultRegistry } from "./registries.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type SharesOutcome,
   shareOutPots,
   type VaultContext,
+  vaultAsset,
 } from "./resolve-shares.ts";
 import { VaultPots } from "./vault-pots.ts";
 
@@ -28,8 +29,8 @@ const NO_REGISTRY: VaultRegistry = { proofs: [], vaults: new Set() };
 /**
  * Any contract can return USDC from `asset()` and a fortune from `convertToAssets()`, a listed one too. So a vault is
  * believed only when we know its address or a known registry says that it is its own. One that only a list has counts
- * with what it holds and could pay; every other share stays a token without a value. Two round trips for a vault known
- * by address, one more for each proof and each further level.
+ * with what it holds and could pay; every other share stays a token without a value. After the first round trip, which is
+ * made early, one for a vault that is listed or known by address, two for others, and as many for each further level.
  */
 export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistry>): PositionReader {
   return {
@@ -39,13 +40,19 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
       const connector = registries.get(chainId)?.eulerConnector;
       return connector === undefined ? [] : [{ form: "euler", protocol: "euler", contract: connector }];
     },
+    async prefetch({ at, contracts }, signal) {
+      if (!registries.has(at.chain.chainId) && at.chain.tokens.size === 0) return;
+      await readEach(at, signal, contracts.slice(0, PROBES_MAX), (contract) => vaultAsset(contract));
+    },
     async read(query, signal) {
       const early = new PositionRead(query, signal);
       const { chain } = early.at;
       const registry = registries.get(chain.chainId) ?? NO_REGISTRY;
       // If nothing is listed and no registry vouches for a vault, none can count.
       if (registry === NO_REGISTRY && chain.tokens.size === 0) return early.toResult([]);
-      const run = await early.withTokens();
+      const isEarly = "tokens" in query;
+      const owner = isEarly ? readEulerOwner(early, registry) : undefined;
+      const [run, eulerOwner] = await Promise.all([early.withTokens(), owner]);
       const candidates = sortListedFirst(run);
       const held = candidates.slice(0, PROBES_MAX);
       if (held.length < candidates.length)
@@ -60,7 +67,7 @@ export function createErc4626Reader(registries: ReadonlyMap<number, VaultRegistr
         payableSkipped: 0,
         pots: new VaultPots(),
       };
-      const { outcomes, accounts } = await readVaults(context, held);
+      const { outcomes, accounts } = await readVaults(context, held, eulerOwner);
       if (context.payableSkipped > 0)
         run.warn(
           `Only ${PAYABLE_MAX} vaults on ${run.chain} were asked what they could pay out; ${context.payableSkipped} more have no value.`,
@@ -78,11 +85,12 @@ export const erc4626Reader = createErc4626Reader(VAULT_REGISTRIES);
 async function readVaults(
   context: VaultContext,
   held: readonly Shares[],
+  eulerOwner: Hex | null | undefined,
 ): Promise<{ outcomes: readonly SharesOutcome[]; accounts: EulerAccounts }> {
   const { run, registry } = context;
   let accounts = NO_ACCOUNTS;
   function* readAccounts(): ReadRoutine<null> {
-    accounts = yield* readEulerAccounts(run, registry, (debtors) => {
+    accounts = yield* readEulerAccounts(run, registry, eulerOwner, (debtors) => {
       context.debtors = new Set(debtors);
     });
     return null;

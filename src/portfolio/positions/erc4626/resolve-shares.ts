@@ -3,7 +3,7 @@
 import { decodeAddress, decodeTokenAmount } from "../../../lib/abi/return-data.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { ask, type ReadRoutine } from "../../contract-reads/read-groups.ts";
-import { defineRead, joinReads, Reads, toWords } from "../../contract-reads/reads.ts";
+import { defineRead, joinReads, Reads, type ResultsOf, toWords } from "../../contract-reads/reads.ts";
 import { erc20 } from "../../tokens/erc20.ts";
 import { findSpamReasons } from "../../tokens/spam.ts";
 import type { Holding } from "../../types.ts";
@@ -23,7 +23,7 @@ const LEVELS_MAX = 3;
 /** The loss that rounding explains; more is said in a warning. */
 const ROUNDING_PER_MILLION = 100n;
 
-const vaultAsset = defineRead("function asset()", (data) => data, ASSET_GAS_MAX);
+export const vaultAsset = defineRead("function asset()", (data) => data, ASSET_GAS_MAX);
 // Not previewRedeem: it deducts fees and may revert while a vault is paused. The wallet holds a share of the assets.
 const convertToAssets = defineRead("function convertToAssets(uint256)", decodeTokenAmount, CONVERT_GAS_MAX);
 const maxWithdraw = defineRead("function maxWithdraw(address)", decodeTokenAmount, PAYABLE_GAS_MAX);
@@ -100,10 +100,9 @@ export function* resolveShares(
   }
   const isVaultOfListedAsset = at.chain.tokens.has(asset);
   const claim: Claim = { vault, owner, shares: shares.rawBalance, asset };
-  const belief = yield* judgeVault(context, claim);
+  const { belief, conversion } = yield* followClaim(context, claim);
   const known = { ...NO_VAULT, belief, isVaultOfListedAsset };
-  if (belief === null || belief === "named") return known;
-  const conversion = yield* convertShares(context, claim, belief);
+  if (conversion === null) return known;
   if (typeof conversion === "string") return { ...known, warnings: [conversion] };
   const { holding, isSelfReported, draws, warnings } = yield* resolveAsset(context, vault, conversion);
   const counted = holding.rawBalance > 0n ? holding : null;
@@ -120,9 +119,8 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): R
     const vault = holding.contract;
     if (vault === null || nextAsset === null || holding.rawBalance === 0n) break;
     const claim: Claim = { vault, owner, shares: holding.rawBalance, asset: nextAsset };
-    const belief = yield* judgeVault(context, claim);
-    if (belief === null || belief === "named") break;
-    const conversion = yield* convertShares(context, claim, belief);
+    const { belief, conversion } = yield* followClaim(context, claim);
+    if (conversion === null) break;
     if (typeof conversion === "string") {
       warnings.push(conversion);
       break;
@@ -140,11 +138,46 @@ function* resolveAsset(context: VaultContext, holder: Hex, first: Conversion): R
   return { ...reached, warnings };
 }
 
-function* judgeVault(context: VaultContext, { vault, asset }: Claim): ReadRoutine<Belief | null> {
-  const { registry, run } = context;
-  const { tokens } = run.at.chain;
-  if (registry.vaults.has(vault)) return "full";
-  const proven = yield* ask(declareBelief(registry.proofs, vault, asset));
+type FollowedClaim = {
+  readonly belief: Belief | null;
+  /** A warning when the vault's results make no sense; null if its shares have no value that can be believed. */
+  readonly conversion: Conversion | string | null;
+};
+
+/** Takes a round trip for a vault that is known by address or listed, and two for one that only a registry knows. */
+function* followClaim(context: VaultContext, claim: Claim): ReadRoutine<FollowedClaim> {
+  const { registry } = context;
+  const { tokens } = context.run.at.chain;
+  const { vault, asset } = claim;
+  if (registry.vaults.has(vault)) {
+    const reads = { conversion: declareConversion(context, claim), findPayout: PAYOUTS.full(claim) };
+    const { conversion, findPayout } = yield* ask(reads);
+    return {
+      belief: "full",
+      conversion: toConversion(context, claim, { belief: "full", conversion, findPayout }),
+    };
+  }
+  const proofs = declareBelief(registry.proofs, vault, asset);
+  // Anyone can send shares of what no list has: it is asked nothing that costs gas before a registry knows it.
+  if (!tokens.has(vault) || !tokens.has(asset) || context.payableLeft === 0) {
+    const belief = judgeVault(context, claim, yield* ask(proofs));
+    if (belief === null || belief === "named") return { belief, conversion: null };
+    const reads = { conversion: declareConversion(context, claim), findPayout: PAYOUTS[belief](claim) };
+    const { conversion, findPayout } = yield* ask(reads);
+    return { belief, conversion: toConversion(context, claim, { belief, conversion, findPayout }) };
+  }
+  const { full, payable, listed } = PAYOUTS;
+  const payouts = { full: full(claim), payable: payable(claim), listed: listed(claim) };
+  const read = yield* ask({ proven: proofs, conversion: declareConversion(context, claim), payouts });
+  const belief = judgeVault(context, claim, read.proven);
+  if (belief === null || belief === "named") return { belief, conversion: null };
+  const { conversion } = read;
+  const findPayout = read.payouts[belief];
+  return { belief, conversion: toConversion(context, claim, { belief, conversion, findPayout }) };
+}
+
+function judgeVault(context: VaultContext, { vault, asset }: Claim, proven: Belief | null): Belief | null {
+  const { tokens } = context.run.at.chain;
   const belief = proven ?? (tokens.has(vault) ? "listed" : null);
   if (belief !== "payable" && belief !== "listed") return belief;
   // An asset of the owner's own making can have any price that its owner gives it.
@@ -157,20 +190,27 @@ function* judgeVault(context: VaultContext, { vault, asset }: Claim): ReadRoutin
   return belief;
 }
 
-/** A warning when the vault's results make no sense. */
-function* convertShares(
-  context: VaultContext,
-  claim: Claim,
-  belief: Exclude<Belief, "named">,
-): ReadRoutine<Conversion | string> {
-  const { vault, owner, shares, asset } = claim;
-  const { amount, supply, next, assets, findPayout } = yield* ask({
+/** The reads that do not depend on how far the vault is believed. */
+function declareConversion({ run }: VaultContext, { vault, shares, asset }: Claim) {
+  return joinReads({
     amount: convertToAssets(vault, [shares]),
     supply: erc20.totalSupply(asset, [], ASSET_GAS_MAX),
     next: vaultAsset(asset).map(decodeAddress),
-    assets: declareAssets(context.run, [asset]),
-    findPayout: PAYOUTS[belief](claim),
+    assets: declareAssets(run, [asset]),
   });
+}
+
+type ReadConversion = {
+  readonly belief: Exclude<Belief, "named">;
+  readonly conversion: ResultsOf<ReturnType<typeof declareConversion>>;
+  readonly findPayout: ResultsOf<PayoutReads>;
+};
+
+function toConversion(
+  context: VaultContext,
+  { vault, owner, asset }: Claim,
+  { belief, conversion: { amount, supply, next, assets }, findPayout }: ReadConversion,
+): Conversion | string {
   if (amount === null || supply === null || amount > supply) return describeImplausible(context, vault);
   const payout = findPayout(amount, context.debtors.has(owner));
   if (payout === null) return describeImplausible(context, vault);

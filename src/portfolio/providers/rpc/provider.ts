@@ -57,7 +57,7 @@ export const rpcHoldingsProvider: HoldingsProvider = {
 };
 
 async function readHoldings(
-  { at, wallet, withoutActivity, withMetadata }: HoldingsQuery,
+  { at, wallet, withoutActivity, withMetadata, onHeld }: HoldingsQuery,
   signal: AbortSignal,
 ): Promise<ChainHoldings> {
   const { chain } = at;
@@ -77,6 +77,7 @@ async function readHoldings(
   const unlisted = findUnlistedTokens(chain, { wallet, known }, logs);
   const newest = unlisted.slice(0, UNLISTED_MAX);
   const isDescribed = withMetadata && newest.length <= DESCRIBED_MAX;
+  onHeld?.([...listedBalances.held.keys(), ...(isDescribed ? newest : [])]);
   const [unlistedBalances, metadata, recent] = await Promise.all([
     readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
     isDescribed ? readMetadata(at, [...listedBalances.held.keys(), ...newest], signal) : undefined,
