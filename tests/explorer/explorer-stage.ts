@@ -36,19 +36,17 @@ export async function openExplorerStage(): Promise<ExplorerStage> {
 
 /** The path of every page in the table, with its example filled in. */
 export async function findExamplePaths(url: string): Promise<readonly { page: Page; path: string }[]> {
+  return Promise.all(pages.map(async (page) => ({ page, path: await findExamplePath(url, page) })));
+}
+
+export async function findExamplePath(url: string, page: Page): Promise<string> {
   const get = async (target: string): Promise<unknown> => {
     const response = await fetch(url + target);
     if (!response.ok) throw new Error(`${target} is ${response.status}`);
     return response.json();
   };
-  return Promise.all(
-    pages.map(async (page) => {
-      const { params = {}, query = {} } = await page.findExample(get);
-      const path = page.path.replace(/:(\w+)/g, (_match, name: string) =>
-        encodeURIComponent(params[name] ?? ""),
-      );
-      const text = new URLSearchParams(query).toString();
-      return { page, path: `${EXPLORER_PATH}${path}${text && `?${text}`}` };
-    }),
-  );
+  const { params = {}, query = {} } = await page.findExample(get);
+  const path = page.path.replace(/:(\w+)/g, (_match, name: string) => encodeURIComponent(params[name] ?? ""));
+  const text = new URLSearchParams(query).toString();
+  return `${EXPLORER_PATH}${path}${text && `?${text}`}`;
 }
