@@ -8,7 +8,7 @@ import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection, describePublicCorrection } from "./channel-correction.ts";
 import { type Covered, cover, depositOf } from "./channel-cover.ts";
 import { openRefundOf } from "./channel-mirror.ts";
-import { refundChannel } from "./channel-refund.ts";
+import { serveRefund } from "./channel-refund.ts";
 import type { ChannelFlow } from "./channel-request.ts";
 import { type ChannelRow, isPublicVoucher, type Purchase } from "./channel-row.ts";
 import type { OpenedChannel } from "./channel-rows.ts";
@@ -169,7 +169,7 @@ async function work(
   }, channelLimits.leaseMs / RENEWALS_PER_LEASE);
   const turn: Turn = { isCharged: false, hasFailed: false };
   try {
-    if (payment.kind === "refund") return await refundChannel(flow);
+    if (payment.kind === "refund") return await serveRefund(flow);
     const covered = await cover(flow, opened);
     if ("response" in covered) return covered.response;
     return await runAndCharge(flow, { ...covered, formerHolder: opened.formerHolder }, turn);

@@ -11,7 +11,7 @@ import type { FoundChannel } from "./channel-rows.ts";
 import { NOTHING_TO_REFUND, WRONG_REFUND_AMOUNT } from "./channel-terms.ts";
 
 /** As the owner of the channel, whose payer has signed what is charged. */
-export async function refundChannel(flow: ChannelFlow): Promise<EndpointResponse> {
+export async function serveRefund(flow: ChannelFlow): Promise<EndpointResponse> {
   const { services, payment, respond, unpaid } = flow;
   // We pay for the transaction.
   const waitMs = unpaid.takeRun();
