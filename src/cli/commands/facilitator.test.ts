@@ -68,7 +68,7 @@ async function respondsAsDocumented(url: string): Promise<void> {
       expect((await client.call(path, { method: "POST", body: {} })).status).toBe(400);
       const plain = { method: "POST", body: "{}", headers: { "content-type": "text/plain" } };
       expect((await client.call(path, plain)).status).toBe(415);
-      expect((await client.call(path, { method: "POST", body: "9".repeat(40_000) })).status).toBe(413);
+      expect((await client.call(path, { method: "POST", body: "9".repeat(140_000) })).status).toBe(413);
     }
     expect((await client.call(path, { method: "DELETE" })).status).toBe(405);
   }
