@@ -169,12 +169,8 @@ async function readParts(
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
-  const tokens = readTokensEarly(
-    positionReaders,
-    provider,
-    { at, wallet, withoutActivity: figuresOnly },
-    signal,
-  );
+  const query = { at, wallet, withoutActivity: figuresOnly };
+  const tokens = readTokensEarly(positionReaders, provider, query, signal);
   const prefetch = async () => prefetchPrices(priceSources, { at, assets: (await tokens).holdings }, signal);
   const [{ balances, metadata }, account, gas, name, positions] = await Promise.all([
     tokens,
