@@ -1,7 +1,7 @@
 // `npx tsx scripts/compare-responses.ts <commit>`: sends every API example and every page of the explorer to that version and to this one, on one database, and compares status, headers and bytes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -164,7 +164,7 @@ async function startService(
 ): Promise<string> {
   const child = spawn(process.execPath, [join(checkout, "bin/sextant.mjs"), ...args], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: folder, ...environment },
+    env: { PATH: process.env.PATH ?? "", HOME: folder, ...knownSettings(environment, checkout) },
   });
   running.push(child);
   let output = "";
@@ -178,6 +178,16 @@ async function startService(
     child.stderr.on("data", read);
     child.on("close", () => reject(new Error(`sextant ${args.join(" ")} ended: ${output}`)));
   });
+}
+
+/** An earlier version rejects settings that came after it. */
+function knownSettings(settings: Readonly<Record<string, string>>, checkout: string): typeof settings {
+  const listed = join(checkout, ".env.example");
+  if (!existsSync(listed)) return settings;
+  const names = new Set(readFileSync(listed, "utf8").match(/\b[A-Z][A-Z0-9_]+(?==)/g));
+  return Object.fromEntries(
+    Object.entries(settings).filter(([name]) => names.has(name) || /^RPC_URL_\d+$/.test(name)),
+  );
 }
 
 async function waitUntilReady(url: string): Promise<void> {
