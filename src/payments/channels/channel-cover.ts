@@ -102,7 +102,7 @@ export function takeSponsored(
 ): Promise<boolean> {
   const { channelId, config } = payment;
   const worth = offer.channels?.minDeposit ?? offer.amount;
-  return services.rows.takeSponsored({ channelId, payer: config.payer, purpose, worth }, owner);
+  return services.rows.takeSponsored({ channelId, config, purpose, worth }, owner);
 }
 
 /** The facilitator makes the deposit; it counts once our own node shows it. */

@@ -113,9 +113,10 @@ async function replay(
   row: ChannelRow | null,
 ): Promise<EndpointResponse> {
   const { services, payment, respond } = flow;
-  const { channelId, maxClaimable } = payment;
-  // Ownership by the payer is known only of channels that we know.
-  if (row === null) return respond.conflict("The payment identifier belongs to another channel.");
+  const { channelId, config, maxClaimable } = payment;
+  // Anyone can name a payer in the channel of a key of its own.
+  const isPayer = config.payerAuthorizer === config.payer || purchase.channelId === channelId;
+  if (row === null || !isPayer) return respond.conflict("The payment identifier belongs to another channel.");
   const stored = await services.rows.readStoredResponse(purchase.channelId, purchase.cumulative);
   if (stored === null) return respond.conflict("The payment was used, and its response is no longer stored.");
   services.count("replayed");

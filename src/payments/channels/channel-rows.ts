@@ -206,7 +206,8 @@ export class ChannelRows {
   async takeSponsored(
     by: {
       readonly channelId: Hex;
-      readonly payer: Hex;
+      /** Anyone may name a payer in the channel of a key of its own: a payer's limit is that of one signer. */
+      readonly config: Pick<ChannelConfig, "payer" | "payerAuthorizer">;
       readonly purpose: string;
       /** The sum that a payer must have bought for one more. */
       readonly worth: bigint;
@@ -221,7 +222,8 @@ export class ChannelRows {
         sponsored_at = case when sponsored_for is distinct from ${by.purpose} then now() else sponsored_at end
       where ${this.#where(by.channelId)} and owner = ${owner} and (sponsored_for is not distinct from ${by.purpose}
         or (select sum(sponsored) < ${sponsoredFreeMax}::int + floor(sum(charged) / ${worth})
-            from payment_channels p where p.network = ${network} and p.payer = ${by.payer})
+            from payment_channels p where p.network = ${network} and p.payer = ${by.config.payer}
+              and p.payer_authorizer = ${by.config.payerAuthorizer})
           and (c.charged >= ${worth} or (select count(*) from payment_channels n where n.network = ${network}
             and n.sponsored_at > now() - interval '1 hour' and n.charged < ${worth}) < ${sponsoredNewPerHourMax}::int))
       returning 1 as done`);

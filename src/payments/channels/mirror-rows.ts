@@ -122,7 +122,7 @@ export class MirrorRows {
     const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config;
     const [row] = await this.#store.run<{ of_payer: number; of_all: number }>(sql`with counted as (select
           (select count(*) from (select 1 from payment_channels where network = ${network} and payer = ${payer}
-            limit ${channelsPerPayerMax}::int) p)::int as of_payer,
+            and payer_authorizer = ${payerAuthorizer} limit ${channelsPerPayerMax}::int) p)::int as of_payer,
           (select count(*) from (select 1 from payment_channels where network = ${network}
             limit ${channelsMax}::int) a)::int as of_all),
       added as (insert into payment_channels (network, channel_id, payer, payer_authorizer, receiver,

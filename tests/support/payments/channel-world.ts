@@ -23,12 +23,15 @@ export async function openChannelWorld(
     readonly salt?: `0x${string}`;
     readonly account?: PrivateKeyAccount;
     readonly receiverAuthorizer?: `0x${string}`;
+    /** Named by the account in a channel of its own key. */
+    readonly payer?: `0x${string}`;
   } = {},
 ) {
   const { salt, account = await stage.payer() } = given;
   const { receiverAuthorizer = TEST_CHANNEL_TERMS.receiverAuthorizer } = given;
   const parties = { receiver: stage.payTo, token: stage.asset, receiverAuthorizer };
-  const config = channelConfigOf(account, parties, salt);
+  const own = channelConfigOf(account, parties, salt);
+  const config = given.payer === undefined ? own : { ...own, payer: given.payer };
   type Options = Parameters<typeof signVoucher>[4];
   const send = async (shop: Shop, total: bigint, q: string, options: Options = {}) => {
     const path = `/paid?q=${q}`;
