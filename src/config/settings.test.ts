@@ -52,6 +52,8 @@ describe(".env.example", () => {
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
     );
     const { nodeEnvironment, webhookKey, webhooksFile, metricsPort } = config;
+    const { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers } = config;
+    const channels = { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers };
     const portfolio = {
       portfolioPublicUrl,
       ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey },
@@ -68,6 +70,7 @@ describe(".env.example", () => {
       ...{ guardNetwork, guardAsset, guardPayees, guardNode, natsUrl },
       ...nodes,
       ...portfolio,
+      ...channels,
       databaseUrl,
       databaseReadUrls,
       deployments,
