@@ -159,8 +159,47 @@ describe("logs of a wallet in the database", () => {
     await database.query("update wallet_logs set logs = '\\x00'");
     expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
     const gone = () => Promise.reject(new Error("gone"));
-    table = { load: gone, put: gone, forget: gone };
+    table = { load: gone, put: gone, forget: gone, markUsed: gone };
     expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
+    table = { ...table, load: () => new Promise(() => {}) };
+    expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
+  });
+
+  it("is used by a database that cannot be written", async () => {
+    await search({ head: 1_000, logs: [] });
+    await database.query("update wallet_logs set used_at = used_at - interval '2 hours'");
+    const full = () => Promise.reject(new Error("no space left"));
+    table = { ...table, put: full, forget: full, markUsed: full };
+    expect((await search({ head: 1_000, logs: [] })).asked).toEqual([[641, 1_000]]);
+  });
+
+  it("stores no logs that a stranger has filled with zeros", async () => {
+    const zeros = `0x${"00".repeat(10_000)}` as Hex;
+    const logs = Array.from({ length: 240 }, (_, block) => logAt(block, { transactionHash: zeros }));
+    await search({ head: 1_000, logs });
+    expect(await countRows()).toBe(0);
+  });
+
+  it("replaces what a node with a wrong head has shown", async () => {
+    await search({ head: 9_000_000, logs: [] });
+    await search({ head: 1_000, logs: [logAt(5)] });
+    expect(await search({ head: 1_000, logs: [] })).toEqual({ found: [logAt(5)], asked: [[641, 1_000]] });
+  });
+
+  it("tries to delete what is too much once for many writes, also if that fails", async () => {
+    let evictions = 0;
+    const records = openRecordStore(database);
+    const run: typeof records.run = (statement) => {
+      if (!statement.text.includes("row_number")) return records.run(statement);
+      evictions += 1;
+      return Promise.reject(new Error("too slow"));
+    };
+    table = openWalletLogsTable({ run }, { writesPerEviction: 3 });
+    for (const digits of ["01", "02", "03", "04"]) {
+      await search({ head: 1_000, logs: [] }, { wallet: `0x${digits.repeat(20)}` });
+    }
+    expect(evictions).toBe(2);
+    expect(await countRows()).toBe(4);
   });
 
   it.each([

@@ -1,18 +1,20 @@
 // Chains whose logs of wallets are remembered in the database: for the next read, a restart, or another process.
 import { deflateSync, inflateSync } from "node:zlib";
+import { untilAborted } from "../lib/deadline.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
-import type { WalletLogsTable, WalletOnChain } from "../store/postgres/wallet-logs.ts";
+import { REMEMBERED_HOURS_MAX, type WalletLogsTable } from "../store/postgres/wallet-logs.ts";
 import type { LogKind, PinnedChain, PortfolioChain, RememberedLogs, WalletMemory } from "./types.ts";
 
-// A day, as the table has it: a search of everything then finds what a node left out.
-const REMEMBERED_MS_MAX = 24 * 3_600_000;
+const REMEMBERED_MS_MAX = REMEMBERED_HOURS_MAX * 3_600_000;
 // Reads within minutes write nothing, and read a few blocks twice.
 const LAG_MS_MAX = 600_000;
 // Some hundred logs, deflated. A wallet with more is not worth it.
 const STORED_BYTES_MAX = 128 * 1024;
-// The most that this can inflate to: bounds a damaged row.
-const TEXT_BYTES_MAX = 4 * 1024 * 1024;
+// A hundred times smaller deflated, if a stranger fills the logs with zeros; the same bound for a damaged row.
+const TEXT_BYTES_MAX = 1024 * 1024;
+// A database that responds later saves no time.
+const LOAD_MS_MAX = 1_000;
 
 type RememberedWallets = {
   remember(chain: PortfolioChain): PortfolioChain;
@@ -41,13 +43,21 @@ export function openRememberedWallets(table: WalletLogsTable, log: Log): Remembe
       async pin(signal, block, wallet) {
         if (block !== undefined || wallet === undefined) return access.pin(signal, block, wallet);
         const { chainId } = access.chain;
+        const owner = { wallet, chainId };
+        const inTime = AbortSignal.any([signal, AbortSignal.timeout(LOAD_MS_MAX)]);
         // A memory that cannot be read is empty: it costs requests, and no snapshot.
-        const loading = loadLogs(table, { wallet, chainId }).catch((error: unknown) => {
+        const loading = untilAborted(table.load(owner), inTime).catch((error: unknown) => {
           warn(error);
           return [];
         });
         const at = await access.pin(signal, undefined, wallet);
-        const memory = new StoredMemory({ table, at, wallet, write }, await loading);
+        const rows = await loading;
+        if (rows.some(({ isUnmarked }) => isUnmarked)) {
+          void write(Promise.resolve(), () => table.markUsed(owner));
+        }
+        const memory = new StoredMemory({ table, at, wallet, write }, decodeRows(rows, warn));
+        // A node had a wrong head, or the chain has started again: no later row would replace such a one.
+        if (rows.some(({ toBlock }) => toBlock > at.block.number)) memory.forget(true);
         return { ...at, memory };
       },
     }),
@@ -93,7 +103,11 @@ class StoredMemory implements WalletMemory {
     const { at } = this.#options;
     const known = this.#hashes.get(block);
     if (known !== undefined || block < 0 || at.blockHash === undefined) return known ?? Promise.resolve(null);
-    const reading = at.blockHash(block, signal).catch(() => null);
+    const reading = at.blockHash(block, signal).catch(() => {
+      // Another kind may ask again, with time that this one did not have.
+      this.#hashes.delete(block);
+      return null;
+    });
     this.#hashes.set(block, reading);
     return reading;
   }
@@ -113,7 +127,7 @@ class StoredMemory implements WalletMemory {
     const { hash: blockHash, fromBlock, toBlock, sinceMs } = kept;
     const isNew = loaded === undefined || fromBlock < loaded.fromBlock || toBlock > loaded.toBlock;
     const logs = isNew ? encodeLogs(kept.logs) : null;
-    if (logs === null || logs.length > STORED_BYTES_MAX) return;
+    if (logs === null) return;
     const row = { kind, fromBlock, toBlock, blockHash, logs, sinceMs };
     this.#written = write(this.#written, () => table.put({ wallet, chainId: at.chain.chainId }, row));
   }
@@ -121,19 +135,31 @@ class StoredMemory implements WalletMemory {
 
 type LoadedLogs = readonly (readonly [LogKind, RememberedLogs])[];
 
-async function loadLogs(table: WalletLogsTable, owner: WalletOnChain): Promise<LoadedLogs> {
-  const rows = await table.load(owner);
-  return rows.map(({ kind, blockHash, logs, ...range }) => [
-    kind as LogKind,
-    { ...range, hash: blockHash, logs: decodeLogs(logs) },
-  ]);
+/** Without damaged rows, which are searched again. */
+function decodeRows(
+  rows: Awaited<ReturnType<WalletLogsTable["load"]>>,
+  warn: (error: unknown) => void,
+): LoadedLogs {
+  return rows.flatMap(({ kind, blockHash, logs, fromBlock, toBlock, sinceMs }) => {
+    try {
+      const known = { fromBlock, toBlock, sinceMs, hash: blockHash, logs: decodeLogs(logs) };
+      return [[kind as LogKind, known]] as const;
+    } catch (error) {
+      warn(error);
+      return [];
+    }
+  });
 }
 
 // No other text of a log has only digits before an n.
 const BIGINT = /^\d+n$/;
 
-function encodeLogs(logs: readonly unknown[]): Uint8Array {
-  return deflateSync(JSON.stringify(logs, (_, value) => (typeof value === "bigint" ? `${value}n` : value)));
+/** Null if they are too large to be stored. */
+function encodeLogs(logs: readonly unknown[]): Uint8Array | null {
+  const text = JSON.stringify(logs, (_, value) => (typeof value === "bigint" ? `${value}n` : value));
+  if (text.length > TEXT_BYTES_MAX) return null;
+  const bytes = deflateSync(text);
+  return bytes.length > STORED_BYTES_MAX ? null : bytes;
 }
 
 function decodeLogs(bytes: Uint8Array): RememberedLogs["logs"] {

@@ -8,10 +8,8 @@ const ROWS_MAX = 250_000;
 const BYTES_MAX = 512 * 1024 * 1024;
 // The size of a row besides its logs.
 const ROW_BYTES = 200;
-// Logs are searched for as long; nothing of an older row would be used.
-const UNUSED_DAYS_MAX = 30;
-// Another search finds what a node left out.
-const HOURS_MAX = 24;
+/** Another search then finds what a node left out. */
+export const REMEMBERED_HOURS_MAX = 24;
 // The order of rows that no read used for days need not be exact: most reads write nothing.
 const USED_HOURS = 1;
 // A pass over all rows, some hundred milliseconds when the table is full.
@@ -28,10 +26,15 @@ type WalletLogsRow = {
   readonly sinceMs: number;
 };
 
+/** `isUnmarked`: its last use is so long ago that this one is worth a write. */
+type LoadedRow = WalletLogsRow & { readonly isUnmarked: boolean };
+
 export type WalletOnChain = { readonly wallet: Hex; readonly chainId: number };
 
 export type WalletLogsTable = {
-  load(owner: WalletOnChain): Promise<readonly WalletLogsRow[]>;
+  load(owner: WalletOnChain): Promise<readonly LoadedRow[]>;
+  /** Lets the rows of others go first. */
+  markUsed(owner: WalletOnChain): Promise<void>;
   /** Replaces the row, unless another process has stored a later one meanwhile. */
   put(owner: WalletOnChain, row: WalletLogsRow): Promise<void>;
   forget(owner: WalletOnChain): Promise<void>;
@@ -44,7 +47,7 @@ type StoredRow = {
   readonly block_hash: string;
   readonly logs: string;
   readonly since: string;
-  readonly is_stale: boolean;
+  readonly is_unmarked: boolean;
 };
 
 export function openWalletLogsTable(
@@ -59,11 +62,8 @@ export function openWalletLogsTable(
         select kind, from_block::text as from_block, to_block::text as to_block,
           encode(block_hash, 'hex') as block_hash, encode(logs, 'base64') as logs,
           floor(extract(epoch from read_at) * 1000)::bigint::text as since,
-          used_at < now() - make_interval(hours => ${USED_HOURS}) as is_stale
-        from wallet_logs where ${owner} and read_at > now() - make_interval(hours => ${HOURS_MAX})`);
-      if (rows.some(({ is_stale }) => is_stale)) {
-        await store.run(sql`update wallet_logs set used_at = now() where ${owner}`);
-      }
+          used_at < now() - make_interval(hours => ${USED_HOURS}) as is_unmarked
+        from wallet_logs where ${owner} and read_at > now() - make_interval(hours => ${REMEMBERED_HOURS_MAX})`);
       return rows.map((row) => ({
         kind: row.kind,
         fromBlock: Number(row.from_block),
@@ -71,21 +71,27 @@ export function openWalletLogsTable(
         blockHash: `0x${row.block_hash}`,
         logs: Buffer.from(row.logs, "base64"),
         sinceMs: Number(row.since),
+        isUnmarked: row.is_unmarked,
       }));
+    },
+    async markUsed({ wallet, chainId }) {
+      await store.run(sql`
+        update wallet_logs set used_at = now()
+        where wallet = decode(${wallet.slice(2)}, 'hex') and chain_id = ${chainId}`);
     },
     async put({ wallet, chainId }, { kind, fromBlock, toBlock, blockHash, logs, sinceMs }) {
       await store.run(sql`
         insert into wallet_logs (wallet, chain_id, kind, from_block, to_block, block_hash, logs, read_at)
         values (decode(${wallet.slice(2)}, 'hex'), ${chainId}, ${kind}, ${fromBlock}, ${toBlock},
           decode(${blockHash.slice(2)}, 'hex'), decode(${Buffer.from(logs).toString("base64")}, 'base64'),
-          to_timestamp(${sinceMs}::double precision / 1000))
+          least(now(), to_timestamp(${sinceMs}::double precision / 1000)))
         on conflict (wallet, chain_id, kind) do update
         set from_block = excluded.from_block, to_block = excluded.to_block, block_hash = excluded.block_hash,
           logs = excluded.logs, read_at = excluded.read_at, used_at = now()
         where excluded.to_block >= wallet_logs.to_block
-          or wallet_logs.read_at <= now() - make_interval(hours => ${HOURS_MAX})`);
-      if (writes % writesPerEviction === 0) await evict();
+          or wallet_logs.read_at <= now() - make_interval(hours => ${REMEMBERED_HOURS_MAX})`);
       writes += 1;
+      if (writes % writesPerEviction === 1 % writesPerEviction) await evict();
     },
     async forget({ wallet, chainId }) {
       await store.run(sql`
@@ -93,16 +99,16 @@ export function openWalletLogsTable(
     },
   };
 
-  /** Deletes what was not used for longest. */
+  /** Deletes what no read would use, and beyond the limits what was not used for longest. */
   async function evict(): Promise<void> {
     await store.run(sql`
       delete from wallet_logs where (wallet, chain_id, kind) in (
         select wallet, chain_id, kind from (
-          select wallet, chain_id, kind, used_at, row_number() over used as place,
+          select wallet, chain_id, kind, read_at, row_number() over used as place,
             sum(octet_length(logs) + ${ROW_BYTES}::int) over used as bytes
           from wallet_logs window used as (order by used_at desc, wallet, chain_id, kind)
         ) as ranked
         where place > ${rowsMax} or bytes > ${bytesMax}
-          or used_at < now() - make_interval(days => ${UNUSED_DAYS_MAX}))`);
+          or read_at <= now() - make_interval(hours => ${REMEMBERED_HOURS_MAX}))`);
   }
 }
