@@ -117,7 +117,7 @@ type WaitingTask = { readonly cost: number; readonly start: () => void };
 
 /**
  * Tasks of different cost, first come, first served: a large one waits for room, and those behind it for the large one.
- * A task that costs more than all that may run does so alone.
+ * A task that costs more than all that may run does so alone. Costs are whole numbers.
  */
 export class CostLimit {
   readonly #runningMax: number;
@@ -129,10 +129,6 @@ export class CostLimit {
   constructor({ runningMax, waitingMax }: { readonly runningMax: number; readonly waitingMax: number }) {
     this.#runningMax = runningMax;
     this.#waitingMax = waitingMax;
-  }
-
-  rejectIfFull(): void {
-    if (this.#waiting >= this.#waitingMax) throw tooMuchWaits();
   }
 
   /** A task whose signal aborts leaves the queue. */
@@ -160,7 +156,7 @@ export class CostLimit {
         this.#queue = this.#queue.filter((each) => each !== waiting);
         this.#waiting -= cost;
         reject(signal.reason);
-        // It may have been what those behind it waited for.
+        // Those behind a task that leaves may have waited for its turn only.
         this.#startNext();
       };
       const start = () => {
@@ -185,9 +181,10 @@ export class CostLimit {
   }
 }
 
-function tooMuchWaits(): Fault {
-  const headers = { "retry-after": "2" };
-  return new Fault("OVERLOADED", "Too much work is waiting; try again in a moment.", { headers });
+export function tooMuchWaits(): Fault {
+  return new Fault("OVERLOADED", "Too much work is waiting; try again in a moment.", {
+    retryAfterSeconds: 2,
+  });
 }
 
 const MINUTE_MS = 60_000;

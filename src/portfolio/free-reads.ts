@@ -48,7 +48,7 @@ export function createFreeReads(clock: Clock): FreeReads {
       if (earlyMs > 0) {
         throw new Fault(
           "RATE_LIMITED",
-          `At most ${FREE_READ_LIMITS.perClientPerMinute} names and blocks per minute per client; addresses are not limited by this.`,
+          `At most ${FREE_READ_LIMITS.perClientPerMinute} names, blocks and stored snapshots per minute per client; addresses are not limited by this.`,
           { retryAfterSeconds: Math.ceil(earlyMs / 1_000) },
         );
       }

@@ -55,20 +55,52 @@ it("runs a read that costs more than all may, but alone", async () => {
   expect(begun).toEqual([5, 1]);
 });
 
-it("rejects what would wait beyond the limit, and everything once the queue is full", async () => {
-  const { load, ends, read } = openReads({ runningMax: 100, waitingMax: 100 });
+it("rejects what would wait beyond the limit", async () => {
+  const { ends, read } = openReads({ runningMax: 100, waitingMax: 100 });
   const reads = [read(5), read(4)];
   await turn();
   await expect(read(2)).rejects.toMatchObject({ code: "OVERLOADED" });
-  expect(() => load.rejectIfFull()).not.toThrow();
   reads.push(read(1));
-  expect(() => load.rejectIfFull()).toThrow(expect.objectContaining({ code: "OVERLOADED" }));
+  await expect(read(1)).rejects.toMatchObject({ code: "OVERLOADED" });
   for (let each = 0; each < reads.length; each += 1) {
     ends[each]?.();
     await turn();
   }
   await Promise.all(reads);
-  expect(() => load.rejectIfFull()).not.toThrow();
+});
+
+it("rejects a read that has waited too long, but none that has begun", async () => {
+  const load = new ReadLoad(CHAINS, { runningMax: 20, waitingMax: 1_000, waitMsMax: 20 });
+  let end = () => {};
+  const first = load.run(["base"], signal, () => new Promise<void>((resolve) => (end = resolve)));
+  await expect(load.run(["base"], signal, async () => {})).rejects.toMatchObject({ code: "OVERLOADED" });
+  end();
+  await first;
+});
+
+it("begins a read that costs more than all may, whatever lists were read before", async () => {
+  const sizes = [1_234, 777, 15, 20_000];
+  const lists = new Map(
+    sizes.map((size, slug) => {
+      const tokens = new Map(Array.from({ length: size }, (_, id) => [id, id]));
+      return [String(slug), { chain: { tokens } } as unknown as PortfolioChain];
+    }),
+  );
+  const load = new ReadLoad(lists, { runningMax: 50, waitingMax: 1_000 });
+  for (const slugs of [["0", "1"], ["2"], ["1", "2"]]) await load.run(slugs, signal, async () => {});
+  await Promise.all([["0"], ["2"], ["1"]].map((slugs) => load.run(slugs, signal, turn)));
+  expect(await load.run(["3"], AbortSignal.timeout(1_000), async () => "begun")).toBe("begun");
+});
+
+it("leaves room to other clients, and gives it back", async () => {
+  const load = new ReadLoad(CHAINS);
+  let end = () => {};
+  const busy = load.runFor("one", 70, () => new Promise<void>((resolve) => (end = resolve)));
+  await expect(load.runFor("one", 10, async () => "read")).rejects.toMatchObject({ code: "OVERLOADED" });
+  expect(await load.runFor("other", 10, async () => "read")).toBe("read");
+  end();
+  await busy;
+  expect(await load.runFor("one", 10, async () => "read")).toBe("read");
 });
 
 it("lets a request that has given up leave the queue, and those behind it move up", async () => {

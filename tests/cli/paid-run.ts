@@ -60,6 +60,7 @@ function sellExample(route: PaidRouteDeclaration): PaidRouteDeclaration {
           return {
             query,
             countChains,
+            readCount: 1,
             check,
             read: async () => ({ ...route.responseExample, address: query.address }),
           };

@@ -28,6 +28,7 @@ const chainCountRoute: PaidRouteDeclaration = {
         return {
           query: { address: wallet, chains: slugs.join(",") },
           countChains: async () => 1,
+          readCount: slugs.length,
           check: async () => undefined,
           read: async () => ({ address: wallet, count: slugs.length }),
         };

@@ -3,6 +3,7 @@ import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
+import { asUncharged, isOverload } from "../paywall/flow-run.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection, describePublicCorrection } from "./channel-correction.ts";
@@ -211,6 +212,7 @@ async function runAndCharge(
     }
     stored = toStoredResponse(response);
   } catch (error) {
+    if (isOverload(error)) throw asUncharged(error);
     turn.hasFailed = true;
     services.count("failed");
     throw error;

@@ -55,13 +55,14 @@ function findKnownRejection({ services, payment, unpaid, respond }: Flow): Endpo
  * Nothing was charged and nothing ran: the same signature may be sent again. A row that an earlier request left behind
  * stays: if the money has arrived, its identifier and its request still protect it.
  */
-async function giveBack(
-  { services: { ledger }, key, owner, firstSeen: { row } }: Flow,
-  response: EndpointResponse,
-): Promise<StateOf<"done">> {
+async function giveBack(flow: Flow, response: EndpointResponse): Promise<StateOf<"done">> {
+  await leaveUncharged(flow);
+  return done(response);
+}
+
+async function leaveUncharged({ services: { ledger }, key, owner, firstSeen: { row } }: Flow): Promise<void> {
   const wasLeft = row !== null && row.state === "reserved" && !row.isLeased;
   await (wasLeft ? ledger.releaseLease(key, owner) : ledger.deleteReservation(key, owner));
-  return done(response);
 }
 
 /** Before a payment is rejected, the chain must show that its money has not arrived (table in docs/payments.md). */
@@ -123,6 +124,10 @@ export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): 
     response = await handleWithDeadline(flow, transfer);
     if (response.status < 400) stored = toStoredResponse(response);
   } catch (error) {
+    if (transfer === null && isOverload(error)) {
+      await leaveUncharged(flow);
+      throw asUncharged(error);
+    }
     await recordFailure(error);
     if (transfer === null || !(error instanceof Fault)) throw error;
     const headers = {
@@ -136,6 +141,22 @@ export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): 
   if (transfer === null) return done(response);
   // It is paid for: without the receipt it looks like a request that was rejected before it was charged.
   return done(deliverResponse({ ...key, amount: payment.value }, response, transfer.transaction));
+}
+
+/** Too much other work was in the way: nothing was done for the request. */
+export function isOverload(error: unknown): error is Fault {
+  return error instanceof Fault && error.code === "OVERLOADED";
+}
+
+/** A payer must resend the same signature: a new one could pay twice. */
+export function asUncharged(overload: Fault): Fault {
+  const message =
+    "Too much work is waiting, and nothing was charged; send the same signature again in a moment.";
+  const { retryAfterSeconds } = overload;
+  return new Fault("OVERLOADED", message, {
+    cause: overload,
+    ...(retryAfterSeconds !== null && { retryAfterSeconds }),
+  });
 }
 
 /** Our own trouble before any work, which no client can cause: what a new payer's client has taken is given back. */

@@ -5,6 +5,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 import { addDecimals, formatDecimal, parseDecimal } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import type { AssetFigures, PositionChange, TokenChange, TokenFigures } from "../../schema/portfolio/diff.ts";
 import type {
   ChainSummary,
@@ -158,6 +159,8 @@ export type StoredSnapshots = {
   markSold(wallet: Hex, id: string): Promise<void>;
   /** Throws NOT_FOUND for an id that this wallet has no sold snapshot under. */
   load(wallet: Hex, id: string): Promise<StoredSnapshot>;
+  /** How many chains the snapshot has, if this process has stored or loaded it lately. */
+  knownChainCount(wallet: Hex, id: string): number | undefined;
 };
 
 /** The text of a stored snapshot. */
@@ -167,8 +170,11 @@ type StoredText = SnapshotFigures & Partial<Omit<StoredSnapshot, "figures">>;
 const STORED_BYTES_MAX = 256 * 1024;
 // The most bytes that this can inflate to: bounds a damaged row.
 const TEXT_BYTES_MAX = 64 * 1024 * 1024;
+const CHAIN_COUNTS_MAX = 10_000;
 
 export function openStoredSnapshots(table: SnapshotTable): StoredSnapshots {
+  const chainCounts = new LruMap<string, number>(CHAIN_COUNTS_MAX);
+  const nameOf = (wallet: Hex, id: string) => `${wallet} ${id}`;
   return {
     async store(snapshot, asOf) {
       const stored: StoredText = { ...extractFigures(snapshot), blocks: snapshot.blocks, asOf };
@@ -177,6 +183,7 @@ export function openStoredSnapshots(table: SnapshotTable): StoredSnapshots {
       if (figures.length > STORED_BYTES_MAX) return null;
       const id = createHash("sha256").update(text).digest("hex");
       await table.put(snapshot.address, id, figures);
+      chainCounts.set(nameOf(snapshot.address, id), stored.chains.length);
       return id;
     },
     markSold: (wallet, id) => table.markSold(wallet, id),
@@ -190,7 +197,9 @@ export function openStoredSnapshots(table: SnapshotTable): StoredSnapshots {
       }
       const text = inflateSync(figures, { maxOutputLength: TEXT_BYTES_MAX }).toString("utf8");
       const { blocks = [], asOf = false, ...known } = JSON.parse(text) as StoredText;
+      chainCounts.set(nameOf(wallet, id), known.chains.length);
       return { figures: known, blocks, asOf };
     },
+    knownChainCount: (wallet, id) => chainCounts.get(nameOf(wallet, id)),
   };
 }

@@ -57,7 +57,12 @@ async function read(scene: Scene) {
       return { ...snapshotAt(number, blocks !== undefined), ...(failedChains && { failedChains }) };
     },
   };
-  const storedSnapshots = { store: async () => null, markSold: async () => {}, load: async () => stored };
+  const storedSnapshots = {
+    store: async () => null,
+    markSold: async () => {},
+    load: async () => stored,
+    knownChainCount: () => undefined,
+  };
   const services = { snapshots, storedSnapshots, chains, clock };
   const slugs = typeof from === "string" ? null : ["base"];
   const end = to === undefined ? null : new Map([["base", to]]);

@@ -119,15 +119,21 @@ export async function checkDiff(
   await checkBlocks(services, sides, client);
 }
 
-/** Reads a stored snapshot for its chains; one that is not stored is compared with nothing, so that any number will do. */
+/** Loads a stored snapshot for its chains once; 1 if it is not stored, so that it is compared with nothing. */
 export async function countDiffChains(
-  { storedSnapshots }: Pick<DiffServices, "storedSnapshots">,
+  { storedSnapshots, freeReads }: Pick<DiffServices, "storedSnapshots"> & { readonly freeReads: FreeReads },
   { wallet, slugs, from }: DiffRequest,
+  client: string,
 ): Promise<number> {
   if (slugs !== null) return slugs.length;
   if (typeof from !== "string") return from.size;
+  if (storedSnapshots === null) return 1;
+  const known = storedSnapshots.knownChainCount(wallet, from);
+  if (known !== undefined) return known;
   try {
-    return (await storedSnapshots?.load(wallet, from))?.figures.chains.length ?? 1;
+    // Nothing is paid yet, and a large snapshot takes some of a second to decode.
+    const { figures } = await freeReads.run(client, () => storedSnapshots.load(wallet, from));
+    return figures.chains.length;
   } catch (error) {
     if (error instanceof Fault && error.code === "NOT_FOUND") return 1;
     throw error;

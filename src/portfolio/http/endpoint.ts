@@ -137,8 +137,9 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
     async handle({ values, headers, client }) {
       const request = query.parse(values);
-      // A stored snapshot is read for its chains only if they have a price.
-      const chainCount = sale.offer.amountPerChain ? await request.countChains(services) : 1;
+      const countPricedChains = async () =>
+        sale.offer.amountPerChain ? request.countChains(services, client) : 1;
+      const chainCount = await countPricedChains();
       const priced = chainCount === 1 ? {} : { chainCount };
       const resource: PaidResource = { method, path, query: request.query, ...priced };
       if (!free && headers[SIGNATURE] === undefined) {
@@ -146,13 +147,13 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         const warnings = [describeChainPrice(route, chainCount), request.warning];
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
-      services.load.rejectIfFull();
       const response = await sale.serve(
         { resource, signature: headers[SIGNATURE], client },
-        async (signal) => ({
-          status: 200,
-          body: await request.read(services, signal),
-        }),
+        async (signal) => {
+          if ((await countPricedChains()) !== chainCount) throw soldMeanwhile();
+          const read = () => request.read(services, signal);
+          return { status: 200, body: await services.load.runFor(client, request.readCount, read) };
+        },
       );
       if (response.status === 200) {
         await declaration.onDelivery?.(services, { query: request.query, body: response.body });
@@ -160,6 +161,14 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       return varyByAccept(response);
     },
   };
+}
+
+/** The price that was paid is that of a difference from nothing. */
+function soldMeanwhile(): Fault {
+  return new Fault(
+    "NOT_FOUND",
+    "This wallet had no snapshot of that id when the price was named, and nothing was charged; ask for the price again.",
+  );
 }
 
 // A payer must resend the same signature: a new one could pay twice.

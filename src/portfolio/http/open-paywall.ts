@@ -33,10 +33,16 @@ import {
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
 import { createFreeSale, createGate, type Gate } from "../../payments/paywall/gate.ts";
-import { type PaymentOffer, type PaymentOutcome, withListings } from "../../payments/paywall/offer.ts";
+import {
+  amountOf,
+  type PaymentOffer,
+  type PaymentOutcome,
+  withListings,
+} from "../../payments/paywall/offer.ts";
 import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import { openRecordStore } from "../../store/postgres/record-store.ts";
+import { SUPPORTED_CHAINS } from "../query.ts";
 import { describeOffer, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
 import { PAID_ROUTES } from "./routes/paid-routes.ts";
@@ -152,7 +158,9 @@ async function openGate(
   const store = openRecordStore(options.database);
   const [first] = offers;
   if (config.channelsOn && first) await assertChannelContracts(rpc, token, first.payTo, options.signal);
-  const largestPrice = offers.reduce((most, { amount }) => (amount > most ? amount : most), 0n);
+  const largestPrice = offers
+    .map((offer) => amountOf(offer, SUPPORTED_CHAINS.length))
+    .reduce((most, amount) => (amount > most ? amount : most), 0n);
   const needs = { token, store, rpc, finality, sender, largestPrice, log };
   const channels = config.channelsOn ? openConfiguredChannels(config, needs) : null;
   const gate = createGate({

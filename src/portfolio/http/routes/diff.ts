@@ -113,6 +113,9 @@ export const diffRoute: PaidRouteDeclaration = {
   },
 };
 
+/** A difference reads every chain at its start and at its end. */
+const SIDES = 2;
+
 function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
   const { parameters, parse } = createDiffParameters(served);
   return {
@@ -122,7 +125,8 @@ function createDiffQuery(served: readonly string[]): PaidQuery<PortfolioDiff> {
       return {
         query: canonicalDiffQuery(request),
         warning: request.warning,
-        countChains: (services) => countDiffChains(services, request),
+        countChains: (services, client) => countDiffChains(services, request, client),
+        readCount: SIDES * (request.slugs?.length ?? served.length),
         check: (services, client) => checkDiff(services, request, client),
         read: (services, signal) => readDiff(services, request, signal),
       };

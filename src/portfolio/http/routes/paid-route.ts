@@ -37,8 +37,13 @@ type PaidRead<Body = unknown> = {
   readonly query: Readonly<Record<string, string>>;
   /** Warnings about the request itself for the payer, such as a mistyped address; part of the terms. */
   readonly warning?: string | undefined;
-  /** How many chains it reads, on which its price depends. Equal for equal queries. */
-  countChains(services: RouteServices): Promise<number>;
+  /**
+   * How many chains it reads, on which its price depends. Equal for equal queries, but for a stored snapshot that was not
+   * there before.
+   */
+  countChains(services: RouteServices, client: string): Promise<number>;
+  /** How many chains it reads at most, each as often as it is read. */
+  readonly readCount: number;
   /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */
   check(services: RouteServices, client: string): Promise<void>;
   /** The body of the response; it must end when the signal aborts. */
@@ -108,6 +113,7 @@ export function createWalletQuery<Body extends Warned>(
         query: canonicalQuery(request),
         warning,
         countChains: async () => request.slugs.length,
+        readCount: request.slugs.length,
         check: (services, client) => checkBlocks(services, [blocks], client),
         read: async (services, signal) => addWarning(await read(request, services, signal), warning),
       };
