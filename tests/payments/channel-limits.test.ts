@@ -72,6 +72,47 @@ describe("limits of channels", () => {
     await expect(payIn(await openChannelWorld(stage), service, 1)).resolves.toBe(200);
   });
 
+  it("keeps no channel without a deposit when a limit or its payer's money keeps the deposit out", async () => {
+    const stage = await openStage();
+    const world = await openChannelWorld(stage);
+    const noneSponsored = await stage.serve({ channels: { limits: { sponsoredFreeMax: 0 } } });
+    const rejecting = {
+      ...stage.sender,
+      deposit: async () => ({ kind: "rejected", reason: "poor" }) as const,
+    };
+    const poor = await stage.serve({ channels: { sender: rejecting } });
+    const noRuns = await stage.serve({
+      channels: { sender: rejecting },
+      limits: { unpaidPerClientPerMinute: 5 },
+    });
+    const find = () => poor.channels?.rows.find(world.channelId);
+    await expect(payIn(world, noneSponsored, 1)).resolves.toBe(429);
+    await expect(find()).resolves.toBeNull();
+    await expect(payIn(world, poor, 1)).resolves.toBe(402);
+    await expect(find()).resolves.toBeNull();
+    await expect(payIn(world, noRuns, 1)).resolves.toBe(402);
+    await expect(payIn(world, noRuns, 1)).resolves.toBe(429);
+    await expect(find()).resolves.toBeNull();
+    const { rows } = await stage.database.query({ text: "select 1 from payment_channels" });
+    expect(rows).toEqual([]);
+  });
+
+  it("runs no more handlers for a client whose channels buy nothing than unpaid work may cost", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {}, limits: { unpaidPerClientPerMinute: 5 } });
+    const [first, second] = [await openChannelWorld(stage), await openChannelWorld(stage)];
+    for (const world of [first, second]) await world.deposit(10n * TEST_PRICE);
+    service.sold.work = async () => ({ status: 404, body: {} });
+    await expect(first.buy(service, 1)).resolves.toBe(404);
+    await expect(second.buy(service, 1)).resolves.toBe(429);
+    const patient = await stage.serve({ channels: {}, limits: { unpaidPerClientPerMinute: 5 } });
+    for (const world of [first, second]) await expect(world.buy(patient, 1)).resolves.toBe(200);
+    patient.sold.work = async () => ({ status: 404, body: {} });
+    const outcomes = [await first.buy(patient, 2), await second.buy(patient, 2)];
+    expect(outcomes).toEqual([404, 404]);
+    await expect(payIn(await openChannelWorld(stage), patient, 1)).resolves.toBe(429);
+  });
+
   it("forgets a channel that owes nothing after a day, and knows it again by its next voucher", async () => {
     const stage = await openStage();
     const service = await stage.serve({ channels: {} });

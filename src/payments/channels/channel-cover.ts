@@ -9,7 +9,7 @@ import type { ChannelFlow } from "./channel-request.ts";
 import type { AgedScan, ChannelRow } from "./channel-row.ts";
 import type { FoundChannel } from "./channel-rows.ts";
 import type { DepositRequest } from "./channel-sender.ts";
-import { EXCEEDS_BALANCE } from "./channel-terms.ts";
+import { DEPOSIT_FAILED, EXCEEDS_BALANCE } from "./channel-terms.ts";
 
 export type Covered = { readonly row: ChannelRow; readonly depositTransaction: Hex | null };
 
@@ -18,21 +18,24 @@ export async function cover(
   flow: ChannelFlow,
   opened: FoundChannel,
 ): Promise<Covered | { readonly response: EndpointResponse }> {
-  const { services, payment, respond } = flow;
+  const { services, payment, respond, unpaid } = flow;
   const { mirror } = services;
+  // A channel that has bought nothing may never do.
+  const runWaitMs = opened.row.charged === 0n ? unpaid.takeRun() : 0;
+  if (runWaitMs > 0) return { response: respond.tooManyUnpaid(runWaitMs) };
   try {
     let known = await readYoung(flow, opened);
     if (!isYoung(known.scan, services.channelLimits)) return { response: respondUncovered(flow, "node") };
-    if (payment.deposit !== null) return await makeDeposit(flow, known.row);
+    if (payment.deposit !== null) return await makeDeposit(flow);
     let problem = findUncovered(flow, known);
     if (problem === "balance") {
       // Its payer may have made a deposit that no event has shown us yet.
-      const waitMs = flow.unpaid.takeRejection();
+      const waitMs = unpaid.takeRejection();
       if (waitMs > 0) return { response: respond.tooManyUnpaid(waitMs) };
       await mirror.refresh(payment.channelId);
       known = await reload(flow);
       problem = findUncovered(flow, known);
-      if (problem === "balance") flow.unpaid.spend(REJECTION_UNITS);
+      if (problem === "balance") unpaid.spend(REJECTION_UNITS);
     }
     if (problem === null) return { row: known.row, depositTransaction: null };
     return { response: respondUncovered(flow, problem) };
@@ -106,18 +109,13 @@ export function takeSponsored(
 }
 
 /** The facilitator makes the deposit; it counts once our own node shows it. */
-async function makeDeposit(
-  flow: ChannelFlow,
-  row: ChannelRow,
-): Promise<Covered | { readonly response: EndpointResponse }> {
-  const { services, payment, respond, unpaid } = flow;
-  const { sender, mirror, clock, channelLimits } = services;
-  const { deposit } = payment;
+async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly response: EndpointResponse }> {
+  const { services, payment, respond, unpaid, owner } = flow;
+  const { rows, sender, mirror, clock, channelLimits } = services;
+  const { channelId, deposit } = payment;
   if (deposit === null) throw new Error("a payment without a deposit makes none");
-  // A channel that has bought nothing may never do.
-  const waitMs = row.charged === 0n ? unpaid.takeRun() : 0;
-  if (waitMs > 0) return { response: respond.tooManyUnpaid(waitMs) };
-  if (!(await takeSponsored(flow, depositNonceOf(payment.channelId, deposit.salt)))) {
+  if (!(await takeSponsored(flow, depositNonceOf(channelId, deposit.salt)))) {
+    await rows.dropUnused(channelId, owner, { sponsored: 0 });
     return { response: respond.tooMuchSponsored() };
   }
   const made = await sender.deposit(depositOf(flow, deposit));
@@ -126,14 +124,16 @@ async function makeDeposit(
   for (let pauseMs = channelLimits.receiptPollMs; ; pauseMs *= 2) {
     // The facilitator's word about the deposit decides nothing.
     await mirror.follow();
-    await mirror.refresh(payment.channelId);
+    await mirror.refresh(channelId);
     const known = await reload(flow);
     const problem = findUncovered(flow, known);
     if (problem === null) {
       return { row: known.row, depositTransaction: made.kind === "deposited" ? made.transaction : null };
     }
     if (made.kind === "rejected" && problem === "balance") {
-      flow.unpaid.spend(REJECTION_UNITS);
+      unpaid.spend(REJECTION_UNITS);
+      // Without a transaction it has cost no gas.
+      await rows.dropUnused(channelId, owner, { sponsored: made.reason === DEPOSIT_FAILED ? 0 : 1 });
       return { response: respond.paymentRequired(made.reason) };
     }
     if (clock.nowMs() >= until || problem === "finality") {

@@ -3,7 +3,7 @@ import { DeadlineExceededError, withDeadline } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
-import { asUncharged, isOverload } from "../paywall/flow-run.ts";
+import { asUncharged, isOutage, isOverload } from "../paywall/flow-run.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection, describePublicCorrection } from "./channel-correction.ts";
@@ -75,7 +75,7 @@ async function addUnknown(flow: ChannelFlow): Promise<EndpointResponse | null> {
   const { services, payment, amount, unpaid, respond } = flow;
   const { channelId, config, maxClaimable, deposit } = payment;
   // Reads nodes for a channel that may not exist.
-  const waitMs = unpaid.takeRejection();
+  const waitMs = unpaid.takeRejection() || (deposit === null ? 0 : unpaid.takeRun());
   if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
   let problem: string = CHANNEL_NOT_FOUND;
   let claimed: Readonly<Record<string, unknown>> | null = null;
@@ -178,8 +178,8 @@ async function work(
   } finally {
     clearInterval(renewal);
     if (!turn.isCharged) {
-      // A new payer's deposit without a purchase.
-      flow.unpaid.spendTaken();
+      // A new payer's deposit, or a refund, without a purchase.
+      if (payment.kind !== "voucher") flow.unpaid.spendTaken();
       // Otherwise the turn ends with its lease.
       await rows.release(channelId, owner, turn).catch((err: unknown) => {
         log.warn(
@@ -207,6 +207,7 @@ async function runAndCharge(
     response = await handleInTime(flow);
     if (response.status >= 400) {
       turn.hasFailed = true;
+      unpaid.spend(RUN_UNITS);
       services.count("failed");
       return response;
     }
@@ -214,6 +215,7 @@ async function runAndCharge(
   } catch (error) {
     if (isOverload(error)) throw asUncharged(error);
     turn.hasFailed = true;
+    if (!isOutage(error)) unpaid.spend(RUN_UNITS);
     services.count("failed");
     throw error;
   }

@@ -230,6 +230,12 @@ export class ChannelRows {
     return rows.length === 1;
   }
 
+  /** Forgets a channel that never held or bought anything, as the owner; not one with more transactions at our cost. */
+  async dropUnused(channelId: Hex, owner: string, most: { readonly sponsored: number }): Promise<void> {
+    await this.#store.run(sql`delete from payment_channels where ${this.#where(channelId)} and owner = ${owner}
+      and charged = 0 and balance = 0 and signed_refund is null and sponsored <= ${most.sponsored}::int`);
+  }
+
   /** Gives the turn back; nothing was charged. */
   async release(
     channelId: Hex,

@@ -160,7 +160,7 @@ export function asUncharged(overload: Fault): Fault {
 }
 
 /** Our own trouble before any work, which no client can cause: what a new payer's client has taken is given back. */
-function isOutage(error: unknown): boolean {
+export function isOutage(error: unknown): boolean {
   return error instanceof Fault && FAULTS[error.code].status === 503 && error.code !== "TIMED_OUT";
 }
 
