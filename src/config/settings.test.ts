@@ -53,7 +53,10 @@ describe(".env.example", () => {
     );
     const { nodeEnvironment, webhookKey, webhooksFile, metricsPort } = config;
     const { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers } = config;
-    const channels = { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers };
+    const channels = {
+      ...{ channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers },
+      channelDeposit: config.channelDeposit,
+    };
     const portfolio = {
       portfolioPublicUrl,
       ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey },

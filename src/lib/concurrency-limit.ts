@@ -156,7 +156,7 @@ export class CostLimit {
         this.#queue = this.#queue.filter((each) => each !== waiting);
         this.#waiting -= cost;
         reject(signal.reason);
-        // Those behind a task that leaves may have waited for its turn only.
+        // The tasks behind one that leaves may have waited for its turn only.
         this.#startNext();
       };
       const start = () => {

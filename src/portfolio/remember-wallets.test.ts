@@ -173,7 +173,7 @@ describe("logs of a wallet in the database", () => {
     expect((await search({ head: 1_000, logs: [] })).asked).toEqual([[641, 1_000]]);
   });
 
-  it("stores no logs that a stranger has filled with zeros", async () => {
+  it("stores no logs that someone else has filled with zeros", async () => {
     const zeros = `0x${"00".repeat(10_000)}` as Hex;
     const logs = Array.from({ length: 240 }, (_, block) => logAt(block, { transactionHash: zeros }));
     await search({ head: 1_000, logs });

@@ -11,7 +11,7 @@ const REMEMBERED_MS_MAX = REMEMBERED_HOURS_MAX * 3_600_000;
 const LAG_MS_MAX = 600_000;
 // Some hundred logs, deflated. A wallet with more is not worth it.
 const STORED_BYTES_MAX = 128 * 1024;
-// A hundred times smaller deflated, if a stranger fills the logs with zeros; the same bound for a damaged row.
+// A hundred times smaller deflated, if anyone fills the logs with zeros; the same bound for a damaged row.
 const TEXT_BYTES_MAX = 1024 * 1024;
 // A database that responds later saves no time.
 const LOAD_MS_MAX = 1_000;

@@ -52,7 +52,7 @@ async function openBuyer(options: { readonly node?: boolean } & Partial<SextantO
       delivered += TEST_PRICE;
       return receipt?.channel ?? null;
     },
-    /** What the payee could claim beyond the price of what was delivered. */
+    /** The sum that the payee could claim beyond the price of what was delivered. */
     async excess() {
       const [channel] = (await journal.read()).channels.list();
       return (channel?.signed ?? 0n) - delivered;
@@ -94,7 +94,7 @@ describe("a service that lies about what it charged", () => {
   ])("gets no further signature once it says %s", async (_, lie) => {
     const { buy, excess, journal } = await openBuyer();
     await buy();
-    proxy.lie = (told) => edit(told, "payment-response", (value) => lie(value.extra as never));
+    proxy.lie = (response) => edit(response, "payment-response", (value) => lie(value.extra as never));
     await buy();
     expect(await excess()).toBe(0n);
     proxy.lie = proxy.honest;
@@ -126,7 +126,7 @@ describe("a service that lies about what it charged", () => {
       channelState: { channelId: id, chargedCumulativeAmount: sum },
       ...(await prove(sum, id)),
     };
-    proxy.lie = (told) => demand(told, extra, offered);
+    proxy.lie = (response) => demand(response, extra, offered);
     expect(await codeOf(buy(walletAt(50)))).toMatch(/^TERMS_REJECTED: .* it asks for more than was signed/);
     expect(await excess()).toBe(TEST_PRICE);
     // It had charged for the response that it kept back; once it is honest again, the next calls get all.
@@ -140,7 +140,7 @@ describe("a service that lies about what it charged", () => {
     const { buy, excess, offer, channel } = await openBuyer();
     await buy();
     const { id, offer: offered } = await offer();
-    proxy.lie = async (told) => {
+    proxy.lie = async (response) => {
       const { signed, last } = await channel();
       const paid = JSON.parse(Buffer.from(last.signature, "base64").toString()) as {
         payload: { voucher: { signature: string } };
@@ -150,7 +150,7 @@ describe("a service that lies about what it charged", () => {
         signature: paid.payload.voucher.signature,
       };
       demand(
-        told,
+        response,
         { channelState: { channelId: id, chargedCumulativeAmount: signed.toString() }, voucherState },
         offered,
       );

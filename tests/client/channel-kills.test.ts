@@ -1,5 +1,5 @@
-// A client and a service that die at any statement: each purchase is charged once and delivered, and the payee can never
-// claim more than one price beyond what it delivered. channel-processes.chaos.test.ts kills processes.
+// A client and a service that die at any statement: the payee can never claim more than one price beyond what it delivered.
+// Each purchase is charged once and delivered. channel-processes.chaos.test.ts kills processes.
 import type { PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createSextant } from "../../packages/client/create-sextant.ts";
@@ -10,7 +10,7 @@ import { chooseSeed, seededRandom } from "../support/seeded-random.ts";
 import { isFullDepth } from "../support/test-depth.ts";
 import { type ClientStage, openClientStage, walletAt } from "./client-stage.ts";
 
-/** Of each side. */
+/** Kills of each side. */
 const KILLS = isFullDepth() ? 1_000 : 8;
 // About as many as a purchase takes that also finishes the last one.
 const CLIENT_STEPS = 24;

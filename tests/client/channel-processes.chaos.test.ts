@@ -1,5 +1,5 @@
-// Processes of one payer share a journal and its channel, and are killed: each purchase is charged once and delivered. The
-// fast sentinel is tests/client/channel-kills.test.ts.
+// Processes of one payer share a journal and its channel, and are killed: each purchase is charged once and delivered.
+// The fast sentinel is tests/client/channel-kills.test.ts.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openFileJournal } from "../../packages/client/journal/file-journal.ts";

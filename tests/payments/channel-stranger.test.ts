@@ -35,8 +35,8 @@ const TRANSFER = {
   outputs: [{ name: "", type: "bool" }],
 } as const;
 
-/** A channel that names the payer, signed and funded by a stranger. */
-async function openStrangersWorld(stage: PaidStage, payer: `0x${string}`) {
+/** A channel that names the payer, signed and funded by a outsider. */
+async function openOutsidersWorld(stage: PaidStage, payer: `0x${string}`) {
   const account = await stage.payer();
   const world = await openChannelWorld(stage, { account, payer });
   await stage.chain.request("hardhat_setCode", [COLLECTOR, COLLECTOR_CODE]);
@@ -57,16 +57,16 @@ async function openStrangersWorld(stage: PaidStage, payer: `0x${string}`) {
   return world;
 }
 
-describe("a stranger's channel", () => {
+describe("a channel that someone else opened", () => {
   it("leaves the account that it names all channels and all deposits at our cost", async () => {
     const stage = await openStage();
     const service = await stage.serve({
       channels: { limits: { channelsPerPayerMax: 1, sponsoredFreeMax: 1 } },
     });
     const named = await openChannelWorld(stage);
-    const stranger = await openStrangersWorld(stage, named.config.payer);
-    await expect(stranger.buy(service, 1)).resolves.toBe(200);
-    await expect(stranger.refund(service, 1)).resolves.toBe(200);
+    const outsider = await openOutsidersWorld(stage, named.config.payer);
+    await expect(outsider.buy(service, 1)).resolves.toBe(200);
+    await expect(outsider.refund(service, 1)).resolves.toBe(200);
     const change = withDeposit(await signDeposit(named.account, named.config, 10n * TEST_PRICE));
     expect((await named.send(service, TEST_PRICE, "a", { change })).status).toBe(200);
   });
@@ -76,11 +76,11 @@ describe("a stranger's channel", () => {
     const service = await stage.serve({ channels: {} });
     const named = await openChannelWorld(stage);
     await named.deposit(10n * TEST_PRICE);
-    const stranger = await openStrangersWorld(stage, named.config.payer);
-    await expect(stranger.buy(service, 1)).resolves.toBe(200);
+    const outsider = await openOutsidersWorld(stage, named.config.payer);
+    await expect(outsider.buy(service, 1)).resolves.toBe(200);
     const extensions = { "payment-identifier": { info: { required: false, id: "purchase-of-the-day-4" } } };
     await expect(named.buy(service, 1, "a", { extensions })).resolves.toBe(200);
-    await expect(stranger.buy(service, 2, "a", { extensions })).resolves.toBe(409);
+    await expect(outsider.buy(service, 2, "a", { extensions })).resolves.toBe(409);
     const second = await openChannelWorld(stage, { account: named.account, salt: `0x${"01".repeat(32)}` });
     await second.deposit(10n * TEST_PRICE);
     await expect(second.buy(service, 1)).resolves.toBe(200);

@@ -46,7 +46,7 @@ export type ChannelOnChain = {
   readonly withdrawAmount: bigint;
   /** Unix seconds of the chain; 0 without a withdrawal. */
   readonly withdrawStarted: number;
-  /** Of the block. */
+  /** The time of the block. */
   readonly time: bigint;
   readonly block: string;
 };

@@ -4,7 +4,7 @@ import type { PaymentBook } from "../journal/payment-book.ts";
 import type { ChannelUse } from "../payments/standing.ts";
 import type { PaymentTerms } from "../payments/terms.ts";
 
-/** What to sign; `busy`: all channels are in use; `none`: the purchase is not paid by channel, and why. */
+/** The voucher or deposit to sign; `busy`: all channels are in use; `none`: the purchase is not paid by channel, and why. */
 export type Plan =
   | { readonly kind: "voucher"; readonly channel: ChannelEntry; readonly deposit: DepositEntry | null }
   | { readonly kind: "deposit"; readonly channel: ChannelEntry | null; readonly amount: bigint }

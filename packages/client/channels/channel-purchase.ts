@@ -184,7 +184,7 @@ function withoutState({
   return { id, at, amount, validBefore, salt, signature, config };
 }
 
-/** That of the last voucher for the same purchase if it was rejected: the service sells under one name once. */
+/** The name of the last voucher for the same purchase if it was rejected: the service sells under one name once. */
 function nameOf(book: PaymentBook, request: string): string {
   const last = book.findLast(request);
   return (last?.state === "rejected" ? last.voucher?.name : null) ?? newName();

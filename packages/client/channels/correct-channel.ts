@@ -84,7 +84,7 @@ function findOwed(book: PaymentBook, { id, voucher }: PaymentEntry, charged: big
   return [...owed.values()].slice(-OWED_MAX).reverse();
 }
 
-/** By the node, which recovers signers itself: a page need not load the curve for it. False without a node. */
+/** Asks the node, which recovers signers itself: a page need not load the curve for it. False without a node. */
 async function isOwnVoucher(
   { transport, guard: { node } }: PurchaseContext,
   { network, id, config }: ChannelEntry,

@@ -45,7 +45,7 @@ export function readVoucherVerdict(
   return { kind: "open", error: error.forPayment(id, chargedSoFar(entry), retry) };
 }
 
-/** What the service says that it charged, and in what it contradicts what was signed. */
+/** Reads what the service says that it charged, and in what it contradicts what was signed. */
 function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: string): Charge | null {
   const { chargedAmount, channelState } = fieldsOf(decodeHeader(header, "PAYMENT-RESPONSE").extra);
   const { chargedCumulativeAmount, totalClaimed } = fieldsOf(channelState);

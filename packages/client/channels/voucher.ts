@@ -1,4 +1,4 @@
-// What is signed for a payment by channel: a voucher for a sum, and a deposit that the contract takes.
+// Signs payments by channel: a voucher for a sum, and a deposit that the contract takes.
 import { SextantError } from "../errors.ts";
 import type { SignedDeposit } from "../journal/records.ts";
 import { nameExtension, type Payer, randomHex, tokenOf } from "../payments/authorization.ts";
@@ -71,7 +71,7 @@ export function encodeVoucher(
     isRefund = false,
   }: {
     readonly deposit?: SignedDeposit | null;
-    /** Of the purchase. */
+    /** The name of the purchase. */
     readonly name?: string | null;
     /** Asks for what is left instead of buying. */
     readonly isRefund?: boolean;

@@ -23,9 +23,9 @@ export type ChannelEntry = {
   delivered: bigint;
   /** Names of those purchases. */
   readonly received: Set<string>;
-  /** What it holds as far as we know; the chain may know better. */
+  /** The sum that it holds as far as we know; the chain may know better. */
   balance: bigint;
-  /** What the chain shows as returned. */
+  /** The sum that the chain shows as returned. */
   returned: bigint;
   state: ChannelState;
   /** In what the service contradicted what was signed. */

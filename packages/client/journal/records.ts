@@ -41,7 +41,7 @@ export type Voucher = {
   readonly cumulative: string;
   /** The process that signed it. */
   readonly owner: string;
-  /** Of the purchase, to the service: all vouchers under one name buy one thing. Null if the service takes none. */
+  /** The purchase's name for the service: all vouchers under one name buy one thing. Null if the service takes none. */
   readonly name: string | null;
   /** The money that it brings along; the first voucher of every channel brings some. */
   readonly deposit: SignedDeposit | null;
@@ -72,14 +72,14 @@ export type OutcomeRecord = {
   readonly transaction: string | null;
   /** Why it was rejected. */
   readonly code: string | null;
-  /** By a voucher: what the service says that it charged for it, and for all that was bought by the channel. */
+  /** For a voucher, what the service says that it charged for it, and for all that was bought by the channel. */
   readonly charged?: { readonly amount: string; readonly total: string } | null;
 };
 
 /** Nothing more is signed for a channel that is not open; one that is closed holds nothing of ours. */
 export type ChannelState = "open" | "closing" | "disputed" | "closed";
 
-/** What was learned about a channel; what is absent stays as it was. */
+/** Facts learned about a channel; what is absent stays as it was. */
 export type ChannelRecord = {
   readonly type: "channel";
   readonly id: string;
@@ -88,7 +88,7 @@ export type ChannelRecord = {
   readonly charged?: string;
   /** The largest voucher that our key has signed, if the journal did not have it. */
   readonly signed?: string;
-  /** What the channel holds, without what was returned. */
+  /** The sum that the channel holds, without what was returned. */
   readonly balance?: string;
   /** All that the chain shows as returned to the payer. */
   readonly returned?: string;

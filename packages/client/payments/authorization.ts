@@ -1,11 +1,11 @@
-// What is signed for a payment without a channel: an EIP-3009 transfer, as x402 version 2 sends it.
+// Signs payments without a channel: an EIP-3009 transfer, as x402 version 2 sends it.
 import type { Hex } from "viem";
 import { SextantError } from "../errors.ts";
 import { type Fields, fieldsOf, PAYMENT_IDENTIFIER, type PaymentTerms } from "./terms.ts";
 import { type SignedToken, transferTypedData } from "./token-typed-data.ts";
 import { encodeHeader } from "./x402-header.ts";
 
-/** By EIP-712: a transfer, or for a channel a deposit and vouchers. */
+/** Signs by EIP-712: a transfer, or for a channel a deposit and vouchers. */
 export type PaymentTypedData = {
   readonly domain: SignedDomain;
   readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;

@@ -6,9 +6,9 @@ import type { ChannelUse } from "./standing.ts";
 
 /** Deposits count as spent in the guard until the chain shows them returned. */
 export interface ChannelOptions {
-  /** What a new channel begins with, which the payee can only claim by vouchers of yours. */
+  /** The first deposit of a new channel, which the payee can only claim by vouchers of yours. */
   readonly deposit: Amount;
-  /** What is deposited again when a channel is used up; default: the deposit. "0": nothing. */
+  /** The deposit that follows when a channel is used up; default: the deposit. "0": nothing. */
   readonly topUp?: Amount;
   /** Channels that may hold money at a time, each of which buys one thing at a time. Default: 1. */
   readonly maxOpen?: number;

@@ -126,7 +126,7 @@ async function recordOutcome(
   const channel = entry.voucher?.channel;
   try {
     await context.journal.exclusive(async (_, append) => {
-      // What another purchase goes on from is not to be found out twice.
+      // Another purchase goes on from it, and must not have to find it out again.
       await append(record, { durable: isHeld });
       if (!reason || channel === undefined) return;
       await append({ type: "channel", id: channel, at, state: "disputed", reason }, { durable: true });

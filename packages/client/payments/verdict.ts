@@ -26,7 +26,7 @@ export type Verdict =
       readonly correction?: Correction | null;
     };
 
-/** What the service says that it charged for a voucher and in all, and in what that contradicts what was signed. */
+/** The sums that the service says it charged for a voucher and in all, and in what that contradicts what was signed. */
 export type Charge = { readonly amount: string; readonly total: string; readonly lie: string | null };
 
 /** Why a voucher was rejected: the service has another sum, or its channel does not hold enough. */

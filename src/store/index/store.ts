@@ -125,7 +125,7 @@ type BatchContext = {
   /** Read once: it never changes while an indexer runs. */
   readonly logForm: () => Promise<LogForm>;
   readonly summarize: ReturnType<typeof createRowSummaries>;
-  /** What the next batch takes over from one that is prepared. */
+  /** The rows that the next batch takes over from one that is prepared. */
   readonly caches: WeakMap<PreparedBatch, RowCache>;
   readonly createCache: () => RowCache;
 };

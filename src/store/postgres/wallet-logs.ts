@@ -29,7 +29,7 @@ type WalletLogsRow = {
 /** `isUnmarked`: its last use is so long ago that this one is worth a write. */
 type LoadedRow = WalletLogsRow & { readonly isUnmarked: boolean };
 
-export type WalletOnChain = { readonly wallet: Hex; readonly chainId: number };
+type WalletOnChain = { readonly wallet: Hex; readonly chainId: number };
 
 export type WalletLogsTable = {
   load(owner: WalletOnChain): Promise<readonly LoadedRow[]>;
