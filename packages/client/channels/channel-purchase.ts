@@ -166,7 +166,7 @@ async function signPlan(
     voucher: {
       channel: id,
       cumulative: cumulative.toString(),
-      name: terms.identifier === null ? null : name,
+      name,
       deposit: deposit && withoutState(deposit),
     },
   };

@@ -67,18 +67,20 @@ async function acceptDelivered(
   throw disputeError(entry, reason);
 }
 
-/** Vouchers of what did not arrive, newest first: one for each purchase, and those whose outcome is not known before others. */
-function findOwed(book: PaymentBook, { id, voucher }: PaymentEntry, charged: bigint): PaymentEntry[] {
+/**
+ * Vouchers of other purchases that did not arrive, newest first: one for each, and those whose outcome is not known before
+ * others. A service that charged an older voucher of the same purchase has no reason to reject the newest.
+ */
+function findOwed(book: PaymentBook, { voucher }: PaymentEntry, charged: bigint): PaymentEntry[] {
   const received = book.channels.get(voucher?.channel ?? "")?.received;
   const owed = new Map<string, PaymentEntry>();
   for (const state of ["rejected", "signed"]) {
     for (const each of book.list()) {
-      const { channel, cumulative = "0", name } = each.voucher ?? {};
-      if (each.state !== state || each.id === id || channel !== voucher?.channel) continue;
-      const key = name ?? each.id;
-      if (BigInt(cumulative) > charged || received?.has(key)) continue;
-      owed.delete(key);
-      owed.set(key, each);
+      if (each.state !== state || !each.voucher || each.voucher.channel !== voucher?.channel) continue;
+      const { cumulative, name } = each.voucher;
+      if (name === voucher.name || BigInt(cumulative) > charged || received?.has(name)) continue;
+      owed.delete(name);
+      owed.set(name, each);
     }
   }
   return [...owed.values()].slice(-OWED_MAX).reverse();

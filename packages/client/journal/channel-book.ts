@@ -59,15 +59,14 @@ export class ChannelBook {
   }
 
   /** The outcome of a voucher, before its entry is changed. */
-  end({ id, voucher, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
+  end({ voucher, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
     const channel = voucher && this.#channels.get(voucher.channel);
     if (!channel || (outcome.type !== "paid" && outcome.type !== "held")) return;
     const cumulative = BigInt(voucher.cumulative);
     const total = outcome.charged ? BigInt(outcome.charged.total) : cumulative;
     channel.charged = maxOf(channel.charged, minOf(total, cumulative));
-    const name = voucher.name ?? id;
-    if (!channel.received.has(name)) channel.delivered += BigInt(requirements.amount);
-    channel.received.add(name);
+    if (!channel.received.has(voucher.name)) channel.delivered += BigInt(requirements.amount);
+    channel.received.add(voucher.name);
     const deposit = channel.deposits.find((each) => each.id === voucher.deposit?.id);
     if (deposit?.state !== "sent") return;
     deposit.state = "made";

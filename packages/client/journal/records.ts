@@ -41,8 +41,8 @@ export type Voucher = {
   readonly cumulative: string;
   /** The process that signed it. */
   readonly owner: string;
-  /** The purchase's name for the service: all vouchers under one name buy one thing. Null if the service takes none. */
-  readonly name: string | null;
+  /** The purchase's name, also if the service takes none: all vouchers under one name buy one thing. */
+  readonly name: string;
   /** The money that it brings along; the first voucher of every channel brings some. */
   readonly deposit: SignedDeposit | null;
 };
@@ -161,8 +161,7 @@ function isOutcomeType(type: unknown): boolean {
 
 function isVoucher(voucher: unknown): boolean {
   const { channel, cumulative, owner, name, deposit } = (voucher ?? {}) as Fields;
-  const isNamed = isTextOrNull(name) && isText(channel) && isText(owner);
-  return isNamed && isUnits(cumulative) && isDeposit(deposit);
+  return [name, channel, owner].every(isText) && isUnits(cumulative) && isDeposit(deposit);
 }
 
 function isDeposit(deposit: unknown): boolean {

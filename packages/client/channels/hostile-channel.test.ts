@@ -1,0 +1,118 @@
+// A service that lies about its channels, told apart from an honest one, without a node of the payment network.
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createSextant, type SextantOptions } from "../create-sextant.ts";
+import { createMemoryJournal } from "../journal/journal.ts";
+import {
+  createCountingPayer,
+  encode,
+  GUARD,
+  type ScriptedService,
+  startScriptedService,
+  TERMS,
+} from "../testing/scripted-service.ts";
+
+const PRICE = BigInt(TERMS.amount);
+const CHANNEL_TERMS = { receiverAuthorizer: `0x${"22".repeat(20)}`, withdrawDelay: 900, minDeposit: "1" };
+const OFFER = {
+  ...TERMS,
+  ...{ scheme: "batch-settlement", maxTimeoutSeconds: 1, extra: { ...TERMS.extra, ...CHANNEL_TERMS } },
+};
+const NAMED = { "payment-identifier": { info: { required: false }, schema: {} } };
+const walletAt = (index: number) => ({ address: `0x${String(index).padStart(40, "7")}` });
+
+type Asked = { readonly channelId: string; readonly maxClaimableAmount: string };
+type Told =
+  | { readonly status: 200; readonly receipt?: object | string }
+  | { readonly status: 402; readonly charged?: bigint; readonly error?: string }
+  | "nothing";
+
+let service: ScriptedService;
+let extensions: object;
+let options: SextantOptions;
+beforeEach(async () => {
+  service = await startScriptedService();
+  extensions = NAMED;
+  const terms = () => encode({ x402Version: 2, accepts: [OFFER], extensions });
+  service.onUnpaid = (_, response) => response.writeHead(402, { "payment-required": terms() }).end("{}");
+  options = {
+    ...{ portfolio: service.url, payer: createCountingPayer(), guard: GUARD, attemptsMax: 1 },
+    ...{ journal: createMemoryJournal(), channel: { deposit: "0.20" } },
+  };
+});
+afterEach(() => {
+  vi.useRealTimers();
+  return service.stop();
+});
+
+/** Responds to vouchers, of which the first is number 1. */
+function script(tell: (number: number, voucher: Asked, url: string) => Told): void {
+  service.onPaid = ({ url, headers, socket }, response) => {
+    const text = Buffer.from(String(headers["payment-signature"]), "base64").toString();
+    const { voucher } = (JSON.parse(text) as { payload: { voucher: Asked } }).payload;
+    const told = tell(service.received.length, voucher, String(url));
+    if (told === "nothing") return socket.destroy();
+    if (told.status === 200) {
+      const { receipt } = told;
+      return response.writeHead(200, receipt ? { "payment-response": encodeReceipt(receipt) } : {}).end("{}");
+    }
+    const { charged, error = "cumulative_amount_mismatch" } = told;
+    const channelState = { channelId: voucher.channelId, chargedCumulativeAmount: String(charged) };
+    const extra = { ...OFFER.extra, ...(charged === undefined ? {} : { channelState }) };
+    const required = {
+      ...{ x402Version: 2, error: `invalid_batch_settlement_evm_${error}`, extensions },
+      accepts: [{ ...OFFER, extra }],
+    };
+    response.writeHead(402, { "payment-required": encode(required), "x-error-code": "PAYMENT_REQUIRED" });
+    response.end("{}");
+  };
+}
+
+const encodeReceipt = (receipt: object | string) => (typeof receipt === "string" ? receipt : encode(receipt));
+
+/** What a caller learns. */
+async function outcomeOf(call: Promise<unknown>): Promise<string> {
+  return call.then(
+    () => "bought",
+    (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+  );
+}
+
+async function readChannel() {
+  const [channel] = (await options.journal?.read())?.channels.list() ?? [];
+  if (channel === undefined) throw new Error("no channel was opened");
+  return channel;
+}
+
+describe("a service that takes no names of purchases", () => {
+  beforeEach(() => {
+    extensions = {};
+  });
+
+  it("gets one price for one purchase by saying that it charged what it rejected", async () => {
+    const sextant = createSextant(options);
+    script((number, { maxClaimableAmount }) => {
+      if (number > 1 && number % 2 === 1) return { status: 200 };
+      return { status: 402, charged: number === 1 ? 0n : BigInt(maxClaimableAmount) };
+    });
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(
+      /^TERMS_REJECTED: .* does not deliver/,
+    );
+    expect(await readChannel()).toMatchObject({ signed: PRICE, delivered: 0n, state: "disputed" });
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^TERMS_REJECTED: .* is disputed/);
+  });
+
+  it("gets one price for all vouchers that it rejected of another purchase", async () => {
+    const sextant = createSextant(options);
+    let isFirst = true;
+    script((_, { maxClaimableAmount }, url) => {
+      if (url.includes(walletAt(2).address)) return { status: 402, charged: BigInt(maxClaimableAmount) };
+      return isFirst ? { status: 402, charged: 0n } : { status: 200 };
+    });
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^PAYMENT_REQUIRED/);
+    isFirst = false;
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(2)))).toMatch(
+      /^TERMS_REJECTED: .* does not deliver/,
+    );
+    expect(await readChannel()).toMatchObject({ signed: 2n * PRICE, delivered: PRICE, state: "disputed" });
+  });
+});
