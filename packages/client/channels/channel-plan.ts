@@ -19,11 +19,15 @@ const CALLS_MIN = 3n;
 /** Longer than most responses take; the voucher of a process that died is then no longer waited for. */
 const BUSY_MS = 2_000;
 
+const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);
+
 type Wish = {
   readonly terms: PaymentTerms;
   readonly payer: string;
   readonly use: ChannelUse;
   readonly nowMs: number;
+  /** Without a node only the service says what a channel holds. */
+  readonly hasNode: boolean;
 };
 
 export function planVoucher(book: PaymentBook, wish: Wish): Plan {
@@ -62,6 +66,9 @@ export function planVoucher(book: PaymentBook, wish: Wish): Plan {
   // A channel that is used up, or empty after a refund, goes on with a further deposit.
   const [channel = null] = free;
   const deposit = channel === null || channel.balance === 0n ? use.deposit : use.topUp;
+  if (!wish.hasNode && unused(known) > BigInt(use.maxOpen) * maxOf(use.deposit, use.topUp)) {
+    return waitOr("what was deposited there is not used up, and only guard.node shows where it is");
+  }
   if (deposit >= offered.minDeposit && deposit >= CALLS_MIN * amount) {
     return { kind: "deposit", channel, amount: deposit };
   }
@@ -77,6 +84,16 @@ function pendingDeposit({ deposits }: ChannelEntry, nowMs: number): DepositEntry
 /** Deposits whose response was lost: the service says if the channel does not hold them. */
 function expected({ deposits }: ChannelEntry): bigint {
   return deposits.reduce((sum, { state, amount }) => (state === "sent" ? sum + BigInt(amount) : sum), 0n);
+}
+
+/** Deposits that nothing was delivered for, and that no chain shows as returned. */
+function unused(channels: readonly ChannelEntry[]): bigint {
+  const open = channels.filter(({ state }) => state !== "closed");
+  return open.reduce((all, { deposits, returned, delivered }) => {
+    const made = deposits.filter(({ state }) => state !== "released");
+    const sum = made.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    return all + maxOf(sum - returned - delivered, 0n);
+  }, 0n);
 }
 
 /** Another call or process waits for a response to its voucher. */

@@ -109,7 +109,7 @@ async function signOnce(
   if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
   const terms = byTransferIfNot(() => guard.choose(offered, book));
   const account = payer.address.toLowerCase();
-  const plan = planVoucher(book, { terms, payer: account, use, nowMs: at });
+  const plan = planVoucher(book, { terms, payer: account, use, nowMs: at, hasNode: guard.node !== null });
   if (plan.kind === "busy") return null;
   if (plan.kind === "none") {
     const error = new SextantError("TERMS_REJECTED", `Not paid by channel: ${plan.reason}.`);

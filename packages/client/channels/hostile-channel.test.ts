@@ -116,3 +116,28 @@ describe("a service that takes no names of purchases", () => {
     expect(await readChannel()).toMatchObject({ signed: 2n * PRICE, delivered: PRICE, state: "disputed" });
   });
 });
+
+it.each([0, 1])(
+  "locks one further deposit at most by denying them, after %i deliveries",
+  async (deliveries) => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const sextant = createSextant(options);
+    script((number) =>
+      number <= deliveries ? { status: 200 } : { status: 402, error: "cumulative_exceeds_balance" },
+    );
+    const outcomes: string[] = [];
+    for (let call = 0; call < 8; call += 1) {
+      outcomes.push(await outcomeOf(sextant.getPortfolio(walletAt(call))));
+      vi.advanceTimersByTime(2_000 * OFFER.maxTimeoutSeconds);
+    }
+    expect((await sextant.payments.budget()).spent.total).toBe("0.4");
+    expect(outcomes.at(-1)).toMatch(/^TERMS_REJECTED: .* is not used up, and only guard\.node/);
+  },
+);
+
+it("gets the next deposit when the last one is used up", async () => {
+  const sextant = createSextant({ ...options, channel: { deposit: "0.03" } });
+  script(() => ({ status: 200 }));
+  for (let call = 0; call < 10; call += 1) await sextant.getPortfolio(walletAt(call));
+  expect((await readChannel()).deposits).toHaveLength(4);
+});
