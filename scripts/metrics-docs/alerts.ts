@@ -114,6 +114,14 @@ export const ALERTS: readonly Alert[] = [
     action: "a reorg or a withdrawal took deposits away: `sextant channels --claim all`",
   },
   {
+    name: "SextantVouchersKeyless",
+    query: "min(sextant_channels_keyless) > 0",
+    lasts: "10m",
+    severity: "page",
+    action:
+      "no process claims them: set PAYMENT_CHANNELS=true, and their key in PAYMENT_CHANNEL_KEY or PAYMENT_CHANNEL_OLD_KEYS",
+  },
+  {
     name: "SextantChannelsElsewhere",
     query: "max(sextant_channels_elsewhere) > 0",
     severity: "ticket",

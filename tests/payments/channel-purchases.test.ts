@@ -82,7 +82,7 @@ describe("purchases by channel", () => {
     const calls = Array.from({ length: 10 }, (_, i) => client.pay(`${service.url}/paid?q=${i}`));
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     expect(statuses).toEqual(Array(10).fill(200));
-    const totals = await service.channels?.claimRows.readTotals([...service.channels.authorizers.keys()]);
+    const totals = await service.channels?.claimRows.readTotals([]);
     expect(totals?.unclaimed).toBe(11n * TEST_PRICE);
     expect([...service.runs].sort()).toEqual(["first", ..."0123456789"].sort());
   });

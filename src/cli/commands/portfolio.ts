@@ -19,10 +19,11 @@ import {
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
+import { formatAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
-import { NO_CHANNELS, observeChannels } from "../../payments/channels/channel-metrics.ts";
+import { observeChannels } from "../../payments/channels/channel-metrics.ts";
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
@@ -78,7 +79,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
     opened.push(paywall.close);
-    observePaywallChannels(paywall, registry, log);
+    await observePaywallChannels(paywall, registry, log);
     const server = createHttpServer({
       ...config,
       log,
@@ -117,16 +118,23 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   return 0;
 };
 
-function observePaywallChannels(
-  { channels, sold }: Awaited<ReturnType<typeof openPortfolioPaywall>>,
+async function observePaywallChannels(
+  { channels, channelTotals, sold }: Awaited<ReturnType<typeof openPortfolioPaywall>>,
   registry: Registry,
   log: Log,
-): void {
-  const signers = channels === null ? [] : [...channels.authorizers.keys()];
-  const readTotals = async () => (channels === null ? NO_CHANNELS : channels.claimRows.readTotals(signers));
-  observeChannels(registry, { readTotals }, { decimals: sold[0]?.sale.offer.decimals ?? 0, log });
+): Promise<void> {
+  const { decimals } = sold[0]?.sale.offer ?? { decimals: 0 };
+  observeChannels(registry, { readTotals: channelTotals }, { decimals, log });
+  const { keyless } = await channelTotals();
+  if (keyless.channels > 0) {
+    const owed = formatAmount(keyless.unclaimed, decimals);
+    log.warn(
+      { component: "cli", event: "channels_keyless", channels: keyless.channels, owed },
+      "Channels owe what this process does not claim: set PAYMENT_CHANNELS=true and their keys, PAYMENT_CHANNEL_KEY or PAYMENT_CHANNEL_OLD_KEYS",
+    );
+  }
   if (channels === null) return;
-  const [receiverAuthorizer] = signers;
+  const [receiverAuthorizer] = channels.authorizers.keys();
   log.info(
     { component: "cli", event: "channels_offered", receiverAuthorizer },
     "Payments by channel are taken",

@@ -1,4 +1,5 @@
 // Work on channels without a request: their rows follow the chain, vouchers are claimed, old responses go.
+import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { ChannelClaims } from "./channel-claims.ts";
 import { carryOutWishes } from "./channel-wishes.ts";
@@ -13,8 +14,9 @@ const IDLE_PER_RUN = 1_000;
 /** To be called every few seconds, in any number of processes. */
 export function createChannelMaintenance({
   limits,
+  log,
   ...parts
-}: ChannelParts & { readonly claims: ChannelClaims; readonly limits: GateLimits }): (
+}: ChannelParts & { readonly claims: ChannelClaims; readonly limits: GateLimits; readonly log: Log }): (
   signal?: AbortSignal,
 ) => Promise<void> {
   const { mirror, claims, claimRows, claimRules } = parts;
@@ -30,6 +32,11 @@ export function createChannelMaintenance({
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;
     prunedMs = performance.now();
     await claimRows.prune(limits.responseRetentionMs, TRANSACTION_RETENTION_MS);
-    await claimRows.dropIdle(limits.responseRetentionMs, IDLE_PER_RUN);
+    const dropped = await claimRows.dropIdle(limits.responseRetentionMs, IDLE_PER_RUN);
+    if (dropped.lost === 0n) return;
+    log.warn(
+      { component: "payments", event: "channels_lost", units: dropped.lost.toString() },
+      "Channels that were forgotten hold nothing of what they owe",
+    );
   };
 }

@@ -54,12 +54,16 @@ async function recordRefund(
   const least =
     offer.channels && offer.channels.minDeposit < available ? offer.channels.minDeposit : available;
   if (amount > available || amount < least) return respond.paymentRequired(WRONG_REFUND_AMOUNT);
-  // Until it is final, a reorg may make the last refund usable once more, and only one is remembered.
-  if (row.signedRefund !== null && (scan === null || row.blockNumber > scan.finalNumber)) {
+  if (isLastRefundOpen({ row, scan })) {
     return respond.pending("The last refund is not final yet; ask again later.");
   }
   if (await services.rows.recordRefund(row, amount, owner)) return amount;
   return respond.pending("The channel has changed; ask for the refund again.");
+}
+
+/** Until it is final, a reorg may make the last refund usable once more, and only one is remembered. */
+export function isLastRefundOpen({ row, scan }: FoundChannel): boolean {
+  return row.signedRefund !== null && (scan === null || row.blockNumber > scan.finalNumber);
 }
 
 function describeRefund(

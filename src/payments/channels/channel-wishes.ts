@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { Hex } from "../../lib/hex.ts";
 import type { ChannelClaims } from "./channel-claims.ts";
 import { openRefundOf } from "./channel-mirror.ts";
+import { isLastRefundOpen } from "./channel-refund.ts";
+import type { ChannelRow } from "./channel-row.ts";
 import type { ChannelParts } from "./open-channels.ts";
 
 /** To be called every few seconds, in any number of processes. */
@@ -20,15 +22,31 @@ export async function carryOutWishes(
   }
 }
 
-async function claim({ claims }: { readonly claims: ChannelClaims }, channelId: Hex): Promise<string> {
+async function claim(
+  { claims, rows, authorizers }: ChannelParts & { readonly claims: ChannelClaims },
+  channelId: Hex,
+): Promise<string> {
   const { claimed, transaction, rejected } = await claims.claimNow([channelId]);
   if (rejected.length > 0) return "The contract rejects the claim.";
-  if (claimed === 0) return transaction === null ? "Nothing to claim now." : `Sent: ${transaction}.`;
-  return `Claimed: ${transaction}.`;
+  if (transaction !== null) return `${claimed === 0 ? "Sent" : "Claimed"}: ${transaction}.`;
+  const found = await rows.find(channelId);
+  if (found === null) return "The channel is no longer known.";
+  const { charged, totalClaimed, balance, config } = found.row;
+  if (charged <= totalClaimed) return "All is claimed.";
+  if (!authorizers.has(config.receiverAuthorizer)) return describeKeyless(config);
+  if (balance <= totalClaimed) return "Not done: its payer has taken back what the channel held.";
+  return UNFINISHED;
+}
+
+const UNFINISHED =
+  "Not done: a transaction for it is not finished, or its claim was rejected lately; try again in ten minutes.";
+
+function describeKeyless({ receiverAuthorizer }: ChannelRow["config"]): string {
+  return `Not done: the service does not have the key of ${receiverAuthorizer}; add it to PAYMENT_CHANNEL_OLD_KEYS.`;
 }
 
 async function refund(
-  { rows, mirror, claims }: ChannelParts & { readonly claims: ChannelClaims },
+  { rows, mirror, claims, authorizers }: ChannelParts & { readonly claims: ChannelClaims },
   channelId: Hex,
   wanted: bigint | null,
 ): Promise<string | null> {
@@ -39,10 +57,13 @@ async function refund(
     const known = await rows.find(channelId);
     if (known === null) return "The channel is no longer known.";
     const { row } = known;
+    if (!authorizers.has(row.config.receiverAuthorizer)) return describeKeyless(row.config);
     const free = row.balance - row.charged;
     const open = openRefundOf(row);
     const amount = open > 0n ? open : (wanted ?? free);
     if (amount <= 0n || amount > free) return `Not done: ${free} units are free.`;
+    if (open === 0n && isLastRefundOpen(known))
+      return "Not done: the last refund is not final yet; try later.";
     if (open === 0n && !(await rows.recordRefund(row, amount, owner)))
       return "Not done: it has changed; try again.";
     const { kind, transaction } = await claims.sendRefund(row, amount);

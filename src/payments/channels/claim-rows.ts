@@ -24,13 +24,20 @@ export type SentClaim = {
 /** A transaction that was sent and whose outcome is not recorded. */
 type OpenTransaction = { readonly transaction: Hex; readonly ageSeconds: number };
 
-type ChannelTotals = {
+export type ChannelTotals = {
   readonly channels: number;
   /** In the token's units. */
   readonly unclaimed: bigint;
-  /** The part of it that the contract holds for us, also if pending withdrawals end first. */
+  /** The part of it that channels owe of which a claim is worth its gas. */
+  readonly due: bigint;
+  /** The part of that which the contract holds for us, also if pending withdrawals end first. */
   readonly covered: bigint;
+  /** Of a voucher that is due; 0 without one. */
   readonly oldestSeconds: number;
+  /** The part of what is unclaimed that its channels hold no longer. */
+  readonly lost: bigint;
+  /** What is owed under keys that this process does not have. */
+  readonly keyless: { readonly channels: number; readonly unclaimed: bigint };
   /** Channels that are not served because another database claims on them. */
   readonly elsewhere: number;
 };
@@ -139,43 +146,56 @@ export class ClaimRows {
     return rows.map(({ transaction, age }) => ({ transaction, ageSeconds: Number(age) }));
   }
 
-  async readTotals(receiverAuthorizers: readonly Hex[]): Promise<ChannelTotals> {
+  /** Of all channels, whoever has the keys to claim them. */
+  async readTotals(receiverAuthorizers: readonly Hex[], rowMin: bigint = 0n): Promise<ChannelTotals> {
+    const isDue = sql`filter (where least(charged, balance) > total_claimed
+      and least(charged, balance) - total_claimed >= ${rowMin.toString()}::numeric)`;
+    const isKeyless = sql`filter (where receiver_authorizer <> all(${receiverAuthorizers}::text[]))`;
     const [row] = await this.#store.run(sql`select count(*)::int as channels,
         coalesce(sum(charged - total_claimed), 0)::text as unclaimed,
-        coalesce(sum(greatest(0, least(charged, balance - withdraw_amount) - total_claimed)), 0)::text as covered,
-        coalesce(max(${secondsSince("unclaimed_since")}), 0) as oldest,
+        coalesce(sum(charged - total_claimed) ${isDue}, 0)::text as due,
+        coalesce(sum(greatest(0, least(charged, balance - withdraw_amount) - total_claimed)) ${isDue}, 0)::text as covered,
+        coalesce(max(${secondsSince("unclaimed_since")}) ${isDue}, 0) as oldest,
+        coalesce(sum(greatest(0, charged - greatest(balance, total_claimed))), 0)::text as lost,
+        (count(*) ${isKeyless})::int as keyless_channels,
+        coalesce(sum(charged - total_claimed) ${isKeyless}, 0)::text as keyless,
         (select count(*) from payment_channels where network = ${this.#network}
-          and receiver_authorizer = any(${receiverAuthorizers}::text[]) and claimed_elsewhere_at is not null)::int as elsewhere
-      from payment_channels
-      where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed`);
+          and claimed_elsewhere_at is not null)::int as elsewhere
+      from payment_channels where network = ${this.#network} and charged > total_claimed`);
+    const units = (column: string) => BigInt(String(row?.[column] ?? 0));
     return {
       channels: Number(row?.channels ?? 0),
-      unclaimed: BigInt(String(row?.unclaimed ?? 0)),
-      covered: BigInt(String(row?.covered ?? 0)),
+      unclaimed: units("unclaimed"),
+      due: units("due"),
+      covered: units("covered"),
       oldestSeconds: Number(row?.oldest ?? 0),
+      lost: units("lost"),
+      keyless: { channels: Number(row?.keyless_channels ?? 0), unclaimed: units("keyless") },
       elsewhere: Number(row?.elsewhere ?? 0),
     };
   }
 
   /**
-   * Deletes channels without a purchase or a transaction of late whose whole debt the final chain shows as claimed: a voucher
-   * adds them again as the chain has them. What a refund may still take is known only here.
+   * Deletes channels without a purchase or a transaction of late of which the final chain shows nothing left to claim, because
+   * all is claimed or their payers have taken the rest back: a voucher adds them again as the chain has them. What a refund may
+   * still take is known only here.
    */
-  async dropIdle(idleMs: number, max: number): Promise<number> {
+  async dropIdle(idleMs: number, max: number): Promise<{ readonly channels: number; readonly lost: bigint }> {
+    const nothingLeft = rawSql("(charged = total_claimed or balance <= total_claimed)");
     const idleSince = fromNow(-idleMs);
     const rows = await this.#store.run(sql`delete from payment_channels where network = ${this.#network}
         and channel_id in (select channel_id from payment_channels c
           join channel_scans s on s.network = c.network and c.block_number <= s.final_number
-          where c.network = ${this.#network} and c.charged = c.total_claimed and c.created_at < ${idleSince}
+          where c.network = ${this.#network} and ${nothingLeft} and c.created_at < ${idleSince}
             and (c.sponsored_at is null or c.sponsored_at < ${idleSince}) and c.claimed_elsewhere_at is null
             and (c.signed_refund_nonce is null or c.signed_refund_nonce < c.refund_nonce)
             and (c.lease_until is null or c.lease_until < now())
             and not exists (select 1 from channel_purchases p where p.network = c.network
               and p.channel_id = c.channel_id and p.created_at >= ${idleSince})
           limit ${max}::int)
-        and charged = total_claimed and (lease_until is null or lease_until < now())
-      returning 1`);
-    return rows.length;
+        and ${nothingLeft} and (lease_until is null or lease_until < now())
+      returning (charged - total_claimed)::text as lost`);
+    return { channels: rows.length, lost: rows.reduce((sum, { lost }) => sum + BigInt(String(lost)), 0n) };
   }
 
   /** Deletes what no retry asks for. */

@@ -104,9 +104,11 @@ export class OperatorWishes {
     this.#network = network;
   }
 
+  /** Those of channels that a request has wait for its end, and keep no others back. */
   async find(): Promise<readonly WishedChannel[]> {
     const rows = await this.#store.run<JsonObject>(sql`select channel_id, wish, wish_amount::text as amount
-      from payment_channels where network = ${this.#network} and wish is not null limit ${WISHES_PER_RUN}::int`);
+      from payment_channels where network = ${this.#network} and wish is not null
+        and (wish = 'claim' or lease_until is null or lease_until <= now()) limit ${WISHES_PER_RUN}::int`);
     return rows.map(({ channel_id, wish: kind, amount }) => ({
       channelId: String(channel_id) as Hex,
       wish:

@@ -127,7 +127,8 @@ function createSale(
 function openChannelScheme(services: FlowServices, parts: ChannelParts, challenge: PaymentChallenge) {
   const claims = new ChannelClaims({ ...parts, log: services.log });
   const scheme = createChannelScheme({ ...services, ...parts, claims, challenge });
-  return { scheme, maintain: createChannelMaintenance({ ...parts, claims, limits: services.limits }) };
+  const { limits, log } = services;
+  return { scheme, maintain: createChannelMaintenance({ ...parts, claims, limits, log }) };
 }
 
 /** EIP-3009 transfers: each purchase is one of them. */

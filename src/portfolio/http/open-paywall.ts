@@ -15,12 +15,14 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
+import { type ChannelTotals, ClaimRows } from "../../payments/channels/claim-rows.ts";
 import {
   assertChannelContracts,
   channelTermsOf,
   checkChannelConfig,
   openConfiguredChannels,
 } from "../../payments/channels/configured-channels.ts";
+import { CHANNEL_LIMITS } from "../../payments/channels/limits.ts";
 import type { ChannelParts } from "../../payments/channels/open-channels.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
@@ -59,6 +61,8 @@ type PortfolioPaywall = {
   readonly devBypass: boolean;
   /** Null if nothing is sold by channel. */
   readonly channels: ChannelParts | null;
+  /** What channels owe, also those that nothing is sold by any more. */
+  channelTotals(): Promise<ChannelTotals>;
   /** Why this process cannot settle at the moment; null if it can, or if another one settles. */
   findProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -137,9 +141,16 @@ function openBypass(
     reconcile: null,
     devBypass: true,
     channels: null,
+    channelTotals: readKeylessTotals(options.database, token),
     findProblem: async () => null,
     close: async () => undefined,
   };
+}
+
+/** Of a process that has no key of any channel. */
+function readKeylessTotals(database: Database, { network }: PaymentToken): () => Promise<ChannelTotals> {
+  const rows = new ClaimRows(openRecordStore(database), network, CHANNEL_LIMITS);
+  return () => rows.readTotals([]);
 }
 
 async function openGate(
@@ -179,6 +190,10 @@ async function openGate(
     reconcile: gate.reconcile,
     devBypass: false,
     channels,
+    channelTotals:
+      channels === null
+        ? readKeylessTotals(options.database, token)
+        : () => channels.claimRows.readTotals([...channels.authorizers.keys()], channels.claimRules.rowMin),
     findProblem,
     async close() {
       rpc.close();
