@@ -265,6 +265,24 @@ describe("money that was not spent", () => {
     expect((await sextant.payments.budget()).spent.total).toBe("0.22");
   });
 
+  it("is over in a disputed channel that was claimed to its end, and the payee is paid again", async () => {
+    const { buy, sextant, channel } = await openBuyer({ channel: { deposit: 10n * TEST_PRICE } });
+    for (let call = 1; call < 10; call += 1) await buy();
+    proxy.lie = (told) =>
+      edit(told, "payment-response", ({ extra }) =>
+        Object.assign(extra as Fields, { chargedAmount: "20000" }),
+      );
+    await buy();
+    proxy.lie = proxy.honest;
+    expect(await codeOf(buy())).toMatch(/^TERMS_REJECTED: .* is disputed/);
+    await stage.service.claims?.claimNow(null);
+    await stage.paid.chain.mine(40);
+    expect(await sextant.channels.list()).toMatchObject([{ state: "closed", claimed: 10n * TEST_PRICE }]);
+    const { id } = await channel();
+    await buy();
+    expect(await sextant.channels.list()).toMatchObject([{ id, state: "closed" }, { state: "open" }]);
+  });
+
   it("comes back without the service after the delay, and no voucher is signed meanwhile", async () => {
     const { buy, sextant, account, channel } = await openBuyer();
     await buy();

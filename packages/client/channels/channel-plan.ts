@@ -3,6 +3,7 @@ import type { ChannelEntry, DepositEntry } from "../journal/channel-book.ts";
 import type { PaymentBook } from "../journal/payment-book.ts";
 import type { ChannelUse } from "../payments/standing.ts";
 import type { PaymentTerms } from "../payments/terms.ts";
+import { WAY_OUT } from "./voucher-verdict.ts";
 
 /** The voucher or deposit to sign; `busy`: all channels are in use; `none`: the purchase is not paid by channel, and why. */
 export type Plan =
@@ -104,5 +105,5 @@ function isBusy({ last }: ChannelEntry, { use, nowMs }: Wish): boolean {
 }
 
 function describeDispute({ id, reason }: ChannelEntry): string {
-  return `channel ${id} is disputed (${reason}); withdraw what is left`;
+  return `channel ${id} is disputed (${reason}), so that this payee gets nothing more; ${WAY_OUT}`;
 }

@@ -100,6 +100,8 @@ export async function refundChannel(
     const entry = {
       ...last,
       id: "refund",
+      // No purchase: the response of the last one may be owed.
+      ...(last.voucher && { voucher: { ...last.voucher, name: "refund" } }),
       state: "signed",
       transaction: null,
       code: null,
@@ -172,16 +174,18 @@ async function releaseReturned(
   const { node } = guard;
   if (node === null) return;
   let made = 0n;
+  let isSettled = true;
   for (const deposit of channel.deposits) {
     if (deposit.state === "released") continue;
     const { id, validBefore, amount } = deposit;
     const proof = await proveCharge(transport, { node, signal }, { ...channel.last, id, validBefore });
     if (proof === "charged") made += BigInt(amount);
+    else if (proof !== "released") isSettled = false;
     if (proof === "released") await note(context, channel, { released: id });
   }
   const final = await readChannel(transport, { node, signal }, channel, "finalized");
   const returned = made - final.balance;
-  const isEmpty = final.balance === final.totalClaimed && channel.state === "disputed" && returned > 0n;
+  const isEmpty = final.balance === final.totalClaimed && channel.state === "disputed" && isSettled;
   if (returned <= channel.returned && !isEmpty) return;
   await note(context, channel, {
     ...(returned > channel.returned ? { returned: returned.toString() } : {}),

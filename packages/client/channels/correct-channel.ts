@@ -1,7 +1,7 @@
 // Brings the journal and the service to one sum again after a voucher was rejected, as far as our own signatures prove it.
 import { hashTypedData } from "viem/utils";
 import type { ChannelEntry } from "../journal/channel-book.ts";
-import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
+import { DAY_MS, type PaymentBook, type PaymentEntry } from "../journal/payment-book.ts";
 import type { ChannelRecord } from "../journal/records.ts";
 import { finish } from "../payments/finish.ts";
 import type { PurchaseContext } from "../payments/standing.ts";
@@ -59,6 +59,7 @@ async function acceptDelivered(
       // Not known yet: neither is signed for nor judged.
       if (verdict.kind === "open") throw verdict.error;
     }
+    await acceptLost(context, await findChannel(context, entry), charged);
     channel = await findChannel(context, entry);
   }
   if (charged <= channel.delivered) return note(context, channel, { charged: charged.toString() });
@@ -84,6 +85,35 @@ function findOwed(book: PaymentBook, { voucher }: PaymentEntry, charged: bigint)
     }
   }
   return [...owed.values()].slice(-OWED_MAX).reverse();
+}
+
+/**
+ * Takes the voucher that brings the channel to the sum as lost if it is older than responses are stored: a service that was
+ * honest then cannot deliver it. One that lies gets one price a day by it, and its payment is a conflict in the journal.
+ */
+async function acceptLost(
+  { journal, now }: PurchaseContext,
+  { id: channel, delivered, received }: ChannelEntry,
+  charged: bigint,
+): Promise<void> {
+  await journal.exclusive(async (book, append) => {
+    const at = now();
+    const lost = book.list().find(({ state, at: signedAt, voucher, requirements }) => {
+      if (voucher?.channel !== channel || BigInt(voucher.cumulative) !== charged) return false;
+      const isOver = state !== "paid" && state !== "held" && at - signedAt >= DAY_MS;
+      return isOver && !received.has(voucher.name) && charged === delivered + BigInt(requirements.amount);
+    });
+    if (lost === undefined) return;
+    const outcome = {
+      type: "conflict",
+      id: lost.id,
+      at,
+      transaction: null,
+      code: "PAYMENT_CONFLICT",
+    } as const;
+    const sums = { amount: lost.requirements.amount, total: charged.toString() };
+    await append({ ...outcome, charged: sums }, { durable: true });
+  });
 }
 
 /** Asks the node, which recovers signers itself: a page need not load the curve for it. False without a node. */

@@ -141,3 +141,73 @@ it("gets the next deposit when the last one is used up", async () => {
   for (let call = 0; call < 10; call += 1) await sextant.getPortfolio(walletAt(call));
   expect((await readChannel()).deposits).toHaveLength(4);
 });
+
+describe("an honest service that no longer stores a response", () => {
+  /** Loses the first response, and stores it for a day. */
+  const sell = () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    let charged = 0n;
+    script((number, { maxClaimableAmount }) => {
+      if (number > 1 && BigInt(maxClaimableAmount) <= charged) return { status: 402, charged };
+      charged = BigInt(maxClaimableAmount);
+      return number === 1 ? "nothing" : { status: 200 };
+    });
+  };
+
+  it("sells on a day later, and the payment says that its response is lost", async () => {
+    sell();
+    const sextant = createSextant(options);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
+    vi.advanceTimersByTime(24 * 3_600_000);
+    for (const index of [2, 3]) await sextant.getPortfolio(walletAt(index));
+    expect(await readChannel()).toMatchObject({ signed: 3n * PRICE, charged: 3n * PRICE, state: "open" });
+    const states = (await sextant.payments.list()).map(({ state }) => state);
+    expect(states).toEqual(["conflict", "rejected", "paid", "paid"]);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/says that it charged the voucher/);
+  });
+
+  it("tells it to who asks for the same, who can buy it again the day after", async () => {
+    sell();
+    const sextant = createSextant(options);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
+    vi.advanceTimersByTime(24 * 3_600_000);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/says that it charged the voucher/);
+    vi.advanceTimersByTime(24 * 3_600_000);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toBe("bought");
+    expect(await readChannel()).toMatchObject({ signed: 2n * PRICE, delivered: 2n * PRICE, state: "open" });
+  });
+
+  it("is not believed before", async () => {
+    sell();
+    const sextant = createSextant(options);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
+    vi.advanceTimersByTime(23 * 3_600_000);
+    const outcome = await outcomeOf(sextant.getPortfolio(walletAt(2)));
+    expect(outcome).toMatch(/^TERMS_REJECTED: .* does not deliver .* channels\.withdraw takes back/);
+  });
+
+  it("gets one price a day at most if it lies", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    const sextant = createSextant(options);
+    script((_, { maxClaimableAmount }) => ({ status: 402, charged: BigInt(maxClaimableAmount) - PRICE }));
+    for (const index of [1, 2, 3]) await outcomeOf(sextant.getPortfolio(walletAt(index)));
+    vi.advanceTimersByTime(24 * 3_600_000);
+    script((_, { maxClaimableAmount }) => ({ status: 402, charged: BigInt(maxClaimableAmount) }));
+    for (const index of [4, 5]) await outcomeOf(sextant.getPortfolio(walletAt(index)));
+    expect(await readChannel()).toMatchObject({ signed: 2n * PRICE, delivered: PRICE, state: "disputed" });
+  });
+});
+
+it("gets the response that is owed before a refund", async () => {
+  const sextant = createSextant(options);
+  const told: readonly Told[] = [
+    "nothing",
+    { status: 402, charged: PRICE },
+    { status: 200 },
+    { status: 200 },
+  ];
+  script((number) => told[number - 1] ?? "nothing");
+  expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
+  await sextant.channels.refund((await readChannel()).id);
+  expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["held"]);
+});

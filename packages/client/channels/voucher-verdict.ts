@@ -86,8 +86,12 @@ function readUnits(value: unknown): bigint | null {
   return typeof value === "string" && UNITS.test(value) ? BigInt(value) : null;
 }
 
+/** The end of a sentence about a channel that is disputed. */
+export const WAY_OUT =
+  "with guard.node, channels.withdraw takes back what is left, and channels.list then shows it closed";
+
 /** Nothing more is signed for the channel. */
 export function disputeError(entry: PaymentEntry, problem: string): SextantError {
-  const text = `The service contradicts what was signed: ${problem}. Nothing more is signed for channel ${entry.voucher?.channel}; withdraw what is left.`;
+  const text = `The service contradicts what was signed: ${problem}. Nothing more is signed for channel ${entry.voucher?.channel}; ${WAY_OUT}.`;
   return new SextantError("TERMS_REJECTED", text).forPayment(entry.id, "unknown", "never");
 }

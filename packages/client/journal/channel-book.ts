@@ -58,12 +58,13 @@ export class ChannelBook {
     }
   }
 
-  /** The outcome of a voucher, before its entry is changed. */
-  end({ voucher, requirements }: VoucherEntry, outcome: OutcomeRecord): void {
+  /** The outcome of a voucher, before its entry is changed. A conflict that names a charge was accepted as lost. */
+  end({ voucher, requirements }: VoucherEntry, { type, charged }: OutcomeRecord): void {
     const channel = voucher && this.#channels.get(voucher.channel);
-    if (!channel || (outcome.type !== "paid" && outcome.type !== "held")) return;
+    const isCharged = type === "paid" || type === "held" || (type === "conflict" && charged);
+    if (!channel || !isCharged) return;
     const cumulative = BigInt(voucher.cumulative);
-    const total = outcome.charged ? BigInt(outcome.charged.total) : cumulative;
+    const total = charged ? BigInt(charged.total) : cumulative;
     channel.charged = maxOf(channel.charged, minOf(total, cumulative));
     if (!channel.received.has(voucher.name)) channel.delivered += BigInt(requirements.amount);
     channel.received.add(voucher.name);

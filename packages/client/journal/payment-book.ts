@@ -21,7 +21,8 @@ export type SpendScope = { readonly network: string; readonly asset: string };
 export type Spent = { readonly hour: bigint; readonly day: bigint; readonly total: bigint };
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+/** The time for which the service stores responses. */
+export const DAY_MS = 24 * HOUR_MS;
 
 type NamedPurchase = { readonly payer: string; readonly url: string; readonly purchase: string | null };
 
