@@ -51,6 +51,15 @@ describe("a facilitator of another process", () => {
     const ignored = { beforeSend: async () => undefined, onRejected: async () => undefined };
     const before = await sentByFacilitator();
     await expect(stage.sender.send(call, ignored)).resolves.toEqual({ kind: "mined", transaction });
+    // The contract checks no voucher of what is claimed already, so that any bytes would do.
+    const claims = (call.claims?.claims ?? []).map((each) => ({
+      ...each,
+      signature: `0x${"01".repeat(65)}` as const,
+    }));
+    const changed = { ...call, claims: call.claims && { ...call.claims, claims } };
+    await expect(stage.sender.send(changed, ignored)).resolves.toEqual({ kind: "mined", transaction });
+    await stage.database.query({ text: "delete from facilitator_settlements" });
+    await expect(stage.sender.send(changed, ignored)).rejects.toThrow("nothing_to_claim");
     expect(await sentByFacilitator()).toBe(before);
   });
 

@@ -9,9 +9,10 @@ import type { ChannelCall, SignedClaims, SignedRefund } from "./channel-sender.t
 export const depositIntoChannel = createFunctionCodec(batchSettlementAbi, "deposit");
 const claimWithSignature = createFunctionCodec(batchSettlementAbi, "claimWithSignature");
 const settle = createFunctionCodec(batchSettlementAbi, "settle");
+export const channelsCall = createFunctionCodec(batchSettlementAbi, "channels");
 export const receivers = createFunctionCodec(batchSettlementAbi, "receivers");
 const refundWithSignature = createFunctionCodec(batchSettlementAbi, "refundWithSignature");
-const multicall = createFunctionCodec(batchSettlementAbi, "multicall");
+export const manyCalls = createFunctionCodec(batchSettlementAbi, "multicall");
 const collectorData = createParametersCodec([
   { type: "uint256" },
   { type: "uint256" },
@@ -49,7 +50,7 @@ export function encodeChannelCall({ claims, refund }: Pick<ChannelCall, "claims"
     configs.map(({ receiver, token }) => [`${receiver} ${token}`, encodePayout(receiver, token)]),
   );
   const refunds = refund === null ? [] : [encodeRefund(refund)];
-  return multicall.encodeCall([
+  return manyCalls.encodeCall([
     [...(claims === null ? [] : [encodeClaims(claims)]), ...payouts.values(), ...refunds],
   ]);
 }

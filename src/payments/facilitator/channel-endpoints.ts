@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { encodeChannelCall, encodePayout } from "../channels/channel-calls.ts";
 import { type ChannelConfig, ChannelDigests } from "../channels/channel-config.ts";
 import { type ChannelPayment, parseChannelPayment } from "../channels/channel-payment.ts";
-import type { CallOutcome, DepositRequest } from "../channels/channel-sender.ts";
+import type { DepositRequest } from "../channels/channel-sender.ts";
 import { CHANNEL_SCHEME, channelCode } from "../channels/channel-terms.ts";
 import { parseEnvelope } from "../paywall/payment-envelope.ts";
 import { NOT_SERVED, TRANSACTION_FAILED } from "../rejection-reasons.ts";
@@ -152,7 +152,7 @@ async function settleDeposit(operations: Operations, payload: JsonObject): Promi
 }
 
 async function settleClaims(
-  { channels, rules }: Operations,
+  { channels, rules, digests }: Operations,
   payload: JsonObject,
 ): Promise<Settled | NotServed> {
   const signed = parseSignedClaims(payload, WHAT);
@@ -162,11 +162,21 @@ async function settleClaims(
     const violation = findViolation(rules, config);
     if (violation !== null) return violation;
   }
-  const value = signed.claims.reduce((sum, { totalClaimed }) => sum + totalClaimed, 0n);
+  const totals = new Map<Hex, bigint>();
+  for (const { config, totalClaimed } of signed.claims) {
+    const id = digests.channelId(config);
+    const known = totals.get(id) ?? 0n;
+    totals.set(id, known > totalClaimed ? known : totalClaimed);
+  }
+  // The contract checks no voucher of a row that is claimed already: whoever has seen a claim could send it with others.
+  const identity = digests.claimBatch(signed.claims);
+  const value = () => channels.readClaimable(totals);
   const data = encodeChannelCall({ claims: signed, refund: null });
   const payer = first.config.receiverAuthorizer;
-  const outcome = await channels.sendOnce({ data, value, signer: payer, token: rules.asset });
-  return describeOutcome(outcome, payer, "claim_simulation_failed");
+  const outcome = await channels.sendOnce({
+    ...{ data, identity, value, signer: payer, token: rules.asset },
+  });
+  return describeOutcome(outcome, payer, "claim");
 }
 
 /** Claims are paid out in their own transaction, so that mostly nothing is left. */
@@ -189,8 +199,10 @@ async function settlePayout(
     };
   }
   const data = encodePayout(receiver, token);
-  const outcome = await channels.sendOnce({ data, value, signer: receiver, token, isRepeatable: true });
-  return describeOutcome(outcome, receiver, "settle_simulation_failed");
+  const outcome = await channels.sendOnce({
+    ...{ data, value: async () => value, signer: receiver, token, isRepeatable: true },
+  });
+  return describeOutcome(outcome, receiver, "settle");
 }
 
 async function settleRefund(
@@ -206,12 +218,21 @@ async function settleRefund(
   const channelId = digests.channelId(refund.config);
   const data = encodeChannelCall({ claims, refund: { ...refund, channelId } });
   const { payer, receiverAuthorizer: signer } = refund.config;
-  const outcome = await channels.sendOnce({ data, value: refund.amount, signer, token: rules.asset });
-  return describeOutcome(outcome, payer, "refund_simulation_failed");
+  const outcome = await channels.sendOnce({
+    ...{ data, value: async () => refund.amount, signer, token: rules.asset },
+  });
+  return describeOutcome(outcome, payer, "refund");
 }
 
-function describeOutcome(outcome: CallOutcome | null, payer: Hex, failure: string): Settled {
-  if (outcome === null) return { success: false, errorReason: channelCode(failure), transaction: "", payer };
+function describeOutcome(
+  outcome: Awaited<ReturnType<ChannelTransactions["sendOnce"]>>,
+  payer: Hex,
+  what: "claim" | "settle" | "refund",
+): Settled {
+  if (!("transaction" in outcome)) {
+    const code = outcome.kind === "worthless" ? `nothing_to_${what}` : `${what}_simulation_failed`;
+    return { success: false, errorReason: channelCode(code), transaction: "", payer };
+  }
   const { kind, transaction } = outcome;
   if (kind === "mined") return { success: true, transaction, payer };
   const errorReason = kind === "reverted" ? TRANSACTION_FAILED : SETTLEMENT_PENDING;

@@ -13,7 +13,13 @@ import type { Caip2Network } from "../../lib/caip2.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Hex, parseHash } from "../../lib/hex.ts";
 import { recoverKeyAddress } from "../../lib/recover-address.ts";
-import { encodeChannelCall, encodeDeposit, receivers } from "../channels/channel-calls.ts";
+import {
+  channelsCall,
+  encodeChannelCall,
+  encodeDeposit,
+  manyCalls,
+  receivers,
+} from "../channels/channel-calls.ts";
 import { CHANNEL_CONTRACT, depositNonceOf, ERC3009_COLLECTOR } from "../channels/channel-config.ts";
 import type {
   CallOutcome,
@@ -55,7 +61,10 @@ type ChannelTransactionsOptions = {
 /** A call of the receiver's side, by any client. */
 type SharedCall = {
   readonly data: Hex;
-  readonly value: bigint;
+  /** What tells it from others, if parts of the data change nothing; without it, the data does. */
+  readonly identity?: Hex;
+  /** Read only before it is sent. */
+  readonly value: () => Promise<bigint>;
   /** Under whose name it is recorded. */
   readonly signer: Hex;
   readonly token: Hex;
@@ -64,8 +73,10 @@ type SharedCall = {
 };
 
 export type ChannelTransactions = ChannelSender & {
-  /** Sends a call once: the same one again gets the same transaction. Null if it would revert. */
-  sendOnce(call: SharedCall): Promise<CallOutcome | null>;
+  /** Sends a call once: the same one again gets the same transaction. Says why it is not sent otherwise. */
+  sendOnce(call: SharedCall): Promise<CallOutcome | { readonly kind: "worthless" | "reverting" }>;
+  /** Reads what claims up to these totals would add to what is claimed. */
+  readClaimable(totals: ReadonlyMap<Hex, bigint>): Promise<bigint>;
   /** Reads what was claimed for a receiver and not paid out. */
   readPayable(receiver: Hex, token: Hex): Promise<bigint>;
 };
@@ -104,6 +115,7 @@ export function createChannelTransactions(options: ChannelTransactionsOptions): 
       const [claimed, paid] = receivers.decodeResult(result.data ?? "0x");
       return claimed - paid;
     },
+    readClaimable: (totals) => readClaimable(client, totals),
     readStatus: (transaction) => readStatus(client, transaction),
     runInTurn: (name, work) => turns.run([name], work),
   };
@@ -175,7 +187,7 @@ function readOutcome(response: Awaited<ReturnType<IdempotentSettle["settleOnce"]
 
 async function sendCall(
   options: ChannelTransactionsOptions,
-  { data, value }: Pick<SharedCall, "data" | "value">,
+  { data, value }: { readonly data: Hex; readonly value: bigint },
   hooks: {
     readonly beforeSend: (transaction: Hex, gas: bigint) => Promise<void>;
     readonly onRejected: (transaction: Hex) => Promise<void>;
@@ -211,11 +223,18 @@ async function waitForCall(
 
 async function sendOnce(
   options: ChannelTransactionsOptions,
-  { data, value, signer: payer, token: asset, isRepeatable = false }: SharedCall,
-): Promise<CallOutcome | null> {
+  {
+    data,
+    identity = keccak256(data),
+    signer: payer,
+    token: asset,
+    isRepeatable = false,
+    ...call
+  }: SharedCall,
+): ReturnType<ChannelTransactions["sendOnce"]> {
   const { network, client, turns, records } = options;
-  const digest = createHash("sha256").update(data).digest("hex");
-  const key = { network, asset, payer, nonce: keccak256(data), digest };
+  const digest = createHash("sha256").update(identity).digest("hex");
+  const key = { network, asset, payer, nonce: identity, digest };
   return turns.run([`${network} channel call ${digest}`], async (turn) => {
     const [record] = await records.find(key);
     const [newest] = record?.transactions ?? [];
@@ -224,7 +243,9 @@ async function sendOnce(
       if (status === "mined" && !isRepeatable) return { kind: "mined", transaction: newest };
       if (status === "pending") return waitForCall(options, newest);
     }
-    if ((await estimateGas(options, data, CALL_GAS_MAX)) === null) return null;
+    const value = await call.value();
+    if (value === 0n) return { kind: "worthless" };
+    if ((await estimateGas(options, data, CALL_GAS_MAX)) === null) return { kind: "reverting" };
     const sent = { ...key, isContract: false };
     const outcome = await sendCall(
       options,
@@ -237,6 +258,16 @@ async function sendOnce(
     if (outcome.kind !== "pending") await records.markSettled(sent);
     return outcome;
   });
+}
+
+async function readClaimable(client: PublicClient, totals: ReadonlyMap<Hex, bigint>): Promise<bigint> {
+  const data = manyCalls.encodeCall([[...totals.keys()].map((id) => channelsCall.encodeCall([id]))]);
+  const result = await client.call({ to: CHANNEL_CONTRACT, data });
+  const states = manyCalls.decodeResult(result.data ?? "0x");
+  return [...totals.values()].reduce((sum, total, at) => {
+    const [, claimed] = channelsCall.decodeResult(states[at] ?? "0x");
+    return total > claimed ? sum + total - claimed : sum;
+  }, 0n);
 }
 
 async function readStatus(client: PublicClient, hash: Hex): ReturnType<ChannelSender["readStatus"]> {
