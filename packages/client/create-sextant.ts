@@ -37,7 +37,7 @@ export interface SextantOptions {
   readonly payer?: Payer;
   /** Limits which payments may be signed, and how much; on by default. */
   readonly guard?: GuardOptions;
-  /** Pays by channel where the service takes it: one deposit, then a signature for each purchase. */
+  /** Pays by channel where the service takes it: one deposit, then a signature for each purchase. Needs a `journal`. */
   readonly channel?: ChannelOptions;
   /** The journal of payments; default: in memory, which forgets them when the process ends. */
   readonly journal?: Journal;
@@ -136,6 +136,10 @@ export function createSextant(options: SextantOptions): Sextant {
     seen: new SeenBlock(),
     ownWrites: new OwnWrites(),
   };
+  if (options.channel !== undefined && options.journal === undefined) {
+    const why = "a channel whose journal ends with the process cannot be used on or emptied";
+    throw new SextantError("NOT_CONFIGURED", `channel needs a journal that lasts: ${why}.`);
+  }
   const guard = createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid");
   const purchases: PurchaseContext = {
     transport,

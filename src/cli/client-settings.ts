@@ -69,7 +69,7 @@ export function openConfiguredClient(
     ...(journal === null ? {} : { journal }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
     guard,
-    ...(channelDeposit === null ? {} : { channel: { deposit: channelDeposit } }),
+    ...(channelDeposit === null || journal === null ? {} : { channel: { deposit: channelDeposit } }),
   });
   return {
     sextant,

@@ -211,3 +211,9 @@ it("gets the response that is owed before a refund", async () => {
   await sextant.channels.refund((await readChannel()).id);
   expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["held"]);
 });
+
+it("opens no channel that the next process would not know", () => {
+  const { journal, ...others } = options;
+  expect(journal).toBeDefined();
+  expect(() => createSextant(others)).toThrow(/channel needs a journal that lasts/);
+});
