@@ -23,7 +23,7 @@ const RECOVERY = "0x0000000000000000000000000000000000000001";
 const SIGNATURE = /^0x([0-9a-f]{128})(1b|1c)$/;
 const ADDRESS_WORD = /^0x0{24}([0-9a-f]{40})$/;
 
-/** The address whose key signed; null for what is no signature. */
+/** The address whose key signed; null for what is not a signature. */
 export async function recoverByNode(
   transport: Transport,
   source: Source,
