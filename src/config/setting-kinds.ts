@@ -1,5 +1,6 @@
 // Kinds of environment variable values: how each is parsed and what it allows.
 import { parseAmount } from "../lib/decimal.ts";
+import type { Hex } from "../lib/hex.ts";
 import { Secret } from "../lib/secret.ts";
 import { splitPostgresUrl } from "./postgres-url.ts";
 
@@ -49,6 +50,21 @@ export const textValue: SettingKind<string> = { allowed: "text", parse: (value) 
 /** `T` is the text type that the pattern guarantees. */
 export function matchingText<T extends string = string>(pattern: RegExp, allowed: string): SettingKind<T> {
   return { allowed, parse: (value) => (pattern.test(value) ? (value as T) : reject()) };
+}
+
+// The order of secp256k1.
+const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+
+/** A key that an account can have. */
+export function keyOfAccount(allowed: string): SettingKind<Hex> {
+  const { parse } = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, allowed);
+  return {
+    allowed,
+    parse: (value) => {
+      const number = BigInt(parse(value));
+      return number > 0n && number < KEYS_END ? (value as Hex) : reject();
+    },
+  };
 }
 
 export const booleanText: SettingKind<boolean> = {

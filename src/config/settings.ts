@@ -10,6 +10,7 @@ import {
   commaSeparated,
   gweiAmount,
   integer,
+  keyOfAccount,
   matchingText,
   oneOf,
   optionalSetting,
@@ -228,6 +229,7 @@ export const writeSettings = {
 };
 
 const key = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
+const accountKey = keyOfAccount("a secp256k1 private key: 0x followed by 64 hex digits");
 
 export const webhookSettings = {
   webhookKey: optionalSetting(
@@ -435,12 +437,12 @@ export const channelSettings = {
   ),
   channelKey: optionalSetting(
     "PAYMENT_CHANNEL_KEY",
-    secret(key),
+    secret(accountKey),
     "Key that signs claims and refunds, the same for all processes; every channel contains its address.",
   ),
   channelOldKeys: setting(
     "PAYMENT_CHANNEL_OLD_KEYS",
-    commaSeparated(secret(key)),
+    commaSeparated(secret(accountKey)),
     [],
     "Keys before that one, while their channels are not empty.",
   ),
@@ -476,7 +478,7 @@ export const channelSettings = {
 export const gasSettings = {
   facilitatorPrivateKey: optionalSetting(
     "FACILITATOR_PRIVATE_KEY",
-    secret(key),
+    secret(accountKey),
     "Key of the account that settles payments and pays their gas.",
   ),
   facilitatorGasPriceMax: optionalSetting(
@@ -540,7 +542,7 @@ export const clientSettings = {
   ),
   payerKey: optionalSetting(
     "SEXTANT_PAYER_KEY",
-    secret(key),
+    secret(accountKey),
     "Key of the account that pays. Default: the payer of a local run.",
   ),
   payerKeyFile: optionalSetting(

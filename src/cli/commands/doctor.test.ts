@@ -230,7 +230,13 @@ it("says whether payments by channel are on, what is missing, and what the payme
   expect(keyless.about("payment channels", "failed")).toEqual([
     expect.objectContaining({ check: "setting", text: expect.stringContaining("PAYMENT_CHANNEL_KEY") }),
   ]);
-  const key = `0x${"5e".repeat(32)}`;
+  const example = await diagnose({
+    ...{ PAY_TO, PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${"5e".repeat(32)}` },
+  });
+  expect(example.about("payment channels", "failed")).toEqual([
+    expect.objectContaining({ text: expect.stringContaining("it is the example of .env.example") }),
+  ]);
+  const key = `0x${"5d".repeat(32)}`;
   const on = await diagnose({
     PAY_TO,
     PAYMENT_CHANNELS: "true",
@@ -241,5 +247,5 @@ it("says whether payments by channel are on, what is missing, and what the payme
   expect(on.about("payment channels", "failed")).toEqual([
     expect.objectContaining({ check: "node", text: expect.stringContaining("has no contract") }),
   ]);
-  expect(JSON.stringify(on.about("payment channels", "ok"))).not.toContain("5e5e");
+  expect(JSON.stringify(on.about("payment channels", "ok"))).not.toContain("5d5d");
 });

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { type LocalChain, startLocalChain } from "@sextant/local-chain/local-chain";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiClient } from "../../../tests/support/http/api-client.ts";
 import { expectLimitPerForwardedClient } from "../../../tests/support/http/forwarded-clients.ts";
@@ -17,6 +18,8 @@ import { serveCommand } from "./serve.ts";
 
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
+const CHANNEL_KEY = `0x${"5d".repeat(32)}` as const;
+const CHANNELS = { PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: CHANNEL_KEY };
 // Nothing listens there: an invalid configuration must fail before any request.
 const CLOSED_PORT = "http://127.0.0.1:9";
 const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:9/none";
@@ -91,6 +94,21 @@ describe("an invalid configuration", () => {
       /^PAYMENT_ASSET needs PAYMENT_ASSET_NAME and PAYMENT_ASSET_VERSION/,
     ],
     ["a malformed address", { ...COMPLETE, PAY_TO: "0x12" }, /^PAY_TO must be an address/],
+    [
+      "the facilitator's key for channels",
+      { ...COMPLETE, ...CHANNELS, FACILITATOR_PRIVATE_KEY: CHANNEL_KEY },
+      /^PAYMENT_CHANNEL_KEY must be a key of its own; it is FACILITATOR_PRIVATE_KEY\.$/,
+    ],
+    [
+      "the payee's key for channels",
+      { ...COMPLETE, ...CHANNELS, PAY_TO: privateKeyToAccount(CHANNEL_KEY).address },
+      /^PAYMENT_CHANNEL_KEY must be a key of its own; it is the key of PAY_TO\.$/,
+    ],
+    ...["00".repeat(32), "ff".repeat(32)].map((digits): readonly [string, Environment, RegExp] => [
+      `a key of channels that no account has, ${digits.slice(0, 2)}`,
+      { ...COMPLETE, PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${digits}` },
+      /^PAYMENT_CHANNEL_KEY must be a secp256k1 private key: 0x followed by 64 hex digits[^0-9]*$/,
+    ]),
     ["a malformed key", { ...COMPLETE, FACILITATOR_PRIVATE_KEY: "0x5e" }, /^FACILITATOR_PRIVATE_KEY must/],
     ["a price of zero", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0" }, /^PORTFOLIO_PRICE_USD must be/],
     [

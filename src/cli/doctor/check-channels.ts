@@ -1,13 +1,20 @@
 // Checks payment channels: whether they are on, what is missing, and whether a node of the payment chain can serve them.
 import type { Config } from "../../config/read-config.ts";
-import type { channelSettings, paymentSettings } from "../../config/settings.ts";
+import type {
+  channelSettings,
+  gasSettings,
+  paymentSettings,
+  paywallSettings,
+} from "../../config/settings.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { CHANNEL_CONTRACT } from "../../payments/channels/channel-config.ts";
 import { channelAuthorizer, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import { CHANNEL_LIMITS } from "../../payments/channels/limits.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "./finding.ts";
 
-type ChannelConfig = Config<typeof channelSettings & typeof paymentSettings>;
+type ChannelConfig = Config<
+  typeof channelSettings & typeof paymentSettings & typeof paywallSettings & typeof gasSettings
+>;
 
 /** Nothing if the service sells nothing here. */
 export async function checkChannels(config: ChannelConfig, nowMs: number): Promise<Finding[]> {

@@ -4,7 +4,12 @@ import { contractCall } from "../../chain/contract-calls.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
-import type { channelSettings } from "../../config/settings.ts";
+import type {
+  channelSettings,
+  gasSettings,
+  paymentSettings,
+  paywallSettings,
+} from "../../config/settings.ts";
 import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -27,8 +32,19 @@ const ROWS_PER_CLAIM = 100n;
 // A reorg may take that much of one channel, or the price of a purchase if that is more.
 const EXPOSURE_USD = "1";
 
-/** Rejects settings that could not claim what they sell. */
-export function checkChannelConfig(config: ChannelConfiguration): void {
+// That of .env.example.
+const EXAMPLE_KEY = `0x${"5e".repeat(32)}`;
+
+/** Rejects settings that could not claim what they sell, or whose key does other things, or is public. */
+export function checkChannelConfig(
+  config: ChannelConfiguration &
+    Config<
+      Pick<
+        typeof paymentSettings & typeof paywallSettings & typeof gasSettings,
+        "payTo" | "facilitatorPrivateKey"
+      >
+    >,
+): void {
   const { channelsOn, channelKey, channelClaimSeconds, channelWithdrawSeconds } = config;
   if (!channelsOn) return;
   if (channelKey === null) {
@@ -36,6 +52,19 @@ export function checkChannelConfig(config: ChannelConfiguration): void {
       "CONFIG_INVALID",
       "PAYMENT_CHANNELS needs PAYMENT_CHANNEL_KEY: 32 random bytes, such as 0x$(openssl rand -hex 32), the same for all processes.",
     );
+  }
+  const { address } = channelAuthorizer(channelKey);
+  const { facilitatorPrivateKey: gasKey, payTo } = config;
+  const known =
+    channelKey.reveal() === EXAMPLE_KEY
+      ? "the example of .env.example, which anyone can sign with"
+      : gasKey !== null && address === channelAuthorizer(gasKey).address
+        ? "FACILITATOR_PRIVATE_KEY"
+        : address === payTo?.toLowerCase()
+          ? "the key of PAY_TO"
+          : null;
+  if (known !== null) {
+    throw new Fault("CONFIG_INVALID", `PAYMENT_CHANNEL_KEY must be a key of its own; it is ${known}.`);
   }
   if (channelClaimSeconds * CLAIMS_PER_WITHDRAWAL > channelWithdrawSeconds) {
     throw new Fault(
