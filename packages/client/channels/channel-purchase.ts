@@ -3,7 +3,7 @@ import { SextantError } from "../errors.ts";
 import { giveAddress } from "../http/named-wallet.ts";
 import { pauseBefore } from "../http/repeat.ts";
 import type { Append } from "../journal/journal.ts";
-import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
+import { DAY_MS, type PaymentBook, type PaymentEntry } from "../journal/payment-book.ts";
 import type { SignedDeposit, SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { newName, type Payer, randomHex } from "../payments/authorization.ts";
@@ -119,7 +119,7 @@ async function signOnce(
     byTransferIfNot(() => guard.assertWithinLimits({ ...terms, amount: plan.amount }, book, at));
   }
   const request = digestRequest(payer, given, url);
-  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, request) });
+  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, request, at) });
   const record: SignedRecord = {
     type: "voucher",
     id: signed.isFirst && signed.voucher.deposit !== null ? signed.voucher.deposit.id : randomHex(32),
@@ -184,10 +184,16 @@ function withoutState({
   return { id, at, amount, validBefore, salt, signature, config };
 }
 
-/** The name of the last voucher for the same purchase if it was rejected: the service sells under one name once. */
-function nameOf(book: PaymentBook, request: string): string {
+/**
+ * The name of the last voucher for the same purchase if it was rejected: the service sells under one name once, for as
+ * long as it stores the response.
+ */
+function nameOf(book: PaymentBook, request: string, nowMs: number): string {
   const last = book.findLast(request);
-  return (last?.state === "rejected" ? last.voucher?.name : null) ?? newName();
+  if (last?.state !== "rejected" || !last.voucher) return newName();
+  const { name } = last.voucher;
+  const first = book.list().find(({ voucher }) => voucher?.name === name) ?? last;
+  return nowMs - first.at < DAY_MS ? name : newName();
 }
 
 function byTransferIfNot<T>(act: () => T): T {

@@ -217,3 +217,37 @@ it("opens no channel that the next process would not know", () => {
   expect(journal).toBeDefined();
   expect(() => createSextant(others)).toThrow(/channel needs a journal that lasts/);
 });
+
+describe("a service that delivers one thing again for a new price", () => {
+  const sellTwice = (amount: bigint) => {
+    script((number, { channelId, maxClaimableAmount }) => {
+      if (number < 3) return { status: 402, ...(number === 1 ? { charged: 0n } : { error: "other" }) };
+      if (number === 3) return { status: 200 };
+      const channelState = { channelId, chargedCumulativeAmount: maxClaimableAmount };
+      return { status: 200, receipt: { extra: { chargedAmount: String(amount), channelState } } };
+    });
+  };
+
+  it.each<[string, bigint, string]>([
+    ["is disputed if it charges", PRICE, "disputed"],
+    ["goes on from what was delivered if it says that others did", 0n, "open"],
+  ])("%s", async (_, amount, state) => {
+    const sextant = createSextant(options);
+    sellTwice(amount);
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^PAYMENT_REQUIRED/);
+    const [first] = await sextant.payments.list();
+    await sextant.payments.replay(String(first?.id));
+    await sextant.getPortfolio(walletAt(1));
+    const { charged, delivered, ...channel } = await readChannel();
+    expect([channel.state, charged <= delivered]).toEqual([state, true]);
+    const outcome = await outcomeOf(sextant.getPortfolio(walletAt(3)));
+    expect(outcome).toMatch(state === "open" ? /^bought/ : /^TERMS_REJECTED/);
+  });
+});
+
+it.each(["?", "e30", "bm8="])("delivers the data of a response whose receipt is %s", async (receipt) => {
+  const sextant = createSextant(options);
+  script(() => ({ status: 200, receipt }));
+  expect((await sextant.getPortfolio(walletAt(1))).receipt).toMatchObject({ transaction: null });
+  expect((await readChannel()).charged).toBe(PRICE);
+});

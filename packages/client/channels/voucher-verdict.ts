@@ -23,7 +23,9 @@ export function readVoucherVerdict(
   if (response.status === 200) {
     const data = parseJson(response.text);
     const header = response.headers.get("payment-response");
-    const charge = header === null ? null : readCharge(entry, channel, header);
+    if (header === null || !isReadable(header))
+      return { kind: "paid", data, transaction: null, charge: null };
+    const charge = readCharge(entry, channel, header);
     return { kind: "paid", data, transaction: readTransaction(header), charge };
   }
   const error = toResponseError(response);
@@ -45,6 +47,16 @@ export function readVoucherVerdict(
   return { kind: "open", error: error.forPayment(id, chargedSoFar(entry), retry) };
 }
 
+/** False for text that says nothing: what was bought is there. */
+function isReadable(header: string): boolean {
+  try {
+    return decodeHeader(header, "PAYMENT-RESPONSE") !== null;
+  } catch (error) {
+    if (error instanceof SextantError) return false;
+    throw error;
+  }
+}
+
 /** Reads what the service says that it charged, and in what it contradicts what was signed. */
 function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: string): Charge | null {
   const { chargedAmount, channelState } = fieldsOf(decodeHeader(header, "PAYMENT-RESPONSE").extra);
@@ -57,7 +69,14 @@ function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: s
   else if (total > signed) lie = "it charged more in all than was signed";
   else if (claimed !== null && claimed !== undefined && claimed > signed)
     lie = "it claimed more than was signed";
+  else if (amount > 0n && isSoldTwice(entry, channel, total)) lie = "it charged one purchase twice";
   return { amount: amount.toString(), total: total.toString(), lie };
+}
+
+/** The voucher was charged for what an older one has paid. */
+function isSoldTwice({ voucher }: PaymentEntry, channel: ChannelEntry | null, total: bigint): boolean {
+  if (voucher === undefined || channel === null || !channel.received.has(voucher.name)) return false;
+  return total > channel.delivered && BigInt(voucher.cumulative) > channel.delivered;
 }
 
 /** The state of the channel in a 402, as the service states it; null if it does not concern a sum. */

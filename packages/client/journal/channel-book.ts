@@ -65,9 +65,11 @@ export class ChannelBook {
     if (!channel || !isCharged) return;
     const cumulative = BigInt(voucher.cumulative);
     const total = charged ? BigInt(charged.total) : cumulative;
-    channel.charged = maxOf(channel.charged, minOf(total, cumulative));
     if (!channel.received.has(voucher.name)) channel.delivered += BigInt(requirements.amount);
     channel.received.add(voucher.name);
+    // A voucher may get what an older one of its purchase has paid.
+    const sold = minOf(minOf(total, cumulative), channel.delivered);
+    channel.charged = maxOf(channel.charged, sold);
     const deposit = channel.deposits.find((each) => each.id === voucher.deposit?.id);
     if (deposit?.state !== "sent") return;
     deposit.state = "made";
