@@ -2,6 +2,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { Client } from "pg";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { type LocalChain, startLocalChain } from "../../../packages/local-chain/local-chain.ts";
 import { useEmptyWorkingFolder } from "../../../tests/support/empty-working-folder.ts";
@@ -248,4 +250,25 @@ it("says whether payments by channel are on, what is missing, and what the payme
     expect.objectContaining({ check: "node", text: expect.stringContaining("has no contract") }),
   ]);
   expect(JSON.stringify(on.about("payment channels", "ok"))).not.toContain("5d5d");
+});
+
+it("says what channels owe under a key that is missing", async () => {
+  const client = new Client({ connectionString: String(database.environment.DATABASE_URL) });
+  await client.connect();
+  onTestFinished(() => client.end());
+  const signer = privateKeyToAccount(`0x${"5d".repeat(32)}`).address.toLowerCase();
+  await client.query("CREATE SCHEMA owing");
+  await client.query(
+    "CREATE TABLE owing.payment_channels AS SELECT $1::text AS receiver_authorizer, 30::numeric AS charged, 10::numeric AS total_claimed",
+    [signer],
+  );
+  const settings = { ...database.environment, DATABASE_SCHEMA: "owing" };
+  const off = await diagnose(settings);
+  expect(off.about("payment channels", "failed").map(({ text }) => text)).toEqual([
+    expect.stringMatching(`^1 channels owe 20 units, and no process .* the key of ${signer} in`),
+  ]);
+  const on = { ...settings, PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${"5d".repeat(32)}` };
+  expect((await diagnose(on)).about("payment channels", "failed").map(({ check }) => check)).not.toContain(
+    "debts",
+  );
 });

@@ -11,7 +11,7 @@ import { type RunState, readRun } from "../../local/run-files.ts";
 import type { RunClientCommand } from "../command.ts";
 import type { Display } from "../display/display.ts";
 import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
-import { checkChannels } from "../doctor/check-channels.ts";
+import { checkChannelDebts, checkChannels } from "../doctor/check-channels.ts";
 import { checkDatabase } from "../doctor/check-database.ts";
 import { checkNode } from "../doctor/check-node.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "../doctor/finding.ts";
@@ -52,6 +52,7 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
   else {
     for (const url of splitPostgresUrl(config.databaseUrl.reveal())) {
       await show(await checkDatabase(url, systemClock.nowMs));
+      await show(await checkChannelDebts(url, config.databaseSchema, config));
     }
   }
   // The ports of a run are those of its services.

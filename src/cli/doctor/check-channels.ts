@@ -1,4 +1,5 @@
 // Checks payment channels: whether they are on, what is missing, and whether a node of the payment chain can serve them.
+import { Client } from "pg";
 import type { Config } from "../../config/read-config.ts";
 import type {
   channelSettings,
@@ -37,6 +38,42 @@ export async function checkChannels(config: ChannelConfig, nowMs: number): Promi
     return [found, { subject, check: "node", state: "failed", text: "PAYMENT_RPC_URL names no node" }];
   }
   return [found, await checkNode(node.reveal(), nowMs)];
+}
+
+/** What channels owe under keys that these settings do not have; nothing if there is none, or no table yet. */
+export async function checkChannelDebts(
+  url: string,
+  schema: string,
+  { channelsOn, channelKey, channelOldKeys }: Config<typeof channelSettings>,
+): Promise<Finding[]> {
+  const keys = channelsOn && channelKey !== null ? [channelKey, ...channelOldKeys] : [];
+  const signers = keys.map((key) => channelAuthorizer(key).address);
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: CHECK_MS_MAX,
+    query_timeout: CHECK_MS_MAX,
+    application_name: "sextant doctor",
+  });
+  // A connection that is lost fails the query too.
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ signer: string; channels: string; owed: string }>(
+      `SELECT receiver_authorizer AS signer, count(*)::text AS channels, sum(charged - total_claimed)::text AS owed
+       FROM ${client.escapeIdentifier(schema)}.payment_channels
+       WHERE charged > total_claimed AND receiver_authorizer <> ALL($1) GROUP BY 1 ORDER BY 1 LIMIT 10`,
+      [signers],
+    );
+    return rows.map(({ signer, channels, owed }) => ({
+      ...{ subject: "payment channels", check: "debts", state: "failed" },
+      text: `${channels} channels owe ${owed} units, and no process with these settings claims them: set PAYMENT_CHANNELS=true and the key of ${signer} in PAYMENT_CHANNEL_KEY or PAYMENT_CHANNEL_OLD_KEYS`,
+    }));
+  } catch {
+    // The check of the database says what is wrong; before the first start there is no table.
+    return [];
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 async function checkNode(url: string, nowMs: number): Promise<Finding> {
