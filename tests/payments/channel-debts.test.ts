@@ -1,4 +1,4 @@
-// What channels owe is shown whoever can claim it, until nothing can bring it in.
+// Debts of channels are shown to a process without their keys too, until nothing can bring them in.
 import { Registry } from "prom-client";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { observeChannels } from "../../src/payments/channels/channel-metrics.ts";

@@ -40,7 +40,7 @@ export async function checkChannels(config: ChannelConfig, nowMs: number): Promi
   return [found, await checkNode(node.reveal(), nowMs)];
 }
 
-/** What channels owe under keys that these settings do not have; nothing if there is none, or no table yet. */
+/** Reads what channels owe under keys that these settings do not have; nothing if there is none, or no table yet. */
 export async function checkChannelDebts(
   url: string,
   schema: string,

@@ -32,7 +32,7 @@ export type ChannelTotals = {
   readonly due: bigint;
   /** The part of that which the contract holds for us, also if pending withdrawals end first. */
   readonly covered: bigint;
-  /** Of a voucher that is due; 0 without one. */
+  /** Age of a voucher that is due; 0 without one. */
   readonly oldestSeconds: number;
   /** The part of what is unclaimed that its channels hold no longer. */
   readonly lost: bigint;
@@ -146,7 +146,7 @@ export class ClaimRows {
     return rows.map(({ transaction, age }) => ({ transaction, ageSeconds: Number(age) }));
   }
 
-  /** Of all channels, whoever has the keys to claim them. */
+  /** Sums up all channels, also those whose keys this process does not have. */
   async readTotals(receiverAuthorizers: readonly Hex[], rowMin: bigint = 0n): Promise<ChannelTotals> {
     const isDue = sql`filter (where least(charged, balance) > total_claimed
       and least(charged, balance) - total_claimed >= ${rowMin.toString()}::numeric)`;

@@ -168,7 +168,7 @@ async function settleClaims(
     const known = totals.get(id) ?? 0n;
     totals.set(id, known > totalClaimed ? known : totalClaimed);
   }
-  // The contract checks no voucher of a row that is claimed already: whoever has seen a claim could send it with others.
+  // The contract checks no voucher of a row that is claimed already: anyone who has seen a claim could send it with others.
   const identity = digests.claimBatch(signed.claims);
   const value = () => channels.readClaimable(totals);
   const data = encodeChannelCall({ claims: signed, refund: null });

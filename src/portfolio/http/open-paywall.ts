@@ -61,7 +61,7 @@ type PortfolioPaywall = {
   readonly devBypass: boolean;
   /** Null if nothing is sold by channel. */
   readonly channels: ChannelParts | null;
-  /** What channels owe, also those that nothing is sold by any more. */
+  /** Debts of channels, also those that nothing is sold by now. */
   channelTotals(): Promise<ChannelTotals>;
   /** Why this process cannot settle at the moment; null if it can, or if another one settles. */
   findProblem(): Promise<string | null>;
@@ -147,7 +147,7 @@ function openBypass(
   };
 }
 
-/** Of a process that has no key of any channel. */
+/** Totals of a process that has no key of any channel. */
 function readKeylessTotals(database: Database, { network }: PaymentToken): () => Promise<ChannelTotals> {
   const rows = new ClaimRows(openRecordStore(database), network, CHANNEL_LIMITS);
   return () => rows.readTotals([]);
