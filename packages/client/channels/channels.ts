@@ -89,13 +89,15 @@ export async function refundChannel(
     // A sum that is charged, and so delivered: the service could claim that much before.
     const voucher = await signVoucher(payer, network, channel.id, channel.charged);
     const headers = { "payment-signature": encodeVoucher(terms, config, voucher, { isRefund: true }) };
+    const before = guard.node === null ? null : await readNow(context, channel, signal);
     const response = await transport.send({ method, url, headers, signal });
     if (response.status === 200) {
       const transaction = readTransaction(response.headers.get("payment-response"));
-      const amount = channel.balance - channel.charged;
-      // All of it: what the chain shows later is the truth, also about a service that lies.
-      await note(context, channel, { balance: channel.charged.toString() });
-      return { amount, transaction };
+      const after = before === null ? null : await readNow(context, channel, signal);
+      const amount = before !== null && after !== null ? before.balance - after.balance : 0n;
+      // Without a node all of it counts as returned, so that no voucher is signed that nothing covers.
+      await note(context, channel, { balance: (after?.balance ?? channel.charged).toString() });
+      return { amount: amount > 0n ? amount : null, transaction };
     }
     const entry = {
       ...last,

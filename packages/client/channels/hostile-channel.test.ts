@@ -208,7 +208,8 @@ it("gets the response that is owed before a refund", async () => {
   ];
   script((number) => told[number - 1] ?? "nothing");
   expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
-  await sextant.channels.refund((await readChannel()).id);
+  const { amount } = await sextant.channels.refund((await readChannel()).id);
+  expect(amount).toBeNull();
   expect((await sextant.payments.list()).map(({ state }) => state)).toEqual(["held"]);
 });
 

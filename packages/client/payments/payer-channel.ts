@@ -25,7 +25,8 @@ export interface Channel {
 }
 
 export interface RefundedChannel {
-  readonly amount: bigint;
+  /** Null unless `guard.node` shows it: only the service says so. */
+  readonly amount: bigint | null;
   /** As the service names it. */
   readonly transaction: string | null;
 }

@@ -59,7 +59,10 @@ export async function refundChannel({ sextant }: OpenClient, context: ClientCont
   const { id } = findOne(await sextant.channels.list(), context);
   const refund = await sextant.channels.refund(id, { signal: context.stop });
   const where = refund.transaction === null ? "" : ` in transaction ${refund.transaction}`;
-  const text = `${formatPaidUnits(refund.amount)} came back, as the service says${where}.`;
+  const text =
+    refund.amount === null
+      ? `The service says that it returned what is left${where}.`
+      : `${formatPaidUnits(refund.amount)} came back, as the service says${where}.`;
   await context.print(`${context.options.json === true ? toPlainJson({ channel: id, ...refund }) : text}\n`);
   return 0;
 }
