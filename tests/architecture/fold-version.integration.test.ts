@@ -59,7 +59,7 @@ describe("what keeps a fold version", () => {
   it.each([
     ["a comment", `${DOMAINS}/registries.ts`, "// Agents,", "// All agents,"],
     ["formatting", `${DOMAINS}/registries.ts`, "{ revoked: true }", "{\n  revoked:   true,\n}"],
-    ["a type", `${DOMAINS}/disputes.ts`, "type Counts = {", "type Counts = {\n  more?: bigint;"],
+    ["a type", `${DOMAINS}/commerce.ts`, "type Counts = {", "type Counts = {\n  more?: bigint;"],
     ["an explanation", `${DOMAINS}/registries.ts`, "revoked`", "was revoked`"],
     [
       "a declaration that no fold uses",

@@ -268,8 +268,8 @@ describe("money that was not spent", () => {
   it("is over in a disputed channel that was claimed to its end, and the payee is paid again", async () => {
     const { buy, sextant, channel } = await openBuyer({ channel: { deposit: 10n * TEST_PRICE } });
     for (let call = 1; call < 10; call += 1) await buy();
-    proxy.lie = (told) =>
-      edit(told, "payment-response", ({ extra }) =>
+    proxy.lie = (response) =>
+      edit(response, "payment-response", ({ extra }) =>
         Object.assign(extra as Fields, { chargedAmount: "20000" }),
       );
     await buy();

@@ -1,4 +1,4 @@
-// A service that lies about its channels, told apart from an honest one, without a node of the payment network.
+// A service that lies about its channels, and how it differs from an honest one, without a node of the payment network.
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createSextant, type SextantOptions } from "../create-sextant.ts";
 import { createMemoryJournal } from "../journal/journal.ts";
@@ -21,7 +21,7 @@ const NAMED = { "payment-identifier": { info: { required: false }, schema: {} } 
 const walletAt = (index: number) => ({ address: `0x${String(index).padStart(40, "7")}` });
 
 type Asked = { readonly channelId: string; readonly maxClaimableAmount: string };
-type Told =
+type Reply =
   | { readonly status: 200; readonly receipt?: object | string }
   | { readonly status: 402; readonly charged?: bigint; readonly error?: string }
   | "nothing";
@@ -45,17 +45,17 @@ afterEach(() => {
 });
 
 /** Responds to vouchers, of which the first is number 1. */
-function script(tell: (number: number, voucher: Asked, url: string) => Told): void {
+function script(chooseReply: (number: number, voucher: Asked, url: string) => Reply): void {
   service.onPaid = ({ url, headers, socket }, response) => {
     const text = Buffer.from(String(headers["payment-signature"]), "base64").toString();
     const { voucher } = (JSON.parse(text) as { payload: { voucher: Asked } }).payload;
-    const told = tell(service.received.length, voucher, String(url));
-    if (told === "nothing") return socket.destroy();
-    if (told.status === 200) {
-      const { receipt } = told;
+    const reply = chooseReply(service.received.length, voucher, String(url));
+    if (reply === "nothing") return socket.destroy();
+    if (reply.status === 200) {
+      const { receipt } = reply;
       return response.writeHead(200, receipt ? { "payment-response": encodeReceipt(receipt) } : {}).end("{}");
     }
-    const { charged, error = "cumulative_amount_mismatch" } = told;
+    const { charged, error = "cumulative_amount_mismatch" } = reply;
     const channelState = { channelId: voucher.channelId, chargedCumulativeAmount: String(charged) };
     const extra = { ...OFFER.extra, ...(charged === undefined ? {} : { channelState }) };
     const required = {
@@ -69,7 +69,7 @@ function script(tell: (number: number, voucher: Asked, url: string) => Told): vo
 
 const encodeReceipt = (receipt: object | string) => (typeof receipt === "string" ? receipt : encode(receipt));
 
-/** What a caller learns. */
+/** The facts that a caller learns. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   return call.then(
     () => "bought",
@@ -200,13 +200,13 @@ describe("an honest service that no longer stores a response", () => {
 
 it("gets the response that is owed before a refund", async () => {
   const sextant = createSextant(options);
-  const told: readonly Told[] = [
+  const replies: readonly Reply[] = [
     "nothing",
     { status: 402, charged: PRICE },
     { status: 200 },
     { status: 200 },
   ];
-  script((number) => told[number - 1] ?? "nothing");
+  script((number) => replies[number - 1] ?? "nothing");
   expect(await outcomeOf(sextant.getPortfolio(walletAt(1)))).toMatch(/^UNREACHABLE/);
   const { amount } = await sextant.channels.refund((await readChannel()).id);
   expect(amount).toBeNull();

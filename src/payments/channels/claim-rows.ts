@@ -36,7 +36,7 @@ export type ChannelTotals = {
   readonly oldestSeconds: number;
   /** The part of what is unclaimed that its channels hold no longer. */
   readonly lost: bigint;
-  /** What is owed under keys that this process does not have. */
+  /** The sum that is owed under keys that this process does not have. */
   readonly keyless: { readonly channels: number; readonly unclaimed: bigint };
   /** Channels that are not served because another database claims on them. */
   readonly elsewhere: number;

@@ -32,7 +32,7 @@ const ROWS_PER_CLAIM = 100n;
 // A reorg may take that much of one channel, or the price of a purchase if that is more.
 const EXPOSURE_USD = "1";
 
-// That of .env.example.
+// The key in .env.example.
 const EXAMPLE_KEY = `0x${"5e".repeat(32)}`;
 
 /** Rejects settings that could not claim what they sell, or whose key does other things, or is public. */

@@ -104,7 +104,7 @@ export class OperatorWishes {
     this.#network = network;
   }
 
-  /** Those of channels that a request has wait for its end, and keep no others back. */
+  /** Wishes of operators are done once the channel is free, and keep no others back. */
   async find(): Promise<readonly WishedChannel[]> {
     const rows = await this.#store.run<JsonObject>(sql`select channel_id, wish, wish_amount::text as amount
       from payment_channels where network = ${this.#network} and wish is not null

@@ -61,7 +61,7 @@ type ChannelTransactionsOptions = {
 /** A call of the receiver's side, by any client. */
 type SharedCall = {
   readonly data: Hex;
-  /** What tells it from others, if parts of the data change nothing; without it, the data does. */
+  /** The part that tells it from others, if parts of the data change nothing; without it, the data does. */
   readonly identity?: Hex;
   /** Read only before it is sent. */
   readonly value: () => Promise<bigint>;
