@@ -229,7 +229,7 @@ export const writeSettings = {
 };
 
 const key = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, "a private key: 0x followed by 64 hex digits");
-const accountKey = keyOfAccount("a secp256k1 private key: 0x followed by 64 hex digits");
+const accountKey = keyOfAccount("a private key: 0x followed by 64 hex digits");
 
 export const webhookSettings = {
   webhookKey: optionalSetting(

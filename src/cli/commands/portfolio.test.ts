@@ -107,7 +107,7 @@ describe("an invalid configuration", () => {
     ...["00".repeat(32), "ff".repeat(32)].map((digits): readonly [string, Environment, RegExp] => [
       `a key of channels that no account has, ${digits.slice(0, 2)}`,
       { ...COMPLETE, PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${digits}` },
-      /^PAYMENT_CHANNEL_KEY must be a secp256k1 private key: 0x followed by 64 hex digits[^0-9]*$/,
+      /^PAYMENT_CHANNEL_KEY must be a private key: 0x followed by 64 hex digits[^0-9]*$/,
     ]),
     ["a malformed key", { ...COMPLETE, FACILITATOR_PRIVATE_KEY: "0x5e" }, /^FACILITATOR_PRIVATE_KEY must/],
     ["a price of zero", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0" }, /^PORTFOLIO_PRICE_USD must be/],
