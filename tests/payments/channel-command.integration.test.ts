@@ -68,8 +68,9 @@ it(`sells ${CALLS} calls for a deposit and a claim through the ordinary command`
   });
   expect(transfers.map(({ args }) => args)).toEqual([expect.objectContaining({ value: TOTAL })]);
 
-  const metrics = await (await fetch(`${url}/metrics`)).text();
-  expect(metrics).toContain("sextant_channels_unclaimed 0");
+  // The service follows the chain a block later.
+  const metrics = async () => (await fetch(`${url}/metrics`)).text();
+  await waitFor(async () => (await metrics()).includes("sextant_channels_unclaimed 0"), 60_000);
   const listed = await runSextantInProcess(["channels", "--json"], environment);
   expect(JSON.parse(listed.out)).toMatchObject({ state: "open", charged: String(TOTAL), unclaimed: "0" });
   service.stop.abort();

@@ -217,7 +217,7 @@ describe("under too much load", () => {
     const load = new ReadLoad(new Map(), { runningMax: 10, waitingMax: 10 });
     const never = new Promise<void>(() => {});
     const { signal } = new AbortController();
-    for (let each = 0; each < 2; each += 1) void load.run(["base"], signal, () => never);
+    for (let each = 0; each < 2; each += 1) load.run(["base"], signal, () => never).catch(() => undefined);
     const { get, paid } = await start({ load });
     expect((await get(`?address=${WALLET}`)).status).toBe(402);
     expect((await get(`?address=${WALLET}`, PAID)).status).toBe(200);
