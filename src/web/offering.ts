@@ -24,7 +24,7 @@ export type PaidRoute = {
   readonly description: string;
   /** The price of a request for one chain, in plain decimal text, such as `0.01`. */
   readonly priceUsd: string;
-  /** The addition for each further chain; null if there is none. */
+  /** The addition for each further chain; null if all chains cost one price. */
   readonly priceUsdPerChain: string | null;
   /** The price of one chain, of two, and so on, as text and in the token's smallest units. */
   readonly prices: readonly { readonly priceUsd: string; readonly amount: string }[];

@@ -20,17 +20,16 @@ export type ChannelConfig = {
   readonly salt: Hex;
 };
 
-const CONFIG_TYPES = {
-  ChannelConfig: [
-    { name: "payer", type: "address" },
-    { name: "payerAuthorizer", type: "address" },
-    { name: "receiver", type: "address" },
-    { name: "receiverAuthorizer", type: "address" },
-    { name: "token", type: "address" },
-    { name: "withdrawDelay", type: "uint40" },
-    { name: "salt", type: "bytes32" },
-  ],
-} as const;
+export const CHANNEL_CONFIG_FIELDS = [
+  { name: "payer", type: "address" },
+  { name: "payerAuthorizer", type: "address" },
+  { name: "receiver", type: "address" },
+  { name: "receiverAuthorizer", type: "address" },
+  { name: "token", type: "address" },
+  { name: "withdrawDelay", type: "uint40" },
+  { name: "salt", type: "bytes32" },
+] as const;
+const CONFIG_TYPES = { ChannelConfig: CHANNEL_CONFIG_FIELDS } as const;
 const VOUCHER_TYPES = {
   Voucher: [
     { name: "channelId", type: "bytes32" },

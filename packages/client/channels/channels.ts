@@ -4,7 +4,6 @@ import { SextantError } from "../errors.ts";
 import { sendRepeatedly } from "../http/repeat.ts";
 import { toResponseError } from "../http/transport.ts";
 import type { ChannelEntry } from "../journal/channel-book.ts";
-import type { ChannelRecord } from "../journal/records.ts";
 import type { RequestOptions } from "../operation.ts";
 import { proveCharge } from "../payments/charge-proof.ts";
 import type { Channel, RefundedChannel, Withdrawal, WithdrawOptions } from "../payments/payer-channel.ts";
@@ -12,25 +11,13 @@ import { readTransaction } from "../payments/receipt.ts";
 import type { PurchaseContext } from "../payments/standing.ts";
 import { parsePaymentRequired } from "../payments/terms.ts";
 import { type ChannelOnChain, readChannel } from "./channel-chain.ts";
-import { CHANNEL_CONTRACT } from "./channel-typed-data.ts";
-import { correctChannel } from "./correct-channel.ts";
+import { CHANNEL_CONFIG_FIELDS, CHANNEL_CONTRACT } from "./channel-typed-data.ts";
+import { correctChannel, noteChannel } from "./correct-channel.ts";
 import { encodeVoucher, signVoucher } from "./voucher.ts";
 import { readVoucherVerdict } from "./voucher-verdict.ts";
 
 const CORRECTIONS_MAX = 3;
-const CONFIG = {
-  name: "config",
-  type: "tuple",
-  components: [
-    { name: "payer", type: "address" },
-    { name: "payerAuthorizer", type: "address" },
-    { name: "receiver", type: "address" },
-    { name: "receiverAuthorizer", type: "address" },
-    { name: "token", type: "address" },
-    { name: "withdrawDelay", type: "uint40" },
-    { name: "salt", type: "bytes32" },
-  ],
-} as const;
+const CONFIG = { name: "config", type: "tuple", components: CHANNEL_CONFIG_FIELDS } as const;
 const WITHDRAW_ABI = [
   {
     type: "function",
@@ -96,7 +83,7 @@ export async function refundChannel(
       const after = before === null ? null : await readNow(context, channel, signal);
       const amount = before !== null && after !== null ? before.balance - after.balance : 0n;
       // Without a node all of it counts as returned, so that no voucher is signed that nothing covers.
-      await note(context, channel, { balance: (after?.balance ?? channel.charged).toString() });
+      await noteChannel(context, channel, { balance: (after?.balance ?? channel.charged).toString() });
       return { amount: amount > 0n ? amount : null, transaction };
     }
     const entry = {
@@ -136,7 +123,7 @@ export async function withdrawChannel(
     const amount = state.balance - kept;
     if (amount <= 0n)
       throw new SextantError("INPUT_INVALID", "The channel holds nothing that was not bought for.");
-    await note(context, channel, { state: "closing" });
+    await noteChannel(context, channel, { state: "closing" });
     const data = encodeFunctionData({
       abi: WITHDRAW_ABI,
       functionName: "initiateWithdraw",
@@ -149,13 +136,13 @@ export async function withdrawChannel(
   }
   const { withdrawAmount: amount } = state;
   const availableAt = endOf(state);
-  if (channel.state !== "closing") await note(context, channel, { state: "closing" });
+  if (channel.state !== "closing") await noteChannel(context, channel, { state: "closing" });
   if (state.time < BigInt(availableAt)) return { state: "waiting", amount, availableAt };
   const data = encodeFunctionData({ abi: WITHDRAW_ABI, functionName: "finalizeWithdraw", args: [config] });
   await send({ to: CHANNEL_CONTRACT, data, chainId });
   const ended = await readNow(context, channel, signal);
   if (ended.withdrawStarted !== 0) throw notMined();
-  await note(context, channel, { state: "closed", balance: ended.balance.toString() });
+  await noteChannel(context, channel, { state: "closed", balance: ended.balance.toString() });
   return { state: "withdrawn", amount: state.balance - ended.balance, availableAt };
 }
 
@@ -183,13 +170,13 @@ async function releaseReturned(
     const proof = await proveCharge(transport, { node, signal }, { ...channel.last, id, validBefore });
     if (proof === "charged") made += BigInt(amount);
     else if (proof !== "released") isSettled = false;
-    if (proof === "released") await note(context, channel, { released: id });
+    if (proof === "released") await noteChannel(context, channel, { released: id });
   }
   const final = await readChannel(transport, { node, signal }, channel, "finalized");
   const returned = made - final.balance;
   const isEmpty = final.balance === final.totalClaimed && channel.state === "disputed" && isSettled;
   if (returned <= channel.returned && !isEmpty) return;
-  await note(context, channel, {
+  await noteChannel(context, channel, {
     ...(returned > channel.returned ? { returned: returned.toString() } : {}),
     ...(isEmpty ? { state: "closed" } : {}),
   });
@@ -208,15 +195,6 @@ async function findChannel({ journal }: PurchaseContext, id: string): Promise<Ch
   const channel = (await journal.read()).channels.get(id.toLowerCase());
   if (channel !== null) return channel;
   throw new SextantError("NOT_FOUND", "The journal has no such channel.");
-}
-
-async function note(
-  { journal, now }: PurchaseContext,
-  { id }: ChannelEntry,
-  learned: Partial<ChannelRecord>,
-): Promise<void> {
-  const record: ChannelRecord = { type: "channel", id, at: now(), ...learned };
-  await journal.exclusive((_, append) => append(record, { durable: true }));
 }
 
 function describe(channel: ChannelEntry, chain: ChannelOnChain | null): Channel {

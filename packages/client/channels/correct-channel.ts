@@ -29,7 +29,7 @@ export async function correctChannel(context: PurchaseContext, rejected: Rejecte
   if (correction.kind === "uncovered") {
     const state = await readByNode(context, channel);
     const balance = (state?.balance ?? channel.charged).toString();
-    return note(context, channel, { balance });
+    return noteChannel(context, channel, { balance });
   }
   const charged = correction.charged ?? (await readByNode(context, channel))?.totalClaimed ?? null;
   if (charged === null) throw disputeError(entry, "it does not say what it charged");
@@ -41,7 +41,7 @@ export async function correctChannel(context: PurchaseContext, rejected: Rejecte
   // Nothing was signed for it, and the next call asks again.
   if (signed <= channel.signed) throw disputeError(entry, "it asks for more than was signed");
   const sum = charged < signed ? charged : signed;
-  return note(context, channel, { charged: sum.toString(), signed: signed.toString() });
+  return noteChannel(context, channel, { charged: sum.toString(), signed: signed.toString() });
 }
 
 /** Gets the responses that were charged and did not arrive, before the next voucher goes on from their sum. */
@@ -62,9 +62,9 @@ async function acceptDelivered(
     await acceptLost(context, await findChannel(context, entry), charged);
     channel = await findChannel(context, entry);
   }
-  if (charged <= channel.delivered) return note(context, channel, { charged: charged.toString() });
+  if (charged <= channel.delivered) return noteChannel(context, channel, { charged: charged.toString() });
   const reason = "it charged a voucher and does not deliver what was bought";
-  await note(context, channel, { state: "disputed", reason });
+  await noteChannel(context, channel, { state: "disputed", reason });
   throw disputeError(entry, reason);
 }
 
@@ -141,7 +141,8 @@ async function findChannel({ journal }: PurchaseContext, { voucher }: PaymentEnt
   return channel;
 }
 
-async function note(
+/** Writes into the journal what was learned about a channel. */
+export async function noteChannel(
   { journal, now }: PurchaseContext,
   { id }: ChannelEntry,
   learned: Partial<ChannelRecord>,

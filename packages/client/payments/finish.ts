@@ -88,7 +88,7 @@ function isRejectedRequest({ state, code }: PaymentEntry): boolean {
   return state === "rejected" && code !== null && code !== "PAYMENT_REQUIRED";
 }
 
-/** The journal entry of the verdict; null if there is none. */
+/** The journal entry of the verdict; null for an outcome that leaves it open. */
 function outcomeOf(
   entry: PaymentEntry,
   verdict: Verdict,

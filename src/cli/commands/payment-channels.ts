@@ -101,7 +101,7 @@ function findOne(channels: readonly Channel[], { operands }: ClientContext): Pic
     return id.startsWith(prefix.toLowerCase()) && (operands[1] !== undefined || state !== "closed");
   });
   const [channel] = named;
-  // The client says that there is none.
+  // The client rejects an unknown id.
   if (channel === undefined) return { id: prefix };
   if (named.length === 1) return channel;
   throw new Fault("USAGE_INVALID", "Name one channel; `payments channels` lists them.");

@@ -1,5 +1,4 @@
 // Checks payment channels: whether they are on, what is missing, and whether a node of the payment chain can serve them.
-import { Client } from "pg";
 import type { Config } from "../../config/read-config.ts";
 import type {
   channelSettings,
@@ -11,6 +10,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { CHANNEL_CONTRACT } from "../../payments/channels/channel-config.ts";
 import { channelAuthorizer, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import { CHANNEL_LIMITS } from "../../payments/channels/limits.ts";
+import { createDoctorClient } from "./doctor-client.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "./finding.ts";
 
 type ChannelConfig = Config<
@@ -40,7 +40,7 @@ export async function checkChannels(config: ChannelConfig, nowMs: number): Promi
   return [found, await checkNode(node.reveal(), nowMs)];
 }
 
-/** Reads what channels owe under keys that these settings do not have; nothing if there is none, or no table yet. */
+/** Reads what channels owe under keys that these settings do not have; nothing without debts or without the table. */
 export async function checkChannelDebts(
   url: string,
   schema: string,
@@ -48,14 +48,7 @@ export async function checkChannelDebts(
 ): Promise<Finding[]> {
   const keys = channelsOn && channelKey !== null ? [channelKey, ...channelOldKeys] : [];
   const signers = keys.map((key) => channelAuthorizer(key).address);
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CHECK_MS_MAX,
-    query_timeout: CHECK_MS_MAX,
-    application_name: "sextant doctor",
-  });
-  // A connection that is lost fails the query too.
-  client.on("error", () => undefined);
+  const client = createDoctorClient(url);
   try {
     await client.connect();
     const { rows } = await client.query<{ signer: string; channels: string; owed: string }>(

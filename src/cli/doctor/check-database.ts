@@ -1,6 +1,6 @@
 // Checks a PostgreSQL server: version, settings, how far away it is, and whether its clock agrees.
-import { Client } from "pg";
-import { CHECK_MS_MAX, describeError, type Finding } from "./finding.ts";
+import { createDoctorClient } from "./doctor-client.ts";
+import { describeError, type Finding } from "./finding.ts";
 
 const VERSION_MIN = 14;
 const ROUND_TRIP_MS_MAX = 5;
@@ -22,14 +22,7 @@ export async function checkDatabase(url: string, nowMs: () => number): Promise<F
   const { host, pathname } = new URL(url);
   const subject = `database ${pathname.slice(1)} at ${host || "a socket"}`;
   const found = (check: string, state: Finding["state"], text: string) => ({ subject, check, state, text });
-  const client = new Client({
-    connectionString: url,
-    connectionTimeoutMillis: CHECK_MS_MAX,
-    query_timeout: CHECK_MS_MAX,
-    application_name: "sextant doctor",
-  });
-  // A connection that is lost fails the query too.
-  client.on("error", () => undefined);
+  const client = createDoctorClient(url);
   try {
     await client.connect();
     const columns = SETTINGS.map((name) => `current_setting('${name}') AS ${name}`).join(", ");

@@ -26,7 +26,7 @@ export type PaymentOffer = {
   readonly payTo: Hex;
   /** The price of a request that reads one chain. */
   readonly amount: bigint;
-  /** The addition for each further chain; absent if there is none. */
+  /** The addition for each further chain; absent if all chains cost one price. */
   readonly amountPerChain?: bigint;
   /** How long a signature must stay valid: for the handler, the transfer and the network in between. */
   readonly maxTimeoutSeconds: number;
