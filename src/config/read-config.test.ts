@@ -68,12 +68,12 @@ describe("readConfig", () => {
     [
       "PRICE",
       "0",
-      "PRICE must be a positive amount of US dollars with at most 6 decimals, such as 0.01, or not be set at all.",
+      "PRICE must be US dollars above 0, at most 6 decimals, such as 0.01, or not be set at all.",
     ],
     [
       "PRICE",
       "0.0000001",
-      "PRICE must be a positive amount of US dollars with at most 6 decimals, such as 0.01, or not be set at all.",
+      "PRICE must be US dollars above 0, at most 6 decimals, such as 0.01, or not be set at all.",
     ],
     [
       "RPC_URL",

@@ -46,7 +46,7 @@ describe(".env.example", () => {
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
     const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
-    const { exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey } = config;
+    const { exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, goldRushApiKey } = config;
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const nodes = Object.fromEntries(
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
@@ -59,7 +59,7 @@ describe(".env.example", () => {
     };
     const portfolio = {
       portfolioPublicUrl,
-      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, goldRushApiKey },
+      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, goldRushApiKey },
       alchemyApiKey,
       portfolioTokenLists,
       payTo,

@@ -362,6 +362,11 @@ export const paywallSettings = {
     usdAmount,
     "What each chain after the first adds to the price of a request, in US dollars.",
   ),
+  priceUsdSummary: optionalSetting(
+    "PRICE_USD_SUMMARY",
+    usdAmount,
+    "Price of any paid response with `detail=summary`, in US dollars; unless set, that of the full one.",
+  ),
   unpaidPerMinute: setting(
     "PORTFOLIO_UNPAID_PER_MINUTE",
     integer(0, 1_000_000),

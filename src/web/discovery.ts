@@ -85,15 +85,16 @@ export const API_CATALOG_TYPE = 'application/linkset+json; profile="https://www.
 export function buildPaymentExtension({
   priceUsd,
   priceUsdPerChain,
+  priceUsdSummary,
   prices,
 }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
   const max = prices.at(-1)?.priceUsd ?? priceUsd;
   return {
     "x-payment-info": {
       price:
-        priceUsdPerChain === null
+        priceUsdPerChain === null && priceUsdSummary === null
           ? { mode: "fixed", amount: priceUsd, currency: "USD" }
-          : { mode: "dynamic", min: priceUsd, max, currency: "USD" },
+          : { mode: "dynamic", min: priceUsdSummary ?? priceUsd, max, currency: "USD" },
       protocols: [{ x402: {} }],
     },
   };

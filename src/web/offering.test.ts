@@ -9,6 +9,7 @@ const route: PaidRoute = {
   description: "A thing.",
   priceUsd: "0.01",
   priceUsdPerChain: null,
+  priceUsdSummary: null,
   prices: [{ priceUsd: "0.01", amount: "10000" }],
   tags: ["a"],
   mimeType: "application/json",
@@ -44,6 +45,7 @@ describe("an offering", () => {
     [{ routes: [{ ...route, path: "thing" }] }, /slash/],
     [{ routes: [{ ...route, description: "x".repeat(501) }] }, /500/],
     [{ routes: [{ ...route, priceUsd: "$1" }] }, /price/],
+    [{ routes: [{ ...route, priceUsdSummary: "1e-3" }] }, /price/],
     [{ routes: [{ ...route, tags: ["a", "b", "c", "d", "e", "f"] }] }, /5 tags/],
   ])("rejects an offering with %j", (change, sentence) => {
     expect(() => validateOffering({ ...offering, ...change })).toThrow(sentence);

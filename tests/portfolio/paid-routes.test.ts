@@ -1,9 +1,11 @@
 // Several paid routes behind one gate: each with its own terms, one ledger, and no payment that buys another route.
+import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { createPortfolioParameters } from "../../src/portfolio/query.ts";
+import { createChannelClient } from "../support/payments/channel-client.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import {
   openPayingClient,
@@ -127,6 +129,82 @@ describe("two paid routes", () => {
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
     });
     expect(await tools.text()).toContain("chain_count");
+  });
+});
+
+describe("a price for summaries", () => {
+  const PRICES = { PRICE_USD_SUMMARY: "0.0005", PRICE_USD_PER_CHAIN: "0.00025", EXPOSURE_PRICE_USD: "0.02" };
+  const CHANNELS = { PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${"7a".repeat(32)}` };
+  const FULL = { "/portfolio": 10_000n, "/exposure": 20_000n, "/portfolio/diff": 10_000n };
+  let sold: PortfolioService;
+  beforeAll(async () => {
+    sold = await stage.serve({ environment: { ...PRICES, ...CHANNELS } });
+  });
+  const urlOf = (path: string, rest: string) =>
+    `${sold.url}${path}?address=${WALLET}${path === "/portfolio/diff" ? "&from=base:1" : "&chains=base"}${rest}`;
+  const amountsOf = async (url: string) => {
+    const required = decodeBase64Header<PaymentRequired>(await fetch(url), "payment-required");
+    return { error: required.error, amounts: required.accepts.map(({ amount }) => amount) };
+  };
+
+  it.each(Object.entries(FULL))("%s names and charges both prices in both schemes", async (path, price) => {
+    const full = await amountsOf(urlOf(path, ""));
+    expect(full.amounts).toEqual([`${price}`, `${price}`]);
+    expect(full.error).toContain("With detail=summary one chain costs $0.0005.");
+    expect((await amountsOf(urlOf(path, "&detail=summary"))).amounts).toEqual(["500", "500"]);
+    const { account, fetch: pay } = await openPayingClient(stage);
+    const channel = createChannelClient(await stage.paid.payer(1n), stage.paid);
+    const charged = [];
+    for (const rest of ["&detail=summary", ""]) {
+      expect((await pay(urlOf(path, rest))).status).toBe(200);
+      const response = await channel.pay(urlOf(path, rest));
+      expect(response.status).toBe(200);
+      const { extra } = decodeBase64Header<SettleResponse>(response, "payment-response");
+      charged.push(extra?.chargedAmount);
+    }
+    const transfers = await stage.paid.transfersFrom(account.address);
+    expect(transfers.map(({ args }) => args.value)).toEqual([500n, price]);
+    expect(charged).toEqual(["500", `${price}`]);
+  });
+
+  it("sells nothing but the summary for its price, and chains add to it", async () => {
+    const { amounts } = await amountsOf(`${sold.url}/portfolio?address=${WALLET}&detail=summary`);
+    expect(amounts).toEqual(["750", "750"]);
+    const account = await stage.paid.payer();
+    const { header } = await signPaymentFor(
+      urlOf("/portfolio", "&detail=summary"),
+      account,
+      stage.paid.asset,
+    );
+    for (const rest of ["", "&detail=tokens"]) {
+      const refused = await fetchWithPayment(urlOf("/portfolio", rest), header);
+      expect([
+        refused.status,
+        decodeBase64Header<PaymentRequired>(refused, "payment-required").error,
+      ]).toEqual([402, "The payment is of 500 units, the price is 10000."]);
+    }
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+  });
+
+  it("every description names it", async () => {
+    const text = async (path: string) => (await fetch(sold.url + path)).text();
+    const price = "$0.01 ($0.0005 with detail=summary), and $0.00025 for each chain after the first";
+    for (const path of ["/.well-known/x402.json", "/llms.txt", "/llms-full.txt"]) {
+      expect(await text(path), path).toContain(price);
+    }
+    const { paths } = JSON.parse(await text("/openapi.json")) as {
+      paths: Record<string, { get: Record<string, unknown> }>;
+    };
+    expect(paths["/exposure"]?.get["x-payment-info"]).toMatchObject({
+      price: { mode: "dynamic", min: "0.0005", max: "0.021", currency: "USD" },
+    });
+  });
+
+  it("does not start if a summary costs more than a full response", async () => {
+    const environment = { ...PRICES, DIFF_PRICE_USD: "0.0004" };
+    await expect(stage.serve({ environment })).rejects.toThrow(
+      "PRICE_USD_SUMMARY must be at most DIFF_PRICE_USD.",
+    );
   });
 });
 

@@ -56,6 +56,8 @@ type ServiceProcessOptions = {
   readonly routes?: readonly PaidRouteDeclaration[];
   /** Another process settles, instead of this one. */
   readonly facilitatorUrl?: string;
+  /** Settings besides those of the stage. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** Each chain is read from the node of the other, as with a wrong configuration. */
   readonly nodesMixedUp?: boolean;
 };
@@ -109,13 +111,17 @@ async function serveProcess(
   options: ServiceProcessOptions,
 ): Promise<PortfolioService> {
   const { database = paid.database, bypass = false, requestMsMax = 30_000, nodesMixedUp = false } = options;
-  const config = readConfig(await environmentOf(paid, bypass, options.facilitatorUrl), {
-    ...paymentSettings,
-    ...portfolioSettings,
-    ...paywallSettings,
-    ...channelSettings,
-    ...facilitatorSettings,
-  });
+  const environment = await environmentOf(paid, bypass, options.facilitatorUrl);
+  const config = readConfig(
+    { ...environment, ...options.environment },
+    {
+      ...paymentSettings,
+      ...portfolioSettings,
+      ...paywallSettings,
+      ...channelSettings,
+      ...facilitatorSettings,
+    },
+  );
   const registry = new Registry();
   let url = "";
   const paywall = await openPortfolioPaywall(config, {

@@ -1099,7 +1099,7 @@ export interface OtherActions {
     spam?: "include" | "exclude";
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
-    /** How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds. */
+    /** How much of the snapshot to return: `full`; `tokens`, tokens and positions in six fields each and no activity, at the same price; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds, which may cost less. */
     detail?: "full" | "tokens" | "summary";
     /** Leaves out tokens worth less than this, and tokens without a known value; and positions worth less, or owing less, unless their value is partial or unknown, because that may be a debt. Totals and counts stay those of the whole wallet; `omitted` says how many were left out. */
     min_usd?: string;
@@ -1126,7 +1126,7 @@ export interface OtherActions {
     to?: Date | string;
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
-    /** How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes. */
+    /** How much to return: `full`, or `summary`, which may cost less: the total change and the largest changes of tokens in at most 2,048 bytes. */
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `chains.chain`. */
     fields?: string;
@@ -1151,7 +1151,7 @@ export interface OtherActions {
     at?: Date | string;
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
-    /** How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
+    /** How much to return: `full`, or `summary`, which may cost less: counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `permissions.chain`. */
     fields?: string;

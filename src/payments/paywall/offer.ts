@@ -28,6 +28,8 @@ export type PaymentOffer = {
   readonly amount: bigint;
   /** The addition for each further chain; absent if all chains cost one price. */
   readonly amountPerChain?: bigint;
+  /** The price of a summary that reads one chain; absent if it costs what the whole response costs. */
+  readonly summaryAmount?: bigint;
   /** How long a signature must stay valid: for the handler, the transfer and the network in between. */
   readonly maxTimeoutSeconds: number;
   readonly description: string;
@@ -51,7 +53,7 @@ const DESCRIPTION_LENGTH_MAX = 500;
 /** Throws for an offer that could not be paid or would not fit into a header. Call it at start. */
 export function validateOffer(offer: PaymentOffer): PaymentOffer {
   const problem =
-    (offer.amount <= 0n && "has no price") ||
+    ((offer.amount <= 0n || (offer.summaryAmount ?? 1n) <= 0n) && "has no price") ||
     (offer.description.length > DESCRIPTION_LENGTH_MAX &&
       `describes itself in over ${DESCRIPTION_LENGTH_MAX} characters`) ||
     (!isEvmNetwork(offer.network) && "names a network that is not eip155:<chain id>");
@@ -59,29 +61,33 @@ export function validateOffer(offer: PaymentOffer): PaymentOffer {
   return offer;
 }
 
-// Each holds one price of the offer.
-const pricedOffers = new WeakMap<PaymentOffer, Map<number, PaymentOffer>>();
+// The offer by its prices.
+const pricedOffers = new WeakMap<PaymentOffer, Map<bigint, PaymentOffer>>();
 
-/** The offer at the price of a request; the same object for as many chains, so that its 402 is encoded once. */
-export function priceOffer(offer: PaymentOffer, { chainCount = 1 }: PaidResource): PaymentOffer {
-  if (!offer.amountPerChain || chainCount <= 1) return offer;
-  const known = pricedOffers.get(offer) ?? new Map<number, PaymentOffer>();
+/** The offer at the price of a request; the same object for the same price, so that its 402 is encoded once. */
+export function priceOffer(offer: PaymentOffer, resource: PaidResource): PaymentOffer {
+  const amount = amountOf(offer, resource);
+  if (amount === offer.amount) return offer;
+  const known = pricedOffers.get(offer) ?? new Map<bigint, PaymentOffer>();
   pricedOffers.set(offer, known);
-  const priced = known.get(chainCount) ?? {
+  const priced = known.get(amount) ?? {
     ...offer,
-    amount: amountOf(offer, chainCount),
+    amount,
     // A getter: without a configured URL it is the listen address, which is only known later.
     get resourceOrigin() {
       return offer.resourceOrigin;
     },
   };
-  known.set(chainCount, priced);
+  known.set(amount, priced);
   return priced;
 }
 
 /** In the token's smallest units. */
-export function amountOf({ amount, amountPerChain = 0n }: PaymentOffer, chainCount: number): bigint {
-  return amount + amountPerChain * BigInt(chainCount - 1);
+export function amountOf(
+  { amount, amountPerChain = 0n, summaryAmount = amount }: PaymentOffer,
+  { chainCount = 1, isSummary = false }: Pick<PaidResource, "chainCount" | "isSummary">,
+): bigint {
+  return (isSummary ? summaryAmount : amount) + amountPerChain * BigInt(chainCount - 1);
 }
 
 export function isEvmNetwork(text: string): text is Caip2Network {
@@ -205,6 +211,8 @@ export type PaidResource = {
   readonly query: Readonly<Record<string, string>>;
   /** How many chains the response is read from, which the query determines; 1 if absent. It decides the price. */
   readonly chainCount?: number;
+  /** Whether the query asks for a summary only, which has its own price. */
+  readonly isSummary?: boolean;
 };
 
 // Longer than any query of ours. People see the URL, and the header that carries it must stay small.

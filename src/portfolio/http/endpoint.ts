@@ -140,11 +140,12 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       const countPricedChains = async () =>
         sale.offer.amountPerChain ? request.countChains(services, client) : 1;
       const chainCount = await countPricedChains();
-      const priced = chainCount === 1 ? {} : { chainCount };
+      const { isSummary = false } = request;
+      const priced = { ...(chainCount > 1 && { chainCount }), ...(isSummary && { isSummary }) };
       const resource: PaidResource = { method, path, query: request.query, ...priced };
       if (!free && headers[SIGNATURE] === undefined) {
         await request.check(services, client);
-        const warnings = [describeChainPrice(route, chainCount), request.warning];
+        const warnings = [describePrice(route, { chainCount, isSummary }), request.warning];
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
       const response = await sale.serve(
@@ -199,7 +200,10 @@ function respondUnpaid(
   const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
   const resource = { method: "GET", path: route.path, query: {} };
-  const terms = sale.challenge(resource, describeUnpaid(head.headers, [describeChainPrice(route, 1)]));
+  const terms = sale.challenge(
+    resource,
+    describeUnpaid(head.headers, [describePrice(route, { chainCount: 1, isSummary: false })]),
+  );
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
 }
@@ -227,11 +231,21 @@ function describeUnpaid(
   return [reason, ...warnings].filter((each) => each != null).join(" ");
 }
 
-/** Null if chains do not decide the price. */
-function describeChainPrice({ priceUsdPerChain }: PaidRoute, chainCount: number): string | null {
-  if (priceUsdPerChain === null) return null;
+/** Null if all requests of the route have one price. */
+function describePrice(
+  { priceUsdPerChain, priceUsdSummary }: PaidRoute,
+  { chainCount, isSummary }: { readonly chainCount: number; readonly isSummary: boolean },
+): string | null {
   const chains = chainCount === 1 ? "one chain" : `${chainCount} chains`;
-  return `This is the price of ${chains}: each one after the first adds $${priceUsdPerChain}.`;
+  const sentences = [
+    priceUsdPerChain === null
+      ? []
+      : [`This is the price of ${chains}: each one after the first adds $${priceUsdPerChain}.`],
+    priceUsdSummary === null || isSummary
+      ? []
+      : [`With detail=summary ${priceUsdPerChain === null ? "it" : "one chain"} costs $${priceUsdSummary}.`],
+  ].flat();
+  return sentences.length === 0 ? null : sentences.join(" ");
 }
 
 /** The pay page for a client that prefers HTML, otherwise null. */

@@ -96,15 +96,18 @@ export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): 
 }
 
 /** Exact texts for everything that names a price. */
-function describePrices(offer: PaymentOffer): Pick<PaidRoute, "priceUsd" | "priceUsdPerChain" | "prices"> {
-  const { amount, amountPerChain, decimals } = offer;
+function describePrices(
+  offer: PaymentOffer,
+): Pick<PaidRoute, "priceUsd" | "priceUsdPerChain" | "priceUsdSummary" | "prices"> {
+  const { amount, amountPerChain, summaryAmount, decimals } = offer;
   const prices = SUPPORTED_CHAINS.map((_, index) => {
-    const units = amountOf(offer, index + 1);
+    const units = amountOf(offer, { chainCount: index + 1 });
     return { amount: units.toString(), priceUsd: formatAmount(units, decimals) };
   });
   return {
     priceUsd: formatAmount(amount, decimals),
     priceUsdPerChain: amountPerChain ? formatAmount(amountPerChain, decimals) : null,
+    priceUsdSummary: summaryAmount === undefined ? null : formatAmount(summaryAmount, decimals),
     prices,
   };
 }

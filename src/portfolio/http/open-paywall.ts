@@ -95,7 +95,7 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   checkChannelConfig(config);
   const { decimals } = asset;
   if (decimals !== null) {
-    for (const route of PAID_ROUTES) readPrice(config, route, decimals);
+    for (const route of PAID_ROUTES) readPrices(config, route, decimals);
     readPricePerChain(config, decimals);
   }
   // The bypass needs no node when the token's decimals are known.
@@ -170,7 +170,7 @@ async function openGate(
   const [first] = offers;
   if (config.channelsOn && first) await assertChannelContracts(rpc, token, first.payTo, options.signal);
   const largestPrice = offers
-    .map((offer) => amountOf(offer, SUPPORTED_CHAINS.length))
+    .map((offer) => amountOf(offer, { chainCount: SUPPORTED_CHAINS.length }))
     .reduce((most, amount) => (amount > most ? amount : most), 0n);
   const needs = { token, store, rpc, finality, sender, largestPrice, log };
   const channels = config.channelsOn ? openConfiguredChannels(config, needs) : null;
@@ -208,10 +208,18 @@ function readPayee({ payTo }: PaywallConfig): Hex {
 }
 
 /** In the token's smallest units. */
-function readPrice(config: PaywallConfig, { price }: PaidRouteDeclaration, decimals: number): bigint {
+function readPrices(
+  config: PaywallConfig,
+  { price }: PaidRouteDeclaration,
+  decimals: number,
+): Pick<PaymentOffer, "amount" | "summaryAmount"> {
   const own = config[price.key];
   const variable = own === null ? "PORTFOLIO_PRICE_USD" : price.variable;
-  return readAmount(own ?? config.portfolioPriceUsd, decimals, variable);
+  const amount = readAmount(own ?? config.portfolioPriceUsd, decimals, variable);
+  if (config.priceUsdSummary === null) return { amount };
+  const summaryAmount = readAmount(config.priceUsdSummary, decimals, "PRICE_USD_SUMMARY");
+  if (summaryAmount <= amount) return { amount, summaryAmount };
+  throw new Fault("CONFIG_INVALID", `PRICE_USD_SUMMARY must be at most ${variable}.`);
 }
 
 /** In the token's smallest units; 0 if further chains cost nothing. */
@@ -247,7 +255,7 @@ function createOffers(
       assetVersion: token.version,
       decimals: token.decimals,
       payTo: readPayee(config),
-      amount: readPrice(config, declaration, token.decimals),
+      ...readPrices(config, declaration, token.decimals),
       amountPerChain: readPricePerChain(config, token.decimals),
       maxTimeoutSeconds: TIMEOUT_SECONDS,
       get resourceOrigin() {

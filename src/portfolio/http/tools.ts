@@ -35,11 +35,16 @@ export function createPortfolioMcpEndpoint(
 
 function describePrice(sold: SoldRoute): ToolPrice {
   const route = describePaidRoute(sold);
-  const { priceUsd, priceUsdPerChain, terms } = route;
+  const { priceUsd, priceUsdPerChain, priceUsdSummary, terms } = route;
   return {
     sentence: `A call costs ${formatRoutePrice(route)}, by x402.`,
     details: CALLER_PAYS,
-    terms: { ...terms, priceUsd, ...(priceUsdPerChain !== null && { priceUsdPerChain }) },
+    terms: {
+      ...terms,
+      priceUsd,
+      ...(priceUsdPerChain !== null && { priceUsdPerChain }),
+      ...(priceUsdSummary !== null && { priceUsdSummary }),
+    },
     isPaidByCaller: true,
   };
 }

@@ -1,4 +1,4 @@
-// Budgets of readers: `detail`, `min_usd` and `fields` cut a response after it was read; the price stays the same.
+// Budgets of readers: `detail`, `min_usd` and `fields` cut a response after it was read; a summary may have its own price.
 import { type Decimal, formatDecimal, parseDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
@@ -43,6 +43,7 @@ export function addBudget<Body>(query: PaidQuery<Body>, options: BudgetOptions<B
       return {
         ...request,
         query: { ...request.query, ...formatBudget(budget) },
+        isSummary: budget.detail === "summary",
         read: async (services, signal) => {
           const body = await request.read(services, signal);
           const kept = limit === undefined || minUsd === null ? body : limit.leaveOut(body, minUsd);

@@ -81,7 +81,7 @@ export const DIFF_BUDGET: BudgetOptions<PortfolioDiff> = {
     summary: { schema: portfolioDiffOverviewSchema, cut: summarizeDiff },
   },
   detail:
-    "How much to return, at the same price: `full`, or `summary`, the total change and the largest changes of tokens in at most 2,048 bytes.",
+    "How much to return: `full`, or `summary`, which may cost less: the total change and the largest changes of tokens in at most 2,048 bytes.",
 };
 
 export const diffRoute: PaidRouteDeclaration = {

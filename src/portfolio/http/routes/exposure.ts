@@ -107,7 +107,7 @@ export const EXPOSURE_BUDGET: BudgetOptions<Exposure> = {
     summary: { schema: exposureOverviewSchema, cut: summarizeExposure },
   },
   detail:
-    "How much to return, at the same price: `full`, or `summary`, counts, value at risk and the permissions most at risk in at most 2,048 bytes.",
+    "How much to return: `full`, or `summary`, which may cost less: counts, value at risk and the permissions most at risk in at most 2,048 bytes.",
 };
 
 export const exposureRoute: PaidRouteDeclaration = {

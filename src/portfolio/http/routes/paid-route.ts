@@ -42,6 +42,8 @@ type PaidRead<Body = unknown> = {
    * there before.
    */
   countChains(services: RouteServices, client: string): Promise<number>;
+  /** Whether it returns a summary only, which may have a price of its own. */
+  readonly isSummary?: boolean;
   /** How many chains it reads at most, each as often as it is read. */
   readonly readCount: number;
   /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */

@@ -157,7 +157,7 @@ const SNAPSHOT_BUDGET: BudgetOptions<PortfolioSnapshot> = {
     summary: { schema: portfolioOverviewSchema, cut: summarizeSnapshot },
   },
   detail:
-    "How much of the snapshot to return, at the same price: `full`; `tokens`, tokens and positions in six fields each and no activity; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds.",
+    "How much of the snapshot to return: `full`; `tokens`, tokens and positions in six fields each and no activity, at the same price; or `summary`, totals, largest holdings and warnings in at most 2,048 bytes, whatever the wallet holds, which may cost less.",
   minUsd: {
     description:
       "Leaves out tokens worth less than this, and tokens without a known value; and positions worth less, or owing less, unless their value is partial or unknown, because that may be a debt. Totals and counts stay those of the whole wallet; `omitted` says how many were left out.",
