@@ -1,8 +1,9 @@
 // Debts of channels are shown to a process without their keys too, until nothing can bring them in.
 import { Registry } from "prom-client";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
+import type { Hex } from "../../src/lib/hex.ts";
 import { observeChannels } from "../../src/payments/channels/channel-metrics.ts";
-import { readWishResult, wish } from "../../src/payments/channels/operator-rows.ts";
+import { instruct, readInstructionResult } from "../../src/payments/channels/operator-rows.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
@@ -78,9 +79,9 @@ describe("debts of channels", () => {
     const store = openRecordStore(stage.database);
     const [{ receiverAuthorizer }] = [world.config];
     for (const wanted of [{ kind: "claim" }, { kind: "refund", amount: null }] as const) {
-      await wish(store, world.channelId, wanted);
+      await instruct(store, world.channelId, wanted);
       await changed.gate.reconcile();
-      await expect(readWishResult(store, world.channelId)).resolves.toContain(
+      await expect(readInstructionResult(store, world.channelId)).resolves.toContain(
         `does not have the key of ${receiverAuthorizer}; add it to PAYMENT_CHANNEL_OLD_KEYS`,
       );
     }
@@ -95,16 +96,18 @@ describe("debts of channels", () => {
     await expect(world.buy(service, 1)).resolves.toBe(200);
     await expect(world.refund(service, 1, 10n * TEST_PRICE)).resolves.toBe(200);
     const store = openRecordStore(stage.database);
-    await wish(store, world.channelId, { kind: "refund", amount: null });
+    await instruct(store, world.channelId, { kind: "refund", amount: null });
     await service.gate.reconcile();
-    await expect(readWishResult(store, world.channelId)).resolves.toMatch("the last refund is not final");
+    await expect(readInstructionResult(store, world.channelId)).resolves.toMatch(
+      "the last refund is not final",
+    );
     await stage.chain.request("hardhat_mine", ["0x40"]);
-    await wish(store, world.channelId, { kind: "refund", amount: null });
+    await instruct(store, world.channelId, { kind: "refund", amount: null });
     await service.gate.reconcile();
-    await expect(readWishResult(store, world.channelId)).resolves.toMatch(/^Refunded/);
+    await expect(readInstructionResult(store, world.channelId)).resolves.toMatch(/^Refunded/);
   });
 
-  it("keeps the wishes of five busy channels from holding a sixth back", async () => {
+  it("keeps the instructions of five busy channels from holding a sixth back", async () => {
     const stage = await openStage();
     const service = await stage.serve({ channels: {} });
     const store = openRecordStore(stage.database);
@@ -113,12 +116,35 @@ describe("debts of channels", () => {
       await world.deposit(10n * TEST_PRICE);
       await expect(world.buy(service, 1)).resolves.toBe(200);
       if (busy < 5) await service.channels?.rows.take(world.channelId, "a request");
-      await wish(store, world.channelId, { kind: "refund", amount: null });
+      await instruct(store, world.channelId, { kind: "refund", amount: null });
       if (busy === 5) {
         await service.gate.reconcile();
-        await expect(readWishResult(store, world.channelId)).resolves.toMatch(/^Refunded/);
+        await expect(readInstructionResult(store, world.channelId)).resolves.toMatch(/^Refunded/);
       }
     }
+  });
+
+  it("carries out the oldest instructions first, and keeps one that was given meanwhile", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {} });
+    const store = openRecordStore(stage.database);
+    const given: Hex[] = [];
+    for (let channel = 0; channel < 6; channel += 1) {
+      const world = await openChannelWorld(stage);
+      await world.deposit(10n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+      given.unshift(world.channelId);
+    }
+    for (const channelId of given) await instruct(store, channelId, { kind: "claim" });
+    const instructions = service.channels?.instructions;
+    const found = (await instructions?.find()) ?? [];
+    expect(found.map(({ channelId }) => channelId)).toEqual(given.slice(0, 5));
+    const [first] = found;
+    if (first === undefined) throw new Error("no channel has an instruction");
+    await instruct(store, first.channelId, { kind: "refund", amount: 7n });
+    await instructions?.finish(first, "All is claimed.");
+    await expect(readInstructionResult(store, first.channelId)).resolves.toBeNull();
+    expect((await instructions?.find())?.at(-1)?.channelId).toBe(given[5]);
   });
 
   it("shows no figure before the first read", async () => {

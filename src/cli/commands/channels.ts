@@ -10,10 +10,10 @@ import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
 import {
   freeChannels,
+  instruct,
   type ListedChannel,
   listChannels,
-  readWishResult,
-  wish,
+  readInstructionResult,
 } from "../../payments/channels/operator-rows.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";
@@ -139,7 +139,7 @@ async function carryOut(
     request.kind === "refund"
       ? ({ kind: "refund", amount: request.amount } as const)
       : ({ kind: "claim" } as const);
-  const channels = await wish(store, request.id, wanted);
+  const channels = await instruct(store, request.id, wanted);
   if (channels.length === 0) print("No such channel owes anything.\n");
   const deadlineMs = clock.nowMs() + WAIT_MS;
   let isDone = channels.length > 0;
@@ -168,7 +168,7 @@ async function waitForResult(
   }: { readonly clock: Clock; readonly stop: AbortSignal; readonly deadlineMs: number },
 ): Promise<string | null> {
   for (;;) {
-    const result = await readWishResult(store, channel);
+    const result = await readInstructionResult(store, channel);
     if (result !== null || stop.aborted || clock.nowMs() >= deadlineMs) return result;
     await clock.sleep(POLL_MS, stop).catch(() => undefined);
   }

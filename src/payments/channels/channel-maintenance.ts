@@ -2,7 +2,7 @@
 import type { Log } from "../../lib/log.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import type { ChannelClaims } from "./channel-claims.ts";
-import { carryOutWishes } from "./channel-wishes.ts";
+import { carryOutInstructions } from "./channel-instructions.ts";
 import type { ChannelParts } from "./open-channels.ts";
 
 const PRUNE_EVERY_MS = 600_000;
@@ -26,7 +26,7 @@ export function createChannelMaintenance({
     // Also if our node shows nothing: just then a payer may withdraw. Fees that are too high stop neither of them.
     const [claimed] = await Promise.allSettled([claims.claimDue(claimRules)]);
     await claims.resumeRefunds();
-    await carryOutWishes(parts);
+    await carryOutInstructions(parts);
     if (followed.status === "rejected") throw followed.reason;
     if (claimed.status === "rejected") throw claimed.reason;
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;

@@ -12,7 +12,7 @@ import type { ChannelSender } from "./channel-sender.ts";
 import { ClaimRows } from "./claim-rows.ts";
 import { CHANNEL_LIMITS } from "./limits.ts";
 import { MirrorRows } from "./mirror-rows.ts";
-import { OperatorWishes } from "./operator-rows.ts";
+import { OperatorInstructions } from "./operator-rows.ts";
 
 /** The key that signs claims and refunds for the receiver. */
 export type ReceiverAuthorizer = {
@@ -74,7 +74,7 @@ export function openChannels({
   return {
     digests: new ChannelDigests(network),
     claimRows: new ClaimRows(store, network, channelLimits),
-    wishes: new OperatorWishes(store, network),
+    instructions: new OperatorInstructions(store, network),
     /** Signers by address, the one of new channels first. */
     authorizers: new Map([authorizer, ...formerAuthorizers].map((each) => [each.address, each])),
     ...{ network, rows, mirror, sender, exposureMax, claimRules, channelLimits },

@@ -23,12 +23,19 @@ export type ListedChannel = {
 };
 
 /** `refund` without an amount gives everything back. */
-type OperatorWish = { readonly kind: "claim" } | { readonly kind: "refund"; readonly amount: bigint | null };
+type OperatorInstruction =
+  | { readonly kind: "claim" }
+  | { readonly kind: "refund"; readonly amount: bigint | null };
 
-type WishedChannel = { readonly channelId: Hex; readonly wish: OperatorWish };
+type InstructedChannel = {
+  readonly channelId: Hex;
+  readonly instruction: OperatorInstruction;
+  /** Tells it from a later one of the same channel. */
+  readonly instructedAt: string;
+};
 
 // A run of maintenance carries out a few: each waits for a block.
-const WISHES_PER_RUN = 5;
+const INSTRUCTIONS_PER_RUN = 5;
 const LISTED_MAX = 10_000;
 
 /** Matches an id or its beginning; everything without one. */
@@ -65,14 +72,16 @@ export async function listChannels(
 }
 
 /** Writes down what the operator wants; returns the channels. Those that owe nothing are not claimed. */
-export async function wish(
+export async function instruct(
   store: StatementRunner,
   id: string | null,
-  wanted: OperatorWish,
+  wanted: OperatorInstruction,
 ): Promise<readonly Hex[]> {
   const amount = wanted.kind === "refund" && wanted.amount !== null ? wanted.amount.toString() : null;
-  const rows = await store.run<{ channel_id: Hex }>(sql`update payment_channels set wish = ${wanted.kind},
-      wish_amount = ${amount}::numeric, wish_result = null
+  const rows = await store.run<{
+    channel_id: Hex;
+  }>(sql`update payment_channels set instruction = ${wanted.kind},
+      instruction_amount = ${amount}::numeric, instruction_result = null, instructed_at = clock_timestamp()
     where ${matching(id)} and (${wanted.kind} = 'refund' or charged > total_claimed)
     returning channel_id`);
   return rows.map(({ channel_id }) => channel_id);
@@ -87,15 +96,15 @@ export async function freeChannels(store: StatementRunner, id: string | null): P
   return rows.map(({ channel_id }) => channel_id);
 }
 
-/** Reads what became of a wish; null while it is not carried out. */
-export async function readWishResult(store: StatementRunner, channelId: Hex): Promise<string | null> {
+/** Reads what became of an instruction; null while it is not carried out. */
+export async function readInstructionResult(store: StatementRunner, channelId: Hex): Promise<string | null> {
   const [row] = await store.run<{ result: string | null }>(sql`select
-      case when wish is null then coalesce(wish_result, 'done') end as result
+      case when instruction is null then coalesce(instruction_result, 'done') end as result
     from payment_channels where channel_id = ${channelId}`);
   return row === undefined ? "The channel is no longer known." : row.result;
 }
 
-export class OperatorWishes {
+export class OperatorInstructions {
   readonly #store: StatementRunner;
   readonly #network: string;
 
@@ -104,23 +113,28 @@ export class OperatorWishes {
     this.#network = network;
   }
 
-  /** Wishes of operators are done once the channel is free, and keep no others back. */
-  async find(): Promise<readonly WishedChannel[]> {
-    const rows = await this.#store.run<JsonObject>(sql`select channel_id, wish, wish_amount::text as amount
-      from payment_channels where network = ${this.#network} and wish is not null
-        and (wish = 'claim' or lease_until is null or lease_until <= now()) limit ${WISHES_PER_RUN}::int`);
-    return rows.map(({ channel_id, wish: kind, amount }) => ({
+  /** The oldest first. One of a channel that a request has taken keeps no others back. */
+  async find(): Promise<readonly InstructedChannel[]> {
+    const rows = await this.#store.run<JsonObject>(sql`select channel_id, instruction,
+        instruction_amount::text as amount, instructed_at::text as instructed_at
+      from payment_channels where network = ${this.#network} and instruction is not null
+        and (instruction = 'claim' or lease_until is null or lease_until <= now())
+      order by payment_channels.instructed_at limit ${INSTRUCTIONS_PER_RUN}::int`);
+    return rows.map(({ channel_id, instruction: kind, amount, instructed_at }) => ({
       channelId: String(channel_id) as Hex,
-      wish:
+      instruction:
         kind === "claim"
           ? { kind: "claim" }
           : { kind: "refund", amount: amount === null ? null : BigInt(String(amount)) },
+      instructedAt: String(instructed_at),
     }));
   }
 
-  /** Ends a wish: the first of two processes says what became of it. */
-  async finish(channelId: Hex, result: string): Promise<void> {
-    await this.#store.run(sql`update payment_channels set wish = null, wish_amount = null, wish_result = ${result}
-      where network = ${this.#network} and channel_id = ${channelId} and wish is not null`);
+  /** The first of two processes says what became of it; a later instruction of the channel stays. */
+  async finish({ channelId, instructedAt }: InstructedChannel, result: string): Promise<void> {
+    await this.#store.run(sql`update payment_channels
+      set instruction = null, instruction_amount = null, instruction_result = ${result}
+      where network = ${this.#network} and channel_id = ${channelId} and instruction is not null
+        and instructed_at = ${instructedAt}::timestamptz`);
   }
 }

@@ -51,7 +51,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["public vouchers of channels", "a1aedf9408110d86f7602867455b0cb8e97bb7dbb5f37a10c1c0e7cf39bd727e"],
   ["channels that others claim", "c647e0f85dc3a679b943d186d77071b92a0de005f51ae022186d5a0d8ca6262b"],
   ["names of purchases", "e8c3b2e03b475e762c39f5338a89ab0eae628aaa80a79af5d86f649f17a1d108"],
-  ["limits and wishes of channels", "dc905f8219455a991ac2d6108f14ea72468bafa09746ad4c4a68484d90fe525f"],
+  ["limits and instructions of channels", "d1e54ae7fe534e7fe7e56bfd7329d6da6203488f01f695bac96bcf397d8769ff"],
   ["channels by payer", "94bc0fa3cb69ea06586093e85da560e13984d90045481d47b3b97f43d69dd339"],
   ["logs of wallets", "e90fe46de1f8489c97c1573eef732b7cfb5911e2bad93c8251df82b3245fabca"],
 ];

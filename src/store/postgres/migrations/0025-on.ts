@@ -61,15 +61,16 @@ export const newestMigrations: readonly Migration[] = [
   // Payers cost nothing to make, and every deposit and refund costs us gas.
   {
     version: 30,
-    name: "limits and wishes of channels",
+    name: "limits and instructions of channels",
     sql: `
       -- Deposits and refunds that we have paid for, what the last one was for, and when.
       alter table payment_channels add column sponsored integer not null default 0, add column sponsored_for text
         collate "C", add column sponsored_at timestamptz;
       -- What the operator wants a running service to do with the channel, and what became of it.
-      alter table payment_channels add column wish text collate "C", add column wish_amount numeric(39,0),
-        add column wish_result text;
-      create index payment_channels_wishes on payment_channels (network) where wish is not null;
+      alter table payment_channels add column instruction text collate "C", add column instruction_amount numeric(39,0),
+        add column instruction_result text, add column instructed_at timestamptz;
+      create index payment_channels_instructions on payment_channels (network, instructed_at)
+        where instruction is not null;
     `,
   },
   {

@@ -8,17 +8,18 @@ import type { ChannelRow } from "./channel-row.ts";
 import type { ChannelParts } from "./open-channels.ts";
 
 /** To be called every few seconds, in any number of processes. */
-export async function carryOutWishes(
+export async function carryOutInstructions(
   parts: ChannelParts & { readonly claims: ChannelClaims },
 ): Promise<void> {
-  const { wishes } = parts;
-  for (const { channelId, wish } of await wishes.find()) {
-    const result = await (wish.kind === "claim"
+  const { instructions } = parts;
+  for (const instructed of await instructions.find()) {
+    const { channelId, instruction } = instructed;
+    const result = await (instruction.kind === "claim"
       ? claim(parts, channelId)
-      : refund(parts, channelId, wish.amount)
+      : refund(parts, channelId, instruction.amount)
     ).catch((error: unknown) => `Not done: ${error instanceof Error ? error.message : String(error)}`);
     // Null: another request has the channel at the moment.
-    if (result !== null) await wishes.finish(channelId, result);
+    if (result !== null) await instructions.finish(instructed, result);
   }
 }
 
