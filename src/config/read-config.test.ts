@@ -62,7 +62,7 @@ describe("readConfig", () => {
     ["API_PORT", "-1", "API_PORT must be a port number from 0 to 65535, or not be set at all."],
     ["LEVEL", "loud", "LEVEL must be one of info, debug, or not be set at all."],
     ["DEBUG", "yes", "DEBUG must be true or false, or not be set at all."],
-    ["DEPTH", "11", "DEPTH must be a whole number from 1 to 10, or not be set at all."],
+    ["DEPTH", "11", "DEPTH must be an integer from 1 to 10, or not be set at all."],
     ["HOST", "  ", "HOST must be text, or not be set at all."],
     ["SCHEMA", "A", "SCHEMA must be lower case, or not be set at all."],
     [
@@ -78,7 +78,7 @@ describe("readConfig", () => {
     [
       "RPC_URL",
       "http://a,ftp://b",
-      "RPC_URL must be a comma-separated list, each a URL starting with http:// or https://, or not be set at all.",
+      "RPC_URL must be comma-separated, each a URL starting with http:// or https://, or not be set at all.",
     ],
   ])("rejects %s=%s, naming the variable and the allowed values", (name, value, message) => {
     expect(messageOf({ [name]: value })).toBe(message);

@@ -40,7 +40,7 @@ export function secret<T>(kind: SettingKind<T>): SettingKind<Secret<T>> {
 /** One or several values of a kind, separated by commas. */
 export function commaSeparated<T>(kind: SettingKind<T>): SettingKind<readonly T[]> {
   return {
-    allowed: `a comma-separated list, each ${kind.allowed}`,
+    allowed: `comma-separated, each ${kind.allowed}`,
     parse: (text) => Object.freeze(text.split(",").map((part) => kind.parse(part.trim()))),
   };
 }
@@ -81,7 +81,7 @@ export function oneOf<const T extends string>(values: readonly T[]): SettingKind
 
 export function integer(min: number, max: number): SettingKind<number> {
   return {
-    allowed: `a whole number from ${min} to ${max}`,
+    allowed: `an integer from ${min} to ${max}`,
     parse: (value) => {
       const number = /^[0-9]{1,15}$/.test(value) ? Number(value) : Number.NaN;
       return number >= min && number <= max ? number : reject();

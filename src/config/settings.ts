@@ -459,6 +459,12 @@ export const channelSettings = {
     "Time between the start and the end of a payer's withdrawal; what is not claimed by then is lost.",
   ),
   channelDepositUsd: setting("PAYMENT_CHANNEL_DEPOSIT_USD", usdAmount, "0.10", "Smallest deposit."),
+  channelFreeCalls: setting(
+    "PAYMENT_CHANNEL_FREE_CALLS",
+    integer(0, 1_000),
+    0,
+    "Free calls of a payer an hour; of all payers, a hundred times as many.",
+  ),
   channelClaimUsd: setting(
     "PAYMENT_CHANNEL_CLAIM_USD",
     usdAmount,

@@ -59,6 +59,27 @@ describe("a client with channels", () => {
     expect(stage.runs).toHaveLength(CALLS);
   }, 400_000);
 
+  it("pays nothing for calls that are free, and goes on from the same sum", async () => {
+    const channels = { ...TEST_CHANNEL_TERMS, minDeposit: 10n * PRICE, freeCallsPerHour: 2 };
+    const generous = await openClientStage({ channels: {}, offer: { amount: PRICE, channels } });
+    const { account } = await generous.payer();
+    const journal = createMemoryJournal();
+    const sextant = createSextant({
+      ...{ portfolio: generous.url, payer: account, guard: generous.guard, journal },
+      channel: { deposit: TOTAL },
+    });
+    for (let call = 0; call < 5; call += 1) await sextant.getPortfolio({ address: walletAt(call) });
+    const [channel] = await sextant.channels.list();
+    expect([channel?.bought, channel?.signed, channel?.left]).toEqual([
+      3n * PRICE,
+      3n * PRICE,
+      TOTAL - 3n * PRICE,
+    ]);
+    const totals = await generous.service.channels?.claimRows.readTotals([]);
+    expect([totals?.unclaimed, generous.runs.length]).toEqual([3n * PRICE, 5]);
+    await generous.close();
+  });
+
   it("buys ten things at once by one channel, each once", async () => {
     const { sextant } = await openBuyer();
     const runs = stage.runs.length;

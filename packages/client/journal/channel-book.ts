@@ -19,7 +19,7 @@ export type ChannelEntry = {
   signed: bigint;
   /** The sum that the next voucher goes on from. */
   charged: bigint;
-  /** The prices of all that was received, each purchase once. Never less than `charged`. */
+  /** The prices of all that was received and not free, each purchase once. Never less than `charged`. */
   delivered: bigint;
   /** Names of those purchases. */
   readonly received: Set<string>;
@@ -65,7 +65,9 @@ export class ChannelBook {
     if (!channel || !isCharged) return;
     const cumulative = BigInt(voucher.cumulative);
     const total = charged ? BigInt(charged.total) : cumulative;
-    if (!channel.received.has(voucher.name)) channel.delivered += BigInt(requirements.amount);
+    // Not charged, and no older voucher has paid for it.
+    const isFree = charged?.amount === "0" && total <= channel.delivered;
+    if (!isFree && !channel.received.has(voucher.name)) channel.delivered += BigInt(requirements.amount);
     channel.received.add(voucher.name);
     // A voucher may get what an older one of its purchase has paid.
     const sold = minOf(minOf(total, cumulative), channel.delivered);

@@ -13,7 +13,7 @@ export interface Channel {
   readonly deposited: bigint;
   /** Deposits without what was returned: with `guard.node` as the chain shows it, otherwise as far as we know. */
   readonly held: bigint;
-  /** The prices of what was delivered. */
+  /** The prices of what was delivered and not free. */
   readonly bought: bigint;
   /** The largest sum that the payee can claim. */
   readonly signed: bigint;

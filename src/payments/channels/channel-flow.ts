@@ -131,13 +131,15 @@ type Charged = {
   readonly amount: bigint;
   readonly total: bigint;
   readonly deposit: Pick<Purchase, "depositTransaction" | "depositAmount"> | null;
+  /** Null if it does not matter for the call. */
+  readonly freeCallsLeft?: number | null;
 };
 
 function deliver(
   { payment, offer }: ChannelFlow,
   { status, headers, body }: StoredResponse,
   row: ChannelRow,
-  { amount, total, deposit }: Charged,
+  { amount, total, deposit, freeCallsLeft = null }: Charged,
 ): EndpointResponse {
   const receipt = {
     success: true,
@@ -145,7 +147,11 @@ function deliver(
     network: offer.network,
     payer: payment.config.payer,
     amount: deposit?.depositAmount?.toString() ?? "",
-    extra: { chargedAmount: amount.toString(), channelState: describeChannel(row, total) },
+    extra: {
+      chargedAmount: amount.toString(),
+      channelState: describeChannel(row, total),
+      ...(freeCallsLeft === null ? {} : { freeCallsLeft }),
+    },
   };
   // A shared cache must never serve a paid response to another client.
   const paid = { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) };
@@ -174,7 +180,8 @@ async function work(
     if (payment.kind === "refund") return await serveRefund(flow);
     const covered = await cover(flow, opened);
     if ("response" in covered) return covered.response;
-    return await runAndCharge(flow, { ...covered, formerHolder: opened.formerHolder }, turn);
+    const { charged } = opened.row;
+    return await runAndCharge(flow, { ...covered, formerHolder: opened.formerHolder, charged }, turn);
   } finally {
     clearInterval(renewal);
     if (!turn.isCharged) {
@@ -193,10 +200,24 @@ async function work(
 
 type Turn = { isCharged: boolean; hasFailed: boolean };
 
+/**
+ * The payer's quota of free calls. Not for a channel that has bought nothing, or a call that brings a deposit: those cost us
+ * gas. Nor without a name: a retry of a free call has the same voucher as the next call.
+ */
+function quotaOf({ offer, payment, paymentId }: ChannelFlow, charged: bigint): number {
+  const isEligible = charged > 0n && payment.deposit === null && paymentId !== null;
+  return isEligible ? (offer.channels?.freeCallsPerHour ?? 0) : 0;
+}
+
 /** The purchase is charged in the statement that stores its response; a failure costs the payer nothing. */
 async function runAndCharge(
   flow: ChannelFlow,
-  { row, depositTransaction, formerHolder }: Covered & Pick<OpenedChannel, "formerHolder">,
+  {
+    row,
+    depositTransaction,
+    formerHolder,
+    charged,
+  }: Covered & Pick<OpenedChannel, "formerHolder"> & { readonly charged: bigint },
   turn: Turn,
 ): Promise<EndpointResponse> {
   const { services, payment, amount, fingerprint, paymentId, owner, respond, unpaid } = flow;
@@ -229,16 +250,19 @@ async function runAndCharge(
     depositTransaction,
     depositAmount,
   };
-  turn.isCharged = await services.rows.charge(
-    { config, signature, purchase, response: stored, formerHolder },
+  const freeCallsPerHour = quotaOf(flow, charged);
+  const cost = await services.rows.charge(
+    { config, signature, purchase, response: stored, formerHolder, freeCallsPerHour },
     owner,
   );
-  if (!turn.isCharged) {
+  if (cost === null) {
     unpaid.spend(RUN_UNITS);
     return respond.takenOver();
   }
-  services.count("settled");
-  return deliver(flow, stored, row, { amount, total: maxClaimable, deposit: purchase });
+  turn.isCharged = true;
+  services.count(cost.amount === amount ? "settled" : "free");
+  const total = maxClaimable - amount + cost.amount;
+  return deliver(flow, stored, row, { ...cost, total, deposit: purchase });
 }
 
 async function handleInTime({ services, handler }: ChannelFlow): Promise<EndpointResponse> {

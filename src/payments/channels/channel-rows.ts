@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { PaymentKey, StoredResponse } from "../ledger/row.ts";
 import { fromNow, TRANSFER_SCHEME } from "../ledger/statements.ts";
 import type { ChannelConfig } from "./channel-config.ts";
@@ -16,6 +16,7 @@ import {
   parseChannelRow,
   parsePurchase,
 } from "./channel-row.ts";
+import { takeFreeCallSql } from "./free-calls.ts";
 import { type NamedTransfer, namedTransferSql, parseNamedTransfer, takeNameSql } from "./purchase-names.ts";
 
 /** State in which a request finds its channel. */
@@ -55,7 +56,12 @@ type Charge = {
   readonly response: StoredResponse;
   /** As the channel was opened with it: a transfer that took the identifier meanwhile has it. */
   readonly formerHolder: string | null;
+  /** The payer's quota of free calls; 0 if this call is charged in any case. */
+  readonly freeCallsPerHour: number;
 };
+
+/** The cost of a purchase, and the free calls that its payer has left; null if the call was charged in any case. */
+type Charged = { readonly amount: bigint; readonly freeCallsLeft: number | null };
 
 type ChannelTimes = {
   readonly leaseMs: number;
@@ -65,6 +71,7 @@ type ChannelTimes = {
   readonly failuresMax: number;
   readonly sponsoredFreeMax: number;
   readonly sponsoredNewPerHourMax: number;
+  readonly freeQuotasPerHourMax: number;
 };
 
 const FREE = rawSql("owner = null, owner_works = false, lease_until = null");
@@ -251,34 +258,48 @@ export class ChannelRows {
   }
 
   /**
-   * Charges the purchase and stores its response, both or neither. False if the turn was lost meanwhile, or if the identifier
-   * was used for another purchase: nothing is charged.
+   * Charges the purchase and stores its response, both or neither. Null if the turn was lost meanwhile, or if the identifier
+   * was used for another purchase: nothing is charged. Nor is a call within the quota of free calls: its voucher is still
+   * the next one, so that the purchase is stored below all vouchers.
    */
   async charge(
-    { config, signature, purchase, response, formerHolder }: Charge,
+    { config, signature, purchase, response, formerHolder, freeCallsPerHour }: Charge,
     owner: string,
-  ): Promise<boolean> {
+  ): Promise<Charged | null> {
     const { channelId, cumulative, amount, fingerprint, paymentId, depositTransaction, depositAmount } =
       purchase;
     const { status, headers, body } = response;
     const total = sql`${cumulative.toString()}::numeric`;
+    const price = sql`${amount.toString()}::numeric`;
+    const network = this.#network;
+    const quota = { perPayer: freeCallsPerHour, quotasMax: this.#times.freeQuotasPerHourMax };
+    const isFree = freeCallsPerHour > 0;
+    const ifPaid = (then: SqlText | RawSql, otherwise: RawSql) =>
+      isFree ? sql`case when exists (select from free) then ${otherwise} else ${then} end` : then;
+    const since = sql`coalesce(unclaimed_since, now())`;
     try {
-      const rows = await this.#store.run(sql`with charged as (update payment_channels
-          set charged = ${total}, signature = ${signature}, unclaimed_since = coalesce(unclaimed_since, now()), ${FREE}
-          where ${this.#where(channelId)} and owner = ${owner} and owner_works
-            and charged + ${amount.toString()}::numeric = ${total}
+      const rows =
+        await this.#store.run(sql`with ${isFree ? takeFreeCallSql(network, config.payer, quota) : rawSql("")}
+        charged as (update payment_channels set charged = ${ifPaid(total, rawSql("charged"))},
+            signature = ${ifPaid(sql`${signature}`, rawSql("signature"))},
+            unclaimed_since = ${ifPaid(since, rawSql("unclaimed_since"))}, ${FREE}
+          where ${this.#where(channelId)} and owner = ${owner} and owner_works and charged + ${price} = ${total}
           returning 1),
-        ${takeNameSql({ network: this.#network, config, paymentId, formerHolder, owner })}
+        ${takeNameSql({ network, config, paymentId, formerHolder, owner })}
         insert into channel_purchases (network, channel_id, cumulative, amount, token, payer, fingerprint, payment_id,
           deposit_transaction, deposit_amount, answer_status, answer_headers, answer_body)
-        select ${this.#network}, ${channelId}, ${total}, ${amount.toString()}::numeric, ${config.token},
+        select ${network}, ${channelId}, ${ifPaid(total, rawSql("- floor(extract(epoch from now()) * 1000000)"))},
+          ${ifPaid(price, rawSql("0"))}, ${config.token},
           ${config.payer}, ${fingerprint}, ${paymentId}, ${depositTransaction},
           ${depositAmount === null ? null : depositAmount.toString()}::numeric, ${status}::int,
           ${JSON.stringify(headers)}, decode(${body.toString("hex")}, 'hex')
-        from charged returning 1 as done`);
-      return rows.length === 1;
+        from charged returning amount::text as amount, ${rawSql(isFree ? "(select calls_left from free)" : "null")} as calls_left`);
+      const [row] = rows;
+      if (row === undefined) return null;
+      const freeCallsLeft = isFree ? Number(row.calls_left ?? 0) : null;
+      return { amount: BigInt(String(row.amount)), freeCallsLeft };
     } catch (error) {
-      if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) return false;
+      if (error instanceof Error && "code" in error && error.code === UNIQUE_VIOLATION) return null;
       throw error;
     }
   }

@@ -14,6 +14,8 @@ export type ChannelTerms = {
   /** Seconds between the start of a payer's withdrawal and its end. */
   readonly withdrawDelay: number;
   readonly minDeposit: bigint;
+  /** Calls of a payer within an hour that cost nothing; absent without any. */
+  readonly freeCallsPerHour?: number;
 };
 
 /** The part of an offer that a channel must match. */
@@ -29,7 +31,7 @@ type ChannelOffer = {
 
 export function channelRequirementsFor(
   offer: ChannelOffer,
-  { receiverAuthorizer, withdrawDelay, minDeposit }: ChannelTerms,
+  { receiverAuthorizer, withdrawDelay, minDeposit, freeCallsPerHour }: ChannelTerms,
   state: Readonly<Record<string, unknown>> = {},
 ): PaymentRequirements {
   return {
@@ -45,6 +47,7 @@ export function channelRequirementsFor(
       name: offer.assetName,
       version: offer.assetVersion,
       minDeposit: minDeposit.toString(),
+      ...(freeCallsPerHour === undefined ? {} : { freeCallsPerHour }),
       ...state,
     },
   };

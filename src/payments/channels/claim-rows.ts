@@ -206,6 +206,8 @@ export class ClaimRows {
     // Transfers find their names in their own rows.
     await this.#store.run(sql`delete from payment_names
       where network = ${this.#network} and created_at < ${before(responseRetentionMs)}`);
+    await this.#store.run(sql`delete from channel_free_calls
+      where network = ${this.#network} and since < ${before(responseRetentionMs)}`);
     await this.#store.run(sql`delete from channel_transactions
       where network = ${this.#network} and not is_open and created_at < ${before(transactionRetentionMs)}`);
   }

@@ -95,6 +95,7 @@ export function channelTermsOf(
     formerAuthorizers: channelOldKeys.map((key) => channelAuthorizer(key).address),
     withdrawDelay,
     minDeposit: parseAmount(config.channelDepositUsd, decimals, "PAYMENT_CHANNEL_DEPOSIT_USD"),
+    ...(config.channelFreeCalls === 0 ? {} : { freeCallsPerHour: config.channelFreeCalls }),
   };
 }
 

@@ -21,6 +21,8 @@ export const CHANNEL_LIMITS = {
   // Channels within an hour that cost us gas and have not bought for a smallest deposit yet: at 112,000 gas each, four
   // dollars on a chain where a transfer costs a third of a cent.
   sponsoredNewPerHourMax: 1_000,
+  // Payers are made for one purchase each, and every free call costs us a read: so many quotas are given out in an hour.
+  freeQuotasPerHourMax: 100,
   // Age of what the rows say. Far below the shortest delay of a withdrawal, a quarter of an hour.
   mirrorAgeMsMax: 60_000,
   // Age of the block that the rows show, by the database's clock: a node that stands still is asked again and again, and

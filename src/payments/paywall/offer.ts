@@ -260,6 +260,7 @@ export type PaymentOutcome =
   | "trouble"
   | "pending"
   | "settled"
+  | "free"
   | "replayed";
 
 export type ResourceListing = {

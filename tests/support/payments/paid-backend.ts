@@ -9,7 +9,7 @@ import { openTestDatabase } from "../index/test-index.ts";
 const TABLES = [
   ...["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"],
   ...["payment_channels", "channel_purchases", "channel_scans", "channel_transactions"],
-  "payment_names",
+  ...["payment_names", "channel_free_calls"],
 ];
 /** The first account without another role. */
 const PAYER_INDEX = 8;
