@@ -1,16 +1,17 @@
 // The facilitator's side of payment channels: deposits of payers, and claims, payouts and refunds that a receiver has signed.
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+import type { JsonObject } from "../../lib/json.ts";
 import { encodeChannelCall, encodePayout } from "../channels/channel-calls.ts";
 import { type ChannelConfig, ChannelDigests } from "../channels/channel-config.ts";
 import { type ChannelPayment, parseChannelPayment } from "../channels/channel-payment.ts";
 import type { DepositRequest } from "../channels/channel-sender.ts";
-import { CHANNEL_SCHEME, channelCode } from "../channels/channel-terms.ts";
+import { channelCode } from "../channels/channel-terms.ts";
 import { parseEnvelope } from "../paywall/payment-envelope.ts";
 import { NOT_SERVED, TRANSACTION_FAILED } from "../rejection-reasons.ts";
 import { parsePayout, parseSignedClaims, parseSignedRefund } from "./channel-payloads.ts";
 import type { ChannelTransactions } from "./channel-transactions.ts";
 import { SETTLEMENT_PENDING } from "./idempotent-settle.ts";
+import type { FacilitatorRequest } from "./schemas.ts";
 
 /** Bounds what is done at our cost. */
 type ChannelRules = {
@@ -28,11 +29,11 @@ type ChannelRules = {
 type Verdict = { readonly rejected: string; readonly reason: string } | { readonly payer: Hex };
 
 export type ChannelOperations = {
-  /** Whether the body is about channels. */
-  isChannel(body: unknown): boolean;
-  verify(body: unknown): Promise<Verdict>;
-  settle(body: unknown): Promise<JsonObject & { readonly success: boolean }>;
+  verify(body: FacilitatorRequest): Promise<Verdict>;
+  settle(body: FacilitatorRequest): Promise<Settled>;
 };
+
+type Settled = JsonObject & { readonly success: boolean };
 
 const WHAT = "paymentPayload";
 
@@ -48,18 +49,15 @@ export function createChannelOperations(
   rules: ChannelRules,
 ): ChannelOperations {
   const digests = new ChannelDigests(rules.network);
-  const readServed = (body: unknown) => {
+  const readServed = ({ paymentPayload }: FacilitatorRequest) => {
     if (channels === undefined || rules.authorizers.length === 0) {
       return new NotServed("This facilitator serves no payment channels.");
     }
-    const payload = readPayload(rules, body);
-    return payload instanceof NotServed ? payload : { payload, operations: { channels, rules, digests } };
+    const envelope = parseEnvelope(paymentPayload, rules, WHAT);
+    if ("unsupported" in envelope) return new NotServed(envelope.unsupported);
+    return { payload: envelope.payload, operations: { channels, rules, digests } };
   };
   return {
-    isChannel: (body) => {
-      const { paymentRequirements } = isJsonObject(body) ? body : {};
-      return isJsonObject(paymentRequirements) && paymentRequirements.scheme === CHANNEL_SCHEME;
-    },
     async verify(body) {
       const served = readServed(body);
       if (served instanceof NotServed) return { rejected: served.message, reason: NOT_SERVED };
@@ -92,14 +90,6 @@ type Operations = {
   readonly rules: ChannelRules;
   readonly digests: ChannelDigests;
 };
-
-type Settled = JsonObject & { readonly success: boolean };
-
-function readPayload(rules: ChannelRules, body: unknown): JsonObject | NotServed {
-  const { paymentPayload } = isJsonObject(body) ? body : {};
-  const envelope = parseEnvelope(paymentPayload, rules, WHAT);
-  return "unsupported" in envelope ? new NotServed(envelope.unsupported) : envelope.payload;
-}
 
 function settlePayload(operations: Operations, payload: JsonObject): Promise<Settled | NotServed> {
   const { type } = payload;

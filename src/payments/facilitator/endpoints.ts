@@ -7,10 +7,9 @@ import { type ConcurrencyLimit, createConcurrencyLimit } from "../../lib/concurr
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress } from "../../lib/hex.ts";
-import { isJsonObject } from "../../lib/json.ts";
 import { nameFirst } from "../../lib/lists.ts";
 import type { Log } from "../../lib/log.ts";
-import type { Endpoint, EndpointResponse } from "../../schema/endpoint.ts";
+import { defineEndpoint, type Endpoint, type EndpointResponse } from "../../schema/endpoint.ts";
 import { CHANNEL_SCHEME } from "../channels/channel-terms.ts";
 import { findTermsViolation, type Payment, parsePayment, toPaymentPayload } from "../paywall/payment.ts";
 import { NOT_SERVED } from "../rejection-reasons.ts";
@@ -22,6 +21,7 @@ import type { IdempotentSettle } from "./idempotent-settle.ts";
 import {
   FACILITATOR_REQUEST_EXAMPLE,
   FACILITATOR_REQUEST_SCHEMA,
+  type FacilitatorRequest,
   SETTLE_RESPONSE_SCHEMA,
   SUPPORTED_RESPONSE_SCHEMA,
   VERIFY_RESPONSE_SCHEMA,
@@ -110,7 +110,7 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
     channels: createChannelOperations(options.facilitator.channels, { authorizers: [], ...options.rules }),
   };
   return [
-    {
+    defineEndpoint({
       ...describeOperation(
         "verify",
         "Verify a payment",
@@ -118,8 +118,8 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
       ),
       responses: { 200: VERIFY_RESPONSE_SCHEMA },
       handle: ({ body }) => handleVerify(service, body),
-    },
-    {
+    }),
+    defineEndpoint({
       ...describeOperation(
         "settle",
         "Settle a payment",
@@ -127,7 +127,7 @@ export function createFacilitatorEndpoints(options: FacilitatorEndpointOptions):
       ),
       responses: { 200: SETTLE_RESPONSE_SCHEMA },
       handle: ({ body }) => handleSettle(service, body),
-    },
+    }),
     {
       method: "GET",
       path: "/supported",
@@ -151,9 +151,16 @@ async function describeSupported({ facilitator, rules }: FacilitatorService) {
   return { ...supported, kinds: [...supported.kinds, channels] };
 }
 
-async function handleVerify(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
-  const { facilitator, clock, count, verifying, channels } = service;
-  if (channels.isChannel(body)) return verifyDeposit(service, body);
+function isOfChannel({ paymentRequirements }: FacilitatorRequest): boolean {
+  return paymentRequirements.scheme === CHANNEL_SCHEME;
+}
+
+async function handleVerify(
+  service: FacilitatorService,
+  body: FacilitatorRequest,
+): Promise<EndpointResponse> {
+  const { facilitator, clock, count, verifying } = service;
+  if (isOfChannel(body)) return verifyDeposit(service, body);
   const checked = checkRequest(service, body);
   if ("rejection" in checked) {
     count("verify", "refused");
@@ -175,7 +182,10 @@ async function handleVerify(service: FacilitatorService, body: unknown): Promise
   return { status: 200, body: { isValid, ...(isValid ? {} : { invalidReason }), payer: payment.from } };
 }
 
-async function verifyDeposit(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
+async function verifyDeposit(
+  service: FacilitatorService,
+  body: FacilitatorRequest,
+): Promise<EndpointResponse> {
   const { channels, count, verifying } = service;
   const verdict = await verifying
     .run(() => channels.verify(body))
@@ -187,7 +197,10 @@ async function verifyDeposit(service: FacilitatorService, body: unknown): Promis
   return { status: 200, body: { isValid, invalidReason, invalidMessage } };
 }
 
-async function settleByChannel(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
+async function settleByChannel(
+  service: FacilitatorService,
+  body: FacilitatorRequest,
+): Promise<EndpointResponse> {
   const { channels, count, settling } = service;
   const result = await settling
     .run(() => channels.settle(body))
@@ -196,9 +209,12 @@ async function settleByChannel(service: FacilitatorService, body: unknown): Prom
   return { status: 200, body: result };
 }
 
-async function handleSettle(service: FacilitatorService, body: unknown): Promise<EndpointResponse> {
-  const { count, rules, channels } = service;
-  if (channels.isChannel(body)) return settleByChannel(service, body);
+async function handleSettle(
+  service: FacilitatorService,
+  body: FacilitatorRequest,
+): Promise<EndpointResponse> {
+  const { count, rules } = service;
+  if (isOfChannel(body)) return settleByChannel(service, body);
   const { network } = rules;
   const checked = checkRequest(service, body);
   if ("rejection" in checked) {
@@ -282,15 +298,14 @@ function describeOtherPayee(payTo: Hex, payees: readonly Hex[]): string {
 }
 
 /** Throws INPUT_INVALID for anything that is not a payment; returns why a payment is not served here. */
-function checkRequest({ rules, clock }: FacilitatorService, body: unknown): CheckedRequest {
-  const { paymentPayload, paymentRequirements } = isJsonObject(body) ? body : {};
-  const required = isJsonObject(paymentRequirements) ? paymentRequirements : {};
+function checkRequest({ rules, clock }: FacilitatorService, body: FacilitatorRequest): CheckedRequest {
+  const { paymentPayload, paymentRequirements: required } = body;
   const payment = parsePayment(paymentPayload, rules, "paymentPayload");
   if ("unsupported" in payment) return { rejection: payment.unsupported };
   const payTo = parseAddress(required.payTo, "paymentRequirements.payTo");
   const amount = parseUint(required.amount, "paymentRequirements.amount");
   if (required.network !== rules.network) return { rejection: "The requirements name another network." };
-  if (String(required.asset).toLowerCase() !== rules.asset) {
+  if (required.asset.toLowerCase() !== rules.asset) {
     return { rejection: "The requirements name another token." };
   }
   if (amount < rules.amountMin)
@@ -307,7 +322,7 @@ function checkRequest({ rules, clock }: FacilitatorService, body: unknown): Chec
     asset,
     amount: amount.toString(),
     payTo,
-    maxTimeoutSeconds: Number(required.maxTimeoutSeconds),
+    maxTimeoutSeconds: required.maxTimeoutSeconds,
     extra: { name: rules.assetName, version: rules.assetVersion },
   };
   if (violation === null) return { payment, terms };

@@ -1,9 +1,13 @@
 // The bodies of the facilitator's endpoints, as x402 version 2 has them.
-import type { JsonSchema } from "../../schema/json-schema.ts";
+import type { JsonSchema, TypeOf } from "../../schema/json-schema.ts";
+import { CHANNEL_SCHEME } from "../channels/channel-terms.ts";
 
-const ADDRESS = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" };
+const ADDRESS = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" } as const;
 
-export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
+export type FacilitatorRequest = TypeOf<typeof FACILITATOR_REQUEST_SCHEMA>;
+
+/** The payload is of a scheme, which parses it: it arrives at a paid route in the same form. */
+export const FACILITATOR_REQUEST_SCHEMA = {
   type: "object",
   properties: {
     x402Version: { const: 2 },
@@ -11,7 +15,7 @@ export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
     paymentRequirements: {
       type: "object",
       properties: {
-        scheme: { enum: ["exact", "batch-settlement"] },
+        scheme: { enum: ["exact", CHANNEL_SCHEME] },
         network: { type: "string", maxLength: 64 },
         asset: ADDRESS,
         amount: { type: "string", pattern: "^(0|[1-9][0-9]*)$", maxLength: 78 },
@@ -23,7 +27,7 @@ export const FACILITATOR_REQUEST_SCHEMA: JsonSchema = {
     },
   },
   required: ["x402Version", "paymentPayload", "paymentRequirements"],
-};
+} as const;
 
 // An example from a local run: the payer pays the merchant one cent. Its time is over, so that it is verified as
 // expired.
