@@ -49,7 +49,8 @@ export const textValue: SettingKind<string> = { allowed: "text", parse: (value) 
 
 /** `T` is the text type that the pattern guarantees. */
 export function matchingText<T extends string = string>(pattern: RegExp, allowed: string): SettingKind<T> {
-  return { allowed, parse: (value) => (pattern.test(value) ? (value as T) : reject()) };
+  const matches = (value: string): value is T => pattern.test(value);
+  return { allowed, parse: (value) => (matches(value) ? value : reject()) };
 }
 
 // The order of secp256k1.
@@ -61,8 +62,9 @@ export function keyOfAccount(allowed: string): SettingKind<Hex> {
   return {
     allowed,
     parse: (value) => {
-      const number = BigInt(parse(value));
-      return number > 0n && number < KEYS_END ? (value as Hex) : reject();
+      const key = parse(value);
+      const number = BigInt(key);
+      return number > 0n && number < KEYS_END ? key : reject();
     },
   };
 }

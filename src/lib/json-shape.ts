@@ -21,8 +21,8 @@ function fail(path: string, expected: string): never {
 }
 
 function matching<T extends string>(pattern: RegExp, expected: string): Shape<T> {
-  return (value, path) =>
-    typeof value === "string" && pattern.test(value) ? (value as T) : fail(path, expected);
+  const matches = (value: unknown): value is T => typeof value === "string" && pattern.test(value);
+  return (value, path) => (matches(value) ? value : fail(path, expected));
 }
 
 function integer(value: unknown, path: string): number {

@@ -108,14 +108,7 @@ export function formatRecord(record: JournalRecord): string {
 export function parseRecord(line: string): JournalRecord {
   const record = readObject(line);
   if (record.v === 1 && isText(record.id) && Number.isSafeInteger(record.at)) {
-    if (record.type === "signed" && isSigned(record)) return record as unknown as SignedRecord;
-    if (record.type === "voucher" && isSigned(record) && isVoucher(record.voucher)) {
-      return record as unknown as SignedRecord;
-    }
-    if (isOutcomeType(record.type) && isTextOrNull(record.transaction) && isTextOrNull(record.code)) {
-      if (isCharged(record.charged)) return record as unknown as OutcomeRecord;
-    }
-    if (record.type === "channel" && isChannel(record)) return record as unknown as ChannelRecord;
+    if (isSigned(record) || isOutcome(record) || isChannel(record)) return record;
   }
   throw new SextantError("JOURNAL_INVALID", "The journal has a line that this version does not know.");
 }
@@ -132,11 +125,12 @@ function readObject(line: string): Fields {
   throw new SextantError("JOURNAL_INVALID", "The journal has a line that is not a record.");
 }
 
-function isSigned(record: Fields): boolean {
-  const { payer, method, url, request, signature, purchase, validBefore } = record;
+function isSigned(record: Fields): record is Fields & SignedRecord {
+  const { type, payer, method, url, request, signature, purchase, validBefore } = record;
   const requirements = (record.requirements ?? {}) as Fields;
   const { network, asset, payTo, amount } = requirements;
   return (
+    (type === "signed" || (type === "voucher" && isVoucher(record.voucher))) &&
     [payer, method, url, request, signature, network, asset, payTo].every(isText) &&
     isTextOrNull(purchase) &&
     isGiven(record.given) &&
@@ -155,8 +149,9 @@ function isGiven(given: unknown): boolean {
 const STATES: readonly unknown[] = ["open", "closing", "disputed", "closed"];
 const OUTCOMES: readonly unknown[] = ["paid", "held", "rejected", "conflict", "released"];
 
-function isOutcomeType(type: unknown): boolean {
-  return OUTCOMES.includes(type);
+function isOutcome(record: Fields): record is Fields & OutcomeRecord {
+  const { type, transaction, code, charged } = record;
+  return OUTCOMES.includes(type) && isTextOrNull(transaction) && isTextOrNull(code) && isCharged(charged);
 }
 
 function isVoucher(voucher: unknown): boolean {
@@ -182,10 +177,12 @@ function isCharged(charged: unknown): boolean {
   return isUnits(amount) && isUnits(total);
 }
 
-function isChannel({ charged, signed, balance, returned, released, state, reason }: Fields): boolean {
+function isChannel(record: Fields): record is Fields & ChannelRecord {
+  const { type, charged, signed, balance, returned, released, state, reason } = record;
   const isOptional = (value: unknown, test: (value: unknown) => boolean) =>
     value === undefined || test(value);
   return (
+    type === "channel" &&
     [charged, signed, balance, returned].every((value) => isOptional(value, isUnits)) &&
     [released, reason].every((value) => isOptional(value, isText)) &&
     isOptional(state, (value) => STATES.includes(value))

@@ -49,23 +49,16 @@ export function readItem({ name, data }: ServerMessage): WatchItem | null {
 
 const READERS = {
   message(fields: Fields): WatchItem {
-    const { args, log_index, rows = null } = fields;
-    const isWhole = isObject(args) && Number.isSafeInteger(log_index);
-    const hasRows = rows === null || (Array.isArray(rows) && rows.every(isRowChange));
-    if (!isWhole || !hasRows || !hasTexts(fields, EVENT_TEXTS)) throw malformed("event");
-    return { kind: "event", event: fields as unknown as ProtocolEvent, cursor: cursorOf(fields, "event") };
+    if (!isEvent(fields)) throw malformed("event");
+    return { kind: "event", event: fields, cursor: cursorOf(fields, "event") };
   },
   undo(fields: Fields): WatchItem {
-    const { block_hash } = fields;
-    if (!(block_hash === null || typeof block_hash === "string") || !hasTexts(fields, ["block_number"])) {
-      throw malformed("undo");
-    }
-    return { kind: "undo", undo: fields as unknown as EventUndo, cursor: cursorOf(fields, "undo") };
+    if (!isUndo(fields)) throw malformed("undo");
+    return { kind: "undo", undo: fields, cursor: cursorOf(fields, "undo") };
   },
   progress(fields: Fields): WatchItem {
-    if (!hasTexts(fields, PROGRESS_TEXTS)) throw malformed("progress");
-    const cursor = cursorOf(fields, "progress");
-    return { kind: "progress", progress: fields as unknown as EventProgress, cursor };
+    if (!isProgress(fields)) throw malformed("progress");
+    return { kind: "progress", progress: fields, cursor: cursorOf(fields, "progress") };
   },
   rejected({ code, error }: Fields): never {
     const known = typeof code === "string" && isServiceCode(code) ? code : "INPUT_INVALID";
@@ -73,6 +66,20 @@ const READERS = {
     throw new SextantError(known, sentence, { retry: "never" });
   },
 };
+
+function isEvent(fields: Fields): fields is Fields & ProtocolEvent {
+  const { args, log_index, rows = null } = fields;
+  const isWhole = isObject(args) && Number.isSafeInteger(log_index);
+  const hasRows = rows === null || (Array.isArray(rows) && rows.every(isRowChange));
+  return isWhole && hasRows && hasTexts(fields, EVENT_TEXTS);
+}
+
+function isUndo(fields: Fields): fields is Fields & EventUndo {
+  const { block_hash } = fields;
+  return (block_hash === null || typeof block_hash === "string") && hasTexts(fields, ["block_number"]);
+}
+
+const isProgress = (fields: Fields): fields is Fields & EventProgress => hasTexts(fields, PROGRESS_TEXTS);
 
 function isRowChange(change: unknown): boolean {
   const { table, key, before, after } = (change ?? {}) as Fields;

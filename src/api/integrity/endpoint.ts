@@ -128,5 +128,5 @@ function countUnconfirmed(report: StoredReport | null): string | null {
 }
 
 function parse<T>(json: string | null): T | null {
-  return json === null ? null : (JSON.parse(json) as T);
+  return json === null ? null : JSON.parse(json);
 }

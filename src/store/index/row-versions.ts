@@ -25,20 +25,20 @@ type Entry = {
   /** Whether changes wait for `before`. */
   isNeeded: boolean;
   /** Versions created by this batch: at most one per block, because the last one in a block wins. */
-  versions: readonly Version[];
+  versions: Version[];
   /** Changes that wait until `before` is loaded. */
-  waiting: readonly WaitingChange[];
+  waiting: WaitingChange[];
   /** Additions in place of versions and waiting changes, if only the last row of the batch is stored. */
   sum: AmountSum | null;
 };
 
 // Most rows of a batch have one version and no waiting change. A list that grows by `push` has room for seventeen at once,
 // which the garbage collector would copy with every row.
-const NONE: readonly never[] = [];
+const NONE: never[] = [];
 
-function append<T>(list: readonly T[], item: T): readonly T[] {
+function append<T>(list: T[], item: T): T[] {
   if (list.length === 0) return [item];
-  (list as T[]).push(item);
+  list.push(item);
   return list;
 }
 
