@@ -29,6 +29,7 @@ import { openSnapshotTable } from "../../src/store/postgres/stored-snapshots.ts"
 import { NO_LIMITS } from "../support/http/no-limits.ts";
 import { type FaultyNode, startFaultyNode } from "../support/nodes/faulty-node.ts";
 import type { NodeFaultInjection, NodeRpcCall } from "../support/nodes/node-faults.ts";
+import type { PaidBackend } from "../support/payments/paid-backend.ts";
 import { createPayingFetch } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
@@ -75,9 +76,9 @@ export type ServiceStage = {
 const RPC_LIMITS = { attemptsMax: 3, pauseMsBase: 20, pauseMsMax: 60, requestTimeoutMs: 5_000 };
 const LIES_MAX = 1_000_000;
 
-export async function openServiceStage(): Promise<ServiceStage> {
+export async function openServiceStage(backend?: PaidBackend): Promise<ServiceStage> {
   const [paid, markets] = await Promise.all([
-    openPaidStage("in process"),
+    openPaidStage("in process", backend),
     startLocalMarkets(silentLog, null),
   ]);
   const staged = await Promise.all(markets.markets.map(stageMarket));

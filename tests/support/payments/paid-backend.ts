@@ -4,6 +4,7 @@
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { type LocalChainOptions, startLocalChain } from "@sextant/local-chain/local-chain";
 import type { Hex } from "viem";
+import type { TestDatabase } from "../database/test-database.ts";
 import { openTestDatabase } from "../index/test-index.ts";
 
 const TABLES = [
@@ -18,10 +19,15 @@ type Timed = { readonly timestamp: Hex };
 
 export type PaidBackend = Awaited<ReturnType<typeof openPaidBackend>>;
 
-export async function openPaidBackend(given: Pick<LocalChainOptions, "genesisTimestamp"> = {}) {
+type PaidBackendOptions = Pick<LocalChainOptions, "genesisTimestamp"> & {
+  /** A migrated database; a new one by default. */
+  readonly place?: TestDatabase;
+};
+
+export async function openPaidBackend({ place, ...given }: PaidBackendOptions = {}) {
   const chain = await startLocalChain({ chainId: 31_337, code: LOCAL_GENESIS_CODE, ...given });
   const { local } = await deploy({ request: chain.request, owner: chain.accounts.owner });
-  const { database, drop } = await openTestDatabase();
+  const { database, drop } = await openTestDatabase(place);
   let deployed = await chain.request("evm_snapshot");
   let payers = 0;
   return {
