@@ -6,7 +6,6 @@ import { openIndexReader, openSlowReader } from "../store/index/reader.ts";
 import type { Database } from "../store/postgres/database.ts";
 import type { ReadObserver } from "../store/replicas/read-router.ts";
 import type { ReadSource, SourceReaders } from "../store/replicas/read-source.ts";
-import { shareHistory } from "./events/read-events.ts";
 import { EVENT_STREAM_LIMITS, type EventStreamLimits } from "./events/streams.ts";
 
 type SourceReadersOptions = {
@@ -34,6 +33,9 @@ export function shareConnections(deployments: number): ReaderConnections {
 }
 
 const HISTORY_STATEMENT_MS_MAX = 5_000;
+// Pages in flight of one client alongside its streams.
+const PAGES_PER_CLIENT_MAX = 20;
+const PAGES_MAX = 200;
 
 export function openSourceReaders(database: Database, options: SourceReadersOptions = {}): SourceReaders {
   const attempts = options.isReplica === true ? { attempts: 1 } : {};
@@ -44,20 +46,20 @@ export function openSourceReaders(database: Database, options: SourceReadersOpti
     connections: connections.quick,
   });
   const slow = openSlowReader(database, { ...attempts, connections: connections.slow });
-  const history = openPipelinedReader(database, {
+  const { streamsMax, streamsPerClientMax } = { ...EVENT_STREAM_LIMITS, ...options.eventStreams };
+  const history = openSlowReader(database, {
     ...attempts,
     connections: connections.history,
-    readsPerConnectionMax: 1,
     statementTimeoutMs: HISTORY_STATEMENT_MS_MAX,
     purpose: "events",
-    // Limits a statement to one CPU.
-    setup: "SET max_parallel_workers_per_gather TO 0",
+    // A stream waits for one page at a time, so that all of them can wait.
+    waitingMax: streamsMax + PAGES_MAX,
+    waitingPerClientMax: streamsPerClientMax + PAGES_PER_CLIENT_MAX,
   });
-  const streamLimits = { ...EVENT_STREAM_LIMITS, ...options.eventStreams };
   const all = [quick, slow, history];
   return {
     index: openIndexReader({ quick, slow }).read,
-    history: openIndexReader({ quick, slow: shareHistory(history, connections.history, streamLimits) }).read,
+    history: openIndexReader({ quick, slow: history }).read,
     disconnect: () => {
       for (const reader of all) reader.disconnect();
     },

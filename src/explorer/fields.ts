@@ -1,6 +1,7 @@
 // Fields of records, rows and events by their names: each shown as what it is, with a link if it names a record; and the names of records, in metadata within their URI or in a document hosted here.
+
+import { findJsonName } from "../lib/foreign-text.ts";
 import { type Html, type HtmlValue, html } from "../lib/html.ts";
-import { findJsonName } from "../lib/json-name.ts";
 import { AMOUNT_TOKENS } from "../schema/amount-tokens.ts";
 import { PinLostFault } from "../schema/reads/read.ts";
 import { ZERO_ADDRESS } from "../schema/table.ts";

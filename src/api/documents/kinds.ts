@@ -2,8 +2,8 @@
 import { type Hex, keccak256 } from "viem";
 import { parseUint } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
+import { findJsonName } from "../../lib/foreign-text.ts";
 import { parseAddress, parseHash } from "../../lib/hex.ts";
-import { findJsonName } from "../../lib/json-name.ts";
 import { scanJson } from "../../lib/json-scan.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 

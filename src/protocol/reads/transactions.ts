@@ -1,12 +1,12 @@
 // GET /tx/:hash/explain: every event of the protocol in a transaction, in log order, from the stored logs.
 import type { Hex } from "../../lib/hex.ts";
-import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
 import { closedObject, listOf, type TypeOf, titledRecord } from "../../schema/json-schema.ts";
-import { plainBytesSql } from "../../schema/packed-log.ts";
 import { hashParameter, pathParameter } from "../../schema/parameter.ts";
 import { type AsOf, defineIndexRead, toRecords } from "../../schema/reads/read.ts";
 import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { compileSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { decodeLogRow, type LogRow, plainBytesSql } from "../../schema/stored-log.ts";
 import { createLogDecoder, type ExplainedEvent, explainEvent, type LogDecoder } from "../decode-logs.ts";
 import type { Deployment } from "../deployment.ts";
 

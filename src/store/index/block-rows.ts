@@ -1,16 +1,11 @@
 // Reads what it takes to fold blocks once more: their logs with details, and rows as they were before each block.
 import type { Hex } from "../../lib/hex.ts";
-import {
-  type BlockId,
-  type DetailedLogRow,
-  decodeDetailedLogRow,
-  type LogWithDetails,
-} from "../../schema/chain-log.ts";
+import type { BlockId, LogWithDetails } from "../../schema/chain-log.ts";
 import { type Column, lengthSql } from "../../schema/column.ts";
 import type { RequiredRow } from "../../schema/domain.ts";
-import { plainBytesSql } from "../../schema/packed-log.ts";
 import { type ResultRows, toRecords } from "../../schema/reads/read.ts";
 import { compileSql, joinSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type DetailedLogRow, decodeDetailedLogRow, plainBytesSql } from "../../schema/stored-log.ts";
 import type { Row, Table } from "../../schema/table.ts";
 import { arrayType, keyColumns, requireColumn } from "./versioned-rows.ts";
 

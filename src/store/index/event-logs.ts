@@ -1,9 +1,9 @@
 // Logs from a position on, in chain order or backwards, with what shows whether that position is still on the chain.
 import type { Hex } from "../../lib/hex.ts";
-import { type ChainLog, decodeLogRow, type LogRow } from "../../schema/chain-log.ts";
-import { plainBytesSql } from "../../schema/packed-log.ts";
+import type { ChainLog } from "../../schema/chain-log.ts";
 import { type ResultRows, toFirstRecord, toRecords } from "../../schema/reads/read.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { decodeLogRow, type LogRow, plainBytesSql } from "../../schema/stored-log.ts";
 import { DEPLOYMENT_FINGERPRINT } from "./checkpoint.ts";
 
 /** A log index that comes after every other: all of the block is behind the position. The largest integer of SQL. */

@@ -1,5 +1,5 @@
 // Rows of final blocks in a range, in an order that every installation shares, page by page.
-import { plainBytesSql } from "../../schema/packed-log.ts";
+import { plainBytesSql } from "../../schema/stored-log.ts";
 import type { Table } from "../../schema/table.ts";
 import { type QueryRunner, readByCursor, type StoredRow } from "../postgres/session.ts";
 

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openTestDatabase } from "../../../tests/support/index/test-index.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LogWithDetails } from "../../schema/chain-log.ts";
-import { plainBytesSql } from "../../schema/packed-log.ts";
+import { plainBytesSql } from "../../schema/stored-log.ts";
 import type { Database } from "../postgres/database.ts";
 import { buildBlocksStep } from "./checkpoint.ts";
 import {

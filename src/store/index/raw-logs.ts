@@ -1,13 +1,7 @@
 // Raw logs in the database: exact and compact, the source of every row.
 import type { Hex } from "../../lib/hex.ts";
-import {
-  type ChainLog,
-  type DetailedLogRow,
-  decodeDetailedLogRow,
-  decodeLogRow,
-  type LogWithDetails,
-} from "../../schema/chain-log.ts";
-import { packLog } from "../../schema/packed-log.ts";
+import type { ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
+import { type DetailedLogRow, decodeDetailedLogRow, decodeLogRow, packLog } from "../../schema/stored-log.ts";
 import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";

@@ -8,7 +8,7 @@ import type { Database } from "../postgres/database.ts";
 import { createIndexEmptyFault, SQLSTATE, sqlState } from "../postgres/errors.ts";
 import type { PreparedStatement } from "../postgres/session.ts";
 
-export type StatementReaders = {
+type StatementReaders = {
   readonly quick: Pick<PipelinedReader, "read">;
   readonly slow: Pick<ReturnType<typeof openSlowReader>, "read">;
 };
@@ -110,27 +110,35 @@ const WAITING_PER_CLIENT_MAX = 10;
 // Beyond this, an immediate 503 is better than one after half a minute.
 const WAITING_MAX = 50;
 
+type SlowReaderOptions = {
+  readonly connections: number;
+  readonly attempts?: number;
+  readonly statementTimeoutMs?: number;
+  /** Part of the application name that the server shows. */
+  readonly purpose?: string;
+  readonly waitingMax?: number;
+  readonly waitingPerClientMax?: number;
+};
+
 /**
  * Reads that may scan a whole table: on separate connections, one at a time on each, shared fairly between clients. Two
  * connections if there is room, because one client uses at most one; more would take CPU time from quick reads.
  */
-export function openSlowReader(
-  database: Database,
-  options: { readonly connections: number; readonly attempts?: number },
-) {
+export function openSlowReader(database: Database, options: SlowReaderOptions) {
+  const { waitingMax = WAITING_MAX, waitingPerClientMax = WAITING_PER_CLIENT_MAX, ...connected } = options;
   const reader = openPipelinedReader(database, {
-    ...options,
-    readsPerConnectionMax: 1,
     statementTimeoutMs: STATEMENT_MS_MAX,
     purpose: "slow reader",
+    ...connected,
+    readsPerConnectionMax: 1,
     // Limits a statement to one CPU.
     setup: "SET max_parallel_workers_per_gather TO 0",
   });
   const queue = createFairLimit({
     runningMax: options.connections,
     runningPerKeyMax: 1,
-    waitingMax: WAITING_MAX,
-    waitingPerKeyMax: WAITING_PER_CLIENT_MAX,
+    waitingMax,
+    waitingPerKeyMax: waitingPerClientMax,
   });
   return {
     /** As PipelinedReader.read; `client` is the requester. */

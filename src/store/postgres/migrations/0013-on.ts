@@ -159,7 +159,7 @@ export const laterMigrations: readonly Migration[] = [
         as $$ select decode(substr(hex, 3), 'hex') $$;
     `,
   },
-  // Logs without the zeros of their words: src/schema/packed-log.ts describes the form.
+  // Logs without the zeros of their words: src/schema/stored-log.ts describes the form.
   {
     version: 23,
     name: "packed logs",

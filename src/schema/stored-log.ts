@@ -1,4 +1,4 @@
-// The packed form of a stored log, which leaves out zeros: most bytes of ABI words are.
+// Logs as they are stored: rows of them, and their packed form, which leaves out zeros: most bytes of ABI words are.
 //
 // `topics` has the first topic, then two or three bytes: the number of other topics with the length of the details
 // modulo 32, the words of the data, and the words of the details unless those are null. Topics of a plain log have a
@@ -11,6 +11,45 @@
 //   64 to 127    none follow: the word equals the one that is 63 fewer words before it
 //   128 to 255   none follow: the word is a number, 128 less
 import type { Hex } from "../lib/hex.ts";
+import type { ChainLog, LogWithDetails } from "./chain-log.ts";
+
+/** A stored log, plain or packed, with the hash and the time of its block; bytes are hex without a prefix. */
+export type LogRow = Readonly<
+  Record<"address" | "topics" | "data" | "block_number" | "hash" | "timestamp" | "tx_hash", string> &
+    Record<"tx_index" | "log_index", number>
+>;
+
+export function decodeLogRow(row: LogRow): ChainLog {
+  return toChainLog(row, unpackLog(row) ?? row);
+}
+
+function toChainLog(row: LogRow, { topics, data }: Pick<LogRow, "topics" | "data">): ChainLog {
+  return {
+    address: `0x${row.address}`,
+    topics: splitTopics(topics),
+    data: `0x${data}`,
+    blockNumber: Number(row.block_number),
+    blockHash: `0x${row.hash}`,
+    blockTimestamp: Number(row.timestamp),
+    transactionHash: `0x${row.tx_hash}`,
+    transactionIndex: row.tx_index,
+    logIndex: row.log_index,
+  };
+}
+
+function splitTopics(digits: string): readonly Hex[] {
+  const topics: Hex[] = [];
+  for (let at = 0; at + 64 <= digits.length; at += 64) topics.push(`0x${digits.slice(at, at + 64)}`);
+  return topics;
+}
+
+/** A stored log with the details of its event. */
+export type DetailedLogRow = LogRow & { readonly details: string | null };
+
+export function decodeDetailedLogRow(row: DetailedLogRow): LogWithDetails {
+  const plain = unpackLog(row) ?? row;
+  return { log: toChainLog(row, plain), details: plain.details === null ? null : `0x${plain.details}` };
+}
 
 const WORD_BYTES = 32;
 const WORD_DIGITS = 64;

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { Hex } from "../lib/hex.ts";
-import { packLog, unpackLog } from "./packed-log.ts";
+import { packLog, unpackLog } from "./stored-log.ts";
 
 const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
 const bytes = (minLength: number, maxLength: number) => fc.uint8Array({ minLength, maxLength });
