@@ -379,6 +379,11 @@ export const paywallSettings = {
     secret(url("http", "https")),
     "Facilitator that settles payments. Default: this process settles with FACILITATOR_PRIVATE_KEY.",
   ),
+  mppKey: optionalSetting(
+    "PAYMENT_MPP_KEY",
+    secret(key),
+    "Key of challenges by the Machine Payments Protocol, the same for all processes. Without it, only x402 pays.",
+  ),
   devBypass: setting(
     "X402_DEV_BYPASS",
     booleanText,

@@ -21,7 +21,7 @@ export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "access-control-allow-origin": "*",
   // Listed alongside the star: some clients read the star as a literal header name.
   "access-control-expose-headers":
-    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Block-Time, X-Error-Code, X-Indexed-Block, X-Indexed-Time, X-Request-Id",
+    "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Block-Time, X-Error-Code, X-Indexed-Block, X-Indexed-Time, X-Request-Id, WWW-Authenticate, Payment-Receipt",
 };
 
 export type SerializedResponse = {
@@ -197,7 +197,7 @@ function sendPreflightResponse(reply: FastifyReply, methods: readonly string[]):
       allow: allowed,
       "access-control-allow-methods": allowed,
       "access-control-allow-headers":
-        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Access-Control-Expose-Headers",
+        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Authorization, Payment-Authorization, Access-Control-Expose-Headers",
       "access-control-max-age": PREFLIGHT_SECONDS,
     })
     .send();

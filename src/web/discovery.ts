@@ -87,15 +87,20 @@ export function buildPaymentExtension({
   priceUsdPerChain,
   priceUsdSummary,
   prices,
+  terms: { amount, asset: currency },
+  description,
+  takesMpp,
 }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
   const max = prices.at(-1)?.priceUsd ?? priceUsd;
+  const isFixed = priceUsdPerChain === null && priceUsdSummary === null;
+  const mpp = { method: "evm", intent: "charge", currency };
   return {
     "x-payment-info": {
-      price:
-        priceUsdPerChain === null && priceUsdSummary === null
-          ? { mode: "fixed", amount: priceUsd, currency: "USD" }
-          : { mode: "dynamic", min: priceUsdSummary ?? priceUsd, max, currency: "USD" },
-      protocols: [{ x402: {} }],
+      ...(takesMpp ? { offers: [{ ...mpp, amount: isFixed ? amount : null, description }] } : {}),
+      price: isFixed
+        ? { mode: "fixed", amount: priceUsd, currency: "USD" }
+        : { mode: "dynamic", min: priceUsdSummary ?? priceUsd, max, currency: "USD" },
+      protocols: [{ x402: {} }, ...(takesMpp ? [{ mpp }] : [])],
     },
   };
 }

@@ -14,6 +14,7 @@ const route: PaidRoute = {
   tags: ["a"],
   mimeType: "application/json",
   query: { id: "1" },
+  takesMpp: false,
   extensions: {},
   terms: {
     scheme: "exact",

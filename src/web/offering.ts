@@ -36,6 +36,8 @@ export type PaidRoute = {
   readonly query: Readonly<Record<string, string>>;
   /** The terms of a request for one chain. */
   readonly terms: PaymentTerms;
+  /** Whether the Machine Payments Protocol pays for it too. */
+  readonly takesMpp: boolean;
   /** Extensions of x402 by name, as in a 402 response: what the route takes and returns. */
   readonly extensions: Readonly<Record<string, unknown>>;
 };

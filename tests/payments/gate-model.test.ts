@@ -1,15 +1,17 @@
 // Random histories: the ledger, the chain and the responses agree.
 import fc from "fast-check";
-import type { Hex } from "viem";
+import { type Hex, keccak256, toBytes } from "viem";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
+import { ChallengeIssuer } from "../../src/payments/mpp/challenges.ts";
 import { createGate } from "../../src/payments/paywall/gate.ts";
-import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
+import { type PaymentOffer, resourceFingerprint } from "../../src/payments/paywall/offer.ts";
 import type { EndpointResponse } from "../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../src/schema/record-store.ts";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
+import { encodeCredential, parseChallenge, testMppKey } from "../support/payments/mpp-client.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { runsOf } from "../support/test-depth.ts";
 import { encodePayload } from "./chaos/forgeries.ts";
@@ -29,9 +31,13 @@ const PURCHASES = [
 const SIGNATURES = PURCHASES.length;
 /** Signatures whose purchase has no other authorization: someone else may carry them out at any time. */
 const ALONE = [2, 3];
+/** The signature that was made for a challenge: x402 may bring it, or a credential. */
+const CHALLENGED = 3;
 const LEASE_MS = 80;
 const payer: Hex = `0x${"11".repeat(20)}`;
+const mpp = new ChallengeIssuer(testMppKey);
 const offer: PaymentOffer = {
+  mpp,
   network: "eip155:31337",
   asset: `0x${"22".repeat(20)}`,
   assetName: "USD Coin",
@@ -58,6 +64,8 @@ type Step =
       behind: number;
       forged: boolean;
       works: boolean;
+      /** Whether a payment that was made for a challenge comes as a credential. */
+      byCredential?: boolean;
     }
   | { do: "carry out"; signature: number }
   | { do: "reconcile" }
@@ -83,6 +91,7 @@ const requests = fc.record({
   behind: fc.constantFrom(0, 0, 1),
   forged: fc.constantFrom(false, false, false, true),
   works: fc.constantFrom(true, true, true, true, false),
+  byCredential: fc.boolean(),
 });
 const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: requests },
@@ -141,6 +150,7 @@ class World {
   readonly #database: Database;
   #works = 0;
   readonly #validBefore = Math.floor(Date.now() / 1_000) + 3_600;
+  readonly #challenge = parseChallenge(mpp.issue(offer, resourceFingerprint(this.#resourceOf(CHALLENGED))));
 
   constructor(database: Database) {
     this.#database = database;
@@ -172,6 +182,7 @@ class World {
   }
 
   nonceOf(signature: number): Hex {
+    if (signature === CHALLENGED) return keccak256(toBytes(this.#challenge.id + this.#challenge.realm));
     return `0x${(signature + 1).toString(16).padStart(64, "0")}`;
   }
 
@@ -194,9 +205,21 @@ class World {
       to: offer.payTo,
       value: offer.amount.toString(),
       validAfter: "0",
-      validBefore: String(this.#validBefore),
+      validBefore: String(
+        signature === CHALLENGED ? Date.parse(this.#challenge.expires) / 1_000 : this.#validBefore,
+      ),
       nonce: this.nonceOf(signature),
     };
+  }
+
+  #resourceOf(signature: number) {
+    return { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
+  }
+
+  #credential(forged: boolean): string {
+    const signature = forged ? `0x${"bb".repeat(65)}` : GOOD_SIGNATURE;
+    const payload = { type: "authorization", ...this.#authorization(CHALLENGED), signature };
+    return encodeCredential({ challenge: this.#challenge, payload });
   }
 
   #header(signature: number, forged: boolean, named: boolean): string {
@@ -214,13 +237,16 @@ class World {
   async request(
     step: Partial<Extract<Step, { do: "request" }>> & { signature: number; named?: boolean },
   ): Promise<EndpointResponse | null> {
-    const { signature, forged = false, named = true } = step;
+    const { signature, forged = false, named = true, byCredential = false } = step;
     const { sale, die, isDead } = this.#gate(step);
-    const resource = { method: "GET", path: "/paid", query: { q: this.purchaseOf(signature) } };
-    const header = this.#header(signature, forged, named);
+    const resource = this.#resourceOf(signature);
+    const payment =
+      byCredential && signature === CHALLENGED
+        ? { signature: undefined, credential: this.#credential(forged) }
+        : { signature: this.#header(signature, forged, named) };
     if (!forged) this.#count(signature, 1);
     const response = await sale
-      .serve({ resource, signature: header, client: "192.0.2.1" }, async () => {
+      .serve({ resource, ...payment, client: "192.0.2.1" }, async () => {
         die("at work");
         if (step.works === false) return { status: 404, body: { error: "Not found." } };
         this.#works += 1;

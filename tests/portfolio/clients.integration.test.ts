@@ -7,13 +7,16 @@ import { createPaymentHandler } from "@faremeter/payment-evm/exact";
 import { wrapAxiosWithPaymentFromConfig } from "@x402/axios";
 import { ExactEvmScheme } from "@x402/evm/exact/client";
 import axios from "axios";
+import { Receipt } from "mppx";
 import { Mppx } from "mppx/client";
+import { validate } from "mppx/discovery";
 import { evm } from "mppx/evm/client";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ExactEvmScheme as ExactEvmSchemeOf20 } from "x402-evm-2.0/exact/client";
 import { wrapFetchWithPaymentFromConfig } from "x402-fetch-2.0";
+import { TEST_MPP_KEY } from "../support/payments/mpp-client.ts";
 import {
   createPayingFetch,
   fetchWithPayment,
@@ -36,6 +39,13 @@ type PayingClient = (url: string, account: PrivateKeyAccount, asset: Hex) => Pro
 async function read(response: Response): Promise<Paid> {
   const { status, headers } = response;
   return { status, body: await response.json(), receipt: headers.get("payment-response") };
+}
+
+function createMppFetch(account: PrivateKeyAccount, asset: Hex) {
+  // It knows the EIP-712 domains of well-known tokens only.
+  const authorization = { name: "USD Coin", version: "2" };
+  const method = evm.charge({ account, networks: [CHAIN_ID], currencies: [asset], authorization });
+  return Mppx.create({ methods: [method], polyfill: false }).fetch;
 }
 
 const CLIENTS: Readonly<Record<string, PayingClient>> = {
@@ -65,19 +75,17 @@ const CLIENTS: Readonly<Record<string, PayingClient>> = {
     return read(await wrap(fetch, { handlers: [handler] })(url));
   },
 
-  "mppx 0.11": async (url, account, asset) => {
-    const method = evm.charge({ account, networks: [CHAIN_ID], currencies: [asset] });
-    const { fetch: pay } = Mppx.create({ methods: [method], polyfill: false });
-    return read(await pay(url));
-  },
+  "mppx 0.11": async (url, account, asset) => read(await createMppFetch(account, asset)(url)),
 };
 
 describe("a client that pays", () => {
   let stage: ServiceStage;
   let service: PortfolioService;
+  let mppService: PortfolioService;
   beforeAll(async () => {
     stage = await openServiceStage();
     service = await stage.serve();
+    mppService = await stage.serve({ environment: { PAYMENT_MPP_KEY: TEST_MPP_KEY } });
   });
   afterAll(() => stage?.close());
 
@@ -96,6 +104,47 @@ describe("a client that pays", () => {
       success: true,
       network: TEST_NETWORK,
       transaction: transfer?.transactionHash,
+    });
+  });
+
+  it("mppx pays by the Machine Payments Protocol where it is offered, and the payee has the price", async () => {
+    const { paid } = stage;
+    const account = await paid.payer();
+    const before = await paid.balance(paid.payTo);
+    const pay = createMppFetch(account, paid.asset);
+    const response = await pay(`${mppService.url}/portfolio?address=${WALLET}&chains=base`);
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { address: WALLET, chains: ["base"] },
+    ]);
+    const [transfer, ...others] = await paid.transfersFrom(account.address);
+    expect(Receipt.fromResponse(response)).toMatchObject({
+      method: "evm",
+      status: "success",
+      reference: transfer?.transactionHash,
+    });
+    expect(others).toEqual([]);
+    expect((await paid.balance(paid.payTo)) - before).toBe(PRICE);
+  });
+
+  it.each(Object.entries(CLIENTS).filter(([name]) => !name.startsWith("mppx")))(
+    "%s pays by x402 where the Machine Payments Protocol is offered too",
+    async (_name, pay) => {
+      const { paid } = stage;
+      const account = await paid.payer();
+      const url = `${mppService.url}/portfolio?address=${WALLET}&chains=base`;
+      expect((await pay(url, account, paid.asset)).status).toBe(200);
+      expect(await paid.transfersFrom(account.address)).toHaveLength(1);
+    },
+  );
+
+  it("mppx finds the OpenAPI document with its offers valid", async () => {
+    const document = (await (await fetch(`${mppService.url}/openapi.json`)).json()) as {
+      paths: Record<string, { get: Record<"x-payment-info", object> }>;
+    };
+    expect(validate(document)).toEqual([]);
+    expect(document.paths["/portfolio"]?.get["x-payment-info"]).toMatchObject({
+      offers: [{ method: "evm", intent: "charge", amount: String(PRICE), currency: stage.paid.asset }],
     });
   });
 

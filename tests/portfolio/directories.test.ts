@@ -11,6 +11,7 @@ import {
   getWarningsForL2,
   getWarningsForL3,
   getWarningsForL4,
+  getWarningsForMppHeader,
   getWarningsForOpenAPI,
   isOpenApiParseFailure,
   scrapeFavicon,
@@ -18,6 +19,7 @@ import {
 } from "@agentcash/discovery";
 import type { PaymentRequired } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ChallengeIssuer } from "../../src/payments/mpp/challenges.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { sendBytes } from "../support/http/send-bytes.ts";
 import {
@@ -26,6 +28,7 @@ import {
   type TestPortfolioWeb,
 } from "../support/http/test-portfolio-web.ts";
 import { type BazaarFacilitator, startBazaarFacilitator } from "../support/payments/bazaar-facilitator.ts";
+import { testMppKey } from "../support/payments/mpp-client.ts";
 import { decodeBase64Header, signPaymentFor } from "../support/payments/paid-client.ts";
 import {
   openPayingClient,
@@ -38,7 +41,8 @@ describe("the validator of x402scan", () => {
   let web: TestPortfolioWeb;
   beforeAll(async () => {
     // A network that it knows. It accepts a loopback address with its scheme, so nothing is replaced.
-    web = await startTestPortfolioWeb({ offer: { ...TEST_OFFER, network: "eip155:8453" } });
+    const mpp = new ChallengeIssuer(testMppKey);
+    web = await startTestPortfolioWeb({ offer: { ...TEST_OFFER, network: "eip155:8453", mpp } });
   });
   afterAll(() => web?.close());
 
@@ -62,6 +66,11 @@ describe("the validator of x402scan", () => {
     });
   });
 
+  it("finds the challenge of the Machine Payments Protocol valid", async () => {
+    const challenge = (await fetch(`${web.url}/portfolio`)).headers.get("www-authenticate");
+    expect(getWarningsForMppHeader(challenge)).toEqual([]);
+  });
+
   it("discovers the origin with its price and guidance", async () => {
     const found = await discoverOriginSchema({ target: web.url, guidance: GuidanceMode.Auto });
     expect(found).toMatchObject({ found: true, guidanceAvailable: true });
@@ -69,7 +78,7 @@ describe("the validator of x402scan", () => {
     expect(guidance).toMatch(/PAYMENT-SIGNATURE/);
     const paid = endpoints.filter(({ authMode }) => authMode === "paid");
     expect(paid).toMatchObject([
-      { method: "GET", path: "/portfolio", price: "0.01 USD", protocols: ["x402"] },
+      { method: "GET", path: "/portfolio", price: "0.01 USD", protocols: ["x402", "mpp"] },
     ]);
     // Every other route says that it is free.
     expect(endpoints.filter(({ authMode }) => authMode === undefined)).toEqual([]);
@@ -81,7 +90,10 @@ describe("the validator of x402scan", () => {
     const get = advisories.find(({ method }) => method === "GET");
     expect(get).toMatchObject({
       authMode: "paid",
-      paymentOptions: [{ protocol: "x402", version: 2, network: "eip155:8453", amount: "10000" }],
+      paymentOptions: [
+        { protocol: "x402", version: 2, network: "eip155:8453", amount: "10000" },
+        { protocol: "mpp", paymentMethod: "evm", intent: "charge", amount: "10000" },
+      ],
     });
     expect(JSON.stringify(get?.inputSchema)).toContain('"address"');
   });

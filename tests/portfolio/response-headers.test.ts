@@ -24,7 +24,9 @@ function expectSafe(headers: Headers): void {
   expect(headers.get("content-security-policy")).not.toMatch(/unsafe|\*|https?:/);
   expect(headers.get("access-control-allow-origin")).toBe("*");
   expect(headers.get("access-control-allow-credentials")).toBeNull();
-  expect(headers.get("access-control-expose-headers")).toMatch(/PAYMENT-REQUIRED, PAYMENT-RESPONSE/);
+  expect(headers.get("access-control-expose-headers")).toMatch(
+    /PAYMENT-REQUIRED, PAYMENT-RESPONSE.*WWW-Authenticate, Payment-Receipt/,
+  );
   for (const name of ["server", "x-powered-by", "set-cookie"]) expect(headers.get(name)).toBeNull();
 }
 
@@ -86,7 +88,9 @@ describe("a response of the portfolio service", () => {
         "access-control-request-headers": "payment-signature",
       },
     });
-    expect(preflight.headers.get("access-control-allow-headers")).toContain("PAYMENT-SIGNATURE");
+    expect(preflight.headers.get("access-control-allow-headers")).toContain(
+      "PAYMENT-SIGNATURE, Authorization, Payment-Authorization",
+    );
     expect(preflight.headers.get("access-control-allow-methods")).toBe("GET, HEAD, OPTIONS");
   });
 });

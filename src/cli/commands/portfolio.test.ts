@@ -19,6 +19,7 @@ import { serveCommand } from "./serve.ts";
 const PAY_TO = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const KEY = `0x${"5e".repeat(32)}`;
 const CHANNEL_KEY = `0x${"5d".repeat(32)}` as const;
+const RANDOM_KEY = "0x2b7e151628aed2a6abf7158809cf4f3c6bc1bee22e409f96e93d7e117393172a";
 const CHANNELS = { PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: CHANNEL_KEY };
 // Nothing listens there: an invalid configuration must fail before any request.
 const CLOSED_PORT = "http://127.0.0.1:9";
@@ -109,6 +110,26 @@ describe("an invalid configuration", () => {
       { ...COMPLETE, PAYMENT_CHANNELS: "true", PAYMENT_CHANNEL_KEY: `0x${digits}` },
       /^PAYMENT_CHANNEL_KEY must be a private key: 0x followed by 64 hex digits[^0-9]*$/,
     ]),
+    [
+      "the facilitator's key for challenges",
+      { ...COMPLETE, FACILITATOR_PRIVATE_KEY: RANDOM_KEY, PAYMENT_MPP_KEY: RANDOM_KEY },
+      /^PAYMENT_MPP_KEY must be 32 random bytes of its own, such as .*; it is the key of an account\.$/,
+    ],
+    [
+      "a key of challenges that anyone can guess",
+      { ...COMPLETE, PAYMENT_MPP_KEY: `0x${"0123456789abcdef".repeat(4)}` },
+      /^PAYMENT_MPP_KEY must be 32 random bytes of its own, such as .*; it is not random\.$/,
+    ],
+    [
+      "challenges without TLS",
+      { ...COMPLETE, PAYMENT_MPP_KEY: RANDOM_KEY, PORTFOLIO_PUBLIC_URL: "http://sold.example" },
+      /^PAYMENT_MPP_KEY needs a PORTFOLIO_PUBLIC_URL that begins with https:\/\/\.$/,
+    ],
+    [
+      "a short key of challenges",
+      { ...COMPLETE, PAYMENT_MPP_KEY: "secret" },
+      /^PAYMENT_MPP_KEY must be a private key: 0x followed by 64 hex digits[^0-9]*$/,
+    ],
     ["a malformed key", { ...COMPLETE, FACILITATOR_PRIVATE_KEY: "0x5e" }, /^FACILITATOR_PRIVATE_KEY must/],
     ["a price of zero", { ...COMPLETE, PORTFOLIO_PRICE_USD: "0" }, /^PORTFOLIO_PRICE_USD must be/],
     [
@@ -128,11 +149,13 @@ describe("an invalid configuration", () => {
     expect([code, message]).toEqual(["CONFIG_INVALID", expect.stringMatching(sentence)]);
     expect(message.split("\n").length).toBe(1);
     expect(message).toMatch(/\.$/);
-    expect(message).not.toMatch(/hunter2|5e5e/);
+    expect(message).not.toMatch(/hunter2|5e5e|2b7e|0123/);
   });
 
   it("accepts a complete configuration, which then fails at its database", async () => {
-    await expect(startPortfolioCommand(COMPLETE).ended).rejects.toMatchObject({
+    await expect(
+      startPortfolioCommand({ ...COMPLETE, PAYMENT_MPP_KEY: RANDOM_KEY }).ended,
+    ).rejects.toMatchObject({
       code: "DATABASE_UNREACHABLE",
     });
   });

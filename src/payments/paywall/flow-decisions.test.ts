@@ -46,9 +46,11 @@ type Facts = {
   readonly paymentId?: string | null;
   readonly aheadSeconds?: number;
   readonly firstSeen?: Partial<LedgerRow>;
+  readonly problem?: string | null;
 };
 
-function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, row: LedgerRow): Flow {
+function flowOf(facts: Facts, row: LedgerRow): Flow {
+  const { paymentId = null, aheadSeconds = 0, firstSeen = {}, problem = null } = facts;
   const clock = { ...systemClock, nowMs: () => (NOW_SECONDS + aheadSeconds) * 1_000 };
   const shared = { limits: GATE_LIMITS, log: silentLog, clock, count: () => undefined };
   const first = { ...row, ...firstSeen };
@@ -72,6 +74,7 @@ function flowOf({ paymentId = null, aheadSeconds = 0, firstSeen = {} }: Facts, r
     key: TEST_KEY,
     payload,
     terms,
+    problem,
     fingerprint: "fingerprint",
     respond: createPaymentResponses({ ...shared, offer: LEDGER_OFFER }, resource),
     handler: async () => ({ status: 200, body: {} }),
@@ -86,6 +89,7 @@ const outcomeOf = (state: FlowState) => (state.at === "done" ? state.response.st
 const settled = { state: "settled", transaction: TRANSACTION } as const;
 const FAILURES_MAX = { payerFailures: GATE_LIMITS.failuresMax };
 const EXPIRING = { aheadSeconds: 55 };
+const OTHER_CHALLENGE = { problem: "The challenge was issued for another request." };
 
 type Case = readonly [
   name: string,
@@ -168,6 +172,8 @@ describe("by the row, a request decides in this order:", () => {
       { ...EXPIRING, ...FAILURES_MAX },
     ],
     ["released, of a payer with failures", {}, 429, FAILURES_MAX],
+    ["settled, for another challenge", settled, "replaying", OTHER_CHALLENGE],
+    ["settling, for another challenge", { state: "settling" }, "reclaiming", OTHER_CHALLENGE],
   ];
   it.each(cases.map(withFacts))(
     "decides a request by its own row: %s",

@@ -44,7 +44,8 @@ export async function openPayment(flow: Flow): Promise<Next<"opening">> {
  * which needs no node. A payment of a contract account is looked for only if it has a row, which it got when it was
  * on our terms.
  */
-async function isWorthTracing({ services, payment, offer, payload, terms }: Flow): Promise<boolean> {
+async function isWorthTracing({ services, payment, offer, payload, terms, problem }: Flow): Promise<boolean> {
+  if (problem !== null) return false;
   if (!mayHaveArrived(payment, offer, services.clock.nowMs())) return false;
   return (await findSignatureRejection(payload, terms)) === null;
 }
@@ -132,7 +133,8 @@ function verifyOrTrace(rejection: Rejection | null): StateOf<"verifying"> | Stat
 }
 
 /** 402 would make the client sign again while others can carry out the first signature; the chain decides when they cannot. */
-function currentViolation({ services, offer, payment }: Flow): Rejection | null {
+function currentViolation({ services, offer, payment, problem }: Flow): Rejection | null {
+  if (problem !== null) return { reason: null, message: problem };
   const { clock, limits } = services;
   return findTermsViolation(payment, offer, { nowMs: clock.nowMs(), settleMs: limits.settleMarginMs });
 }

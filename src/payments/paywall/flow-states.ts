@@ -96,6 +96,8 @@ export type Flow = {
   readonly key: PaymentKey;
   readonly payload: PaymentPayload;
   readonly terms: PaymentRequirements;
+  /** Why the payment may be served only if it has a row; null for any other. */
+  readonly problem: string | null;
   readonly fingerprint: string;
   readonly respond: PaymentResponses;
   readonly handler: PaidHandler;

@@ -26,32 +26,19 @@ import {
   type Next,
   type StateOf,
 } from "./flow-states.ts";
-import {
-  type PaidHandler,
-  type PaidResource,
-  type PaymentOffer,
-  paymentRequirementsFor,
-  resourceFingerprint,
-} from "./offer.ts";
-import { type Payment, toPaymentPayload } from "./payment.ts";
+import { paymentRequirementsFor, resourceFingerprint } from "./offer.ts";
+import { toPaymentPayload } from "./payment.ts";
+import type { TransferRequest } from "./payment-scheme.ts";
 import { createPaymentResponses } from "./responses.ts";
 import { UnpaidShare } from "./unpaid-work.ts";
 
 /** States in which a request holds one of the slots for requests that act. */
 type ActingState = Exclude<FlowState, { readonly at: "waiting" | "done" }>;
 
-type PaymentFlowInput = {
-  readonly offer: PaymentOffer;
-  readonly resource: PaidResource;
-  readonly payment: Payment;
-  readonly owner: string;
-  readonly handler: PaidHandler;
-  readonly client: string;
-};
-
 export function startFlow(
   services: FlowServices,
-  { offer, resource, payment, owner, handler, client }: PaymentFlowInput,
+  owner: string,
+  { offer, resource, payment, handler, client, problem = null, receiptFor }: TransferRequest,
 ): Flow {
   const { clock, limits } = services;
   const terms = paymentRequirementsFor(offer);
@@ -63,10 +50,11 @@ export function startFlow(
     owner,
     handler,
     terms,
+    problem,
     key: { network: offer.network, asset: offer.asset, payer: payment.from, nonce: payment.nonce },
     payload: toPaymentPayload(payment, terms, offer.resourceOrigin + resource.path),
     fingerprint: resourceFingerprint(resource),
-    respond: createPaymentResponses({ ...services, offer }, resource),
+    respond: createPaymentResponses({ ...services, offer, receiptFor }, resource),
     unpaid: new UnpaidShare(services.unpaidWork, client),
     deadlineMs: clock.nowMs() + limits.waitMs,
     firstSeen: { row: null, holder: null },

@@ -16,6 +16,7 @@ import { PaymentLedger } from "../ledger/ledger.ts";
 import { createReconciler } from "../ledger/reconcile.ts";
 import type { LedgerScope } from "../ledger/row.ts";
 import type { ReconcileCounts } from "../ledger/unfinished-payments.ts";
+import { type CredentialRequest, createMppScheme } from "../mpp/mpp-scheme.ts";
 import type { SettlementLookup } from "../settlement/onchain.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
 import { createRowWaiters, type FlowServices } from "./flow-states.ts";
@@ -30,7 +31,7 @@ import {
 } from "./offer.ts";
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
-import type { PaymentChallenge, PaymentScheme } from "./payment-scheme.ts";
+import type { PaymentChallenge, PaymentScheme, ServeTransfer } from "./payment-scheme.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer, at the price of each request. */
@@ -76,7 +77,9 @@ export function createGate(options: GateOptions): Gate {
     const isBlind = options.channels?.mirror.isBlind === true;
     return paymentRequiredResponse(isBlind ? withoutChannels(offer) : offer, resource, reason);
   };
-  const schemes = [createExactScheme(services, challenge, options.channels)];
+  const serveTransfer = createTransfers(services, options.channels);
+  const schemes = [createExactScheme(serveTransfer, challenge)];
+  const serveCredential = createMppScheme({ ...services, serveTransfer, challenge });
   const reconcileExact = createReconciler({ ...services, store: options.store, scope });
   const channels = options.channels && openChannelScheme(services, options.channels, challenge);
   if (channels) schemes.push(channels.scheme);
@@ -86,7 +89,7 @@ export function createGate(options: GateOptions): Gate {
       if (offer.network !== network || offer.asset !== asset) {
         throw new Fault("CONFIG_INVALID", "A paid offer names another payment token than its gate.");
       }
-      return createSale(schemes, offer, challenge);
+      return createSale({ schemes, serveCredential, challengeFor: challenge }, offer);
     },
     async reconcile(signal) {
       // A part that fails does not stop the other.
@@ -99,19 +102,25 @@ export function createGate(options: GateOptions): Gate {
   };
 }
 
-function createSale(
-  schemes: readonly PaymentScheme[],
-  offer: PaymentOffer,
-  challengeFor: PaymentChallenge,
-): Sale {
+type Protocols = {
+  readonly schemes: readonly PaymentScheme[];
+  readonly serveCredential: (request: CredentialRequest) => Promise<EndpointResponse>;
+  readonly challengeFor: PaymentChallenge;
+};
+
+function createSale({ schemes, serveCredential, challengeFor }: Protocols, offer: PaymentOffer): Sale {
   const challenge = (resource: PaidResource, reason = "Payment required.") =>
     challengeFor(priceOffer(offer, resource), resource, reason);
   return {
     offer,
     challenge,
-    async serve({ resource, signature, client }, handler) {
-      if (signature === undefined) return challenge(resource);
+    async serve({ resource, signature, credential, client }, handler) {
+      if (signature !== undefined && credential !== undefined) throw twoPayments();
       const priced = priceOffer(offer, resource);
+      if (credential !== undefined) {
+        return serveCredential({ offer: priced, resource, credential, handler, client });
+      }
+      if (signature === undefined) return challenge(resource);
       const envelope = parsePaymentHeader(signature, offer);
       if ("unsupported" in envelope) return challenge(resource, envelope.unsupported);
       const scheme = schemes.find(({ name }) => name === envelope.scheme);
@@ -124,6 +133,10 @@ function createSale(
   };
 }
 
+function twoPayments(): Fault {
+  return new Fault("INPUT_INVALID", "Send one payment: PAYMENT-SIGNATURE or a Payment credential, not both.");
+}
+
 function openChannelScheme(services: FlowServices, parts: ChannelParts, challenge: PaymentChallenge) {
   const claims = new ChannelClaims({ ...parts, log: services.log });
   const scheme = createChannelScheme({ ...services, ...parts, claims, challenge });
@@ -132,31 +145,32 @@ function openChannelScheme(services: FlowServices, parts: ChannelParts, challeng
 }
 
 /** EIP-3009 transfers: each purchase is one of them. */
-function createExactScheme(
-  services: FlowServices,
-  challenge: PaymentChallenge,
-  channels: ChannelParts | undefined,
-): PaymentScheme {
-  const { limits, activeRequests } = services;
+function createExactScheme(serveTransfer: ServeTransfer, challenge: PaymentChallenge): PaymentScheme {
   return {
     name: "exact",
-    async serve({ offer, resource, envelope, handler, client }) {
+    async serve({ envelope, ...request }) {
       const payment = parseExactPayment(envelope, "The PAYMENT-SIGNATURE header");
-      if ("unsupported" in payment) return challenge(offer, resource, payment.unsupported);
-      const rejectIfFull = () => {
-        if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
-      };
-      rejectIfFull();
-      const owner = randomUUID();
-      const flow = startFlow(services, { offer, resource, payment, owner, handler, client });
-      if (channels !== undefined && payment.paymentId !== null) {
-        const bought = await findBoughtByVoucher(flow, channels.rows);
-        if (bought !== null) return bought;
-        // Others have begun meanwhile. Nothing may come between this and the start.
-        rejectIfFull();
-      }
-      return runPaymentFlow(flow);
+      if ("unsupported" in payment) return challenge(request.offer, request.resource, payment.unsupported);
+      return serveTransfer({ ...request, payment });
     },
+  };
+}
+
+function createTransfers(services: FlowServices, channels: ChannelParts | undefined): ServeTransfer {
+  const { limits, activeRequests } = services;
+  return async (request) => {
+    const rejectIfFull = () => {
+      if (activeRequests.running >= limits.activeRequestsMax) throw tooManyActive();
+    };
+    rejectIfFull();
+    const flow = startFlow(services, randomUUID(), request);
+    if (channels !== undefined && request.payment.paymentId !== null) {
+      const bought = await findBoughtByVoucher(flow, channels.rows);
+      if (bought !== null) return bought;
+      // Others have begun meanwhile. Nothing may come between this and the start.
+      rejectIfFull();
+    }
+    return runPaymentFlow(flow);
   };
 }
 

@@ -15,6 +15,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type ChannelTerms, channelRequirementsFor } from "../channels/channel-terms.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
+import type { ChallengeIssuer } from "../mpp/challenges.ts";
 
 export type PaymentOffer = {
   readonly network: Caip2Network;
@@ -40,6 +41,8 @@ export type PaymentOffer = {
   readonly listing: ResourceListing | null;
   /** How to pay by channel; absent if only transfers are taken. */
   readonly channels?: ChannelTerms;
+  /** Issues challenges of the Machine Payments Protocol; absent if only x402 is taken. */
+  readonly mpp?: ChallengeIssuer;
 };
 
 /** The part of an offer that a payment must match. */
@@ -185,12 +188,18 @@ export function paymentRequiredResponse(
 ): EndpointResponse {
   const terms = correction === null ? fixedTermsOf(offer) : termsOf(offer, correction);
   const header = encodePaymentRequired(offer, terms, resource, reason);
-  if (header.length > HEADER_LENGTH_MAX) {
+  const challenge = offer.mpp?.issue(offer, resourceFingerprint(resource));
+  if (header.length + (challenge?.length ?? 0) > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
   return {
     status: 402,
-    headers: { "payment-required": header, "cache-control": "no-store", "x-error-code": "PAYMENT_REQUIRED" },
+    headers: {
+      "payment-required": header,
+      ...(challenge === undefined ? {} : { "www-authenticate": challenge }),
+      "cache-control": "no-store",
+      "x-error-code": "PAYMENT_REQUIRED",
+    },
     body: { x402Version: 2, error: reason, accepts: terms.accepts },
   };
 }
@@ -243,6 +252,8 @@ export type PaidRequest = {
   readonly resource: PaidResource;
   /** The PAYMENT-SIGNATURE header. */
   readonly signature: string | undefined;
+  /** The credential of the `Payment` scheme. */
+  readonly credential?: string | undefined;
   /** As limits per client count it. */
   readonly client: string;
 };

@@ -21,7 +21,7 @@ export type UnsupportedPayment = { readonly unsupported: string };
 
 // Node accepts 16 KB of headers in all. A contract account's signature with its factory call needs up to 4 KB, which
 // take eleven here, and clients return the extensions of the 402.
-const HEADER_LENGTH_MAX = 15_360;
+export const HEADER_LENGTH_MAX = 15_360;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 const HEADER = "The PAYMENT-SIGNATURE header";
 

@@ -52,13 +52,20 @@ export function parseExactPayment(
   if (payload.authorization === undefined && payload.permit2Authorization !== undefined) {
     return { unsupported: "Only EIP-3009 authorizations are accepted, not Permit2." };
   }
-  const payment = readAuthorization(payload, extensions, what);
-  return payment.validBefore > LEDGER_SECONDS_MAX ? { unsupported: VALID_TOO_LONG } : payment;
+  const given = recordIn(payload.authorization, "payload.authorization", what);
+  const transfer = readTransfer(given, payload.signature, what, "payload.authorization");
+  if (!isStorable(transfer)) return { unsupported: VALID_TOO_LONG };
+  return { ...transfer, paymentId: parsePaymentIdentifier(extensions) };
 }
 
-function readAuthorization(payload: JsonObject, extensions: unknown, what: string): Payment {
-  const given = recordIn(payload.authorization, "payload.authorization", what);
-  const name = (field: string) => `${what}: payload.authorization.${field}`;
+/** A signed transfer, whichever protocol brings it: the same one has the same digest. `path` leads to its fields. */
+export function readTransfer(
+  given: JsonObject,
+  signature: unknown,
+  what: string,
+  path: string,
+): Omit<Payment, "paymentId"> {
+  const name = (field: string) => `${what}: ${path}.${field}`;
   const signed = {
     from: parseAddress(given.from, name("from")),
     to: parseAddress(given.to, name("to")),
@@ -66,11 +73,16 @@ function readAuthorization(payload: JsonObject, extensions: unknown, what: strin
     validAfter: parseUint(given.validAfter, name("validAfter")),
     validBefore: parseUint(given.validBefore, name("validBefore")),
     nonce: parseHash(given.nonce, name("nonce")),
-    signature: parseBytes(payload.signature, `${what}: payload.signature`, SIGNATURE_BYTES_MAX),
+    signature: parseBytes(signature, `${what}: payload.signature`, SIGNATURE_BYTES_MAX),
   };
   if (signed.signature === "0x") throw invalidPayment(what, "must have a payload.signature.");
   const digest = createHash("sha256").update(Object.values(signed).join(" ")).digest("hex");
-  return { ...signed, paymentId: parsePaymentIdentifier(extensions), digest };
+  return { ...signed, digest };
+}
+
+/** Whether the ledger can hold the time until which a transfer is valid. */
+export function isStorable({ validBefore }: Pick<Payment, "validBefore">): boolean {
+  return validBefore <= LEDGER_SECONDS_MAX;
 }
 
 /**
@@ -103,7 +115,7 @@ export function toPaymentPayload(
 
 // The largest bigint of PostgreSQL.
 const LEDGER_SECONDS_MAX = 2n ** 63n - 1n;
-const VALID_TOO_LONG = "The payment is valid for longer than a day.";
+export const VALID_TOO_LONG = "The payment is valid for longer than a day.";
 // A signature that is valid for longer could be charged long after its payer has forgotten it.
 const VALID_SECONDS_MAX = 86_400n;
 

@@ -7,6 +7,7 @@ import type { SettleResult } from "../settlement/settle.ts";
 import type { GateLimits } from "./limits.ts";
 import type { ChannelCorrection, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
+import type { ProtocolRules } from "./payment-scheme.ts";
 
 const JITTER_SECONDS = 3;
 // Nothing counts that was an hour ago.
@@ -37,10 +38,11 @@ export function createPaymentResponses(
     readonly limits: GateLimits;
     readonly log: Log;
     readonly count: (outcome: PaymentOutcome) => void;
+    readonly receiptFor?: ProtocolRules["receiptFor"] | undefined;
   },
   resource: PaidResource,
 ) {
-  const { offer, limits, log, count } = options;
+  const { offer, limits, log, count, receiptFor } = options;
   const { retryAfterSeconds } = limits;
   const paymentRequired = (message: string, correction: ChannelCorrection | null = null) => {
     count("refused");
@@ -53,6 +55,10 @@ export function createPaymentResponses(
   const pending = (message: string) => {
     count("pending");
     return toErrorResponse("PAYMENT_PENDING", message, retryAfterSeconds);
+  };
+  const deliver = (row: LedgerRow, stored: StoredResponse, transaction: string) => {
+    const response = deliverResponse(row, stored, transaction);
+    return { ...response, headers: { ...response.headers, ...receiptFor?.(transaction) } };
   };
   return {
     paymentRequired,
@@ -81,13 +87,13 @@ export function createPaymentResponses(
     },
     settled(row: LedgerRow, stored: StoredResponse, transaction: string) {
       count("settled");
-      return deliverResponse(row, stored, transaction);
+      return deliver(row, stored, transaction);
     },
     /** The stored response of a payment that was settled before; null if it was pruned. */
     replayed(row: LedgerRow, stored: StoredResponse | null, transaction: string) {
       if (stored === null) return conflict("The payment was used, and its response is no longer stored.");
       count("replayed");
-      return deliverResponse(row, stored, transaction);
+      return deliver(row, stored, transaction);
     },
   };
 }

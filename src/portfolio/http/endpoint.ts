@@ -1,7 +1,8 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
 import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { PaidResource } from "../../payments/paywall/offer.ts";
+import { readCredential } from "../../payments/mpp/credential.ts";
+import type { PaidRequest, PaidResource } from "../../payments/paywall/offer.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment-envelope.ts";
 import { toErrorResponse } from "../../payments/paywall/responses.ts";
@@ -36,6 +37,41 @@ const SIGNATURE = "payment-signature";
 const VERSION_1_SIGNATURE = "x-payment";
 
 const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, amount}.";
+const MPP_RECEIPT =
+  "For a credential: base64url of {method, challengeId, reference, status, timestamp, chainId}; the reference is the transaction.";
+
+function describeHeaders({ takesMpp }: PaidRoute, free: boolean): NonNullable<Endpoint["responseHeaders"]> {
+  return {
+    200: free ? {} : { "payment-response": RECEIPT, ...(takesMpp ? { "payment-receipt": MPP_RECEIPT } : {}) },
+    307: { location: LOCATION_HEADER },
+    402: {
+      "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
+      ...(takesMpp
+        ? { "www-authenticate": "The challenge of the Machine Payments Protocol: method evm, intent charge." }
+        : {}),
+      "x-error-code": "PAYMENT_REQUIRED.",
+    },
+  };
+}
+
+const CREDENTIAL: Parameter = {
+  name: "Payment-Authorization",
+  in: "header",
+  required: false,
+  kind: { json: { type: "string" }, parse: (text) => text },
+  description:
+    "The payment by the Machine Payments Protocol: a credential for the challenge in WWW-Authenticate, which Authorization may carry as well. Sending the same credential with the same request again is free.",
+  example: "Payment eyJjaGFsbGVuZ2UiOns...",
+};
+
+type SentPayment = Pick<PaidRequest, "signature" | "credential">;
+
+/** The payment of a request; null without one. A service that takes only x402 leaves Authorization to proxies. */
+function readPayment({ sale }: SoldRoute, headers: RequestHead["headers"]): SentPayment | null {
+  const signature = headers[SIGNATURE];
+  const credential = sale.offer.mpp === undefined ? undefined : readCredential(headers);
+  return signature === undefined && credential === undefined ? null : { signature, credential };
+}
 
 /**
  * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not
@@ -104,7 +140,9 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
   const query = declaration.createQuery(options.served);
   const { method, path } = route;
   const page = renderOnce(options.page);
-  const description = describePaidEndpoint(declaration, [...query.parameters, describeSignature(route)]);
+  const credential = route.takesMpp ? [CREDENTIAL] : [];
+  const parameters = [...query.parameters, describeSignature(route), ...credential];
+  const description = describePaidEndpoint(declaration, parameters);
   return {
     ...description,
     responses: {
@@ -114,27 +152,21 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     },
     responseExample: declaration.responseExample,
     errorStatuses: [404, 409, 500],
-    responseHeaders: {
-      200: free ? {} : { "payment-response": RECEIPT },
-      307: { location: LOCATION_HEADER },
-      402: {
-        "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
-        "x-error-code": "PAYMENT_REQUIRED.",
-      },
-    },
+    responseHeaders: describeHeaders(route, free),
     security: free ? null : X402_SECURITY,
     extensions: buildPaymentExtension(route),
     preHandler: (head) => {
       const early = (each: RequestHead) =>
         free ? respondWithPage(page, each) : respondUnpaid(sold, route, { page, head: each });
-      const parameters = query.parameters.map(({ name }) => name);
+      const names = query.parameters.map(({ name }) => name);
       // A name leads to its address first, and the times of that request to their blocks.
       const redirected =
         redirectNamedWallet({ names: services.names, path }, head) ??
-        redirectDates({ ...services, path, served: options.served, parameters }, head);
+        redirectDates({ ...services, path, served: options.served, parameters: names }, head);
       return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
     },
-    onTimeout: ({ headers }) => (headers[SIGNATURE] === undefined ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
+    onTimeout: ({ headers }) =>
+      readPayment(sold, headers) === null ? null : varyByAccept(PAYMENT_IN_PROGRESS),
     async handle({ values, headers, client }) {
       const request = query.parse(values);
       const countPricedChains = async () =>
@@ -143,13 +175,14 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       const { isSummary = false } = request;
       const priced = { ...(chainCount > 1 && { chainCount }), ...(isSummary && { isSummary }) };
       const resource: PaidResource = { method, path, query: request.query, ...priced };
-      if (!free && headers[SIGNATURE] === undefined) {
+      const payment = readPayment(sold, headers);
+      if (!free && payment === null) {
         await request.check(services, client);
         const warnings = [describePrice(route, { chainCount, isSummary }), request.warning];
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
       const response = await sale.serve(
-        { resource, signature: headers[SIGNATURE], client },
+        { resource, signature: undefined, ...payment, client },
         async (signal) => {
           if ((await countPricedChains()) !== chainCount) throw soldMeanwhile();
           const read = () => request.read(services, signal);
@@ -192,15 +225,15 @@ function renderOnce(render: PageRenderer | null): PageRenderer | null {
 
 /** A request without payment and parameters: browsers get the page, other clients the terms. */
 function respondUnpaid(
-  { sale }: SoldRoute,
+  sold: SoldRoute,
   route: PaidRoute,
   { page: renderer, head }: { readonly page: PageRenderer | null; readonly head: RequestHead },
 ): EndpointResponse | null {
-  if (head.headers[SIGNATURE] !== undefined) return null;
+  if (readPayment(sold, head.headers) !== null) return null;
   const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
   const resource = { method: "GET", path: route.path, query: {} };
-  const terms = sale.challenge(
+  const terms = sold.sale.challenge(
     resource,
     describeUnpaid(head.headers, [describePrice(route, { chainCount: 1, isSummary: false })]),
   );

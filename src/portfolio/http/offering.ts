@@ -91,6 +91,7 @@ export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): 
     mimeType: offer.mimeType,
     query: Object.fromEntries(parameters.map(({ name, example }) => [name, String(example ?? "")])),
     terms: paymentRequirementsFor(offer),
+    takesMpp: offer.mpp !== undefined,
     extensions: listingExtensions(offer),
   };
 }

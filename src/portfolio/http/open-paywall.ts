@@ -28,6 +28,7 @@ import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.
 import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/local.ts";
 import { createRemoteChannelSender } from "../../payments/facilitator/remote-channels.ts";
+import { openChallengeIssuer } from "../../payments/mpp/configured-challenges.ts";
 import {
   type PaymentAssetConfig,
   type PaymentToken,
@@ -93,6 +94,7 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   rejectUnsafeBypass(config, asset);
   readPayee(config);
   checkChannelConfig(config);
+  openChallengeIssuer(config);
   const { decimals } = asset;
   if (decimals !== null) {
     for (const route of PAID_ROUTES) readPrices(config, route, decimals);
@@ -244,10 +246,12 @@ function createOffers(
   { routes = PAID_ROUTES, listenUrl }: PortfolioPaywallOptions,
 ): readonly OfferedRoute[] {
   const terms = channelTermsOf(config, token);
+  const mpp = openChallengeIssuer(config);
   return routes.map((declaration) => ({
     declaration,
     offer: {
       ...(terms ? { channels: terms } : {}),
+      ...(mpp ? { mpp } : {}),
       ...describeOffer(declaration),
       network: token.network,
       asset: token.asset,

@@ -29,6 +29,7 @@ import type { PaymentFacilitator } from "../../../src/payments/facilitator/facil
 import { createRemoteFacilitator } from "../../../src/payments/facilitator/facilitator.ts";
 import { createLocalFacilitator } from "../../../src/payments/facilitator/local.ts";
 import { createRemoteChannelSender } from "../../../src/payments/facilitator/remote-channels.ts";
+import { readCredential } from "../../../src/payments/mpp/credential.ts";
 import { createGate, type Sale } from "../../../src/payments/paywall/gate.ts";
 import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
 import type { PaidHandler, PaymentOffer } from "../../../src/payments/paywall/offer.ts";
@@ -337,7 +338,7 @@ async function listen(endpoints: readonly Endpoint[]) {
 const TEXT = { json: { type: "string" }, parse: (text: string) => text };
 
 function paidEndpoint(
-  sale: Pick<Sale, "serve">,
+  sale: Pick<Sale, "serve" | "offer">,
   work: (q: string, signal: AbortSignal) => ReturnType<PaidHandler>,
 ): Endpoint {
   return {
@@ -356,7 +357,8 @@ function paidEndpoint(
       const chainCount = Number(q.split(":")[1] ?? 1);
       const resource = { method: "GET", path: "/paid", query: { q }, chainCount };
       const signature = headers["payment-signature"];
-      return sale.serve({ resource, signature, client }, (signal) => work(q, signal));
+      const credential = sale.offer.mpp === undefined ? undefined : readCredential(headers);
+      return sale.serve({ resource, signature, credential, client }, (signal) => work(q, signal));
     },
   };
 }
