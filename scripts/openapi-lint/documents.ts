@@ -13,9 +13,12 @@ import {
 } from "../../src/api/writes/authority.ts";
 import { unavailableAccountReads } from "../../src/api/writes/verify-signature.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 import { createLog } from "../../src/lib/log.ts";
+import { Secret } from "../../src/lib/secret.ts";
 import { createFacilitatorEndpoints } from "../../src/payments/facilitator/endpoints.ts";
 import { buildFacilitatorDocument } from "../../src/payments/facilitator/server.ts";
+import { ChallengeIssuer } from "../../src/payments/mpp/challenges.ts";
 import type { PaymentOffer } from "../../src/payments/paywall/offer.ts";
 import { createPaidEndpoint } from "../../src/portfolio/http/endpoint.ts";
 import { createPortfolioOffering, describeOffer } from "../../src/portfolio/http/offering.ts";
@@ -65,6 +68,8 @@ function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
 
 function describePortfolio(): OpenApiDocument {
   const token: Omit<PaymentOffer, keyof ReturnType<typeof describeOffer>> = {
+    // With all that an operator can turn on.
+    mpp: new ChallengeIssuer(new Secret<Hex>(`0x${"00".repeat(32)}`)),
     network: "eip155:8453",
     asset: ADDRESS,
     assetName: "USD Coin",

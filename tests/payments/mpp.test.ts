@@ -23,6 +23,8 @@ import {
   type StagedPaidService,
   TEST_PRICE,
 } from "../support/payments/paid-stage.ts";
+import { encodeSignedTransfer } from "../support/payments/transfer-calldata.ts";
+import { decodePayload } from "./chaos/forgeries.ts";
 
 const mpp = new ChallengeIssuer(testMppKey);
 const OTHER_KEY = new Secret<Hex>(`0x${"0123456789abcdef".repeat(4)}`);
@@ -235,6 +237,19 @@ describe("a credential that does not pay for its request", () => {
     expect((await fetchWithCredential(url("mine"), credential)).status).toBe(200);
     const late = await fetchWithCredential(url("yours"), credential);
     expect([late.status, late.headers.get("www-authenticate")]).toEqual([409, null]);
+    expect(await spentBy(payer.address)).toEqual([TEST_PRICE]);
+  });
+
+  it("pays for its own request only, also once someone else has carried its transfer out", async () => {
+    const { payer, credential } = await sign("carried");
+    const payment = decodePayload(toX402Header(credential, stage.asset));
+    const { address: from } = stage.chain.accounts.guardian;
+    const transfer = { from, to: stage.asset, data: encodeSignedTransfer(payment), gas: "0x493e0" };
+    const transaction = await stage.chain.request("eth_sendTransaction", [transfer]);
+    const other = await fetchWithCredential(url("elsewhere"), credential);
+    expect([other.status, await errorOf(other)]).toEqual([402, expect.stringMatching(NOT_ISSUED)]);
+    const own = await fetchWithCredential(url("carried"), credential);
+    expect([own.status, readReceipt(own).reference]).toEqual([200, transaction]);
     expect(await spentBy(payer.address)).toEqual([TEST_PRICE]);
   });
 

@@ -4,6 +4,7 @@ import { createHttpRpcRequest } from "@sextant/contracts/deploy/rpc-request";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { NodeRpcCall } from "../support/nodes/node-faults.ts";
+import { readChallenge, signChallenge, TEST_MPP_KEY } from "../support/payments/mpp-client.ts";
 import { fetchWithPayment, signPaymentFor, waitFor } from "../support/payments/paid-client.ts";
 import { FailingService, type FaultPlan, hasMethod, isScan } from "./failing-service.ts";
 
@@ -125,17 +126,30 @@ describe("a database that is cut off", () => {
 });
 
 describe("a snapshot that takes longer than the request timeout", () => {
-  it("charges once for a snapshot slower than the timeout, and returns it for the same signature", async () => {
-    const impatient = await failing.stage.serve({ requestMsMax: 25 });
-    const payer = await failing.stage.paid.payer();
-    const url = failing.newRequest();
-    const { header } = await signPaymentFor(url, payer, failing.stage.paid.asset);
-    const early = await fetchWithPayment(url.replace(failing.service.url, impatient.url), header);
-    expect([early.status, early.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
-    expect(early.headers.get("retry-after")).toBe("2");
-    expect(((await early.json()) as { error: string }).error).toContain("the same signature again");
-    await waitFor(async () => (await fetchWithPayment(url, header)).status === 200);
-    await failing.expectChargedOnce(payer);
-    await impatient.close();
-  });
+  it.each(["PAYMENT-SIGNATURE", "Authorization"])(
+    "charges once for a snapshot slower than the timeout, and returns it for the same %s",
+    async (name) => {
+      const { paid, serve } = failing.stage;
+      // Clients find both processes at one address, the realm of their challenges.
+      const environment = { PAYMENT_MPP_KEY: TEST_MPP_KEY, PORTFOLIO_PUBLIC_URL: "https://sold.example" };
+      const patient = await serve({ environment });
+      const impatient = await serve({ environment, requestMsMax: 25 });
+      const payer = await paid.payer();
+      const request = failing.newRequest().replace(failing.service.url, "");
+      const url = patient.url + request;
+      const sent =
+        name === "Authorization"
+          ? await signChallenge(await readChallenge(url), payer)
+          : (await signPaymentFor(url, payer, paid.asset)).header;
+      const send = (target: string) => fetch(target, { headers: { [name]: sent } });
+      const early = await send(impatient.url + request);
+      expect([early.status, early.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+      expect(early.headers.get("retry-after")).toBe("2");
+      expect(((await early.json()) as { error: string }).error).toContain("the same signature again");
+      await waitFor(async () => (await send(url)).status === 200);
+      await failing.expectChargedOnce(payer);
+      await impatient.close();
+      await patient.close();
+    },
+  );
 });

@@ -7,9 +7,16 @@ import {
   type TestPortfolioWeb,
   type TestPortfolioWebOptions,
 } from "../../../tests/support/http/test-portfolio-web.ts";
+import { testMppKey } from "../../../tests/support/payments/mpp-client.ts";
 import { Fault } from "../../lib/fault.ts";
+import { ChallengeIssuer } from "../../payments/mpp/challenges.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
-import { encodeX402Header, paymentRequiredResponse } from "../../payments/paywall/offer.ts";
+import {
+  encodeX402Header,
+  type PaidRequest,
+  type PaymentOffer,
+  paymentRequiredResponse,
+} from "../../payments/paywall/offer.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
 import type { StoredSnapshots } from "../diff/figures.ts";
@@ -39,6 +46,43 @@ function decodeHeader(header: string | null): Record<string, unknown> {
 }
 
 const PAID = { "payment-signature": encodeX402Header({ any: "payment" }) };
+
+describe("a credential of the Machine Payments Protocol", () => {
+  const offer = { ...TEST_OFFER, mpp: new ChallengeIssuer(testMppKey) };
+
+  async function startSelling(sold: PaymentOffer = offer) {
+    const requests: PaidRequest[] = [];
+    const sale: Sale = {
+      offer: sold,
+      challenge: (resource) => paymentRequiredResponse(sold, resource, "Payment required."),
+      serve: async (request) => {
+        requests.push(request);
+        return { status: 200, body: exampleSnapshot };
+      },
+    };
+    return { ...(await start({ sale })), requests };
+  }
+
+  it.each(["authorization", "payment-authorization"])(
+    "is taken from %s, also from a browser",
+    async (name) => {
+      const { get, requests } = await startSelling();
+      const response = await get(`?address=${WALLET}`, { [name]: "Payment abc", accept: BROWSER });
+      expect([response.status, response.headers.get("content-type")]).toEqual([
+        200,
+        expect.stringContaining("application/json"),
+      ]);
+      expect(requests).toMatchObject([{ signature: undefined, credential: "Payment abc" }]);
+    },
+  );
+
+  it("is left alone where only x402 pays", async () => {
+    const { get, requests } = await startSelling(TEST_OFFER);
+    expect((await get(`?address=${WALLET}`, { authorization: "Payment abc" })).status).toBe(402);
+    await get(`?address=${WALLET}`, { ...PAID, authorization: "Payment abc" });
+    expect(requests).toMatchObject([{ signature: PAID["payment-signature"], credential: undefined }]);
+  });
+});
 
 describe("without payment", () => {
   it.each(["", "?"])("a request with %o gets the terms", async (query) => {
