@@ -33,7 +33,7 @@ const stage = await startPortfolioStage({
 });
 const { chain, wallet } = stage;
 const owner = chain.accounts.owner.address;
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 const word = (value: number | bigint) => numberToHex(value, { size: 32 });
 const balanceOf = encodeFunctionData({ abi: plainTokenAbi, functionName: "balanceOf", args: [wallet] });
 

@@ -6,7 +6,7 @@ import type { PinnedRpc, Rpc, RpcCall } from "../chain/rpc/types.ts";
 import { formatMoment } from "../lib/moment.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const GENESIS = 1_600_000_000;
 const hash = `0x${"00".repeat(32)}`;
 const quantity = (value: number) => `0x${value.toString(16)}`;

@@ -12,7 +12,7 @@ const HEAD = 300;
 const CLOCK: Hex = "0x00000000000000000000000000000000000000c1";
 const stage = await startPortfolioStage({ [CLOCK]: "0x435f5260205ff3" });
 const { chain, wallet } = stage;
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 const stops: (() => Promise<void>)[] = [];
 afterAll(async () => {
   for (const stop of stops) await stop();

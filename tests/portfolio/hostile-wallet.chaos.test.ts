@@ -53,7 +53,7 @@ for (let index = 0; index < TOKENS; index += 1) {
 const stage = await startPortfolioStage(code);
 const { chain, wallet } = stage;
 const owner = chain.accounts.owner.address;
-const signal = AbortSignal.timeout(120_000);
+const { signal } = new AbortController();
 
 async function send(transaction: object): Promise<void> {
   await chain.request("eth_sendTransaction", [{ from: owner, gas: numberToHex(15_000_000), ...transaction }]);

@@ -26,7 +26,7 @@ const LIAR: Hex = `0x${"11a0".repeat(10)}`;
 /** Vaults over the liar. */
 const OUTER_LIARS: readonly Hex[] = [1, 2, 3, 4, 5].map((index): Hex => `0x${"11a1".repeat(9)}000${index}`);
 const FORTUNE = 3_900_000_000n * 10n ** 6n;
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 
 let chain: Awaited<ReturnType<typeof startLocalChain>>;
 let usdc: Hex;

@@ -11,7 +11,7 @@ import { startPortfolioStage } from "../../../tests/support/portfolio/portfolio-
 import { describeGas } from "../valuation/describe-account.ts";
 import { readGas } from "./gas.ts";
 
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 const ORACLE: Hex = "0x420000000000000000000000000000000000000f";
 const GWEI = 10n ** 9n;
 const l1Fee = (bytes: number, fee: bigint): RecordedCall => ({

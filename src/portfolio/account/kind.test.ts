@@ -40,7 +40,7 @@ const stage = await startPortfolioStage({
   [burning]: ENDLESS,
   [foreign]: fixedReturnCode({ "entryPoint()": word(address(0xbad)) }),
 });
-const signal = AbortSignal.timeout(60_000);
+const { signal } = new AbortController();
 
 /** A proxy of Safe, which has its singleton in the first storage slot, and the compiler's metadata behind its code. */
 async function placeProxy(proxy: Hex, singleton: Hex): Promise<Hex> {

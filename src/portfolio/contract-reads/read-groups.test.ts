@@ -18,7 +18,7 @@ import type { PinnedChain } from "../types.ts";
 import { ask, type ReadRoutine, readEach, readGroups, runRoutines } from "./read-groups.ts";
 import { defineRead, type ReadGroup, Reads } from "./reads.ts";
 
-const signal = AbortSignal.timeout(110_000);
+const { signal } = new AbortController();
 const chain = makeChainConfig("ethereum", 1);
 const A: Hex = "0x00000000000000000000000000000000000000aa";
 const B: Hex = "0x00000000000000000000000000000000000000bb";

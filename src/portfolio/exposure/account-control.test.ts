@@ -21,7 +21,7 @@ import { SPENDERS, type Spender } from "./spenders.ts";
 const stage = await startPortfolioStage();
 const { chain, wallet: signer } = stage;
 const node = await stage.node();
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 
 async function send(to: Hex | null, data: Hex): Promise<void> {
   const transaction = { from: signer, ...(to === null ? {} : { to }), data, gas: numberToHex(8_000_000) };

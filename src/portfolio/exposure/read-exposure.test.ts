@@ -58,7 +58,7 @@ const stage = await startPortfolioStage({
 });
 const { chain, wallet } = stage;
 const owner = chain.accounts.owner.address;
-const signal = AbortSignal.timeout(600_000);
+const { signal } = new AbortController();
 const [scanNode, plainNode] = [await stage.node(), await stage.node(rejectStateOverrides)];
 
 async function send(to: Hex | null, data: Hex, from: Hex = wallet): Promise<void> {

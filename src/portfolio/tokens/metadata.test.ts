@@ -36,7 +36,7 @@ const genesis: Record<Hex, Hex> = {
 };
 for (const { code, address } of hostile) if (code !== null) genesis[address] = code;
 const stage = await startPortfolioStage(genesis);
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 const word = (value: bigint) => numberToHex(value, { size: 32 });
 
 async function deployToken(name: string, symbol: string, decimals: number): Promise<Hex> {

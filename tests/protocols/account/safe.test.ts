@@ -17,7 +17,7 @@ const OWNERS: readonly Hex[] = [
   "0x00000000000000000000000000000000000000a2",
   "0x00000000000000000000000000000000000000a3",
 ];
-const signal = AbortSignal.timeout(240_000);
+const { signal } = new AbortController();
 
 let deployer: Deployer;
 let deployed: Hex;

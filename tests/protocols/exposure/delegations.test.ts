@@ -43,7 +43,7 @@ const blind = await stage.node((calls) =>
 );
 const deployer = createDeployer(chain, owner.privateKey);
 const asWallet = { key: payer.privateKey };
-const signal = AbortSignal.timeout(600_000);
+const { signal } = new AbortController();
 /** The thief: no list has it. */
 const thief = privateKeyToAccount(`0x${"7e".repeat(32)}`);
 const THIEF = thief.address.toLowerCase() as Hex;

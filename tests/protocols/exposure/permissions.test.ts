@@ -99,7 +99,7 @@ const { chain, wallet } = stage;
 const node = await stage.node();
 const owner = chain.accounts.owner.address.toLowerCase() as Hex;
 const compiled = await compileSources({ "exposure.sol": SOURCES, "allowance-module.sol": ALLOWANCE_MODULE });
-const signal = AbortSignal.timeout(600_000);
+const { signal } = new AbortController();
 const [ROUTER, OUTSIDER, OPERATOR] = [0xa1, 0xb2, 0xc3].map((number) =>
   numberToHex(number, { size: 20 }),
 ) as [Hex, Hex, Hex];

@@ -29,7 +29,7 @@ const stage = await startPortfolioStage({
 });
 const { chain, wallet } = stage;
 const owner = chain.accounts.owner.address;
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 const node = await stage.node();
 
 async function send(to: Hex | null, data: Hex, from: Hex = owner): Promise<Hex> {

@@ -50,7 +50,7 @@ if (KNOWN_VAULT) genesis[KNOWN_VAULT] = returningCode(9n);
 const stage = await startPortfolioStage(genesis);
 const { wallet } = stage;
 const nodes = { scan: await stage.node(), multicall: await stage.node(rejectStateOverrides) };
-const signal = AbortSignal.timeout(300_000);
+const { signal } = new AbortController();
 
 async function read(node: FaultyNode, tokens: readonly Hex[]) {
   const at = await stage.port(node, tokens).pin(signal);
