@@ -104,7 +104,7 @@ describe("two writers", () => {
     expect(await child.next()).toEqual({ state: "held" });
     child.kill("SIGSTOP");
     expect(await acquireLock(database, "writer", { waitMs: 300 })).toBeNull();
-    await locks.disconnectHolders("lock child lock");
+    await locks.disconnect("lock child lock");
     const lock = await mustAcquire("writer");
     await lock.transaction((session) => session.query("INSERT INTO written VALUES ('second')"));
     child.send("write");
@@ -142,7 +142,7 @@ describe("two writers", () => {
     const disconnect = async () => {
       while (Date.now() < until) {
         await sleep(20 + Math.random() * 60);
-        await locks.disconnectHolders("test lock");
+        await locks.disconnect("test lock");
       }
     };
     await Promise.all([write("a"), write("b"), disconnect()]);

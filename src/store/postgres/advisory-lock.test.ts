@@ -6,6 +6,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Fault } from "../../lib/fault.ts";
 import { acquireLock, type Lock } from "./advisory-lock.ts";
 import type { Database } from "./database.ts";
+import type { Session } from "./session.ts";
 
 // Polls a hundred times as often as a standby.
 const eager = { ...systemClock, sleep: (ms: number) => sleep(Math.min(ms, 5)) };
@@ -24,6 +25,11 @@ async function mustAcquire(key: string, onLost?: (fault: Fault) => void): Promis
   const lock = await acquireLock(database, key, { waitMs: 5_000, ...(onLost ? { onLost } : {}) });
   if (!lock) throw new Error("not acquired");
   return lock;
+}
+
+async function readPid(session: Session): Promise<number> {
+  const { rows } = await session.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+  return rows[0]?.pid ?? 0;
 }
 
 describe("acquireLock", () => {
@@ -107,10 +113,10 @@ describe("acquireLock", () => {
 
   it("keeps waiting when its connection is lost", async () => {
     const holder = await mustAcquire("waiting");
+    const pid = await holder.transaction(readPid);
     const waiting = acquireLock(database, "waiting", { waitMs: Number.POSITIVE_INFINITY });
-    await sleep(50);
+    await expect.poll(() => locks.disconnect("test lock", { newerThanPid: pid })).toBe(1);
     await holder.release();
-    await locks.disconnectHolders("test lock");
     const lock = await waiting;
     expect(lock?.isHeld).toBe(true);
     await lock?.release();
@@ -119,7 +125,7 @@ describe("acquireLock", () => {
   it("notifies its holder once when it is lost, and rejects further writes", async () => {
     const lost: Fault[] = [];
     const lock = await mustAcquire("notified", (fault) => lost.push(fault));
-    await locks.disconnectHolders("test lock");
+    await locks.disconnect("test lock");
     while (lock.isHeld) await sleep(10);
     await sleep(50);
     expect(lost.map(({ code }) => code)).toEqual(["DATABASE_LOCK_LOST"]);
@@ -170,7 +176,7 @@ describe("Lock.commit", () => {
     const interrupted = lock.commit([step("before"), { text: "SELECT pg_sleep(5)" }, step("after")], limits);
     const rejected = expect(interrupted).rejects.toMatchObject({ retry: true });
     await sleep(100);
-    await locks.disconnectHolders("test lock");
+    await locks.disconnect("test lock");
     await rejected;
     await expect(lock.commit([step("late")], limits)).rejects.toMatchObject({ code: "DATABASE_LOCK_LOST" });
     expect(await locks.readWriters()).toEqual([]);
@@ -192,7 +198,7 @@ describe("two writers", () => {
     let second: Lock | null = null;
     const stale = first.transaction(async (session) => {
       await session.query("INSERT INTO written VALUES ('first')");
-      await locks.disconnectHolders("test lock");
+      await locks.disconnect("test lock");
       second = await mustAcquire("fenced");
       await second.transaction((own) => own.query("INSERT INTO written VALUES ('second')"));
     });

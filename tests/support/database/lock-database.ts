@@ -38,12 +38,17 @@ export class LockDatabase {
     return rows.map(({ who }) => who);
   }
 
-  /** Terminates the connections that hold locks, as a network failure or an operator would. */
-  async disconnectHolders(applicationName: string): Promise<void> {
-    await this.database.query({
-      text: "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = $2",
-      values: [applicationName, this.#place.name],
+  /** Terminates connections of the name, as a network failure or an operator would; returns how many. */
+  async disconnect(
+    applicationName: string,
+    options: { readonly newerThanPid?: number } = {},
+  ): Promise<number> {
+    const { count } = await this.database.query({
+      text: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = $2
+        AND ($3::int IS NULL OR backend_start > (SELECT backend_start FROM pg_stat_activity WHERE pid = $3))`,
+      values: [applicationName, this.#place.name, options.newerThanPid ?? null],
     });
+    return count;
   }
 
   /** A process that holds the lock "writer". */
