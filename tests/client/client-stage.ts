@@ -23,33 +23,10 @@ export type ClientStage = Awaited<ReturnType<typeof openClientStage>>;
 /** The real route, payments and chain; what is sold is the example, for any wallet. */
 export async function openClientStage(options: Parameters<PaidStage["serve"]>[0] = {}) {
   const paid = await openPaidStage("in process");
-  const service = await paid.serve(options);
-  const runs: string[] = [];
-  const reads: { fault: Fault | null } = { fault: null };
-  const snapshots = createExampleSnapshots(runs, reads);
-  const server = createHttpServer({
-    ...NO_LIMITS,
-    log: silentLog,
-    bodyBytesMax: 4_096,
-    requestMsMax: 30_000,
-    checkReadiness: async () => ({ ready: true }),
-  });
-  const sold = { declaration: portfolioRoute, sale: service.sale };
-  const names = new Map<string, string>();
-  const parts = { snapshots, load: new ReadLoad(new Map()), ...createMovingChain(), ...createNames(names) };
-  const services = parts as unknown as RouteServices;
-  addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
-  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
+  const { close: closeShop, ...parts } = await openShop(paid, options);
   return {
     paid,
-    service,
-    url,
-    /** Wallets that were read, in order. */
-    runs,
-    /** The error with which reading a wallet fails, while it is set. */
-    reads,
-    /** The wallets that names lead to. */
-    names,
+    ...parts,
     /** Everything pinned, and room for many payments. */
     guard: {
       network: TEST_NETWORK,
@@ -80,9 +57,41 @@ export async function openClientStage(options: Parameters<PaidStage["serve"]>[0]
       };
     },
     async close() {
-      await server.close();
+      await closeShop();
       await paid.close();
     },
+  };
+}
+
+/** One more service on the chain of a stage. */
+export async function openShop(paid: PaidStage, options: Parameters<PaidStage["serve"]>[0] = {}) {
+  const service = await paid.serve(options);
+  const runs: string[] = [];
+  const reads: { fault: Fault | null } = { fault: null };
+  const snapshots = createExampleSnapshots(runs, reads);
+  const server = createHttpServer({
+    ...NO_LIMITS,
+    log: silentLog,
+    bodyBytesMax: 4_096,
+    requestMsMax: 30_000,
+    checkReadiness: async () => ({ ready: true }),
+  });
+  const sold = { declaration: portfolioRoute, sale: service.sale };
+  const names = new Map<string, string>();
+  const parts = { snapshots, load: new ReadLoad(new Map()), ...createMovingChain(), ...createNames(names) };
+  const services = parts as unknown as RouteServices;
+  addEndpointRoutes(server.app, [createPaidEndpoint({ sold, served: DEFAULT_CHAINS, services, page: null })]);
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
+  return {
+    service,
+    url,
+    /** Wallets that were read, in order. */
+    runs,
+    /** The error with which reading a wallet fails, while it is set. */
+    reads,
+    /** The wallets that names lead to. */
+    names,
+    close: () => server.close(),
   };
 }
 

@@ -35,10 +35,9 @@ export function planVoucher(book: PaymentBook, wish: Wish): Plan {
   const { terms, payer, use } = wish;
   const { amount, channel: offered } = terms;
   if (offered === null) return { kind: "none", reason: "the terms are not of a channel" };
-  const known = book.channels.list().filter(({ config, network }) => {
-    const { receiver, token } = config;
-    const isOurs = config.payer === payer && network === terms.network;
-    return isOurs && receiver === terms.payTo && token === terms.asset;
+  const own = book.channels.list().filter(({ config }) => config.payer === payer);
+  const known = own.filter(({ config: { receiver, token }, network }) => {
+    return network === terms.network && receiver === terms.payTo && token === terms.asset;
   });
   const disputed = known.find(({ state, reason }) => reason !== null && state !== "closed");
   if (disputed !== undefined) {
@@ -60,10 +59,15 @@ export function planVoucher(book: PaymentBook, wish: Wish): Plan {
   }
   const waitOr = (reason: string): Plan =>
     usable.length > free.length ? { kind: "busy" } : { kind: "none", reason };
-  const funded = known.filter((each) => {
-    return each.state === "open" && each.charged + amount <= each.balance + expected(each);
+  const funded = own.filter((each) => {
+    const price = known.includes(each) ? amount : BigInt(each.last.requirements.amount);
+    const isKept = each.state === "open" || each.state === "disputed";
+    return isKept && each.charged + price <= each.balance + expected(each);
   });
-  if (funded.length >= use.maxOpen) return waitOr("the service has changed its terms for channels");
+  if (funded.length >= use.maxOpen) {
+    const what = funded.length === 1 ? "1 channel holds" : `${funded.length} channels hold`;
+    return waitOr(`${what} money, as many as channel.maxOpen allows; refund or withdraw one`);
+  }
   // A channel that is used up, or empty after a refund, goes on with a further deposit.
   const [channel = null] = free;
   const deposit = channel === null || channel.balance === 0n ? use.deposit : use.topUp;

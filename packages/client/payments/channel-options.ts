@@ -10,7 +10,7 @@ export interface ChannelOptions {
   readonly deposit: Amount;
   /** The deposit that follows when a channel is used up; default: the deposit. "0": nothing. */
   readonly topUp?: Amount;
-  /** Channels that may hold money at a time, each of which buys one thing at a time. Default: 1. */
+  /** Channels of the payer that may hold money at a time, each of which buys one thing at a time. Default: 1. */
   readonly maxOpen?: number;
   /** The longest time that a service may have for its claims after you begin to withdraw. Default: a day. */
   readonly withdrawSecondsMax?: number;
