@@ -1,5 +1,5 @@
 // Remembered logs of wallets on a real database: another process searches only what is new, and nothing false outlives a disagreement.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { openFailingChain } from "../../tests/support/chain/recorded-chain.ts";
 import { createTestDatabase, type TestDatabase } from "../../tests/support/database/test-database.ts";
 import {
@@ -40,7 +40,8 @@ beforeEach(async () => {
   statements = 0;
   const records = openRecordStore(database);
   const run: typeof records.run = (statement) => {
-    statements += 1;
+    // A start deletes what is old.
+    if (!statement.text.includes("row_number")) statements += 1;
     return records.run(statement);
   };
   table = openWalletLogsTable({ run });
@@ -81,14 +82,14 @@ async function search(
     },
   };
   const access = { chain: CHAIN, pin: async () => at } as unknown as PortfolioChain;
-  const remembered = openRememberedWallets(table, silentLog);
+  const remembered = openRememberedWallets(table, { enabled: true, log: silentLog });
   const pinned = await remembered.remember(access).pin(signal, block, wallet);
   const readRange = async ({ fromBlock, toBlock }: { fromBlock: number; toBlock: number }) => {
     asked.push([fromBlock, toBlock]);
     return logs.filter(({ blockNumber }) => blockNumber >= fromBlock && blockNumber <= toBlock);
   };
   const found = await findRememberedLogs(pinned, { wallet, kind: "from", readRange }, signal);
-  await remembered.idle();
+  await remembered.close();
   return { found: found?.logs, asked };
 }
 
@@ -159,7 +160,7 @@ describe("logs of a wallet in the database", () => {
     await database.query("update wallet_logs set logs = '\\x00'");
     expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
     const gone = () => Promise.reject(new Error("gone"));
-    table = { load: gone, put: gone, forget: gone, markUsed: gone };
+    table = { load: gone, put: gone, forget: gone, markUsed: gone, deleteUnused: gone, deleteAll: gone };
     expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
     table = { ...table, load: () => new Promise(() => {}) };
     expect(await search({ head: 1_000, logs })).toEqual({ found: logs, asked: [[0, 1_000]] });
@@ -186,6 +187,29 @@ describe("logs of a wallet in the database", () => {
     expect(await search({ head: 1_000, logs: [] })).toEqual({ found: [logAt(5)], asked: [[641, 1_000]] });
   });
 
+  it("a start deletes what is older than a day, and everything if the setting is off", async () => {
+    const start = (enabled: boolean) => openRememberedWallets(table, { enabled, log: silentLog }).close();
+    await search({ head: 1_000, logs: [] });
+    await database.query("update wallet_logs set read_at = read_at - interval '25 hours'");
+    await search({ head: 1_000, logs: [] }, { wallet: OTHER });
+    expect(await countRows()).toBe(1);
+    await start(true);
+    expect(await countRows()).toBe(1);
+    await start(false);
+    expect(await countRows()).toBe(0);
+  });
+
+  it("deletes what is older than a day each hour, also if no wallet is read", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const remembered = openRememberedWallets(table, { enabled: true, log: silentLog });
+    await search({ head: 1_000, logs: [] });
+    await database.query("update wallet_logs set read_at = read_at - interval '25 hours'");
+    vi.advanceTimersByTime(3_600_000);
+    await remembered.close();
+    expect(await countRows()).toBe(0);
+  });
+
   it("tries to delete what is too much once for many writes, also if that fails", async () => {
     let evictions = 0;
     const records = openRecordStore(database);
@@ -198,7 +222,8 @@ describe("logs of a wallet in the database", () => {
     for (const digits of ["01", "02", "03", "04"]) {
       await search({ head: 1_000, logs: [] }, { wallet: `0x${digits.repeat(20)}` });
     }
-    expect(evictions).toBe(2);
+    // Each of the four starts tries too.
+    expect(evictions).toBe(4 + 2);
     expect(await countRows()).toBe(4);
   });
 

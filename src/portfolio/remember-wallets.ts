@@ -13,16 +13,22 @@ const LAG_MS_MAX = 600_000;
 const STORED_BYTES_MAX = 128 * 1024;
 // A hundred times smaller deflated, if anyone fills the logs with zeros; the same bound for a damaged row.
 const TEXT_BYTES_MAX = 1024 * 1024;
+// Deletes within an hour what is older than a day, also if no wallet is read.
+const DELETE_UNUSED_EVERY_MS = 3_600_000;
 // A database that responds later saves no time.
 const LOAD_MS_MAX = 1_000;
 
 type RememberedWallets = {
   remember(chain: PortfolioChain): PortfolioChain;
   /** Resolves when all that was to be stored is stored. */
-  idle(): Promise<void>;
+  close(): Promise<void>;
 };
 
-export function openRememberedWallets(table: WalletLogsTable, log: Log): RememberedWallets {
+/** If not `enabled`, chains stay as they are, and what an earlier process remembered is deleted. */
+export function openRememberedWallets(
+  table: WalletLogsTable,
+  { enabled, log }: { readonly enabled: boolean; readonly log: Log },
+): RememberedWallets {
   const writing = new Set<Promise<void>>();
   const warn = (err: unknown) =>
     log.warn(
@@ -37,6 +43,16 @@ export function openRememberedWallets(table: WalletLogsTable, log: Log): Remembe
     writing.add(written);
     return written;
   };
+  const close = async () => {
+    while (writing.size > 0) await Promise.all(writing);
+  };
+  if (!enabled) {
+    void write(Promise.resolve(), table.deleteAll);
+    return { remember: (access) => access, close };
+  }
+  const deleteUnused = () => void write(Promise.resolve(), table.deleteUnused);
+  deleteUnused();
+  const timer = setInterval(deleteUnused, DELETE_UNUSED_EVERY_MS).unref();
   return {
     remember: (access) => ({
       ...access,
@@ -61,8 +77,9 @@ export function openRememberedWallets(table: WalletLogsTable, log: Log): Remembe
         return { ...at, memory };
       },
     }),
-    async idle() {
-      while (writing.size > 0) await Promise.all(writing);
+    close() {
+      clearInterval(timer);
+      return close();
     },
   };
 }

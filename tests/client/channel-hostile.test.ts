@@ -154,6 +154,7 @@ describe("a service that lies about what it charged", () => {
         { channelState: { channelId: id, chargedCumulativeAmount: signed.toString() }, voucherState },
         offered,
       );
+      return undefined;
     };
     expect(await codeOf(buy())).toMatch(/^TERMS_REJECTED: .* does not deliver/);
     expect(await excess()).toBe(TEST_PRICE);

@@ -87,10 +87,13 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       checkReadiness: () => checkReadiness(findLedgerRisk, paywall.findProblem, nodes),
     });
     const records = openRecordStore(database);
-    const remembered = openRememberedWallets(openWalletLogsTable(records), log);
-    opened.push(remembered.idle);
+    const remembered = openRememberedWallets(openWalletLogsTable(records), {
+      enabled: config.rememberWallets,
+      log,
+    });
+    opened.push(remembered.close);
     const service = servePortfolio(server.app, {
-      chains: config.rememberWallets ? nodes.chains.map(remembered.remember) : nodes.chains,
+      chains: nodes.chains.map(remembered.remember),
       provider,
       priceSources: createPriceSources(config.portfolioDefiLlama ? { defiLlama: {} } : {}),
       positionReaders: POSITION_READERS,

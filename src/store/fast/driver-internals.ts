@@ -54,7 +54,7 @@ const EXACT: ReadonlyMap<number, (value: string) => unknown> = new Map([
   [types.builtins.INT8, parseAsText],
   [types.builtins.NUMERIC, parseAsText],
   // Hex as responses have it. Every session sets bytea_output.
-  [types.builtins.BYTEA, (value) => `0x${value.slice(2)}`],
+  [types.builtins.BYTEA, (value: string) => `0x${value.slice(2)}`],
   [types.builtins.DATE, parseAsText],
   [types.builtins.TIMESTAMP, parseAsText],
   [DATE_ARRAY, parseTextArray],

@@ -38,6 +38,9 @@ export type WalletLogsTable = {
   /** Replaces the row, unless another process has stored a later one meanwhile. */
   put(owner: WalletOnChain, row: WalletLogsRow): Promise<void>;
   forget(owner: WalletOnChain): Promise<void>;
+  /** Deletes what no read would use, and beyond the limits what was not used for longest. */
+  deleteUnused(): Promise<void>;
+  deleteAll(): Promise<void>;
 };
 
 type StoredRow = {
@@ -91,16 +94,19 @@ export function openWalletLogsTable(
         where excluded.to_block >= wallet_logs.to_block
           or wallet_logs.read_at <= now() - make_interval(hours => ${REMEMBERED_HOURS_MAX})`);
       writes += 1;
-      if (writes % writesPerEviction === 1 % writesPerEviction) await evict();
+      if (writes % writesPerEviction === 1 % writesPerEviction) await deleteUnused();
     },
     async forget({ wallet, chainId }) {
       await store.run(sql`
         delete from wallet_logs where wallet = decode(${wallet.slice(2)}, 'hex') and chain_id = ${chainId}`);
     },
+    deleteUnused,
+    async deleteAll() {
+      await store.run(sql`delete from wallet_logs`);
+    },
   };
 
-  /** Deletes what no read would use, and beyond the limits what was not used for longest. */
-  async function evict(): Promise<void> {
+  async function deleteUnused(): Promise<void> {
     await store.run(sql`
       delete from wallet_logs where (wallet, chain_id, kind) in (
         select wallet, chain_id, kind from (
