@@ -161,7 +161,7 @@ describe("wallet", () => {
       /^sextant: "[^"]*" is not a wallet: name an address .*\n$/,
     ],
     ["an unknown option", ["wallet", WALLET, "--tip", "1"], {}, 64, /^sextant: Unknown option '--tip'/],
-    ["no number", ["wallet", WALLET, "--max", "lots"], {}, 64, /^sextant: --max must be a positive amount/],
+    ["no number", ["wallet", WALLET, "--max", "lots"], {}, 64, /^sextant: --max must be US dollars above 0/],
     ["an unknown chain", ["wallet", WALLET, "--chains", "moon"], {}, 65, /^sextant: .*chains must be/],
     [
       "a price above --max",
