@@ -91,11 +91,13 @@ async function respond(
   const streamed = endpoint.stream?.(input) ?? null;
   if (streamed !== null) return streamed;
   const { minBlock } = input;
+  // Before the work: it may reject the request, and then nothing would wait for the work.
+  const late = endpoint.onTimeout?.(head) ?? null;
   const work =
     waiters === null || minBlock === null
       ? endpoint.handle(input)
       : withMinBlock(waiters, { request, minBlock }, () => endpoint.handle(input));
-  return withRequestTimeout(app, work, endpoint.onTimeout?.(head) ?? null);
+  return withRequestTimeout(app, work, late);
 }
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?;?\s*$/i;

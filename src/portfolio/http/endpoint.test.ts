@@ -50,7 +50,7 @@ const PAID = { "payment-signature": encodeX402Header({ any: "payment" }) };
 describe("a credential of the Machine Payments Protocol", () => {
   const offer = { ...TEST_OFFER, mpp: new ChallengeIssuer(testMppKey) };
 
-  async function startSelling(sold: PaymentOffer = offer) {
+  async function startSelling(sold: PaymentOffer = offer, devBypass = false) {
     const requests: PaidRequest[] = [];
     const sale: Sale = {
       offer: sold,
@@ -60,7 +60,7 @@ describe("a credential of the Machine Payments Protocol", () => {
         return { status: 200, body: exampleSnapshot };
       },
     };
-    return { ...(await start({ sale })), requests };
+    return { ...(await start({ sale, devBypass })), requests };
   }
 
   it.each(["authorization", "payment-authorization"])(
@@ -73,6 +73,21 @@ describe("a credential of the Machine Payments Protocol", () => {
         expect.stringContaining("application/json"),
       ]);
       expect(requests).toMatchObject([{ signature: undefined, credential: "Payment abc" }]);
+    },
+  );
+
+  it.each([true, false])(
+    "is rejected next to another one, and nothing waits for its work; all is free: %s",
+    async (free) => {
+      const rejections: unknown[] = [];
+      const onRejection = (reason: unknown) => rejections.push(reason);
+      process.on("unhandledRejection", onRejection);
+      const { get } = await startSelling(offer, free);
+      const both = { authorization: "Payment abc", "payment-authorization": "Payment abc" };
+      expect((await get(`?address=${WALLET}`, both)).status).toBe(400);
+      await new Promise(setImmediate);
+      process.off("unhandledRejection", onRejection);
+      expect(rejections).toEqual([]);
     },
   );
 
