@@ -5,7 +5,12 @@ import { CHANNEL_CONTRACT } from "../../src/payments/channels/channel-config.ts"
 import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
-import { openPaidStage, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
+import {
+  openPaidStage,
+  type PaidStage,
+  TEST_CHANNEL_TERMS,
+  TEST_PRICE,
+} from "../support/payments/paid-stage.ts";
 
 const backend = await openPaidBackend();
 afterAll(() => backend.close());
@@ -69,6 +74,22 @@ describe("a channel that someone else opened", () => {
     await expect(outsider.refund(service, 1)).resolves.toBe(200);
     const change = withDeposit(await signDeposit(named.account, named.config, 10n * TEST_PRICE));
     expect((await named.send(service, TEST_PRICE, "a", { change })).status).toBe(200);
+  });
+
+  it("leaves the account that it names all free calls", async () => {
+    const stage = await openStage();
+    const offer = { channels: { ...TEST_CHANNEL_TERMS, freeCallsPerHour: 1 } };
+    const service = await stage.serve({ channels: {}, offer });
+    const named = await openChannelWorld(stage);
+    await named.deposit(10n * TEST_PRICE);
+    const outsider = await openOutsidersWorld(stage, named.config.payer);
+    for (const { buy } of [outsider, named]) await expect(buy(service, 1)).resolves.toBe(200);
+    const extensionsOf = (id: string) => ({ "payment-identifier": { info: { required: false, id } } });
+    const free = { extensions: extensionsOf("the-call-of-an-outsider") };
+    await expect(outsider.buy(service, 2, "a", free)).resolves.toBe(200);
+    const own = { extensions: extensionsOf("the-call-of-the-account") };
+    await expect(named.buy(service, 2, "a", own)).resolves.toBe(200);
+    expect(service.outcomes.filter((each) => each === "free")).toHaveLength(2);
   });
 
   it("gets no response of what the account has bought", async () => {

@@ -272,14 +272,14 @@ export class ChannelRows {
     const total = sql`${cumulative.toString()}::numeric`;
     const price = sql`${amount.toString()}::numeric`;
     const network = this.#network;
-    const quota = { perPayer: freeCallsPerHour, quotasMax: this.#times.freeQuotasPerHourMax };
+    const quota = { perSigner: freeCallsPerHour, quotasMax: this.#times.freeQuotasPerHourMax };
     const isFree = freeCallsPerHour > 0;
     const ifPaid = (then: SqlText | RawSql, otherwise: RawSql) =>
       isFree ? sql`case when exists (select from free) then ${otherwise} else ${then} end` : then;
     const since = sql`coalesce(unclaimed_since, now())`;
     try {
       const rows =
-        await this.#store.run(sql`with ${isFree ? takeFreeCallSql(network, config.payer, quota) : rawSql("")}
+        await this.#store.run(sql`with ${isFree ? takeFreeCallSql(network, config.payerAuthorizer, quota) : rawSql("")}
         charged as (update payment_channels set charged = ${ifPaid(total, rawSql("charged"))},
             signature = ${ifPaid(sql`${signature}`, rawSql("signature"))},
             unclaimed_since = ${ifPaid(since, rawSql("unclaimed_since"))}, ${FREE}

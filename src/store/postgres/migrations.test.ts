@@ -54,7 +54,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["limits and instructions of channels", "d1e54ae7fe534e7fe7e56bfd7329d6da6203488f01f695bac96bcf397d8769ff"],
   ["channels by payer", "94bc0fa3cb69ea06586093e85da560e13984d90045481d47b3b97f43d69dd339"],
   ["logs of wallets", "e90fe46de1f8489c97c1573eef732b7cfb5911e2bad93c8251df82b3245fabca"],
-  ["free calls by channel", "02ebe5e41a3c1a6ae57b2217fb2e2f76d36d1dd8b5f2da3f4c15eff3986174f0"],
+  ["free calls by channel", "0d618c7ffe85cface2de7d46e840cdc5174ce52d6221da2aafba68e371a8acee"],
 ];
 
 let server: TestDatabase;

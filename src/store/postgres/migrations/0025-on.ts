@@ -108,13 +108,13 @@ export const newestMigrations: readonly Migration[] = [
     version: 33,
     name: "free calls by channel",
     sql: `
-      -- Calls of a payer that cost nothing, in the hour that began then; the row without a payer has those of all.
+      -- Calls of a signer that cost nothing, in the hour that began then; the row without a signer has those of all.
       create table channel_free_calls (
         network text collate "C" not null,
-        payer text collate "C" not null,
+        signer text collate "C" not null,
         since timestamptz not null,
         calls integer not null,
-        primary key (network, payer)
+        primary key (network, signer)
       );
     `,
   },
