@@ -147,6 +147,32 @@ describe("debts of channels", () => {
     expect((await instructions?.find())?.at(-1)?.channelId).toBe(given[5]);
   });
 
+  it.each(["by a process that died before it said so", "by another process meanwhile"])(
+    "refunds an amount once for one instruction that was carried out %s",
+    async (how) => {
+      const stage = await openStage();
+      const service = await stage.serve({ channels: {} });
+      const other = await stage.serve({ channels: {} });
+      const world = await openChannelWorld(stage);
+      await world.deposit(30n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+      const store = openRecordStore(stage.database);
+      await instruct(store, world.channelId, { kind: "refund", amount: TEST_PRICE });
+      const before = await stage.balance(world.account.address);
+      const instructions = service.channels?.instructions;
+      const stale = (await instructions?.find()) ?? [];
+      if (how.includes("died"))
+        Object.assign(instructions ?? {}, { finish: () => Promise.reject(new Error("killed")) });
+      await Promise.allSettled([service.gate.reconcile()]);
+      await stage.chain.request("hardhat_mine", ["0x40"]);
+      if (how.includes("meanwhile"))
+        Object.assign(other.channels?.instructions ?? {}, { find: async () => stale });
+      await other.gate.reconcile();
+      expect((await stage.balance(world.account.address)) - before).toBe(TEST_PRICE);
+      await expect(readInstructionResult(store, world.channelId)).resolves.toMatch(/^Refunded 10000 units/);
+    },
+  );
+
   it("shows no figure before the first read", async () => {
     const registry = new Registry();
     const readTotals = () => Promise.reject(new Error("it is away"));

@@ -6,6 +6,7 @@ import { openRefundOf } from "./channel-mirror.ts";
 import { isLastRefundOpen } from "./channel-refund.ts";
 import type { ChannelRow } from "./channel-row.ts";
 import type { ChannelParts } from "./open-channels.ts";
+import type { InstructedChannel } from "./operator-rows.ts";
 
 /** To be called every few seconds, in any number of processes. */
 export async function carryOutInstructions(
@@ -16,9 +17,9 @@ export async function carryOutInstructions(
     const { channelId, instruction } = instructed;
     const result = await (instruction.kind === "claim"
       ? claim(parts, channelId)
-      : refund(parts, channelId, instruction.amount)
+      : refund(parts, instructed, instruction.amount)
     ).catch((error: unknown) => `Not done: ${error instanceof Error ? error.message : String(error)}`);
-    // Null: another request has the channel at the moment.
+    // Null: another request has the channel at the moment, or another process has carried it out.
     if (result !== null) await instructions.finish(instructed, result);
   }
 }
@@ -47,13 +48,16 @@ function describeKeyless({ receiverAuthorizer }: ChannelRow["config"]): string {
 }
 
 async function refund(
-  { rows, mirror, claims, authorizers }: ChannelParts & { readonly claims: ChannelClaims },
-  channelId: Hex,
+  { rows, mirror, claims, authorizers, instructions }: ChannelParts & { readonly claims: ChannelClaims },
+  instructed: InstructedChannel,
   wanted: bigint | null,
 ): Promise<string | null> {
+  const { channelId, instructedAt } = instructed;
   const owner = randomUUID();
   if (!(await rows.take(channelId, owner))) return null;
   try {
+    const standing = await instructions.read(instructed);
+    if (standing === null) return null;
     await mirror.refresh(channelId);
     const known = await rows.find(channelId);
     if (known === null) return "The channel is no longer known.";
@@ -61,11 +65,13 @@ async function refund(
     if (!authorizers.has(row.config.receiverAuthorizer)) return describeKeyless(row.config);
     const free = row.balance - row.charged;
     const open = openRefundOf(row);
+    if (open === 0n && standing.signed !== null) return standing.signed;
     const amount = open > 0n ? open : (wanted ?? free);
     if (amount <= 0n || amount > free) return `Not done: ${free} units are free.`;
     if (open === 0n && isLastRefundOpen(known))
       return "Not done: the last refund is not final yet; try later.";
-    if (open === 0n && !(await rows.recordRefund(row, amount, owner)))
+    const signed = { instructedAt, result: `Refunded ${amount} units.` };
+    if (open === 0n && !(await rows.recordRefund(row, amount, owner, signed)))
       return "Not done: it has changed; try again.";
     const { kind, transaction } = await claims.sendRefund(row, amount);
     return kind === "mined" ? `Refunded ${amount} units: ${transaction}.` : `Sent: ${transaction}.`;

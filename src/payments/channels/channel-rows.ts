@@ -192,12 +192,20 @@ export class ChannelRows {
 
   /**
    * Records a refund before it is signed, as the owner: from then on its amount covers no voucher. False if the turn was
-   * lost, if the channel has changed, or if another refund may still be used.
+   * lost, if the channel has changed, or if another refund may still be used. The operator's instruction for it gets its
+   * result at once: no process may carry it out again.
    */
-  async recordRefund(row: ChannelRow, amount: bigint, owner: string): Promise<boolean> {
+  async recordRefund(
+    row: ChannelRow,
+    amount: bigint,
+    owner: string,
+    instructed: { readonly instructedAt: string; readonly result: string } | null = null,
+  ): Promise<boolean> {
     const nonce = sql`${row.refundNonce.toString()}::numeric`;
     const rows = await this.#store.run(sql`update payment_channels
-      set signed_refund = ${amount.toString()}::numeric, signed_refund_nonce = ${nonce}
+      set signed_refund = ${amount.toString()}::numeric, signed_refund_nonce = ${nonce},
+        instruction_result = case when instructed_at = ${instructed?.instructedAt ?? null}::timestamptz
+          then ${instructed?.result ?? null} else instruction_result end
       where ${this.#where(row.channelId)} and owner = ${owner} and owner_works and lease_until > now()
         and refund_nonce = ${nonce} and charged = ${row.charged.toString()}::numeric
         and charged + ${amount.toString()}::numeric <= balance

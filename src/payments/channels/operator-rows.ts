@@ -27,7 +27,7 @@ type OperatorInstruction =
   | { readonly kind: "claim" }
   | { readonly kind: "refund"; readonly amount: bigint | null };
 
-type InstructedChannel = {
+export type InstructedChannel = {
   readonly channelId: Hex;
   readonly instruction: OperatorInstruction;
   /** Tells it from a later one of the same channel. */
@@ -128,6 +128,20 @@ export class OperatorInstructions {
           : { kind: "refund", amount: amount === null ? null : BigInt(String(amount)) },
       instructedAt: String(instructed_at),
     }));
+  }
+
+  /**
+   * Null if the instruction is over, or is no longer the channel's. `signed` is the result of a refund that was signed for it.
+   * Only the owner of the channel can rely on it.
+   */
+  async read({
+    channelId,
+    instructedAt,
+  }: InstructedChannel): Promise<{ readonly signed: string | null } | null> {
+    const [row] = await this.#store.run<{ signed: string | null }>(sql`select instruction_result as signed
+      from payment_channels where network = ${this.#network} and channel_id = ${channelId}
+        and instruction is not null and instructed_at = ${instructedAt}::timestamptz`);
+    return row ?? null;
   }
 
   /** The first of two processes says what became of it; a later instruction of the channel stays. */
