@@ -16,7 +16,13 @@ export type { Payer } from "./payments/authorization.ts";
 export type { Channels } from "./payments/channel-actions.ts";
 export type { ChannelOptions } from "./payments/channel-options.ts";
 export type { GuardOptions } from "./payments/guard.ts";
-export type { Channel, RefundedChannel, Withdrawal, WithdrawOptions } from "./payments/payer-channel.ts";
+export type {
+  Channel,
+  RefundedChannel,
+  RestoreOptions,
+  Withdrawal,
+  WithdrawOptions,
+} from "./payments/payer-channel.ts";
 export type { Budget, Payment, Payments, Recovered } from "./payments/payments.ts";
 export type { Quote as PriceQuote } from "./payments/quote.ts";
 export type { PaymentReceipt } from "./payments/receipt.ts";

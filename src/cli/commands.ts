@@ -228,10 +228,10 @@ export const COMMANDS: readonly Command[] = [
       "budget compares what was spent or is reserved with the limits. channels shows what payment channels hold, refund asks " +
       "the service for what is left in one, and withdraw takes it back without the service: it begins, and ends when it " +
       "is run again after the delay; the payer pays the gas, and SEXTANT_GUARD_NODE sends it. CHANNEL is the beginning " +
-      "of its id.",
+      "of its id. restore finds the channels of a lost journal on the chain, from BLOCK on.",
     options: { url: portfolioUrl, wide, json },
     client: {
-      operands: "[list|recover|budget|channels|refund|withdraw] [CHANNEL]",
+      operands: "[list|recover|budget|channels|refund|withdraw|restore] [CHANNEL|BLOCK]",
       operandsMax: 2,
       examples: ["payments", "payments recover", "payments budget --json", "payments channels"],
     },

@@ -1,6 +1,9 @@
 // `sextant payments channels`, `refund` and `withdraw`: what channels hold, and how it comes back.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { LOCAL_JOURNAL } from "../../src/local/state-file.ts";
 import { openPaidRun } from "./paid-run.ts";
 
 const WALLET = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
@@ -43,6 +46,25 @@ it("shows channels in 80 columns, and gets what is left from the service", async
   expect(await stage.paid.balance(privateKeyToAccount(privateKey).address)).toBe(980_000n);
   expect((await sextant("payments", "list", "all")).code).toBe(64);
   expect((await sextant("payments", "refund", "0xffffffffffff")).code).toBe(2);
+});
+
+it("finds the channels of a journal that was deleted, without the service, and begins to take them back", async () => {
+  const { sextant, privateKey, proxy, folder } = await openPayer();
+  await sextant("wallet", WALLET);
+  proxy.plan = () => "unavailable";
+  rmSync(join(folder, LOCAL_JOURNAL));
+  expect((await sextant("payments", "channels")).err).toBe("No channel was opened yet.\n");
+  expect(await sextant("payments", "restore", "first")).toMatchObject({ code: 64 });
+  expect((await sextant("payments", "restore")).out).toMatch(
+    /\n0x[0-9a-f]{10} +open +\$0\.20 +\$0\.00 +\$0\.20 /,
+  );
+  expect((await sextant("payments", "restore")).err).toBe(
+    "No other channel of this account holds anything.\n",
+  );
+  const { address } = privateKeyToAccount(privateKey);
+  await stage.paid.chain.request("hardhat_setBalance", [address, "0xde0b6b3a7640000"]);
+  expect((await sextant("payments", "withdraw")).out).toMatch(/^The withdrawal of \$0\.20 has begun\./);
+  expect((await sextant("payments", "channels")).out).toContain(" closing ");
 });
 
 it("takes back what is left without the service, after the delay", async () => {

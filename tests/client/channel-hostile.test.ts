@@ -142,7 +142,7 @@ describe("a service that lies about what it charged", () => {
     const { id, offer: offered } = await offer();
     proxy.lie = async (response) => {
       const { signed, last } = await channel();
-      const paid = JSON.parse(Buffer.from(last.signature, "base64").toString()) as {
+      const paid = JSON.parse(Buffer.from(last?.signature ?? "", "base64").toString()) as {
         payload: { voucher: { signature: string } };
       };
       const voucherState = {

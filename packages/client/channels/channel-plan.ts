@@ -1,13 +1,14 @@
 // Chooses the channel of a purchase: one that is free and holds enough, one to deposit into, or a new one.
-import type { ChannelEntry, DepositEntry } from "../journal/channel-book.ts";
+import type { ChannelEntry } from "../journal/channel-book.ts";
 import type { PaymentBook } from "../journal/payment-book.ts";
+import type { SignedDeposit } from "../journal/records.ts";
 import type { ChannelUse } from "../payments/standing.ts";
 import type { PaymentTerms } from "../payments/terms.ts";
 import { WAY_OUT } from "./voucher-verdict.ts";
 
 /** The voucher or deposit to sign; `busy`: all channels are in use; `none`: the purchase is not paid by channel, and why. */
 export type Plan =
-  | { readonly kind: "voucher"; readonly channel: ChannelEntry; readonly deposit: DepositEntry | null }
+  | { readonly kind: "voucher"; readonly channel: ChannelEntry; readonly deposit: SignedDeposit | null }
   | { readonly kind: "deposit"; readonly channel: ChannelEntry | null; readonly amount: bigint }
   | { readonly kind: "busy" }
   | { readonly kind: "none"; readonly reason: string; readonly isDisputed?: true };
@@ -60,7 +61,7 @@ export function planVoucher(book: PaymentBook, wish: Wish): Plan {
   const waitOr = (reason: string): Plan =>
     usable.length > free.length ? { kind: "busy" } : { kind: "none", reason };
   const funded = own.filter((each) => {
-    const price = known.includes(each) ? amount : BigInt(each.last.requirements.amount);
+    const price = known.includes(each) ? amount : BigInt(each.last?.requirements.amount ?? 1);
     const isKept = each.state === "open" || each.state === "disputed";
     return isKept && each.charged + price <= each.balance + expected(each);
   });
@@ -81,9 +82,9 @@ export function planVoucher(book: PaymentBook, wish: Wish): Plan {
 }
 
 /** The deposit that no response has confirmed, while it can be made: every voucher brings it along until then. */
-function pendingDeposit({ deposits }: ChannelEntry, nowMs: number): DepositEntry | null {
+function pendingDeposit({ deposits }: ChannelEntry, nowMs: number): SignedDeposit | null {
   const last = deposits.at(-1);
-  return last?.state === "sent" && nowMs < last.validBefore * 1_000 ? last : null;
+  return last?.state === "sent" && nowMs < last.validBefore * 1_000 ? last.signed : null;
 }
 
 /** Deposits whose response was lost: the service says if the channel does not hold them. */
@@ -103,7 +104,7 @@ function unused(channels: readonly ChannelEntry[]): bigint {
 
 /** Another call or process waits for a response to its voucher. */
 function isBusy({ last }: ChannelEntry, { use, nowMs }: Wish): boolean {
-  if (last.state !== "signed") return false;
+  if (last?.state !== "signed") return false;
   if (last.voucher?.owner === use.owner) return use.sending.has(last.id);
   return nowMs - last.at < BUSY_MS;
 }

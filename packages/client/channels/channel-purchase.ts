@@ -4,7 +4,7 @@ import { giveAddress } from "../http/named-wallet.ts";
 import { pauseBefore } from "../http/repeat.ts";
 import type { Append } from "../journal/journal.ts";
 import { DAY_MS, type PaymentBook, type PaymentEntry } from "../journal/payment-book.ts";
-import type { SignedDeposit, SignedRecord } from "../journal/records.ts";
+import type { SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { newName, type Payer, randomHex } from "../payments/authorization.ts";
 import { finish, toPaid } from "../payments/finish.ts";
@@ -153,7 +153,8 @@ async function signPlan(
 ) {
   const { id, config } = plan.channel ?? newChannel(payer.address, terms);
   const { charged, signed, delivered } = plan.channel ?? { charged: 0n, signed: 0n, delivered: 0n };
-  const cumulative = charged + terms.amount;
+  // The service cannot have charged one unit, and states the sum. A price could be what it has charged already.
+  const cumulative = charged + (plan.channel?.isSumKnown === false ? 1n : terms.amount);
   if (cumulative > signed && charged > delivered) throw new TypeError("a voucher beyond what was delivered");
   const isFirst = plan.kind === "deposit";
   const deposit = isFirst
@@ -167,21 +168,9 @@ async function signPlan(
       channel: id,
       cumulative: cumulative.toString(),
       name,
-      deposit: deposit && withoutState(deposit),
+      deposit,
     },
   };
-}
-
-function withoutState({
-  id,
-  at,
-  amount,
-  validBefore,
-  salt,
-  signature,
-  config,
-}: SignedDeposit): SignedDeposit {
-  return { id, at, amount, validBefore, salt, signature, config };
 }
 
 /**

@@ -64,6 +64,11 @@ export async function refundChannel(
   for (let corrections = 0; ; corrections += 1) {
     const channel = await findChannel(context, id);
     const { config, network, last } = channel;
+    if (last === null)
+      throw new SextantError(
+        "INPUT_INVALID",
+        "Buy by the channel first, so that its sum is known, or withdraw.",
+      );
     const { url, method } = last;
     guard.assertOrigin(url);
     const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted: [402] });
@@ -162,12 +167,14 @@ async function releaseReturned(
   const { transport, guard } = context;
   const { node } = guard;
   if (node === null) return;
+  const { network, config } = channel;
+  const owned = { payer: config.payer, requirements: { network, asset: config.token } };
   let made = 0n;
   let isSettled = true;
   for (const deposit of channel.deposits) {
     if (deposit.state === "released") continue;
     const { id, validBefore, amount } = deposit;
-    const proof = await proveCharge(transport, { node, signal }, { ...channel.last, id, validBefore });
+    const proof = await proveCharge(transport, { node, signal }, { ...owned, id, validBefore });
     if (proof === "charged") made += BigInt(amount);
     else if (proof !== "released") isSettled = false;
     if (proof === "released") await noteChannel(context, channel, { released: id });

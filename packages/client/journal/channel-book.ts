@@ -1,9 +1,18 @@
 // The payment channels of a journal, folded from its lines: what was signed, charged, delivered and deposited.
 import type { ChannelConfig } from "../channels/channel-typed-data.ts";
 import { SextantError } from "../errors.ts";
-import type { ChannelRecord, ChannelState, OutcomeRecord, SignedDeposit, SignedRecord } from "./records.ts";
+import type {
+  ChannelRecord,
+  ChannelState,
+  OutcomeRecord,
+  RestoredChannel,
+  SignedDeposit,
+  SignedRecord,
+} from "./records.ts";
 
-export type DepositEntry = SignedDeposit & {
+export type DepositEntry = RestoredChannel["deposits"][number] & {
+  /** Null if the chain has shown it. */
+  readonly signed: SignedDeposit | null;
   /** `sent` may be made; `made` is part of the balance; `released`: the chain shows that it never will be. */
   state: "sent" | "made" | "released";
 };
@@ -13,12 +22,14 @@ export type ChannelEntry = {
   readonly network: string;
   readonly config: ChannelConfig;
   readonly deposits: DepositEntry[];
-  /** The newest voucher. */
-  last: VoucherEntry;
+  /** The newest voucher; null if the journal was lost since. */
+  last: VoucherEntry | null;
   /** The sum of the largest voucher: the payee can claim it, and not more. */
   signed: bigint;
   /** The sum that the next voucher goes on from. */
   charged: bigint;
+  /** False after the journal was lost, until the service has stated the sum. */
+  isSumKnown: boolean;
   /** The prices of all that was received and not free, each purchase once. Never less than `charged`. */
   delivered: bigint;
   /** Names of those purchases. */
@@ -48,13 +59,13 @@ export class ChannelBook {
     let channel = this.#channels.get(id);
     if (channel === undefined) {
       if (deposit === null) throw unknownChannel();
-      channel = openChannel(id, requirements.network, deposit.config, entry);
-      this.#channels.set(id, channel);
+      channel = this.#open(id, requirements.network, deposit.config);
     }
     channel.last = entry;
     channel.signed = maxOf(channel.signed, BigInt(cumulative));
     if (deposit !== null && !channel.deposits.some((each) => each.id === deposit.id)) {
-      channel.deposits.push({ ...deposit, state: "sent" });
+      const { id, at, amount, validBefore } = deposit;
+      channel.deposits.push({ id, at, amount, validBefore, signed: deposit, state: "sent" });
     }
   }
 
@@ -72,16 +83,23 @@ export class ChannelBook {
     // A voucher may get what an older one of its purchase has paid.
     const sold = minOf(minOf(total, cumulative), channel.delivered);
     channel.charged = maxOf(channel.charged, sold);
+    channel.isSumKnown = true;
     const deposit = channel.deposits.find((each) => each.id === voucher.deposit?.id);
     if (deposit?.state !== "sent") return;
     deposit.state = "made";
     channel.balance += BigInt(deposit.amount);
   }
 
-  note({ id, at, charged, signed, balance, returned, released, state, reason }: ChannelRecord): void {
-    const channel = this.#channels.get(id);
+  note(record: ChannelRecord): void {
+    const { id, at, charged, signed, balance, returned, released, state, reason, restored } = record;
+    const channel = this.#channels.get(id) ?? (restored && this.#open(id, restored.network, restored.config));
     if (channel === undefined) throw unknownChannel();
-    if (charged !== undefined) channel.charged = BigInt(charged);
+    for (const each of restored?.deposits ?? [])
+      channel.deposits.push({ ...each, signed: null, state: "made" });
+    if (charged !== undefined) {
+      channel.charged = BigInt(charged);
+      channel.isSumKnown = restored === undefined;
+    }
     if (signed !== undefined) {
       // Signed with another journal, or before this one was restored: what it bought was delivered there.
       channel.signed = maxOf(channel.signed, BigInt(signed));
@@ -98,6 +116,16 @@ export class ChannelBook {
     if (deposit !== undefined) deposit.state = "released";
     if (state !== undefined) channel.state = state;
     if (reason !== undefined) channel.reason = reason;
+  }
+
+  #open(id: string, network: string, config: ChannelConfig): ChannelEntry {
+    const channel: ChannelEntry = {
+      ...{ id: id as `0x${string}`, network, config, last: null, deposits: [], state: "open", reason: null },
+      ...{ signed: 0n, charged: 0n, delivered: 0n, received: new Set(), balance: 0n, returned: 0n },
+      isSumKnown: true,
+    };
+    this.#channels.set(id, channel);
+    return channel;
   }
 
   get(id: string): ChannelEntry | null {
@@ -121,13 +149,6 @@ export class ChannelBook {
       }
     }
   }
-}
-
-function openChannel(id: string, network: string, config: ChannelConfig, last: VoucherEntry): ChannelEntry {
-  return {
-    ...{ id: id as `0x${string}`, network, config, last, deposits: [], state: "open", reason: null },
-    ...{ signed: 0n, charged: 0n, delivered: 0n, received: new Set(), balance: 0n, returned: 0n },
-  };
 }
 
 function unknownChannel(): SextantError {

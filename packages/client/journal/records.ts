@@ -76,6 +76,13 @@ export type OutcomeRecord = {
   readonly charged?: { readonly amount: string; readonly total: string } | null;
 };
 
+/** A channel whose journal was lost, as the chain shows it. */
+export type RestoredChannel = {
+  readonly network: string;
+  readonly config: ChannelConfig;
+  readonly deposits: Pick<SignedDeposit, "id" | "at" | "amount" | "validBefore">[];
+};
+
 /** Nothing more is signed for a channel that is not open; one that is closed holds nothing of ours. */
 export type ChannelState = "open" | "closing" | "disputed" | "closed";
 
@@ -84,6 +91,8 @@ export type ChannelRecord = {
   readonly type: "channel";
   readonly id: string;
   readonly at: number;
+  /** Only of a channel that the journal does not have. */
+  readonly restored?: RestoredChannel;
   /** The sum that the next voucher goes on from. */
   readonly charged?: string;
   /** The largest voucher that our key has signed, if the journal did not have it. */
@@ -161,14 +170,25 @@ function isVoucher(voucher: unknown): boolean {
 
 function isDeposit(deposit: unknown): boolean {
   if (deposit === null) return true;
-  const { id, at, amount, validBefore, salt, signature, config } = (deposit ?? {}) as Fields;
+  const { salt, signature, config } = (deposit ?? {}) as Fields;
+  return [salt, signature].every(isText) && isConfig(config) && isMade(deposit);
+}
+
+function isConfig(config: unknown): boolean {
   const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay } = (config ??
     {}) as Fields;
-  return (
-    [id, salt, signature, payer, payerAuthorizer, receiver, receiverAuthorizer, token].every(isText) &&
-    [at, validBefore, withdrawDelay].every(Number.isSafeInteger) &&
-    isUnits(amount)
-  );
+  const accounts = [payer, payerAuthorizer, receiver, receiverAuthorizer, token];
+  return accounts.every(isText) && Number.isSafeInteger(withdrawDelay);
+}
+
+function isMade(deposit: unknown): boolean {
+  const { id, at, amount, validBefore } = (deposit ?? {}) as Fields;
+  return isText(id) && [at, validBefore].every(Number.isSafeInteger) && isUnits(amount);
+}
+
+function isRestored(restored: unknown): boolean {
+  const { network, config, deposits } = (restored ?? {}) as Fields;
+  return isText(network) && isConfig(config) && Array.isArray(deposits) && deposits.every(isMade);
 }
 
 function isCharged(charged: unknown): boolean {
@@ -178,14 +198,15 @@ function isCharged(charged: unknown): boolean {
 }
 
 function isChannel(record: Fields): record is Fields & ChannelRecord {
-  const { type, charged, signed, balance, returned, released, state, reason } = record;
+  const { type, charged, signed, balance, returned, released, state, reason, restored } = record;
   const isOptional = (value: unknown, test: (value: unknown) => boolean) =>
     value === undefined || test(value);
   return (
     type === "channel" &&
     [charged, signed, balance, returned].every((value) => isOptional(value, isUnits)) &&
     [released, reason].every((value) => isOptional(value, isText)) &&
-    isOptional(state, (value) => STATES.includes(value))
+    isOptional(state, (value) => STATES.includes(value)) &&
+    isOptional(restored, isRestored)
   );
 }
 

@@ -1,6 +1,12 @@
 // The actions of a payer on its channels; the program behind them is loaded at the first use.
 import type { RequestOptions } from "../operation.ts";
-import type { Channel, RefundedChannel, Withdrawal, WithdrawOptions } from "./payer-channel.ts";
+import type {
+  Channel,
+  RefundedChannel,
+  RestoreOptions,
+  Withdrawal,
+  WithdrawOptions,
+} from "./payer-channel.ts";
 import type { PurchaseContext } from "./standing.ts";
 
 export interface Channels {
@@ -33,6 +39,16 @@ export interface Channels {
    * ```
    */
   withdraw(id: string, options: WithdrawOptions): Promise<Withdrawal>;
+  /**
+   * Finds the channels of the payer on the chain after the journal was lost, and returns those that it adds to the new one.
+   * They can be withdrawn, and bought by. Needs `guard.node`.
+   *
+   * @example
+   * ```ts
+   * for (const { id, left } of await sextant.channels.restore()) console.log(id, left);
+   * ```
+   */
+  restore(options?: RestoreOptions): Promise<readonly Channel[]>;
 }
 
 export function createChannels(context: PurchaseContext): Channels {
@@ -40,6 +56,8 @@ export function createChannels(context: PurchaseContext): Channels {
   return {
     list: async (options) => (await load()).listChannels(context, options),
     refund: async (id, options) => (await load()).refundChannel(context, id, options),
+    restore: async (options) =>
+      (await import("../channels/restore-channels.ts")).restoreChannels(context, options),
     withdraw: async (id, options) => (await load()).withdrawChannel(context, id, options),
   };
 }

@@ -33,11 +33,14 @@ const BOOLEAN_WORD = /^0x0{63}([01])$/;
 const EXPIRY_MARGIN_SECONDS = 300;
 
 type Hex = `0x${string}`;
+type Authorization = Pick<SignedRecord, "id" | "payer" | "validBefore"> & {
+  readonly requirements: Pick<SignedRecord["requirements"], "network" | "asset">;
+};
 export type Source = { readonly node: string; readonly signal: AbortSignal | undefined };
 type CallNode = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /** Unix seconds from which a signature counts as over, if nothing better than a clock is known. */
-export function expiryOf({ validBefore }: SignedRecord): number {
+export function expiryOf({ validBefore }: Pick<SignedRecord, "validBefore">): number {
   return validBefore + EXPIRY_MARGIN_SECONDS;
 }
 
@@ -45,7 +48,7 @@ export function expiryOf({ validBefore }: SignedRecord): number {
 export async function proveCharge(
   transport: Transport,
   source: Source,
-  entry: SignedRecord,
+  entry: Authorization,
 ): Promise<ChargeProof> {
   const { requirements, validBefore } = entry;
   const call: CallNode = (method, params) => callNode(transport, source, method, params);
@@ -77,7 +80,7 @@ export async function readBlock(call: CallNode, tag: "finalized" | "latest"): Pr
 /** Names the block by number: state and time must be of one block. */
 async function readIsUsed(
   call: CallNode,
-  { id, payer, requirements }: SignedRecord,
+  { id, payer, requirements }: Authorization,
   { number }: Block,
   allowed?: "no token yet",
 ): Promise<boolean> {

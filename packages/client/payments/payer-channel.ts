@@ -31,6 +31,11 @@ export interface RefundedChannel {
   readonly transaction: string | null;
 }
 
+export interface RestoreOptions extends RequestOptions {
+  /** The block from which deposits are searched for; the first by default, which takes long on a node with small ranges. */
+  readonly fromBlock?: bigint;
+}
+
 export interface WithdrawOptions extends RequestOptions {
   /** Sends a transaction of the payer and resolves when it is mined. */
   readonly send: (call: {

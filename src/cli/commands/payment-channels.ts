@@ -1,4 +1,4 @@
-// The payer's channels in `sextant payments`: what they hold, and how it comes back, with the service or without it.
+// The payer's channels in `sextant payments`: what they hold, and how it comes back, with service and journal or without.
 import type { Channel } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { readClientConfig } from "../client-config.ts";
@@ -23,15 +23,41 @@ const COLUMNS: readonly TableColumn[] = [
 // Enough to tell channels apart; commands take it.
 const ID_LENGTH = 12;
 const PREFIX = /^0x[0-9a-f]{1,64}$/i;
+const BLOCK = /^\d{1,15}$/;
 
 export async function showChannels({ sextant }: OpenClient, context: ClientContext): Promise<number> {
-  const channels = await sextant.channels.list({ signal: context.stop });
+  return printChannels(
+    await sextant.channels.list({ signal: context.stop }),
+    context,
+    "No channel was opened yet.",
+  );
+}
+
+/** Adds the channels that the chain shows to a journal that lost them. */
+export async function restoreChannels({ sextant }: OpenClient, context: ClientContext): Promise<number> {
+  readSender(context);
+  const [, block = "0"] = context.operands;
+  if (!BLOCK.test(block)) throw new Fault("USAGE_INVALID", "restore takes the block of the first deposit.");
+  const done = context.display.progress("Searching for deposits");
+  const found = sextant.channels.restore({ fromBlock: BigInt(block), signal: context.stop });
+  return printChannels(
+    await found.finally(done),
+    context,
+    "No other channel of this account holds anything.",
+  );
+}
+
+async function printChannels(
+  channels: readonly Channel[],
+  context: ClientContext,
+  ifNone: string,
+): Promise<number> {
   if (context.options.json === true) {
     await context.print(channels.map((channel) => `${toPlainJson(channel)}\n`).join(""));
     return 0;
   }
   if (channels.length === 0) {
-    context.display.note("No channel was opened yet.");
+    context.display.note(ifNone);
     return 0;
   }
   const isWide = context.options.wide === true;
@@ -69,16 +95,10 @@ export async function refundChannel({ sextant }: OpenClient, context: ClientCont
 
 /** The payer pays for the transactions: one that begins the withdrawal, and one that ends it after the delay. */
 export async function withdrawChannel({ sextant }: OpenClient, context: ClientContext): Promise<number> {
-  const { payerKey, guard } = readClientConfig(context.environment);
-  if (payerKey === null || guard.node === undefined) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "Set SEXTANT_GUARD_NODE to a node, which the transactions are sent to.",
-    );
-  }
+  const { payerKey, node } = readSender(context);
   const { createTransactionSender } = await import("../payer-transactions.ts");
   const { id } = findOne(await sextant.channels.list(), context);
-  const send = createTransactionSender(guard.node, payerKey);
+  const send = createTransactionSender(node, payerKey);
   const done = await sextant.channels.withdraw(id, { send, signal: context.stop });
   const [amount, time] = [formatPaidUnits(done.amount), formatTime(done.availableAt * 1_000)];
   const texts = {
@@ -89,6 +109,15 @@ export async function withdrawChannel({ sextant }: OpenClient, context: ClientCo
   const text = context.options.json === true ? toPlainJson({ channel: id, ...done }) : texts[done.state];
   await context.print(`${text}\n`);
   return done.state === "waiting" ? 1 : 0;
+}
+
+function readSender({ environment }: ClientContext) {
+  const { payerKey, guard } = readClientConfig(environment);
+  if (payerKey !== null && guard.node !== undefined) return { payerKey, node: guard.node };
+  throw new Fault(
+    "CONFIG_INVALID",
+    "Set SEXTANT_GUARD_NODE to a node, which channels are read from and emptied by.",
+  );
 }
 
 /** The channel that is named by the first characters of its id, or the only one. */

@@ -9,7 +9,7 @@ import { formatExactDollars, formatPaidUnits } from "../display/receipt.ts";
 import type { TableColumn } from "../display/table.ts";
 import { formatTime } from "../display/time.ts";
 import { exitOf } from "../exit-codes.ts";
-import { refundChannel, showChannels, withdrawChannel } from "./payment-channels.ts";
+import { refundChannel, restoreChannels, showChannels, withdrawChannel } from "./payment-channels.ts";
 
 type Action = (client: OpenClient, context: ClientContext) => Promise<number>;
 
@@ -47,9 +47,10 @@ const ACTIONS: Readonly<Record<string, Action>> = {
   channels: showChannels,
   refund: refundChannel,
   withdraw: withdrawChannel,
+  restore: restoreChannels,
 };
-/** The actions on one channel. */
-const CHANNEL_ACTIONS: readonly unknown[] = [refundChannel, withdrawChannel];
+/** The actions of the payer's key; all take one thing more. */
+const CHANNEL_ACTIONS: readonly unknown[] = [refundChannel, withdrawChannel, restoreChannels];
 
 export const paymentsCommand: RunClientCommand = async (context) => {
   const name = context.operands[0] ?? "list";
@@ -70,7 +71,8 @@ export const paymentsCommand: RunClientCommand = async (context) => {
 
 /** Recovery sends signatures again and needs no key. */
 function needsOf(action: Action): Parameters<typeof openClient>[1]["needs"] {
-  if (CHANNEL_ACTIONS.includes(action)) return ["journal", "portfolio", "payer"];
+  if (action === refundChannel) return ["journal", "portfolio", "payer"];
+  if (CHANNEL_ACTIONS.includes(action)) return ["journal", "payer"];
   return action === recover ? ["journal", "portfolio"] : ["journal"];
 }
 
