@@ -5,6 +5,12 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
 import { TOOL_CLIENTS } from "../mcp/tool-clients.ts";
+import {
+  fetchWithCredential,
+  readChallenge,
+  signChallenge,
+  TEST_MPP_KEY,
+} from "../support/payments/mpp-client.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import {
@@ -130,6 +136,21 @@ describe("a time in place of blocks", () => {
     expect(repeated.headers.get("location")).toBe(byBlock);
     expect(await repeated.json()).toMatchObject({ blocks: [{ blocks: "base:1", blockTimes: null }] });
     expect((await fetchWithPayment(service.url + path, header)).status).toBe(200);
+  });
+
+  it("leads a credential to the blocks that its challenge was issued for", async () => {
+    const environment = { PAYMENT_MPP_KEY: TEST_MPP_KEY, PORTFOLIO_PUBLIC_URL: "https://sold.example" };
+    const { url, close } = await stage.serve({ environment });
+    const { seconds } = await findFinal();
+    const byBlock = `/portfolio?address=${WALLET}&block=base%3A1&chains=base`;
+    const challenge = await readChallenge(url + byBlock);
+    const authorization = await signChallenge(challenge, await stage.paid.payer());
+    const path = `/portfolio?address=${WALLET}&at=${formatTime(seconds)}&chains=base`;
+    const send = (target: string) => fetch(url + target, { headers: { authorization }, redirect: "manual" });
+    const redirected = await send(path);
+    expect([redirected.status, redirected.headers.get("location")]).toEqual([307, byBlock]);
+    expect((await fetchWithCredential(url + path, authorization)).status).toBe(200);
+    await close();
   });
 
   it("is followed by our client, which takes a Date, by the command and by tools", async () => {

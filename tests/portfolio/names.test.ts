@@ -4,6 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
+import {
+  fetchWithCredential,
+  readChallenge,
+  signChallenge,
+  TEST_MPP_KEY,
+} from "../support/payments/mpp-client.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import {
   callNode,
@@ -97,15 +103,21 @@ describe("a name in place of an address", () => {
     const { header } = await signPaymentFor(service.url + path, account, stage.paid.asset);
     await nameOnEthereum(OTHER);
     // This process still has the old address; one that starts now reads the new one.
-    const later = await stage.serve();
-    const response = await fetchWithPayment(later.url + path, header);
-    expect(response.headers.get("x-error-code")).toBe("PAYMENT_CONFLICT");
-    expect(await readError(response)).toEqual([
-      409,
-      expect.stringContaining(`signed for ${WALLET}, and dave.eth now leads to ${OTHER}`),
-    ]);
-    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
+    const environment = { PAYMENT_MPP_KEY: TEST_MPP_KEY, PORTFOLIO_PUBLIC_URL: "https://sold.example" };
+    const later = await stage.serve({ environment });
     const byAddress = `${later.url}/portfolio?address=${WALLET}&chains=base`;
+    const credential = await signChallenge(await readChallenge(byAddress), account);
+    for (const response of [
+      await fetchWithPayment(later.url + path, header),
+      await fetchWithCredential(later.url + path, credential),
+    ]) {
+      expect(response.headers.get("x-error-code")).toBe("PAYMENT_CONFLICT");
+      expect(await readError(response)).toEqual([
+        409,
+        expect.stringContaining(`signed for ${WALLET}, and dave.eth now leads to ${OTHER}`),
+      ]);
+    }
+    expect(await stage.paid.transfersFrom(account.address)).toEqual([]);
     expect((await fetchWithPayment(byAddress, header)).status).toBe(200);
   });
 });

@@ -37,6 +37,8 @@ export const MPP_INTENT = "charge";
 const SIGNING_SECONDS = 60;
 // 48 bits: equal requests of one second never have equal ones.
 const SALT_LENGTH = 12;
+// A wallet, and blocks of five chains at both ends; the terms in the other header have the query as well.
+const QUERY_LENGTH_MAX = 400;
 
 /** Keeps no state: processes with the same key accept each other's challenges. */
 export class ChallengeIssuer {
@@ -48,8 +50,11 @@ export class ChallengeIssuer {
     this.#clock = clock;
   }
 
-  /** The value of WWW-Authenticate; `fingerprint` identifies the request that the challenge is good for. */
-  issue(offer: ChargedOffer, fingerprint: string): string {
+  /**
+   * The value of WWW-Authenticate; `fingerprint` identifies the request that the challenge is good for. A short query goes
+   * with it: a client that repeats a request by age is led to the blocks that it pays for.
+   */
+  issue(offer: ChargedOffer, fingerprint: string, query = ""): string {
     const seconds = Math.floor(this.#clock.nowMs() / 1_000) + offer.maxTimeoutSeconds + SIGNING_SECONDS;
     const challenge = {
       realm: realmOf(offer),
@@ -58,7 +63,10 @@ export class ChallengeIssuer {
       request: encodeRequest(offer),
       expires: formatMoment(seconds),
       // The id decides the nonce of the transfer: two equal requests in the same second are two purchases.
-      opaque: encodeJson({ salt: randomUUID().slice(-SALT_LENGTH) }),
+      opaque: encodeJson({
+        salt: randomUUID().slice(-SALT_LENGTH),
+        ...(query !== "" && query.length <= QUERY_LENGTH_MAX ? { query } : {}),
+      }),
     };
     const named = { id: this.#computeId(challenge, fingerprint), ...challenge };
     const parameters = Object.entries(named).map(([name, value]) => `${name}="${value}"`);

@@ -2,7 +2,7 @@
 import { keccak256, stringToBytes } from "viem";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
-import { type JsonObject, parseStrictJson } from "../../lib/json.ts";
+import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
 import { isStorable, type Payment, readTransfer, VALID_TOO_LONG } from "../paywall/payment.ts";
 import {
   HEADER_LENGTH_MAX,
@@ -54,6 +54,14 @@ export function parseCredential(header: string): Credential | UnsupportedPayment
   const transfer = readTransfer(payload, payload.signature, WHAT, "payload");
   if (!isStorable(transfer)) return { unsupported: VALID_TOO_LONG };
   return { challenge, payment: { ...transfer, paymentId: null }, source };
+}
+
+/** The query in the challenge of a credential, which nothing has verified; null without one. Throws as parseCredential. */
+export function readChallengedQuery(header: string): string | null {
+  const credential = parseCredential(header);
+  if ("unsupported" in credential) return null;
+  const opaque = parseStrictJson(Buffer.from(credential.challenge.opaque, "base64url"), WHAT);
+  return isJsonObject(opaque) && typeof opaque.query === "string" ? opaque.query : null;
 }
 
 function parseChallenge(given: JsonObject): MppChallenge {

@@ -188,7 +188,7 @@ export function paymentRequiredResponse(
 ): EndpointResponse {
   const terms = correction === null ? fixedTermsOf(offer) : termsOf(offer, correction);
   const header = encodePaymentRequired(offer, terms, resource, reason);
-  const challenge = offer.mpp?.issue(offer, resourceFingerprint(resource));
+  const challenge = offer.mpp?.issue(offer, resourceFingerprint(resource), canonicalQuery(resource.query));
   if (header.length + (challenge?.length ?? 0) > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }

@@ -82,7 +82,7 @@ async function redirectToBlocks(
   if (given.has("at") && given.has("block")) {
     throw new Fault("INPUT_INVALID", "at and block exclude each other: give the time or the blocks.");
   }
-  const signature = headers["payment-signature"];
+  const paid = readPaidResource(headers);
   const nowMs = clock.nowMs();
   const moments = dated.map(([name, value]) => ({ name, seconds: parseMoment(value.trim(), name, nowMs) }));
   const slugs = selectChains(served, given);
@@ -90,9 +90,9 @@ async function redirectToBlocks(
   const shown: Readonly<Record<string, unknown>>[] = [];
   for (const { name, seconds } of moments) {
     const found =
-      signature === undefined
+      paid === undefined
         ? await findBlocks(options, { slugs, seconds }, client)
-        : { blocks: readPaidBlocks(signature, name), blockTimes: null };
+        : { blocks: readPaidBlocks(paid, name), blockTimes: null };
     blocks.set(name, found.blocks);
     shown.push({ parameter: TARGETS[name], time: formatMoment(seconds), ...found });
   }
@@ -114,6 +114,8 @@ function selectChains(served: readonly string[], given: ReadonlyMap<string, stri
   }
   throw new Fault("INPUT_INVALID", "A time needs chains next to a snapshotId: name those of the snapshot.");
 }
+
+type PaidParameters = Exclude<ReturnType<typeof readPaidResource>, undefined>;
 
 type FoundBlocks = {
   readonly blocks: string;
@@ -154,9 +156,9 @@ const SEARCH_MS_MAX = 5_000;
  * A client repeats the request with the payment that it signed for the blocks of its first try: an age leads to later
  * blocks by then.
  */
-function readPaidBlocks(signature: string, name: string): string {
-  const paid = readPaidResource(signature)?.get(TARGETS[name] ?? name);
-  if (paid?.includes(":")) return paid;
+function readPaidBlocks(paid: PaidParameters, name: string): string {
+  const blocks = paid?.get(TARGETS[name] ?? name);
+  if (blocks?.includes(":")) return blocks;
   throw new Fault(
     "PAYMENT_CONFLICT",
     "The payment does not say which blocks it was signed for: it has no `resource` of the terms. This request charged nothing. Send the payment with the request by blocks.",
@@ -211,7 +213,7 @@ async function redirectToAddress(
   { query, headers, client }: RequestHead,
 ): Promise<EndpointResponse> {
   const resolved = await names.resolve(name, client);
-  requireSameWallet(headers["payment-signature"], resolved);
+  requireSameWallet(readPaidResource(headers), resolved);
   const location = `${path}?${replaceAddress(query, resolved.address)}`;
   return { status: 307, body: { ...resolved, location }, headers: { location } };
 }
@@ -229,10 +231,10 @@ function replaceAddress(query: string, address: string): string {
  * A client repeats the request by name with the payment that it signed for an address: that must still be the one. A
  * payment that does not name it could be led anywhere by the owner of the name.
  */
-function requireSameWallet(signature: string | undefined, { name, address }: ResolvedName): void {
-  if (signature === undefined) return;
-  const paid = readPaidResource(signature)?.get("address")?.toLowerCase() ?? "";
-  const paidFor = ADDRESS.test(paid) ? paid : null;
+function requireSameWallet(paid: PaidParameters | undefined, { name, address }: ResolvedName): void {
+  if (paid === undefined) return;
+  const wallet = paid?.get("address")?.toLowerCase() ?? "";
+  const paidFor = ADDRESS.test(wallet) ? wallet : null;
   if (paidFor === address) return;
   const found =
     paidFor === null
