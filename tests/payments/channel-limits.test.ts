@@ -28,6 +28,8 @@ async function payIn(world: World, shop: { readonly url: string }, purchases: nu
   return (await world.send(shop, BigInt(purchases) * TEST_PRICE, `q${purchases}`, { change })).status;
 }
 
+const addressOf = ({ address }: { readonly address: string }) => address.toLowerCase() as `0x${string}`;
+
 /** A second channel of the same payer. */
 function withSalt(world: World, stage: PaidStage) {
   return openChannelWorld(stage, { salt: `0x${"01".repeat(32)}`, account: world.account });
@@ -59,6 +61,26 @@ describe("limits of channels", () => {
       await expect(world.buy(service, purchases)).resolves.toBe(200);
     }
     await expect(payIn(world, service, 11)).resolves.toBe(200);
+  });
+
+  it("pays for no more deposits of one account within an hour, however many keys sign its vouchers", async () => {
+    const stage = await openStage();
+    const channels = { limits: { sponsoredFreeMax: 2 } };
+    const [here, there] = [await stage.serve({ channels }), await stage.serve({ channels })];
+    const payer = await stage.payer();
+    const open = async () => {
+      const { config, send } = await openChannelWorld(stage, { payer: addressOf(payer) });
+      const change = withDeposit(await signDeposit(payer, config, 10n * TEST_PRICE));
+      return async (shop: typeof here) => (await send(shop, TEST_PRICE, "a", { change })).status;
+    };
+    const pays = [await open(), await open(), await open(), await open()];
+    const atOnce = await Promise.all(pays.map((pay, index) => pay(index % 2 === 0 ? here : there)));
+    expect(atOnce.sort()).toEqual([200, 200, 429, 429]);
+    await expect((await open())(there)).resolves.toBe(429);
+    // Other accounts are served, and this one again after an hour.
+    await expect(payIn(await openChannelWorld(stage), there, 1)).resolves.toBe(200);
+    await stage.database.query("update channel_deposits set since = since - interval '1 hour'");
+    await expect((await open())(here)).resolves.toBe(200);
   });
 
   it("pays for no more deposits of new payers within an hour than the limit says, and for those who buy", async () => {

@@ -71,7 +71,10 @@ describe("a channel that someone else opened", () => {
     const named = await openChannelWorld(stage);
     const outsider = await openOutsidersWorld(stage, named.config.payer);
     await expect(outsider.buy(service, 1)).resolves.toBe(200);
-    await expect(outsider.refund(service, 1)).resolves.toBe(200);
+    // The account has not signed this deposit. The channel covers the voucher without it.
+    const forged = withDeposit(await signDeposit(outsider.account, outsider.config, 10n * TEST_PRICE));
+    await expect(outsider.buy(service, 2, "q2", { change: forged })).resolves.toBe(200);
+    await expect(outsider.refund(service, 2)).resolves.toBe(200);
     const change = withDeposit(await signDeposit(named.account, named.config, 10n * TEST_PRICE));
     expect((await named.send(service, TEST_PRICE, "a", { change })).status).toBe(200);
   });

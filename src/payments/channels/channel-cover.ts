@@ -101,24 +101,30 @@ export function depositOf({ payment, offer }: ChannelFlow, deposit: ChannelDepos
 /** Counts a transaction whose gas we pay for the payer, once for the same purpose; false if it has had too many. */
 export function takeSponsored(
   { services, offer, payment, owner }: ChannelFlow,
-  purpose: string,
+  { purpose, isDeposit }: { readonly purpose: string; readonly isDeposit: boolean },
 ): Promise<boolean> {
   const { channelId, config } = payment;
   const worth = offer.channels?.minDeposit ?? offer.amount;
-  return services.rows.takeSponsored({ channelId, config, purpose, worth }, owner);
+  return services.rows.takeSponsored({ channelId, config, purpose, isDeposit, worth }, owner);
 }
 
 /** The facilitator makes the deposit; it counts once our own node shows it. */
 async function makeDeposit(flow: ChannelFlow): Promise<Covered | { readonly response: EndpointResponse }> {
   const { services, payment, respond, unpaid, owner } = flow;
   const { rows, sender, mirror, clock, channelLimits } = services;
-  const { channelId, deposit } = payment;
+  const { channelId, config, deposit } = payment;
   if (deposit === null) throw new Error("a payment without a deposit makes none");
-  if (!(await takeSponsored(flow, depositNonceOf(channelId, deposit.salt)))) {
+  const request = depositOf(flow, deposit);
+  // Only what the payer has signed counts for it: the signer of the voucher may be anyone.
+  const isPayers = config.payerAuthorizer === config.payer;
+  const unsigned = isPayers ? null : await sender.checkDeposit(request);
+  const purpose = depositNonceOf(channelId, deposit.salt);
+  if (unsigned === null && !(await takeSponsored(flow, { purpose, isDeposit: true }))) {
     await rows.dropUnused(channelId, owner, { sponsored: 0 });
     return { response: respond.tooMuchSponsored() };
   }
-  const made = await sender.deposit(depositOf(flow, deposit));
+  const rejected = (reason: string) => ({ kind: "rejected", reason }) as const;
+  const made = unsigned === null ? await sender.deposit(request) : rejected(unsigned);
   if (made.kind === "unknown") return { response: respond.facilitatorUnavailable(made.cause) };
   const until = clock.nowMs() + channelLimits.receiptMs;
   for (let pauseMs = channelLimits.receiptPollMs; ; pauseMs *= 2) {

@@ -25,7 +25,8 @@ export async function serveRefund(flow: ChannelFlow): Promise<EndpointResponse> 
       return respond.pending("Our node does not show the channel at the moment; ask for the refund again.");
     }
     const open = openRefundOf(known.row);
-    if (open === 0n && !(await takeSponsored(flow, `refund ${known.row.refundNonce}`))) {
+    const purpose = `refund ${known.row.refundNonce}`;
+    if (open === 0n && !(await takeSponsored(flow, { purpose, isDeposit: false }))) {
       return respond.tooMuchSponsored();
     }
     const amount = open || (await recordRefund(flow, known));

@@ -215,32 +215,47 @@ export class ChannelRows {
   }
 
   /**
-   * Counts a deposit or refund at our cost, once for the same purpose, as the owner. False if the payer has had more of them
-   * than its purchases are worth, or too many new channels cost us gas within the hour.
+   * Counts a deposit or refund at our cost, once for the same purpose, as the owner. False if the payer's signer has had more
+   * of them than its purchases are worth, or the payer more deposits within the hour, or if too many new channels cost us gas
+   * within the hour.
    */
   async takeSponsored(
     by: {
       readonly channelId: Hex;
-      /** Anyone may name a payer in the channel of a key of its own: a payer's limit is that of one signer. */
+      /** Anyone may name a payer in the channel of a key of its own. */
       readonly config: Pick<ChannelConfig, "payer" | "payerAuthorizer">;
       readonly purpose: string;
+      /** Only a deposit that its payer has signed. */
+      readonly isDeposit: boolean;
       /** The sum that a payer must have bought for one more. */
       readonly worth: bigint;
     },
     owner: string,
   ): Promise<boolean> {
     const { sponsoredFreeMax, sponsoredNewPerHourMax } = this.#times;
+    const { payer, payerAuthorizer } = by.config;
     const network = this.#network;
     const worth = sql`${by.worth.toString()}::numeric`;
-    const rows = await this.#store.run(sql`update payment_channels c set sponsored_for = ${by.purpose},
+    const max = sql`${sponsoredFreeMax}::int + floor(sum(charged) / ${worth})`;
+    const ofPayer = sql`from payment_channels p where p.network = ${network} and p.payer = ${payer}`;
+    const isOwned = sql`${this.#where(by.channelId)} and owner = ${owner}`;
+    const isAllowed = sql`(select sum(sponsored) < ${max} ${ofPayer} and p.payer_authorizer = ${payerAuthorizer})
+      and (c.charged >= ${worth} or (select count(*) from payment_channels n where n.network = ${network}
+        and n.sponsored_at > now() - interval '1 hour' and n.charged < ${worth}) < ${sponsoredNewPerHourMax}::int)`;
+    const isOver = rawSql("known.since <= now() - interval '1 hour'");
+    // The row of the payer makes processes wait for each other.
+    const counted = sql`with counted as (insert into channel_deposits as known (network, payer, since, deposits)
+        select ${network}, ${payer}, now(), 1 from payment_channels c
+          where ${isOwned} and sponsored_for is distinct from ${by.purpose} and ${isAllowed}
+        on conflict (network, payer) do update set since = case when ${isOver} then now() else known.since end,
+          deposits = case when ${isOver} then 1 else known.deposits + 1 end
+        where ${isOver} or known.deposits < (select ${max} ${ofPayer}) returning 1) `;
+    const rows =
+      await this.#store.run(sql`${by.isDeposit ? counted : rawSql("")}update payment_channels c set sponsored_for = ${by.purpose},
         sponsored = sponsored + case when sponsored_for is distinct from ${by.purpose} then 1 else 0 end,
         sponsored_at = case when sponsored_for is distinct from ${by.purpose} then now() else sponsored_at end
-      where ${this.#where(by.channelId)} and owner = ${owner} and (sponsored_for is not distinct from ${by.purpose}
-        or (select sum(sponsored) < ${sponsoredFreeMax}::int + floor(sum(charged) / ${worth})
-            from payment_channels p where p.network = ${network} and p.payer = ${by.config.payer}
-              and p.payer_authorizer = ${by.config.payerAuthorizer})
-          and (c.charged >= ${worth} or (select count(*) from payment_channels n where n.network = ${network}
-            and n.sponsored_at > now() - interval '1 hour' and n.charged < ${worth}) < ${sponsoredNewPerHourMax}::int))
+      where ${isOwned} and (sponsored_for is not distinct from ${by.purpose}
+        or ${by.isDeposit ? rawSql("exists (select from counted)") : isAllowed})
       returning 1 as done`);
     return rows.length === 1;
   }

@@ -206,8 +206,10 @@ export class ClaimRows {
     // Transfers find their names in their own rows.
     await this.#store.run(sql`delete from payment_names
       where network = ${this.#network} and created_at < ${before(responseRetentionMs)}`);
-    await this.#store.run(sql`delete from channel_free_calls
-      where network = ${this.#network} and since < ${before(responseRetentionMs)}`);
+    for (const table of ["channel_free_calls", "channel_deposits"]) {
+      await this.#store.run(sql`delete from ${rawSql(table)}
+        where network = ${this.#network} and since < ${before(responseRetentionMs)}`);
+    }
     await this.#store.run(sql`delete from channel_transactions
       where network = ${this.#network} and not is_open and created_at < ${before(transactionRetentionMs)}`);
   }

@@ -15,8 +15,8 @@ export const CHANNEL_LIMITS = {
   channelsPerPayerMax: 20,
   // Rows that were used within a day; older ones are read from the chain again. About 50 MB.
   channelsMax: 100_000,
-  // Deposits and refunds whose gas we pay before a payer has bought for a smallest deposit; each such sum is worth one
-  // more.
+  // Deposits and refunds of a signer whose gas we pay before it has bought for a smallest deposit, and deposits of an account
+  // within an hour, whatever keys sign for it; each such sum is worth one more.
   sponsoredFreeMax: 6,
   // Channels within an hour that cost us gas and have not bought for a smallest deposit yet: at 112,000 gas each, four
   // dollars on a chain where a transfer costs a third of a cent.

@@ -55,6 +55,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["channels by payer", "94bc0fa3cb69ea06586093e85da560e13984d90045481d47b3b97f43d69dd339"],
   ["logs of wallets", "e90fe46de1f8489c97c1573eef732b7cfb5911e2bad93c8251df82b3245fabca"],
   ["free calls by channel", "0d618c7ffe85cface2de7d46e840cdc5174ce52d6221da2aafba68e371a8acee"],
+  ["deposits of accounts", "21c1a937a19f30c674627b1e8b4381ffdb0cc3b9506c0781aa0dd799b9d29527"],
 ];
 
 let server: TestDatabase;

@@ -118,4 +118,19 @@ export const newestMigrations: readonly Migration[] = [
       );
     `,
   },
+  // An account may sign deposits into channels of any number of keys.
+  {
+    version: 34,
+    name: "deposits of accounts",
+    sql: `
+      -- Deposits of a payer that we have paid for, in the hour that began then.
+      create table channel_deposits (
+        network text collate "C" not null,
+        payer text collate "C" not null,
+        since timestamptz not null,
+        deposits integer not null,
+        primary key (network, payer)
+      );
+    `,
+  },
 ];
