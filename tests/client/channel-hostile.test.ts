@@ -199,6 +199,22 @@ describe("a service that loses", () => {
     expect([await excess(), (await channel()).charged]).toEqual([0n, 2n * TEST_PRICE]);
   });
 
+  it("a channel to another deployment of the payee is paid by transfer", async () => {
+    const { buy, excess, channel, account } = await openBuyer();
+    const id = await buy();
+    const set = (time: string) => {
+      const text = `update payment_channels set claimed_elsewhere_at = ${time} where channel_id = $1`;
+      return stage.paid.database.query({ text, values: [id] });
+    };
+    await set("now()");
+    for (const _ of [1, 2]) expect(await buy()).toBeNull();
+    expect(1_000_000n - (await stage.paid.balance(account.address))).toBe(DEPOSIT + 2n * TEST_PRICE);
+    // Both transfers were delivered; the rejected vouchers are for one sum.
+    expect([await excess(), (await channel()).signed]).toEqual([-1n * TEST_PRICE, 2n * TEST_PRICE]);
+    await set("null");
+    expect(await buy()).toBe(id);
+  });
+
   it("the response delivers it to the next call for the same, and other calls go on", async () => {
     const { buy, sextant, channel, excess } = await openBuyer();
     await buy();

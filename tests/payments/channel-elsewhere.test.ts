@@ -5,6 +5,7 @@ import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
+import { fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import { openPaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
@@ -36,13 +37,18 @@ it("serves no channel on which more was claimed than this database has charged",
   expect(events).toEqual([expect.objectContaining({ event, channelId: world.channelId })]);
   await expect(world.buy(here, 3)).resolves.toMatch("claimed by another");
   await expect(world.buy(here, 1)).resolves.toBe(200);
+  // Transfers to the payee are sold by both, and count for no channel.
+  for (const { url } of [here, there]) {
+    const { header } = await signPaymentFor(`${url}/paid?q=transfer`, world.account, stage.asset);
+    expect((await fetchWithPayment(`${url}/paid?q=transfer`, header)).status).toBe(200);
+  }
   await expect(world.buy(there, 3)).resolves.toBe(200);
   const { claimRows, authorizers } = here.channels ?? {};
   await expect(claimRows?.readTotals([...(authorizers?.keys() ?? [])])).resolves.toMatchObject({
     elsewhere: 1,
   });
   await there.claims?.claimNow(null);
-  expect((await stage.balance(stage.payTo)) - before).toBe(3n * TEST_PRICE);
+  expect((await stage.balance(stage.payTo)) - before).toBe(5n * TEST_PRICE);
 });
 
 it("serves the channels of a database that was restored once the operator frees them, from what was claimed on", async () => {

@@ -47,7 +47,7 @@ export async function buyByChannel(
   }
 }
 
-/** Nothing was signed, and a transfer may pay; the cause says why not a channel. */
+/** A transfer may pay; the cause says why not a channel. */
 class NotByChannel extends Error {}
 
 async function buyInTurn(
@@ -61,8 +61,13 @@ async function buyInTurn(
     const { entry, isNew } = await signWhenFree(context, buyer, purchase, terms);
     const verdict = await finish(context, entry, signal, { isNew });
     if (verdict.kind === "paid") return toPaid(entry, verdict);
-    const { correction = null } = verdict;
-    if (correction === null || corrections >= CORRECTIONS_MAX) throw verdict.error;
+    const { kind, error, correction = null } = verdict;
+    if (kind === "rejected" && error.status === 402 && correction === null && !entry.voucher?.deposit) {
+      // The service no longer takes the channel. The rejected voucher is for the sum of the next one, whatever that buys.
+      purchase.over.add(entry.id);
+      throw new NotByChannel("", { cause: error });
+    }
+    if (correction === null || corrections >= CORRECTIONS_MAX) throw error;
     await correctChannel(context, { entry, correction, signal });
     purchase.over.add(entry.id);
   }
