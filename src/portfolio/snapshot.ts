@@ -19,7 +19,9 @@ import {
 import { addFailedChains, newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import { describeHoldings, readTokenMetadata } from "./tokens/metadata.ts";
+import { describeByLists } from "./tokens/token-list.ts";
 import type {
+  Holding,
   HoldingsProvider,
   HoldingsQuery,
   PinnedChain,
@@ -128,22 +130,30 @@ async function readTokens(provider: HoldingsProvider, query: HoldingsQuery, sign
   return { balances, metadata, holdings: metadata.holdings, transfers: balances.transfers ?? [] };
 }
 
-/** The same, and with the last reads of tokens those that positions ask first. */
+/** The same, and with the last reads of tokens those that positions and prices ask first. */
 async function readTokensEarly(
-  readers: readonly PositionReader[],
-  provider: HoldingsProvider,
+  { provider, priceSources, positionReaders }: ChainReaderOptions,
   query: HoldingsQuery,
   signal: AbortSignal,
 ) {
-  let prefetching: Promise<unknown> = Promise.resolve();
+  const { at } = query;
+  let [positions, prices]: Promise<unknown>[] = [];
+  const asked = new Set<Hex | null>();
+  const prefetchOnce = (holdings: readonly Holding[]) => {
+    const assets = holdings.filter(({ contract }) => !asked.has(contract));
+    for (const { contract } of assets) asked.add(contract);
+    return prefetchPrices(priceSources, { at, assets }, signal);
+  };
   const onHeld = (contracts: readonly Hex[]) => {
-    prefetching = prefetchPositions(readers, { at: query.at, contracts }, signal);
-    // Awaited below, unless the tokens fail.
-    prefetching.catch(() => undefined);
+    const listed = contracts.filter((contract) => at.chain.tokens.has(contract));
+    positions = prefetchPositions(positionReaders, { at, contracts }, signal);
+    prices = prefetchOnce([null, ...listed].map((contract) => describeByLists(at.chain, contract, 0n)));
+    // Awaited by the caller, unless the tokens fail.
+    for (const early of [positions, prices]) early.catch(() => undefined);
   };
   const tokens = await readTokens(provider, { ...query, onHeld }, signal);
-  await prefetching;
-  return tokens;
+  await positions;
+  return { ...tokens, prefetched: Promise.all([prices, prefetchOnce(tokens.holdings)]) };
 }
 
 /** When one part fails, the others stop instead of keeping the node busy. */
@@ -165,20 +175,20 @@ async function readPinnedData(
 
 /** Balances and, as far as they do not need those, positions; then prices. */
 async function readParts(
-  { provider, priceSources, positionReaders, figuresOnly = false }: ChainReaderOptions,
+  options: ChainReaderOptions,
   { at, wallet }: WalletQuery,
   signal: AbortSignal,
 ): Promise<ChainData> {
+  const { provider, priceSources, positionReaders, figuresOnly = false } = options;
   const query = { at, wallet, withoutActivity: figuresOnly };
-  const tokens = readTokensEarly(positionReaders, provider, query, signal);
-  const prefetch = async () => prefetchPrices(priceSources, { at, assets: (await tokens).holdings }, signal);
+  const tokens = readTokensEarly(options, query, signal);
   const [{ balances, metadata }, account, gas, name, positions] = await Promise.all([
     tokens,
     figuresOnly ? UNREAD.account : readAccount({ at, wallet }, signal),
     figuresOnly ? UNREAD.gas : readGas(at, signal),
     figuresOnly ? UNREAD.name : readName({ at, wallet }, signal),
     collectPositions(positionReaders, { at, wallet, tokens }, signal),
-    prefetch(),
+    tokens.then(({ prefetched }) => prefetched),
   ]);
   const { holdings } = metadata;
   const receiptTokens = new Set(positions.positions.flatMap((position) => position.receiptTokens));

@@ -309,8 +309,10 @@ export type PriceSource = {
   readonly name: string;
   /** Knows the newest prices only, and is left out as of a block. */
   readonly presentOnly?: boolean;
-  /** Asks contracts only what is the same for all wallets of a block: it can be asked early, and is then known. */
-  readonly ofBlock?: true;
+  /** Whether it prices the asset unless its contracts fail. */
+  lists?(chainId: number, asset: Asset): boolean;
+  /** Asks early what is the same for all wallets of a block: the block remembers the results. */
+  prefetch?(query: PriceQuery, signal: AbortSignal): Promise<unknown>;
   /** May reject; the caller turns that into a warning and tries the next source. */
   read(query: PriceQuery, signal: AbortSignal): Promise<PriceResult>;
 };

@@ -9,6 +9,7 @@ import type { AaveMarket } from "../positions/aave-v3/markets.ts";
 import { AAVE_V3_MARKETS } from "../positions/aave-v3/markets.ts";
 import { aaveOracle, declareDollarScale } from "../positions/aave-v3/oracle.ts";
 import {
+  type Asset,
   type AssetKey,
   getAssetKey,
   type PinnedChain,
@@ -53,18 +54,26 @@ const NO_FEEDS: ChainPriceFeeds = { native: null, sequencer: null, tokens: {} };
 
 export function createAaveOracleSource(options: AaveOracleOptions = {}): PriceSource {
   const { markets = AAVE_V3_MARKETS, feeds: allFeeds = CHAINLINK_FEEDS } = options;
+  const findListed = (chainId: number, assets: readonly Asset[]): readonly ListedAsset[] => {
+    const wrappedNative = allFeeds.get(chainId)?.wrappedNative;
+    const reserves = new Set(markets.get(chainId)?.[0]?.reserves.map(({ underlying }) => underlying));
+    return assets.flatMap((asset): ListedAsset[] => {
+      const reserve = asset.contract === null ? wrappedNative : (asset.contract.toLowerCase() as Hex);
+      return reserve !== undefined && reserves.has(reserve) ? [{ key: getAssetKey(asset), reserve }] : [];
+    });
+  };
   return {
     name: "aave-oracle",
-    ofBlock: true,
+    lists: (chainId, asset) => findListed(chainId, [asset]).length > 0,
+    prefetch(query, signal) {
+      return this.read(query, signal);
+    },
     async read({ at, assets }, signal) {
-      const market = markets.get(at.chain.chainId)?.[0];
-      const feeds = allFeeds.get(at.chain.chainId) ?? NO_FEEDS;
-      const reserves = new Set(market?.reserves.map(({ underlying }) => underlying));
-      const listed = assets.flatMap((asset): ListedAsset[] => {
-        const reserve = asset.contract === null ? feeds.wrappedNative : (asset.contract.toLowerCase() as Hex);
-        return reserve !== undefined && reserves.has(reserve) ? [{ key: getAssetKey(asset), reserve }] : [];
-      });
+      const { chainId } = at.chain;
+      const market = markets.get(chainId)?.[0];
+      const listed = findListed(chainId, assets);
       if (market === undefined || listed.length === 0) return { prices: new Map(), warnings: [] };
+      const feeds = allFeeds.get(chainId) ?? NO_FEEDS;
       return readMarket(at, { oracle: market.oracle, feeds }, listed, signal);
     },
   };

@@ -18,7 +18,13 @@ export function createChainlinkSource(
 ): PriceSource {
   return {
     name: "chainlink",
-    ofBlock: true,
+    lists(chainId, asset) {
+      const chainFeeds = feeds.get(chainId);
+      return chainFeeds !== undefined && listFeeds(chainFeeds, getAssetKey(asset)).length > 0;
+    },
+    prefetch(query, signal) {
+      return this.read(query, signal);
+    },
     async read({ at, assets }, signal) {
       const chainFeeds = feeds.get(at.chain.chainId);
       if (chainFeeds === undefined) return { prices: new Map(), warnings: [] };

@@ -212,12 +212,13 @@ describe("prices that are asked early", () => {
   });
 
   it("asks early neither a source that asks for the wallet, nor for a block that remembers nothing", async () => {
-    const [ofBlock, ofWallet] = [{ ...source("A", {}), ofBlock: true as const }, source("B", {})];
-    await prefetchPrices([[ofBlock], [ofWallet]], { at, assets: [one] }, signal);
+    const early = (source: PriceSource): PriceSource => ({ ...source, prefetch: source.read });
+    const [ofBlock, ofWallet] = [source("A", {}), source("B", {})];
+    await prefetchPrices([[early(ofBlock)], [ofWallet]], { at, assets: [one] }, signal);
     const remembering = { ...at, results: new BlockResults(0).of(wallet) };
     expect([ofBlock.requested, ofWallet.requested]).toEqual([[], []]);
     await prefetchPrices(
-      [[ofBlock, { ...broken, ofBlock: true }], [ofWallet]],
+      [[early(ofBlock), early(broken)], [ofWallet]],
       { at: remembering, assets: [one] },
       signal,
     );

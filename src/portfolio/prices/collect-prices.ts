@@ -62,10 +62,7 @@ export async function collectPrices(
   return { prices, incompletePrices, warnings: [...new Set(warnings)] };
 }
 
-/**
- * Asks early, of the sources that ask the same for all wallets: the block remembers the results, so that collecting the
- * prices of these assets later takes no round trip for them.
- */
+/** Asks early what the prices of these assets need, so that collecting them later takes fewer round trips. */
 export async function prefetchPrices(
   sources: PriceSourceGroups,
   query: PriceQuery,
@@ -73,9 +70,9 @@ export async function prefetchPrices(
   budgetMs: number = BUDGET_MS.prices,
 ): Promise<void> {
   if (query.at.results === undefined || query.assets.length === 0) return;
-  const early = sources.flat().filter(({ ofBlock }) => ofBlock);
+  const early = sources.flat().flatMap((source) => source.prefetch?.bind(source) ?? []);
   await Promise.all(
-    early.map((source) => runWithinBudget((stop) => source.read(query, stop), budgetMs, signal)),
+    early.map((prefetch) => runWithinBudget((stop) => prefetch(query, stop), budgetMs, signal)),
   );
 }
 

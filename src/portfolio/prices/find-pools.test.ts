@@ -5,7 +5,7 @@ import { makeChainConfig, makeListedToken } from "../../../tests/support/portfol
 import { tokenAsset } from "../../../tests/support/portfolio/price-source-suite.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { BlockResults } from "../contract-reads/read-groups.ts";
-import type { PinnedChain } from "../types.ts";
+import type { PinnedChain, PriceSource } from "../types.ts";
 import { findPools, readPools } from "./find-pools.ts";
 import { createPoolPriceSource } from "./pool-prices.ts";
 import { SPOT_MARKETS, type SpotMarket } from "./spot-markets.ts";
@@ -82,6 +82,25 @@ describe("the budget of pool lookups", () => {
     expect(warnings).toEqual([
       "Pools on Base were not searched for 3 of 503 tokens: too many for one snapshot.",
     ]);
+  });
+
+  it("asks early for tokens that no trusted source lists, and then not again", async () => {
+    const open = openEmptyChain();
+    const at = { ...open, results: new BlockResults(0).of(`0x${"a1".repeat(20)}`) };
+    const [priced, unpriced] = [numbered(80_001), numbered(80_002)];
+    const trusted: PriceSource = {
+      name: "trusted",
+      lists: (chainId, { contract }) => chainId === 8453 && contract === priced.contract,
+      read: () => Promise.reject(new Error("no pool needs a price")),
+    };
+    const source = createPoolPriceSource({ trusted: [trusted] });
+    await source.prefetch?.({ at, assets: [priced, unpriced] }, signal);
+    expect(open.requests).toHaveLength(1);
+    expect(open.requests[0]).toContain(unpriced.contract.slice(2));
+    expect(open.requests[0]).not.toContain(priced.contract.slice(2));
+    const { prices, unasked, warnings } = await source.read({ at, assets: [unpriced] }, signal);
+    expect([prices.size, unasked?.size, warnings]).toEqual([0, 0, []]);
+    expect(open.requests).toHaveLength(1);
   });
 
   it("looks up no pools on a chain whose factories are not known", async () => {

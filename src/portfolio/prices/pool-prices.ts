@@ -41,16 +41,26 @@ type QuotePrices = ReadonlyMap<Hex, Decimal>;
 export function createPoolPriceSource({ trusted, markets = SPOT_MARKETS }: PoolPriceOptions): PriceSource {
   return {
     name: "pools",
+    async prefetch(query, signal) {
+      const { at, assets } = query;
+      const { chainId } = at.chain;
+      const market = markets.get(chainId);
+      if (market === undefined) return;
+      const open = assets.filter((asset) => !trusted.some(({ lists }) => lists?.(chainId, asset)));
+      await findPools(at, market, listTokens(market, { ...query, assets: open }), signal);
+    },
     async read(query, signal) {
       const { at, holder } = query;
       const market = markets.get(at.chain.chainId);
       const tokens = market === undefined ? [] : listTokens(market, query);
       if (market === undefined || tokens.length === 0) return { prices: new Map(), warnings: [] };
-      const [quotes, found] = await Promise.all([
-        readQuotePrices(at, market, trusted, signal),
-        findPools(at, market, tokens, signal),
+      const found = await findPools(at, market, tokens, signal);
+      const [quotes, readings] = await Promise.all([
+        found.pools.length > 0
+          ? readQuotePrices(at, market, trusted, signal)
+          : { prices: new Map(), warnings: [] },
+        readPools(at, found.pools, signal),
       ]);
-      const readings = await readPools(at, found.pools, signal);
       const quotePrices = await addNativePrice(at, market, { readings, quotePrices: quotes.prices }, signal);
       const claims = claimPrices(at, tokens, { readings, quotePrices });
       const sales = await findSellable(at, { claims, wallet: holder?.wallet }, signal);
