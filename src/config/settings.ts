@@ -464,6 +464,12 @@ export const channelSettings = {
     "Time between the start and the end of a payer's withdrawal; what is not claimed by then is lost.",
   ),
   channelDepositUsd: setting("PAYMENT_CHANNEL_DEPOSIT_USD", usdAmount, "0.10", "Smallest deposit."),
+  channelExposureUsd: setting(
+    "PAYMENT_CHANNEL_EXPOSURE_USD",
+    usdAmount,
+    "1",
+    "Sum that a channel may owe before its deposit is final; at least a price.",
+  ),
   channelFreeCalls: setting(
     "PAYMENT_CHANNEL_FREE_CALLS",
     integer(0, 1_000),

@@ -3,11 +3,18 @@
 import { localAccount } from "@sextant/local-chain/accounts";
 import type { Hex } from "viem";
 import { afterAll, expect, it } from "vitest";
+import { readConfig } from "../../src/config/read-config.ts";
+import { channelSettings } from "../../src/config/settings.ts";
 import { Secret } from "../../src/lib/secret.ts";
-import { channelAuthorizer } from "../../src/payments/channels/configured-channels.ts";
+import {
+  channelAuthorizer,
+  openConfiguredChannels,
+} from "../../src/payments/channels/configured-channels.ts";
+import { openRecordStore } from "../../src/store/postgres/record-store.ts";
 import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidStage, TEST_CHANNEL_TERMS, TEST_PRICE } from "../support/payments/paid-stage.ts";
+import { silentLog } from "../support/quiet-log.ts";
 
 const stage = await openPaidStage("in process");
 afterAll(() => stage.close());
@@ -50,3 +57,27 @@ it("serves, claims and refunds channels of the key before, and makes deposits fo
   await expect(stage.balance(old.account.address)).resolves.toBe(1_000_000n - 3n * TEST_PRICE);
   await expect(old.buy(after, 4)).resolves.toBe("cumulative_exceeds_balance");
 });
+
+it.each([
+  ["0.5", 10_000n, 500_000n],
+  ["0.5", 700_000n, 700_000n],
+  ["20", 10_000n, 20_000_000n],
+])(
+  "lets a channel owe %s dollars before its deposit is final, or the largest price %s",
+  (dollars, largestPrice, max) => {
+    const key = localAccount(21).privateKey;
+    const environment = { PAYMENT_CHANNEL_KEY: key, PAYMENT_CHANNEL_EXPOSURE_USD: dollars };
+    const token = { network: stage.rules.network, decimals: 6 };
+    const opened = openConfiguredChannels(readConfig(environment, channelSettings), {
+      ...{
+        token,
+        store: openRecordStore(stage.database),
+        rpc: stage.rpc,
+        sender: stage.sender,
+        largestPrice,
+      },
+      ...{ finality: { finalityDepth: 32, finalityDepthMin: 0 }, log: silentLog },
+    });
+    expect(opened.exposureMax).toBe(max);
+  },
+);

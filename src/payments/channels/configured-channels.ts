@@ -29,8 +29,6 @@ type ChannelConfiguration = Config<typeof channelSettings>;
 const CLAIMS_PER_WITHDRAWAL = 3;
 // Channels that owe less than this part of a claim may cost more gas than they bring.
 const ROWS_PER_CLAIM = 100n;
-// A reorg may take that much of one channel, or the price of a purchase if that is more.
-const EXPOSURE_USD = "1";
 
 // The key in .env.example.
 const EXAMPLE_KEY = `0x${"5e".repeat(32)}`;
@@ -103,7 +101,7 @@ export function channelTermsOf(
 export function openConfiguredChannels(
   config: ChannelConfiguration,
   needs: {
-    readonly token: PaymentToken;
+    readonly token: Pick<PaymentToken, "network" | "decimals">;
     readonly store: StatementRunner;
     readonly rpc: Rpc;
     readonly finality: { readonly finalityDepth: number; readonly finalityDepthMin: number };
@@ -117,12 +115,13 @@ export function openConfiguredChannels(
   if (channelKey === null) throw new Fault("CONFIG_INVALID", "PAYMENT_CHANNEL_KEY is missing.");
   const { decimals } = token;
   const valueMin = parseAmount(config.channelClaimUsd, decimals, "PAYMENT_CHANNEL_CLAIM_USD");
-  const exposure = parseAmount(EXPOSURE_USD, decimals, "the exposure");
+  const exposure = parseAmount(config.channelExposureUsd, decimals, "PAYMENT_CHANNEL_EXPOSURE_USD");
   return openChannels({
     ...{ network: token.network, store, rpc, sender, log },
     finality: { depthFallback: finality.finalityDepth, depthMin: finality.finalityDepthMin },
     authorizer: channelAuthorizer(channelKey),
     formerAuthorizers: channelOldKeys.map(channelAuthorizer),
+    // A purchase at the largest price must be possible.
     exposureMax: largestPrice > exposure ? largestPrice : exposure,
     claimRules: { valueMin, ageSecondsMax, rowMin: valueMin / ROWS_PER_CLAIM },
     limits: { channelsMax: config.channelsMax },

@@ -18,8 +18,8 @@ export const CHANNEL_LIMITS = {
   // Deposits and refunds of a signer whose gas we pay before it has bought for a smallest deposit, and deposits of an account
   // within an hour, whatever keys sign for it; each such sum is worth one more.
   sponsoredFreeMax: 6,
-  // Channels within an hour that cost us gas and have not bought for a smallest deposit yet: at 112,000 gas each, four
-  // dollars on a chain where a transfer costs a third of a cent.
+  // Channels within an hour that cost us gas and have not bought for a smallest deposit yet: 112 million gas, four dollars on
+  // a chain where a transfer costs a third of a cent. No setting: FACILITATOR_GAS_PRICE_MAX bounds the money.
   sponsoredNewPerHourMax: 1_000,
   // Payers are made for one purchase each, and every free call costs us a read: so many quotas are given out in an hour.
   freeQuotasPerHourMax: 100,

@@ -136,6 +136,7 @@ export async function openPaidStage(kind: "in process" | "over HTTP", shared?: P
     inProcess,
     rules,
     settlements,
+    rpc,
     sender,
     /** One process of the service: its own gate and port over the shared database and chain. */
     serve: (given: PaidServiceOptions = {}) => servePaid({ ...parts, sender }, given),
