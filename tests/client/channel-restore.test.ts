@@ -142,6 +142,12 @@ describe("a journal that is lost while the service is gone", () => {
     await stage.paid.chain.mine();
     expect(await again.channels.withdraw(lost.id, { send })).toMatchObject({ state: "withdrawn" });
     expect(await stage.paid.balance(account.address)).toBe(1_000_000n - 3n * TEST_PRICE);
+    // The other journal did not see the end: as after a crash, or a wait for a slow node.
+    expect(await sextant.channels.withdraw(lost.id, { send })).toMatchObject({
+      state: "withdrawn",
+      amount: 0n,
+    });
+    expect(await sextant.channels.list()).toMatchObject([{ id: lost.id, state: "closed", left: 0n }]);
     await stage.paid.chain.mine(40);
     await sextant.channels.list();
     expect((await sextant.payments.budget()).spent.total).toBe("0.03");

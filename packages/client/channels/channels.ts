@@ -126,8 +126,13 @@ export async function withdrawChannel(
   if (state.withdrawStarted === 0) {
     const kept = state.totalClaimed > charged ? state.totalClaimed : charged;
     const amount = state.balance - kept;
-    if (amount <= 0n)
+    if (amount <= 0n && channel.state !== "closing")
       throw new SextantError("INPUT_INVALID", "The channel holds nothing that was not bought for.");
+    if (amount <= 0n) {
+      // It ended while nothing wrote that down.
+      await noteChannel(context, channel, { state: "closed", balance: state.balance.toString() });
+      return { state: "withdrawn", amount: 0n, availableAt: Number(state.time) };
+    }
     await noteChannel(context, channel, { state: "closing" });
     const data = encodeFunctionData({
       abi: WITHDRAW_ABI,
