@@ -19,11 +19,8 @@ import {
 } from "../../config/settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
-import { formatAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
-import { observeChannels } from "../../payments/channels/channel-metrics.ts";
 import { checkLedgerReplication, type FindLedgerRisk } from "../../payments/ledger/replication.ts";
 import { openPortfolioChains, type PortfolioChains } from "../../portfolio/chain-nodes.ts";
 import { createGoldRush } from "../../portfolio/cross-check/goldrush.ts";
@@ -41,6 +38,7 @@ import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { openSnapshotTable } from "../../store/postgres/stored-snapshots.ts";
 import { openWalletLogsTable } from "../../store/postgres/wallet-logs.ts";
 import type { RunCommand } from "../command.ts";
+import { observeDebts } from "../observe-debts.ts";
 
 const settings = {
   ...listenSettings,
@@ -79,7 +77,8 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
     opened.push(paywall.close);
-    await observePaywallChannels(paywall, registry, log);
+    const { decimals } = paywall.sold[0]?.sale.offer ?? { decimals: 0 };
+    await observeDebts(paywall, { registry, decimals, log });
     const server = createHttpServer({
       ...config,
       log,
@@ -120,29 +119,6 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   }
   return 0;
 };
-
-async function observePaywallChannels(
-  { channels, channelTotals, sold }: Awaited<ReturnType<typeof openPortfolioPaywall>>,
-  registry: Registry,
-  log: Log,
-): Promise<void> {
-  const { decimals } = sold[0]?.sale.offer ?? { decimals: 0 };
-  observeChannels(registry, { readTotals: channelTotals }, { decimals, log });
-  const { keyless } = await channelTotals();
-  if (keyless.channels > 0) {
-    const owed = formatAmount(keyless.unclaimed, decimals);
-    log.warn(
-      { component: "cli", event: "channels_keyless", channels: keyless.channels, owed },
-      "Channels owe what this process does not claim: set PAYMENT_CHANNELS=true and their keys, PAYMENT_CHANNEL_KEY or PAYMENT_CHANNEL_OLD_KEYS",
-    );
-  }
-  if (channels === null) return;
-  const [receiverAuthorizer] = channels.authorizers.keys();
-  log.info(
-    { component: "cli", event: "channels_offered", receiverAuthorizer },
-    "Payments by channel are taken",
-  );
-}
 
 function openProvider(config: Config<typeof portfolioSettings>, onCall: CallObserver): HoldingsProvider {
   if (config.portfolioProvider === "rpc") return rpcHoldingsProvider;

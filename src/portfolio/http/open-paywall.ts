@@ -1,5 +1,5 @@
 // Opens the configured paywall of the portfolio service: price, facilitator and payment ledger.
-import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
+import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
 import type { Config } from "../../config/read-config.ts";
@@ -10,24 +10,20 @@ import type {
   paywallSettings,
   portfolioSettings,
 } from "../../config/settings.ts";
-import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
-import { type ChannelTotals, ClaimRows } from "../../payments/channels/claim-rows.ts";
+import { channelTermsOf, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
-  assertChannelContracts,
-  channelTermsOf,
-  checkChannelConfig,
-  openConfiguredChannels,
-} from "../../payments/channels/configured-channels.ts";
-import { CHANNEL_LIMITS } from "../../payments/channels/limits.ts";
-import type { ChannelParts } from "../../payments/channels/open-channels.ts";
+  type ConfiguredGate,
+  openConfiguredGate,
+  openRemoteFacilitator,
+  readAmount,
+  readKeylessTotals,
+  readPayee,
+} from "../../payments/configured-gate.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
-import { createRemoteFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/local.ts";
-import { createRemoteChannelSender } from "../../payments/facilitator/remote-channels.ts";
 import { openChallengeIssuer } from "../../payments/mpp/configured-challenges.ts";
 import {
   type PaymentAssetConfig,
@@ -35,16 +31,14 @@ import {
   readPaymentToken,
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
-import { createFreeSale, createGate, type Gate } from "../../payments/paywall/gate.ts";
+import { createFreeSale, type Gate } from "../../payments/paywall/gate.ts";
 import {
   amountOf,
   type PaymentOffer,
   type PaymentOutcome,
   withListings,
 } from "../../payments/paywall/offer.ts";
-import { createSettlementLookup } from "../../payments/settlement/onchain.ts";
 import type { Database } from "../../store/postgres/database.ts";
-import { openRecordStore } from "../../store/postgres/record-store.ts";
 import { SUPPORTED_CHAINS } from "../query.ts";
 import { describeOffer, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
@@ -55,15 +49,11 @@ type PaywallConfig = Config<
 > &
   Pick<Config<typeof portfolioSettings>, "portfolioPublicUrl">;
 
-type PortfolioPaywall = {
+type PortfolioPaywall = Pick<ConfiguredGate, "channels" | "channelTotals"> & {
   readonly sold: readonly SoldRoute[];
   /** Null for the bypass, which takes no payments. */
   readonly reconcile: Gate["reconcile"] | null;
   readonly devBypass: boolean;
-  /** Null if nothing is sold by channel. */
-  readonly channels: ChannelParts | null;
-  /** Debts of channels, also those that nothing is sold by now. */
-  channelTotals(): Promise<ChannelTotals>;
   /** Why this process cannot settle at the moment; null if it can, or if another one settles. */
   findProblem(): Promise<string | null>;
   close(): Promise<void>;
@@ -85,8 +75,6 @@ type PortfolioPaywallOptions = {
 // The work takes seconds and the transfer a few blocks; a signature with a longer validity could be settled long after
 // its request.
 const TIMEOUT_SECONDS = 60;
-// A remote facilitator waits for the transfer to be mined.
-const REMOTE_TIMEOUT_MS = 18_000;
 
 /** Rejects a configuration that could not sell, before opening anything. */
 export function checkPaywallConfig(config: PaywallConfig): void {
@@ -149,64 +137,34 @@ function openBypass(
   };
 }
 
-/** Totals of a process that has no key of any channel. */
-function readKeylessTotals(database: Database, { network }: PaymentToken): () => Promise<ChannelTotals> {
-  const rows = new ClaimRows(openRecordStore(database), network, CHANNEL_LIMITS);
-  return () => rows.readTotals([]);
-}
-
 async function openGate(
   config: PaywallConfig,
   token: PaymentToken,
   options: PortfolioPaywallOptions,
   rpc: Rpc,
 ): Promise<PortfolioPaywall> {
-  const { log, count } = options;
   const offered = createOffers(config, token, options);
   const offers = offered.map(({ offer }) => offer);
-  const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
-  const finality = { finalityDepth, finalityDepthMin };
   const opened = await openFacilitator(config, token, offers, { ...options, rpc });
   const { facilitator, sender, findProblem, close } = opened;
-  const store = openRecordStore(options.database);
-  const [first] = offers;
-  if (config.channelsOn && first) await assertChannelContracts(rpc, token, first.payTo, options.signal);
   const largestPrice = offers
     .map((offer) => amountOf(offer, { chainCount: SUPPORTED_CHAINS.length }))
     .reduce((most, amount) => (amount > most ? amount : most), 0n);
-  const needs = { token, store, rpc, finality, sender, largestPrice, log };
-  const channels = config.channelsOn ? openConfiguredChannels(config, needs) : null;
-  const gate = createGate({
-    scope: token,
-    ...(channels ? { channels } : {}),
-    store,
-    facilitator,
-    lookup: createSettlementLookup(rpc, finality),
-    limits: { unpaidPerClientPerMinute: config.unpaidPerMinute },
-    log,
-    count,
-  });
+  const needs = { ...options, token, payTo: readPayee(config), rpc, facilitator, sender, largestPrice };
+  const { gate, channels, channelTotals } = await openConfiguredGate(config, needs);
   const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
   return {
     sold,
     reconcile: gate.reconcile,
     devBypass: false,
     channels,
-    channelTotals:
-      channels === null
-        ? readKeylessTotals(options.database, token)
-        : () => channels.claimRows.readTotals([...channels.authorizers.keys()], channels.claimRules.rowMin),
+    channelTotals,
     findProblem,
     async close() {
       rpc.close();
       await close();
     },
   };
-}
-
-function readPayee({ payTo }: PaywallConfig): Hex {
-  if (payTo !== null) return payTo.toLowerCase() as Hex;
-  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that receives payments for snapshots.");
 }
 
 /** In the token's smallest units. */
@@ -227,15 +185,6 @@ function readPrices(
 /** In the token's smallest units; 0 if further chains cost nothing. */
 function readPricePerChain({ priceUsdPerChain }: PaywallConfig, decimals: number): bigint {
   return priceUsdPerChain === null ? 0n : readAmount(priceUsdPerChain, decimals, "PRICE_USD_PER_CHAIN");
-}
-
-function readAmount(usd: string, decimals: number, variable: string): bigint {
-  try {
-    return parseAmount(usd, decimals, variable);
-  } catch (cause) {
-    const message = `${variable} must have at most ${decimals} decimal places, like the payment token.`;
-    throw new Fault("CONFIG_INVALID", message, { cause });
-  }
 }
 
 type OfferedRoute = { readonly declaration: PaidRouteDeclaration; readonly offer: PaymentOffer };
@@ -277,11 +226,9 @@ async function openFacilitator(
 ): Promise<OpenFacilitator> {
   const { facilitatorUrl, facilitatorPrivateKey: privateKey, paymentRpcUrls: urls } = config;
   if (facilitatorUrl !== null) {
-    const url = facilitatorUrl.reveal().replace(/\/+$/, "");
-    const remote = createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS });
-    const sender = createRemoteChannelSender({ facilitator: remote, database, rpc, token });
+    const { facilitator, sender } = openRemoteFacilitator(facilitatorUrl, { database, rpc, token });
     return {
-      facilitator: withListings(remote, offers),
+      facilitator: withListings(facilitator, offers),
       sender,
       findProblem: async () => null,
       close: async () => undefined,

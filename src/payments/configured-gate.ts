@@ -1,0 +1,114 @@
+// The gate of a service as the settings have it, with its channels; and what its offers and its facilitator need.
+import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
+import type { Rpc } from "../chain/rpc/types.ts";
+import type { Config } from "../config/read-config.ts";
+import type { channelSettings, paywallSettings } from "../config/settings.ts";
+import { parseAmount } from "../lib/decimal.ts";
+import { Fault } from "../lib/fault.ts";
+import type { Hex } from "../lib/hex.ts";
+import type { Log } from "../lib/log.ts";
+import type { Secret } from "../lib/secret.ts";
+import type { Database } from "../store/postgres/database.ts";
+import { openRecordStore } from "../store/postgres/record-store.ts";
+import type { ChannelSender } from "./channels/channel-sender.ts";
+import { type ChannelTotals, ClaimRows } from "./channels/claim-rows.ts";
+import { assertChannelContracts, openConfiguredChannels } from "./channels/configured-channels.ts";
+import { CHANNEL_LIMITS } from "./channels/limits.ts";
+import type { ChannelParts } from "./channels/open-channels.ts";
+import { createRemoteFacilitator, type PaymentFacilitator } from "./facilitator/facilitator.ts";
+import { createRemoteChannelSender } from "./facilitator/remote-channels.ts";
+import type { PaymentToken } from "./payment-token.ts";
+import { createGate, type Gate } from "./paywall/gate.ts";
+import type { PaymentOutcome } from "./paywall/offer.ts";
+import { createSettlementLookup } from "./settlement/onchain.ts";
+
+export type ConfiguredGate = {
+  readonly gate: Gate;
+  /** Null if nothing is sold by channel. */
+  readonly channels: ChannelParts | null;
+  /** Debts of channels, also those that nothing is sold by now. */
+  channelTotals(): Promise<ChannelTotals>;
+};
+
+type GateNeeds = {
+  readonly token: PaymentToken;
+  readonly payTo: Hex;
+  /** In the token's smallest units. */
+  readonly largestPrice: bigint;
+  readonly database: Database;
+  /** Our own nodes. */
+  readonly rpc: Rpc;
+  readonly facilitator: PaymentFacilitator;
+  readonly sender: ChannelSender;
+  readonly log: Log;
+  readonly count: (outcome: PaymentOutcome) => void;
+  /** Aborts the start while a node does not respond. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** Throws CONFIG_INVALID if channels are on and the payment chain does not have their contracts. */
+export async function openConfiguredGate(
+  config: Config<typeof channelSettings> & Pick<Config<typeof paywallSettings>, "unpaidPerMinute">,
+  { payTo, signal, ...needs }: GateNeeds,
+): Promise<ConfiguredGate> {
+  const { token, database, rpc, facilitator, log, count } = needs;
+  const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
+  const finality = { finalityDepth, finalityDepthMin };
+  const store = openRecordStore(database);
+  if (config.channelsOn) await assertChannelContracts(rpc, token, payTo, signal);
+  const channels = config.channelsOn ? openConfiguredChannels(config, { ...needs, store, finality }) : null;
+  const gate = createGate({
+    scope: token,
+    ...(channels ? { channels } : {}),
+    store,
+    facilitator,
+    lookup: createSettlementLookup(rpc, finality),
+    limits: { unpaidPerClientPerMinute: config.unpaidPerMinute },
+    log,
+    count,
+  });
+  return {
+    gate,
+    channels,
+    channelTotals:
+      channels === null
+        ? readKeylessTotals(database, token)
+        : () => channels.claimRows.readTotals([...channels.authorizers.keys()], channels.claimRules.rowMin),
+  };
+}
+
+/** Totals of a process that has no key of any channel. */
+export function readKeylessTotals(
+  database: Database,
+  { network }: Pick<PaymentToken, "network">,
+): () => Promise<ChannelTotals> {
+  const rows = new ClaimRows(openRecordStore(database), network, CHANNEL_LIMITS);
+  return () => rows.readTotals([]);
+}
+
+// A remote facilitator waits for the transfer to be mined.
+const REMOTE_TIMEOUT_MS = 18_000;
+
+export function openRemoteFacilitator(
+  facilitatorUrl: Secret<string>,
+  needs: Pick<GateNeeds, "database" | "rpc" | "token">,
+): Pick<GateNeeds, "facilitator" | "sender"> {
+  const url = facilitatorUrl.reveal().replace(/\/+$/, "");
+  const facilitator = createRemoteFacilitator({ url, timeoutMs: REMOTE_TIMEOUT_MS });
+  return { facilitator, sender: createRemoteChannelSender({ ...needs, facilitator }) };
+}
+
+export function readPayee({ payTo }: Pick<Config<typeof paywallSettings>, "payTo">): Hex {
+  if (payTo !== null) return payTo.toLowerCase() as Hex;
+  throw new Fault("CONFIG_INVALID", "PAY_TO must be the address that receives payments.");
+}
+
+/** In the token's smallest units. */
+export function readAmount(usd: string, decimals: number, variable: string): bigint {
+  try {
+    return parseAmount(usd, decimals, variable);
+  } catch (cause) {
+    const message = `${variable} must have at most ${decimals} decimal places, like the payment token.`;
+    throw new Fault("CONFIG_INVALID", message, { cause });
+  }
+}
