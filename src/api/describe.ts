@@ -13,6 +13,8 @@ import {
 } from "../http/openapi/route-description.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
+import type { ApiSale } from "./sale/open-sale.ts";
+import { describePrice, describeSold } from "./sale/sold-routes.ts";
 
 const TAGS = {
   Agents: "Programs that hold a key and act on chain, as they are registered in AgentRegistry.",
@@ -33,29 +35,33 @@ const TAGS = {
 // A process has one of each, at its root; below a path there is one deployment.
 const OF_THE_PROCESS = ["/health", "/metrics"];
 
-function describeInfo(): ApiInfo {
+function describeInfo(sale: ApiSale | null): ApiInfo {
   return {
     title: "Sextant indexing API",
     version: readVersion(),
-    description:
-      'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.',
+    description: `${DESCRIPTION}${sale === null ? "" : ` ${describePrice(sale)}`}`,
   };
 }
+
+const DESCRIPTION =
+  'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.';
 
 export function describeApi(
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
   /** The path below which the API is served; empty at the root. */
   base = "",
+  /** Null if reads are free. */
+  sale: ApiSale | null = null,
 ): {
   readonly info: ApiInfo;
   readonly routes: readonly RouteDescription[];
   readonly buildDocument: () => OpenApiDocument;
 } {
-  const info = describeInfo();
+  const info = describeInfo(sale);
+  const own = [...reads.map(describeRead), ...endpoints.map((each) => describeEndpoint(each))];
   const routes = [
-    ...reads.map(describeRead),
-    ...endpoints.map(describeEndpoint),
+    ...(sale === null ? own : own.map((route) => describeSold(route, sale))),
     ...serviceRoutes.filter(({ path }) => base === "" || !OF_THE_PROCESS.includes(path)),
     describeDocumentRoute({
       path: "/llms.txt",
@@ -69,7 +75,8 @@ export function describeApi(
   const samples = {
     variable: "SEXTANT_API_URL",
     fallback: `http://127.0.0.1:3001${base}`,
-    client: { option: "api" },
+    // Our client buys snapshots, not reads.
+    client: sale === null ? ({ option: "api" } as const) : null,
   } as const;
   const input = { info, routes, tags: TAGS, examples: recordedExamples, samples, base };
   return { info, routes, buildDocument: () => buildOpenApiDocument(input) };

@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { type ExplorerOptions, serveExplorer } from "../explorer/serve.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import { siteFiles } from "../http/icon.ts";
-import type { RouteDescription } from "../http/openapi/route-description.ts";
+import { describeEndpoint, describeRead, type RouteDescription } from "../http/openapi/route-description.ts";
 import { ResponseCache } from "../http/response-cache.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts";
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
@@ -15,7 +15,7 @@ import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
 import { publicMessage, toFault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
-import { createRouteSender } from "../mcp/endpoint.ts";
+import { type ClientSender, createRouteSender } from "../mcp/endpoint.ts";
 import { tables } from "../protocol/domains.ts";
 import { createPreflightEndpoint } from "../protocol/preflight/endpoint.ts";
 import { indexReads } from "../protocol/reads.ts";
@@ -34,6 +34,7 @@ import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
+import { rejectSoldTools, type SaleOptions, sellRoutes } from "./sale/sold-routes.ts";
 import { createReplicaMetrics, openSourceReaders } from "./source-readers.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
 import { openWebhooks, type WebhooksOptions } from "./webhooks/open.ts";
@@ -50,6 +51,8 @@ type ServeApiOptions = {
   readonly deployments?: DeploymentStates;
   /** Without it the API is read-only. */
   readonly writes?: WriteServiceOptions;
+  /** Without it reads are free. */
+  readonly sale?: SaleOptions;
   /** Without it there are no webhooks. */
   readonly webhooks?: WebhooksOptions;
   /** Whether the index is complete, so that unreferenced records may expire. Without it nothing expires. */
@@ -121,15 +124,15 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
     events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];
-  addReadRoutes(server, reads, { run: read, cache, waiters });
-  const mcp = createApiMcpEndpoint(reads, endpoints, createRouteSender(server.app));
+  const mcp = createApiMcpEndpoint(reads, endpoints, prepareSale(server, [reads, endpoints], options.sale));
+  addReadRoutes(server, reads, { run: read, cache, waiters, isSold: options.sale !== undefined });
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
   // The server waits for requests in flight, which would wait for their block, or forever for another event.
   server.app.addHook("preClose", async () => {
     waiters.close();
     events.endStreams();
   });
-  const routes = addDocuments(server, reads, [...endpoints, mcp], options.base);
+  const routes = addDocuments(server, reads, [...endpoints, mcp], options);
   if (options.explorer) {
     const api = { app: server.app, routes, reads, run: read };
     pageRoutes = serveExplorer({ ...options.explorer, base, api, cache, deployments: deployments.served });
@@ -146,6 +149,19 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       writeService?.close();
     },
   };
+}
+
+/** Charges for the routes that are added next, if there is a price; returns how tools reach them. */
+function prepareSale(
+  { app }: HttpApp,
+  [reads, endpoints]: readonly [readonly Read[], readonly Endpoint[]],
+  sale: SaleOptions | undefined,
+): ClientSender {
+  const sendFor = createRouteSender(app);
+  if (sale === undefined) return sendFor;
+  const described = [...reads.map(describeRead), ...endpoints.map((each) => describeEndpoint(each))];
+  sellRoutes(app, described, sale);
+  return rejectSoldTools(sendFor, described, sale);
 }
 
 /** Routes that read the index but are neither a list nor a record of it. */
@@ -220,9 +236,9 @@ function addDocuments(
   server: HttpApp,
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
-  base = "",
+  { base = "", sale }: Pick<ServeApiOptions, "base" | "sale">,
 ): readonly RouteDescription[] {
-  const { info, routes, buildDocument } = describeApi(reads, endpoints, base);
+  const { info, routes, buildDocument } = describeApi(reads, endpoints, base, sale);
   addStaticDocument(server.app, "/llms.txt", () => ({
     content: renderApiLlmsText(info, routes, base),
     contentType: "text/plain",

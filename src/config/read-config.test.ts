@@ -65,16 +65,8 @@ describe("readConfig", () => {
     ["DEPTH", "11", "DEPTH must be an integer from 1 to 10, or not be set at all."],
     ["HOST", "  ", "HOST must be text, or not be set at all."],
     ["SCHEMA", "A", "SCHEMA must be lower case, or not be set at all."],
-    [
-      "PRICE",
-      "0",
-      "PRICE must be US dollars above 0, at most 6 decimals, such as 0.01, or not be set at all.",
-    ],
-    [
-      "PRICE",
-      "0.0000001",
-      "PRICE must be US dollars above 0, at most 6 decimals, such as 0.01, or not be set at all.",
-    ],
+    ["PRICE", "0", "PRICE must be US dollars above 0, at most 6 decimals, or not be set at all."],
+    ["PRICE", "0.0000001", "PRICE must be US dollars above 0, at most 6 decimals, or not be set at all."],
     [
       "RPC_URL",
       "http://a,ftp://b",

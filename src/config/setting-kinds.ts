@@ -105,7 +105,7 @@ const USD_DECIMALS = 6;
 
 /** A positive amount of US dollars, as text. */
 export const usdAmount: SettingKind<string> = {
-  allowed: "US dollars above 0, at most 6 decimals, such as 0.01",
+  allowed: "US dollars above 0, at most 6 decimals",
   parse: (value) => (parseAmount(value, USD_DECIMALS, "amount") > 0n ? value : reject()),
 };
 

@@ -51,14 +51,14 @@ describe(".env.example", () => {
     const nodes = Object.fromEntries(
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
     );
-    const { nodeEnvironment, webhookKey, webhooksFile, metricsPort, mppKey } = config;
+    const { apiPriceUsd, nodeEnvironment, webhookKey, webhooksFile, metricsPort, mppKey } = config;
     const { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers } = config;
     const channels = {
       ...{ channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers },
       channelDeposit: config.channelDeposit,
     };
     const portfolio = {
-      mppKey,
+      ...{ apiPriceUsd, mppKey },
       portfolioPublicUrl,
       ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, goldRushApiKey },
       alchemyApiKey,

@@ -117,13 +117,13 @@ export const indexerSettings = {
     "DEPLOYMENTS",
     commaSeparated(matchingText(/^[^\s,]+$/, "a name in deployments/ or the path of a deployment file")),
     [],
-    "Further deployments, separated by commas, each with a schema, an indexing loop and an API of its own.",
+    "Further deployments, each with a schema, an indexing loop and an API of its own.",
   ),
   rpcUrls: setting(
     "RPC_URL",
     commaSeparated(secret(url("http", "https", "ws", "wss"))),
     [],
-    "Nodes in order of preference, separated by commas; ws:// nodes announce new heads.",
+    "Nodes in order of preference; ws:// nodes announce new heads.",
   ),
   logRangeMax: setting(
     "SEXTANT_LOG_RANGE_MAX",
@@ -153,6 +153,11 @@ export function nodesOfChain(chainId: number) {
 
 export const apiSettings = {
   apiPort: setting("API_PORT", port, 3001, "Port of the indexing API; 0 lets the system choose."),
+  apiPriceUsd: optionalSetting(
+    "API_PRICE_USD",
+    usdAmount,
+    "Price of a read, and of each minute of a stream, by payment channel. Default: free.",
+  ),
 };
 
 export const replicaSettings = {
@@ -160,7 +165,7 @@ export const replicaSettings = {
     "DATABASE_READ_URL",
     commaSeparated(secret(postgresUrl)),
     [],
-    "Replicas of the database to read the index from, separated by commas. Default: the primary serves all reads.",
+    "Replicas of the database to read the index from. Default: the primary serves all reads.",
   ),
   databaseReadLagMsMax: setting(
     "DATABASE_READ_LAG_MS_MAX",
@@ -280,7 +285,7 @@ export const portfolioNodeSettings = Object.fromEntries(
     .sort((a, b) => a.chainId - b.chainId)
     .map(({ chainId, name }) => {
       const kind = commaSeparated(secret(url("http", "https")));
-      const description = `Nodes of ${name} for the portfolio service, in order of preference, separated by commas.`;
+      const description = `Nodes of ${name} for the portfolio service, in order of preference.`;
       return [`RPC_URL_${chainId}`, setting(`RPC_URL_${chainId}`, kind, [], description)];
     }),
 );
@@ -312,7 +317,7 @@ export const portfolioSettings = {
     "PORTFOLIO_TOKEN_LISTS",
     commaSeparated(textValue),
     [],
-    "Additional token lists, as files or URLs, separated by commas; they take precedence over the built-in lists.",
+    "Additional token lists, as files or URLs; they take precedence over the built-in lists.",
   ),
   portfolioDefiLlama: setting(
     "PORTFOLIO_DEFILLAMA",
@@ -341,31 +346,26 @@ export function readPortfolioNodes(environment: Environment): ReadonlyMap<number
 }
 
 export const paywallSettings = {
-  portfolioPriceUsd: setting(
-    "PORTFOLIO_PRICE_USD",
-    usdAmount,
-    "0.01",
-    "Price of one snapshot, in US dollars.",
-  ),
+  portfolioPriceUsd: setting("PORTFOLIO_PRICE_USD", usdAmount, "0.01", "Price of one snapshot."),
   exposurePriceUsd: optionalSetting(
     "EXPOSURE_PRICE_USD",
     usdAmount,
-    "Price of one exposure, in US dollars; unless set, that of a snapshot.",
+    "Price of one exposure; unless set, that of a snapshot.",
   ),
   diffPriceUsd: optionalSetting(
     "DIFF_PRICE_USD",
     usdAmount,
-    "Price of one difference of two snapshots, in US dollars; unless set, that of a snapshot.",
+    "Price of one difference of two snapshots; unless set, that of a snapshot.",
   ),
   priceUsdPerChain: optionalSetting(
     "PRICE_USD_PER_CHAIN",
     usdAmount,
-    "What each chain after the first adds to the price of a request, in US dollars.",
+    "What each chain after the first adds to the price of a request.",
   ),
   priceUsdSummary: optionalSetting(
     "PRICE_USD_SUMMARY",
     usdAmount,
-    "Price of any paid response with `detail=summary`, in US dollars; unless set, that of the full one.",
+    "Price of any paid response with `detail=summary`; unless set, that of the full one.",
   ),
   unpaidPerMinute: setting(
     "PORTFOLIO_UNPAID_PER_MINUTE",
@@ -418,7 +418,7 @@ export const paymentSettings = {
     "PAYMENT_RPC_URL",
     commaSeparated(secret(url("http", "https"))),
     [],
-    "Nodes of the payment chain in order of preference, separated by commas.",
+    "Nodes of the payment chain in order of preference.",
   ),
   paymentAsset: optionalSetting(
     "PAYMENT_ASSET",

@@ -1,8 +1,13 @@
 // Serves the explorer: pages, their lists as CSV, and their assets, cached and validated like reads of the API.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { readQuery, withRequestTimeout } from "../http/internal-requests.ts";
+import { type RouteRequest, readQuery, withRequestTimeout } from "../http/internal-requests.ts";
 import type { HtmlPage } from "../http/pages/document.ts";
-import { addUnknownPage, type SerializedResponse, serializeResponse } from "../http/response.ts";
+import {
+  addUnknownPage,
+  type SerializedResponse,
+  serializeResponse,
+  toEndpointResponse,
+} from "../http/response.ts";
 import type { ResponseCache } from "../http/response-cache.ts";
 import { Fault, publicMessage, toFault } from "../lib/fault.ts";
 import { type Html, renderHtml } from "../lib/html.ts";
@@ -117,6 +122,7 @@ function addFrontRoute(app: FastifyInstance, base: string): void {
   });
 }
 
+type Asked = { readonly request: RouteRequest; readonly serving: Serving };
 type Exchange = { readonly request: FastifyRequest; readonly reply: FastifyReply; readonly serving: Serving };
 
 function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void {
@@ -135,9 +141,17 @@ function addPageRoute(app: FastifyInstance, page: Page, serving: Serving): void 
 function addCsvRoute(app: FastifyInstance, list: CsvSource, serving: Serving): void {
   const route = EXPLORER_PATH + csvOf(list);
   const keys = listKeys(serving.api.routes, list);
-  app.get(route, (request, reply) => {
+  const workFor = (request: RouteRequest): Work => {
     const create = (read: PageRequest) => createCsv(list, read, serving, request);
-    return respond(app, { request, reply, serving }, { route, keys, isCached: true, create });
+    return { route, keys, isCached: true, create };
+  };
+  app.get(route, (request, reply) => respond(app, { request, reply, serving }, workFor(request)));
+  // For a server that sells the file.
+  app.internalRoutes.set(route, {
+    path: route,
+    bodyBytesMax: 0,
+    respond: async (request) =>
+      toEndpointResponse(await findResponse(app, { request, serving }, workFor(request))),
   });
 }
 
@@ -151,30 +165,40 @@ type Work = {
 };
 
 /** Served from the cache of the API's responses, whose rules apply: a page is stale as soon as one of its reads is. */
-async function respond(
+async function findResponse(
   app: FastifyInstance,
-  exchange: Exchange,
-  { route, keys, isCached, create, reject }: Work,
-): Promise<void> {
-  const { request, reply, serving } = exchange;
+  exchange: Asked,
+  { route, keys, isCached, create }: Work,
+  onRead: (read: PageRequest) => void = () => undefined,
+): Promise<SerializedResponse> {
+  const { request, serving } = exchange;
+  const asked = await readRequest(request, keys, serving);
+  onRead(asked);
+  const at = readQuery(request.url).get("at");
+  if (at) return redirectToBlock(exchange, route, at);
+  const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
+  const canonicalKey = `${route} ${JSON.stringify([asked.params, asked.query, asked.block, asked.asked])}`;
+  const keep = (variant: string, make: () => Promise<SerializedResponse>) =>
+    isCached
+      ? serving.cache.getOrCreate({ route, canonicalKey: canonicalKey + variant, url: null }, make)
+      : make();
+  const plain = () => keep("", () => create(asked));
+  const work =
+    encoding === "identity"
+      ? plain()
+      : keep(` ${encoding}`, async () => encodeResponse(await plain(), encoding));
+  return withRequestTimeout(app, work);
+}
+
+async function respond(app: FastifyInstance, exchange: Exchange, work: Work): Promise<void> {
+  const { request, reply } = exchange;
+  const { reject } = work;
   let read: PageRequest | null = null;
   try {
-    const asked = await readRequest(request, keys, serving);
-    read = asked;
-    const at = readQuery(request.url).get("at");
-    if (at) return reply.sendSerialized(await redirectToBlock(exchange, route, at));
-    const encoding = chooseEncoding(request.headers["accept-encoding"], OFFERED.page);
-    const canonicalKey = `${route} ${JSON.stringify([asked.params, asked.query, asked.block, asked.asked])}`;
-    const keep = (variant: string, make: () => Promise<SerializedResponse>) =>
-      isCached
-        ? serving.cache.getOrCreate({ route, canonicalKey: canonicalKey + variant, url: null }, make)
-        : make();
-    const plain = () => keep("", () => create(asked));
-    const work =
-      encoding === "identity"
-        ? plain()
-        : keep(` ${encoding}`, async () => encodeResponse(await plain(), encoding));
-    reply.sendSerialized(await withRequestTimeout(app, work));
+    const onRead = (asked: PageRequest) => {
+      read = asked;
+    };
+    reply.sendSerialized(await findResponse(app, exchange, work, onRead));
   } catch (error) {
     const fault = toFault(error);
     const shown =
@@ -189,7 +213,7 @@ async function respond(
 
 /** Leads from a time to the same page as of its block, which all links of the page then have. */
 async function redirectToBlock(
-  { request, serving }: Exchange,
+  { request, serving }: Asked,
   route: string,
   at: string,
 ): Promise<SerializedResponse> {
@@ -206,7 +230,7 @@ async function redirectToBlock(
 }
 
 async function readRequest(
-  request: FastifyRequest,
+  request: RouteRequest,
   keys: readonly string[],
   { api, base }: Serving,
 ): Promise<PageRequest> {
@@ -248,7 +272,7 @@ const ATTEMPTS_MAX = 3;
 async function readAtOneBlock<T>(
   { block }: PageRequest,
   { api: pageApi }: Serving,
-  { client }: FastifyRequest,
+  { client }: Pick<RouteRequest, "client">,
   use: (api: ApiReader) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
@@ -389,7 +413,7 @@ async function createCsv(
   list: CsvSource,
   read: PageRequest,
   serving: Serving,
-  request: FastifyRequest,
+  request: RouteRequest,
 ): Promise<SerializedResponse> {
   const fields = fieldsOf(
     findRoute(serving.api.routes, list.route).responses[200]?.schema ?? {},

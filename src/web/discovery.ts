@@ -1,4 +1,5 @@
 // Discovery documents for directories and agents: the offering in the formats they read.
+import type { Security } from "../schema/endpoint.ts";
 import { type JsonSchema, listOf } from "../schema/json-schema.ts";
 import { text } from "../schema/portfolio/values.ts";
 import { formatRoutePrice, type Offering, type PaidRoute, type PaymentTerms } from "./offering.ts";
@@ -105,6 +106,24 @@ export function buildPaymentExtension({
   };
 }
 
+/**
+ * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not
+ * know. It is a reference, because x402scan takes a route with an apiKey of its own for one that needs a key besides
+ * the payment.
+ */
+export const X402_SECURITY: Security = {
+  name: "x402",
+  isReferred: true,
+  optional: true,
+  scheme: {
+    type: "apiKey",
+    in: "header",
+    name: "PAYMENT-SIGNATURE",
+    description:
+      "A payment by x402 version 2: not a key, but a signature for one request. Send the request without it to get 402 with the terms in the header PAYMENT-REQUIRED, sign them, and send the same request with the signature.",
+  },
+};
+
 const whole = { type: "integer" };
 
 function openObject(
@@ -115,10 +134,10 @@ function openObject(
   return { type: "object", properties, required };
 }
 
-const termsSchema: JsonSchema = {
+const describeTerms = (scheme: string, extra: JsonSchema): JsonSchema => ({
   title: "PaymentTerms",
   ...openObject({
-    scheme: { type: "string", const: "exact" },
+    scheme: { type: "string", const: scheme },
     network: { ...text, description: "CAIP-2 id of the payment chain, such as eip155:8453." },
     amount: {
       ...text,
@@ -128,19 +147,28 @@ const termsSchema: JsonSchema = {
     asset: { ...text, description: "Contract of the payment token." },
     payTo: { ...text, description: "Recipient of the payment." },
     maxTimeoutSeconds: { ...whole, description: "Longest validity of a payment after it is signed." },
-    extra: openObject({ name: text, version: text }),
+    extra,
   }),
-};
+});
 
-/** The body of a 402 response. */
-export const paymentRequiredSchema: JsonSchema = {
+const termsSchema = describeTerms("exact", openObject({ name: text, version: text }));
+
+const describeRequired = (terms: JsonSchema): JsonSchema => ({
   title: "PaymentRequired",
   ...openObject({
     x402Version: { type: "integer", const: X402_VERSION },
     error: { ...text, description: "A sentence that says what is wrong." },
-    accepts: { ...listOf(termsSchema), description: "The same as in the header PAYMENT-REQUIRED." },
+    accepts: { ...listOf(terms), description: "The same as in the header PAYMENT-REQUIRED." },
   }),
-};
+});
+
+/** The body of a 402 response. */
+export const paymentRequiredSchema = describeRequired(termsSchema);
+
+/** The same for what only a channel pays. */
+export const channelRequiredSchema = describeRequired(
+  describeTerms("batch-settlement", { type: "object", description: "Terms of the channel." }),
+);
 
 export const x402DiscoverySchema: JsonSchema = {
   title: "X402Discovery",

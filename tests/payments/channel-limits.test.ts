@@ -170,6 +170,8 @@ describe("limits of channels", () => {
     await stage.database.query({ text: "update channel_scans set block_time = block_time - 121" });
     await service.channels?.mirror.follow();
     await expect(schemes()).resolves.toEqual(["exact"]);
+    const byChannel = service.gate.sell({ ...service.offer, isChannelOnly: true });
+    expect(byChannel.challenge({ method: "GET", path: "/paid", query: {} }).status).toBe(503);
     await stage.chain.request("evm_mine", []);
     for (let looks = 0; looks < 2; looks += 1) await service.channels?.mirror.follow();
     await expect(schemes()).resolves.toEqual(["exact", "batch-settlement"]);

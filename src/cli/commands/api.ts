@@ -1,18 +1,24 @@
 // `sextant api`: serves the indexing API of each deployment. Any number of processes can share one database.
 import { Registry } from "prom-client";
 import { DeploymentStates, type ServedDeployment } from "../../api/deployments/endpoint.ts";
+import { type ApiSale, checkSaleConfig, openApiSale } from "../../api/sale/open-sale.ts";
 import { CACHE_BYTES_MAX, readIndexReadiness, serveApi } from "../../api/serve.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { resolveWriteMode } from "../../api/write-service.ts";
 import { findChainById, localChain } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
+  channelSettings,
   databaseSettings,
   eventSettings,
+  ledgerSettings,
   listenSettings,
   metricsSettings,
+  paymentSettings,
+  paywallSettings,
   replicaSettings,
   requestSettings,
   webhookSettings,
@@ -24,7 +30,9 @@ import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Log } from "../../lib/log.ts";
-import { closeWithDeadline, waitForAbort } from "../../lib/shutdown.ts";
+import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
+import { checkLedgerReplication } from "../../payments/ledger/replication.ts";
+import { countPaymentOutcomes, startReconciling } from "../../portfolio/http/serve.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabases, openConfiguredReplicas } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -35,6 +43,7 @@ import {
   readInstallation,
   toWebhookDeployments,
 } from "../installation.ts";
+import { observeDebts } from "../observe-debts.ts";
 
 /** The coin of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
@@ -49,12 +58,19 @@ const settings = {
   ...requestSettings,
   ...writeSettings,
   ...webhookSettings,
+  ...paymentSettings,
+  ...channelSettings,
+  ...ledgerSettings,
+  payTo: paywallSettings.payTo,
+  facilitatorUrl: paywallSettings.facilitatorUrl,
+  unpaidPerMinute: paywallSettings.unpaidPerMinute,
 };
 
 type ApiConfig = Config<typeof settings>;
 
 export const apiCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
+  checkSaleConfig(config);
   const chosen = await chooseServedDeployments({ environment, options });
   // Report a forbidden write mode before anything starts.
   for (const { deployment } of chosen) resolveWriteMode(config, deployment.chainId);
@@ -68,17 +84,33 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
     const { chainId } = each.deployment;
     const own = chosen.length === 1 ? log : log.child({ deployment: each.name });
     const replicas = openConfiguredReplicas({ ...config, databaseSchema: each.databaseSchema }, own, "api");
-    return { ...each, chainId, database, replicas, checkReadiness, log: own, registry: new Registry() };
+    const registry = new Registry();
+    const onCall = createRpcMetrics(registry);
+    return { ...each, chainId, database, replicas, checkReadiness, log: own, registry, onCall };
   });
   const [first] = installed;
-  const { checkReadiness, registry } = assertDefined(first, "the default deployment");
+  const { database, registry, onCall, ...served } = assertDefined(first, "the default deployment");
   const isLocal = installed.some(({ chainId }) => chainId === localChain.chainId);
   const findForeignCaller = isLocal ? createLocalCallers({ publicUrl: config.publicBaseUrl }) : null;
-  const server = createHttpServer({ ...config, log, registry, checkReadiness, findForeignCaller });
   const listened = { url: "" };
   const deployments = new DeploymentStates(installed);
-  for (const each of installed) apis.push(serveOne(server, each, { config, deployments, listened }));
+  const opened = createCloseStack();
+  opened.push(close);
+  opened.push(async () => {
+    for (const { replicas } of installed) await replicas.close();
+  });
   try {
+    const listenUrl = () => listened.url;
+    const sold = await openSoldReads(config, { database, registry, onCall, log, listenUrl, signal: stop });
+    if (sold) opened.push(sold.close);
+    const checkReadiness = sold ? () => sold.checkReadiness(served.checkReadiness) : served.checkReadiness;
+    const server = createHttpServer({ ...config, log, registry, checkReadiness, findForeignCaller });
+    opened.push(async () => {
+      for (const api of apis) await api.close();
+    });
+    opened.push(() => closeWithDeadline([server.close]));
+    const surroundings = { config, deployments, listened, sale: sold?.sale };
+    for (const each of installed) apis.push(serveOne(server, each, surroundings));
     for (const { database, deployment } of installed) await assertSameDeployment(database, deployment);
     const all = await readInstallation({ environment, options });
     await storeWebhooksFile(config.webhooksFile, toWebhookDeployments(all, installed));
@@ -90,14 +122,40 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
     log.info({ component: "cli", event: "api_listening", url }, "Indexing API is listening");
     onListening?.(url);
     await waitForAbort(stop);
+  } catch (error) {
+    // An abort while waiting for a node of the payment chain is a normal shutdown.
+    if (!stop.aborted) throw error;
   } finally {
-    await closeWithDeadline([server.close]);
-    for (const api of apis) await api.close();
-    for (const { replicas } of installed) await replicas.close();
-    await close();
+    await opened.closeAll();
   }
   return 0;
 };
+
+/** Reads are sold from the ledger of the portfolio service: the same database and schema. Null without a price. */
+async function openSoldReads(
+  config: ApiConfig,
+  { registry, ...needs }: Omit<Parameters<typeof openApiSale>[1], "count"> & { readonly registry: Registry },
+) {
+  if (config.apiPriceUsd === null) return null;
+  const { database, log } = needs;
+  const findLedgerRisk = await checkLedgerReplication(database, config, log);
+  const count = countPaymentOutcomes(registry);
+  const opened = await openApiSale(config, { ...needs, count });
+  if (opened === null) return null;
+  await observeDebts(opened, { registry, decimals: opened.decimals, log });
+  const reconciling = startReconciling(opened.gate.reconcile, log);
+  return {
+    sale: opened.sale,
+    async checkReadiness(next: () => Promise<Readiness>): Promise<Readiness> {
+      const risk = await findLedgerRisk().catch(() => "The database does not respond.");
+      return risk === null ? next() : { ready: false, reason: risk };
+    },
+    async close() {
+      await reconciling.close();
+      opened.close();
+    },
+  };
+}
 
 /** Reports what is wrong with a replica; the primary serves its reads meanwhile. */
 function withReplicas(readiness: Readiness, replicas: readonly unknown[]): Readiness {
@@ -110,6 +168,7 @@ type ServedInstallation = InstalledDeployment &
   ServedDeployment & {
     readonly log: Log;
     readonly registry: Registry;
+    readonly onCall: CallObserver;
     readonly database: Database;
     readonly replicas: ReturnType<typeof openConfiguredReplicas>;
   };
@@ -119,22 +178,22 @@ type Surroundings = {
   readonly deployments: DeploymentStates;
   /** The URL is known once the server listens. */
   readonly listened: { readonly url: string };
+  readonly sale: ApiSale | undefined;
 };
 
 /** The default deployment at the root, and every one below its path. */
 function serveOne(
   server: HttpServer,
   each: ServedInstallation,
-  { config, deployments, listened }: Surroundings,
+  { config, deployments, listened, sale }: Surroundings,
 ): ReturnType<typeof serveApi> {
-  const { name, base, deployment, database, replicas, rpcUrls, log, registry, checkReadiness } = each;
+  const { name, base, deployment, database, replicas, rpcUrls, log, registry, onCall, checkReadiness } = each;
   const { length } = deployments.served;
   if (length > 1) registry.setDefaultLabels({ deployment: name });
   const app = server.mount(name, base === "" ? undefined : { log, registry, checkReadiness });
   const listenUrl = () => listened.url + base;
   const publicBaseUrl = config.publicBaseUrl === null ? null : config.publicBaseUrl + base;
   const { chainId } = deployment;
-  const onCall = createRpcMetrics(registry);
   const writes = { deployment, config: { ...config, publicBaseUrl }, urls: rpcUrls, onCall, listenUrl };
   const isIndexReady = async () => (await checkReadiness()).ready;
   const eventStreams = {
@@ -144,8 +203,10 @@ function serveOne(
   };
   const native = findChainById(chainId)?.native ?? UNNAMED_COIN;
   const chain = { explorerUrl: null, tokens: {}, native, ...deployment };
-  const explorer = { chain, publicUrl: () => publicBaseUrl ?? listenUrl() };
+  const publicUrl = () => publicBaseUrl ?? listenUrl();
+  const explorer = { chain, publicUrl };
   const cacheBytesMax = Math.floor(CACHE_BYTES_MAX / length);
-  const common = { database, replicas, log, registry, base, deployments, explorer, cacheBytesMax };
+  const sold = sale && { sale: { ...sale, publicUrl } };
+  const common = { database, replicas, log, registry, base, deployments, explorer, cacheBytesMax, ...sold };
   return serveApi(app, { ...common, writes, webhooks: { config, chainId }, isIndexReady, eventStreams });
 }

@@ -193,7 +193,11 @@ function open() {
   if (source !== null || list === null) return;
   source = new EventSource(`${base}/events?include=parts${cursor && `&from=${encodeURIComponent(cursor)}`}`);
   source.addEventListener("open", () => setState("Live", "good"));
-  source.addEventListener("error", () => setState("Connecting", "warn"));
+  // A server that sells its streams rejects this one for good.
+  const isRejected = () => source?.readyState === EventSource.CLOSED;
+  source.addEventListener("error", () =>
+    isRejected() ? setState("Off", "plain") : setState("Connecting", "warn"),
+  );
   source.addEventListener("message", onEvent);
   source.addEventListener("undo", onUndo);
   source.addEventListener("progress", onProgress);

@@ -322,7 +322,8 @@ function describeResponses(
     {
       description: DESCRIPTIONS[status] ?? "Success.",
       headers: {
-        ...shared,
+        // Before a payment nothing is read.
+        ...(status === "402" ? headerReferences("x-request-id") : shared),
         ...(hasEtag ? etag : {}),
         ...describeHeaders(responseHeaders[Number(status)] ?? {}),
       },

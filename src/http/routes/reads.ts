@@ -30,17 +30,21 @@ type ReadRouteOptions = {
   readonly run: RunRead;
   readonly cache: ResponseCache;
   readonly waiters: BlockWaiters;
+  /** Whether each request must reach its route, also one whose response is cached: routes that are sold charge there. */
+  readonly isSold?: boolean;
 };
 
 export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: ReadRouteOptions): void {
   const { cache, run, waiters } = options;
   // Most requests end there; the routes serve what is not cached, and compare blocks.
   const withOwnWrites = new Set(reads.filter((read) => read.showsOwnWrites).map(({ path }) => path));
-  server.serveFromCache((url, { headers }) => {
-    const cached = cache.getByUrl(url);
-    if (!cached || !hasBlock(cached, headers[MIN_BLOCK_HEADER])) return undefined;
-    return asksForNewest(headers) && withOwnWrites.has(cached.route) ? undefined : cached;
-  });
+  if (options.isSold !== true) {
+    server.serveFromCache((url, { headers }) => {
+      const cached = cache.getByUrl(url);
+      if (!cached || !hasBlock(cached, headers[MIN_BLOCK_HEADER])) return undefined;
+      return asksForNewest(headers) && withOwnWrites.has(cached.route) ? undefined : cached;
+    });
+  }
   const respond = (read: Read, request: RouteRequest): Promise<SerializedResponse> => {
     const query = readQuery(request.url);
     if (query.has("at") && isKnown(read, "block")) return respondAtTime(read, request, query);

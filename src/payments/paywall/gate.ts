@@ -9,6 +9,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { ChannelClaims } from "../channels/channel-claims.ts";
 import { createChannelMaintenance } from "../channels/channel-maintenance.ts";
 import { createChannelScheme } from "../channels/channel-scheme.ts";
+import { CHANNEL_SCHEME } from "../channels/channel-terms.ts";
 import type { ChannelParts } from "../channels/open-channels.ts";
 import { findBoughtByVoucher } from "../channels/other-scheme.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
@@ -32,6 +33,7 @@ import {
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
 import type { PaymentChallenge, PaymentScheme, ServeTransfer } from "./payment-scheme.ts";
+import { toErrorResponse } from "./responses.ts";
 import { SpentPayments, UnpaidWork } from "./unpaid-work.ts";
 
 /** The sale of one offer, at the price of each request. */
@@ -68,14 +70,19 @@ type GateOptions = {
   readonly onTransition?: FlowServices["onTransition"];
 };
 
+const CHANNELS_BLIND =
+  "Payments by channel cannot be checked at the moment: no node has a new block of their chain. Try again.";
+const BLIND_SECONDS = 5;
+
 export function createGate(options: GateOptions): Gate {
   const services = createServices(options);
   const { network, asset } = options.scope;
   const scope = { network, asset };
   const challenge: PaymentChallenge = (offer, resource, reason) => {
     services.count("challenged");
-    const isBlind = options.channels?.mirror.isBlind === true;
-    return paymentRequiredResponse(isBlind ? withoutChannels(offer) : offer, resource, reason);
+    if (options.channels?.mirror.isBlind !== true) return paymentRequiredResponse(offer, resource, reason);
+    if (offer.isChannelOnly) return toErrorResponse("FACILITATOR_UNAVAILABLE", CHANNELS_BLIND, BLIND_SECONDS);
+    return paymentRequiredResponse(withoutChannels(offer), resource, reason);
   };
   const serveTransfer = createTransfers(services, options.channels);
   const schemes = [createExactScheme(serveTransfer, challenge)];
@@ -123,9 +130,10 @@ function createSale({ schemes, serveCredential, challengeFor }: Protocols, offer
       if (signature === undefined) return challenge(resource);
       const envelope = parsePaymentHeader(signature, offer);
       if ("unsupported" in envelope) return challenge(resource, envelope.unsupported);
-      const scheme = schemes.find(({ name }) => name === envelope.scheme);
+      const taken = schemes.filter(({ name }) => !offer.isChannelOnly || name === CHANNEL_SCHEME);
+      const scheme = taken.find(({ name }) => name === envelope.scheme);
       if (scheme === undefined) {
-        const names = schemes.map(({ name }) => `"${name}"`).join(" and ");
+        const names = taken.map(({ name }) => `"${name}"`).join(" and ");
         return challenge(resource, `Only the scheme ${names} is accepted.`);
       }
       return scheme.serve({ offer: priced, resource, envelope, handler, client });

@@ -41,6 +41,8 @@ export type PaymentOffer = {
   readonly listing: ResourceListing | null;
   /** How to pay by channel; absent if only transfers are taken. */
   readonly channels?: ChannelTerms;
+  /** Whether no transfer is taken, such as for a price far below the gas of one. */
+  readonly isChannelOnly?: boolean;
   /** Issues challenges of the Machine Payments Protocol; absent if only x402 is taken. */
   readonly mpp?: ChallengeIssuer;
 };
@@ -59,7 +61,8 @@ export function validateOffer(offer: PaymentOffer): PaymentOffer {
     ((offer.amount <= 0n || (offer.summaryAmount ?? 1n) <= 0n) && "has no price") ||
     (offer.description.length > DESCRIPTION_LENGTH_MAX &&
       `describes itself in over ${DESCRIPTION_LENGTH_MAX} characters`) ||
-    (!isEvmNetwork(offer.network) && "names a network that is not eip155:<chain id>");
+    (!isEvmNetwork(offer.network) && "names a network that is not eip155:<chain id>") ||
+    (offer.isChannelOnly && !offer.channels && "can be paid in no way");
   if (problem) throw new Fault("CONFIG_INVALID", `The paid offer ${problem}.`);
   return offer;
 }
@@ -127,7 +130,7 @@ function fixedTermsOf(offer: PaymentOffer): FixedTerms {
 }
 
 function termsOf(offer: PaymentOffer, correction: ChannelCorrection | null): FixedTerms {
-  const accepts: PaymentRequirements[] = [paymentRequirementsFor(offer)];
+  const accepts: PaymentRequirements[] = offer.isChannelOnly ? [] : [paymentRequirementsFor(offer)];
   if (offer.channels) accepts.push(channelRequirementsFor(offer, offer.channels, correction ?? {}));
   const extensions = {
     ...listingExtensions(offer),

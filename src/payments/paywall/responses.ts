@@ -30,6 +30,13 @@ export function toErrorResponse(
   };
 }
 
+/** For a request that takes too long. A payer must resend the same signature: a new one could pay twice. */
+export const PAYMENT_IN_PROGRESS = toErrorResponse(
+  "PAYMENT_PENDING",
+  "The payment is being processed; send the same signature again to get the response.",
+  2,
+);
+
 export type PaymentResponses = ReturnType<typeof createPaymentResponses>;
 
 export function createPaymentResponses(

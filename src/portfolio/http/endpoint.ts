@@ -5,11 +5,11 @@ import { readCredential } from "../../payments/mpp/credential.ts";
 import type { PaidRequest, PaidResource } from "../../payments/paywall/offer.ts";
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment-envelope.ts";
-import { toErrorResponse } from "../../payments/paywall/responses.ts";
-import type { Endpoint, EndpointResponse, RequestHead, Security } from "../../schema/endpoint.ts";
+import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
+import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
-import { buildPaymentExtension, paymentRequiredSchema } from "../../web/discovery.ts";
+import { buildPaymentExtension, paymentRequiredSchema, X402_SECURITY } from "../../web/discovery.ts";
 import type { PaidRoute } from "../../web/offering.ts";
 import { prefersHtml } from "../../web/page.ts";
 import {
@@ -72,24 +72,6 @@ function readPayment({ sale }: SoldRoute, headers: RequestHead["headers"]): Sent
   const credential = sale.offer.mpp === undefined ? undefined : readCredential(headers);
   return signature === undefined && credential === undefined ? null : { signature, credential };
 }
-
-/**
- * As an apiKey, because OpenAPI knows no payments and tools reject requests over a kind of scheme that they do not
- * know. It is a reference, because x402scan takes a route with an apiKey of its own for one that needs a key besides
- * the payment.
- */
-const X402_SECURITY: Security = {
-  name: "x402",
-  isReferred: true,
-  optional: true,
-  scheme: {
-    type: "apiKey",
-    in: "header",
-    name: "PAYMENT-SIGNATURE",
-    description:
-      "A payment by x402 version 2: not a key, but a signature for one request. Send the request without it to get 402 with the terms in the header PAYMENT-REQUIRED, sign them, and send the same request with the signature.",
-  },
-};
 
 function describeSignature({ terms }: PaidRoute): Parameter {
   return {
@@ -204,13 +186,6 @@ function soldMeanwhile(): Fault {
     "This wallet had no snapshot of that id when the price was named, and nothing was charged; ask for the price again.",
   );
 }
-
-// A payer must resend the same signature: a new one could pay twice.
-const PAYMENT_IN_PROGRESS = toErrorResponse(
-  "PAYMENT_PENDING",
-  "The payment is being processed; send the same signature again to get the response.",
-  2,
-);
 
 type PageRenderer = () => HtmlPage;
 

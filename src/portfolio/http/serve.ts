@@ -114,7 +114,7 @@ function createPageRenderers(
   };
 }
 
-function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
+export function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
   const shutdown = new AbortController();
   const warn = (err: unknown) =>
     log.warn(

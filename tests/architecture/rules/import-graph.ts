@@ -22,7 +22,10 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   indexer: [...BASE, "config", "chain", "store", "protocol", "http", "audit"],
   payments: [...BASE, "config", "chain", "store", "http"],
   portfolio: [...BASE, "config", "chain", "store", "payments", "web", "mcp", "http"],
-  api: [...BASE, "config", "chain", "store", "protocol", "indexer", "web", "mcp", "http", "explorer"],
+  api: [
+    ...[...BASE, "config", "chain", "store", "protocol", "indexer", "payments"],
+    ...["web", "mcp", "http", "explorer"],
+  ],
   local: EVERYTHING,
   cli: EVERYTHING,
 };

@@ -2,6 +2,7 @@
 
 import { Registry } from "prom-client";
 import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
+import type { SaleOptions } from "../../../src/api/sale/sold-routes.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { readConfig } from "../../../src/config/read-config.ts";
 import { webhookSettings, writeSettings } from "../../../src/config/settings.ts";
@@ -48,6 +49,8 @@ type TestApiOptions = Partial<HttpServerOptions> & {
   readonly tokens?: ExplorerChain["tokens"];
   /** 0 for tests that change rows behind the API's back. */
   readonly cacheBytesMax?: number;
+  /** Sells reads, at the URL of the API. */
+  readonly sale?: Omit<SaleOptions, "publicUrl"> | undefined;
 };
 
 /** Anyone may write; signatures have their own tests. */
@@ -59,6 +62,7 @@ export async function startTestApi(
     tokens = {},
     cacheBytesMax,
     replicas,
+    sale,
     ...options
   }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
@@ -88,7 +92,12 @@ export async function startTestApi(
   const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
   const given = { database, log: silentLog, registry, blockWaits, eventStreams };
   const explorer = { chain: { ...TEST_CHAIN, tokens }, publicUrl: () => url };
-  const cached = { ...(cacheBytesMax !== undefined && { cacheBytesMax }), ...(replicas && { replicas }) };
+  const sold = sale && { sale: { ...sale, publicUrl: () => url } };
+  const cached = {
+    ...sold,
+    ...(cacheBytesMax !== undefined && { cacheBytesMax }),
+    ...(replicas && { replicas }),
+  };
   const api = serveApi(server, { ...given, ...cached, writes, webhooks, explorer });
   addStatusRoutes(server.app, registry);
   url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "API_PORT" });

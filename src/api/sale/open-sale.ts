@@ -1,0 +1,123 @@
+// The sale of reads as the settings have it: the offers of a price, behind the gate of the portfolio service, for channels only.
+import { createRpc } from "../../chain/rpc/client.ts";
+import type { CallObserver } from "../../chain/rpc/types.ts";
+import type { Config } from "../../config/read-config.ts";
+import type {
+  apiSettings,
+  channelSettings,
+  listenSettings,
+  paymentSettings,
+  paywallSettings,
+  writeSettings,
+} from "../../config/settings.ts";
+import { Fault } from "../../lib/fault.ts";
+import type { Log } from "../../lib/log.ts";
+import { channelTermsOf, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
+import {
+  type ConfiguredGate,
+  openConfiguredGate,
+  openRemoteFacilitator,
+  readAmount,
+  readPayee,
+} from "../../payments/configured-gate.ts";
+import { type PaymentToken, readPaymentToken, resolvePaymentAsset } from "../../payments/payment-token.ts";
+import type { Sale } from "../../payments/paywall/gate.ts";
+import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
+import type { Database } from "../../store/postgres/database.ts";
+
+type SaleConfig = Config<typeof paymentSettings & typeof channelSettings> &
+  Pick<Config<typeof apiSettings>, "apiPriceUsd"> &
+  Pick<Config<typeof paywallSettings>, "payTo" | "facilitatorUrl" | "unpaidPerMinute"> &
+  Pick<Config<typeof listenSettings & typeof writeSettings>, "host" | "publicBaseUrl">;
+
+export type ApiSale = {
+  readonly priceUsd: string;
+  readonly read: Sale;
+  /** The sale of a CSV, at the price of ten reads. */
+  readonly download: Sale;
+};
+
+type SaleNeeds = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly count: (outcome: PaymentOutcome) => void;
+  readonly onCall: CallObserver | null;
+  /** The listen address, known once the server listens. */
+  readonly listenUrl: () => string;
+  /** Aborts the start while a node does not respond. */
+  readonly signal?: AbortSignal;
+};
+
+// A CSV has up to ten pages of a list.
+const READS_PER_DOWNLOAD = 10n;
+const TIMEOUT_SECONDS = 60;
+
+/** Rejects a configuration that could not sell, before opening anything. */
+export function checkSaleConfig(config: SaleConfig): void {
+  if (config.apiPriceUsd === null) return;
+  const needs = (what: string) => new Fault("CONFIG_INVALID", `API_PRICE_USD needs ${what}.`);
+  readPayee(config);
+  const { decimals } = resolvePaymentAsset(config);
+  if (decimals !== null) readAmount(config.apiPriceUsd, decimals, "API_PRICE_USD");
+  if (!config.channelsOn) throw needs("PAYMENT_CHANNELS=true: reads are sold by channel only");
+  checkChannelConfig({ ...config, facilitatorPrivateKey: null });
+  if (config.paymentRpcUrls.length === 0) throw needs("PAYMENT_RPC_URL, a node of the payment chain");
+  if (config.facilitatorUrl === null) throw needs("FACILITATOR_URL: the API settles nothing itself");
+  if (config.publicBaseUrl === null && ["0.0.0.0", "::"].includes(config.host)) {
+    throw needs(`PUBLIC_BASE_URL, the URL for clients, because HOST=${config.host} is not one`);
+  }
+}
+
+/** Null without a price. Waits for a node of the payment chain. */
+export async function openApiSale(
+  config: SaleConfig,
+  { listenUrl, ...needs }: SaleNeeds,
+): Promise<(ConfiguredGate & { readonly sale: ApiSale; readonly decimals: number; close(): void }) | null> {
+  checkSaleConfig(config);
+  const { apiPriceUsd, facilitatorUrl } = config;
+  if (apiPriceUsd === null || facilitatorUrl === null) return null;
+  const asset = resolvePaymentAsset(config);
+  const { log, onCall } = needs;
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
+  try {
+    const token = await readPaymentToken(rpc, asset, needs);
+    const amount = readAmount(apiPriceUsd, token.decimals, "API_PRICE_USD");
+    const remote = openRemoteFacilitator(facilitatorUrl, { ...needs, rpc, token });
+    const largestPrice = READS_PER_DOWNLOAD * amount;
+    const priced = { ...needs, ...remote, token, payTo: readPayee(config), rpc, largestPrice };
+    const opened = await openConfiguredGate(config, priced);
+    const sell = (price: bigint) => opened.gate.sell(createOffer(config, token, price, listenUrl));
+    const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice) };
+    return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };
+  } catch (error) {
+    rpc.close();
+    throw error;
+  }
+}
+
+function createOffer(
+  config: SaleConfig,
+  token: PaymentToken,
+  amount: bigint,
+  listenUrl: () => string,
+): PaymentOffer {
+  const channels = channelTermsOf(config, token);
+  return {
+    ...(channels ? { channels } : {}),
+    isChannelOnly: true,
+    network: token.network,
+    asset: token.asset,
+    assetName: token.name,
+    assetVersion: token.version,
+    decimals: token.decimals,
+    payTo: readPayee(config),
+    amount,
+    maxTimeoutSeconds: TIMEOUT_SECONDS,
+    description: "A read of the Sextant indexing API.",
+    mimeType: "application/json",
+    listing: null,
+    get resourceOrigin() {
+      return new URL(config.publicBaseUrl ?? listenUrl()).origin;
+    },
+  };
+}

@@ -1,0 +1,251 @@
+// The routes of the API that a price is for, how a request to one is charged, and what the documents say about it.
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { EXPLORER_PATH } from "../../explorer/context.ts";
+import { siteFiles } from "../../http/icon.ts";
+import { readParameters, readQuery, withRequestTimeout } from "../../http/internal-requests.ts";
+import type { RouteDescription } from "../../http/openapi/route-description.ts";
+import { serializeResponse } from "../../http/response.ts";
+import { openTextStream } from "../../http/text-stream.ts";
+import { formatAmount } from "../../lib/decimal.ts";
+import { isJsonObject } from "../../lib/json.ts";
+import type { ClientSender } from "../../mcp/endpoint.ts";
+import { parseJson } from "../../mcp/tool-result.ts";
+import type { Sale } from "../../payments/paywall/gate.ts";
+import type { PaidResource } from "../../payments/paywall/offer.ts";
+import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
+import type { EndpointResponse, StreamedResponse } from "../../schema/endpoint.ts";
+import type { Parameter } from "../../schema/parameter.ts";
+import { channelRequiredSchema, X402_SECURITY } from "../../web/discovery.ts";
+import type { ApiSale } from "./open-sale.ts";
+
+/** GET routes that stay free besides the pages of the explorer: about the service, whether to trust it, and webhooks. */
+export const FREE_PATHS: ReadonlySet<string> = new Set([
+  ...["/", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"],
+  ...siteFiles.map(({ path }) => path),
+  ...["/deployments", "/integrity", "/webhooks/:id"],
+]);
+
+const STREAM_MS = 60_000;
+const STREAM_TYPE = "text/event-stream";
+const SIGNATURE = "payment-signature";
+
+/** The sale at one deployment. */
+export type SaleOptions = ApiSale & {
+  /** The URL of the deployment for clients. */
+  readonly publicUrl: () => string;
+  /** How long a stream is open for one payment: a minute, and less in tests. */
+  readonly streamMs?: number;
+};
+
+type SoldRoute = {
+  /** The route by its name among those that the process may call itself. */
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  /** Headers that decide what is sent, besides the URL. */
+  readonly headers: readonly string[];
+  readonly sale: Sale;
+  readonly price: string;
+};
+
+function isSold({ method, path, security }: RouteDescription): boolean {
+  return method === "GET" && security === null && !FREE_PATHS.has(path);
+}
+
+/**
+ * Charges for each request of a client. Pages and tools reach routes past it. Before the first route: one that is neither
+ * sold nor free is a mistake.
+ */
+export function sellRoutes(
+  app: FastifyInstance,
+  described: readonly RouteDescription[],
+  sale: SaleOptions,
+): void {
+  const sold = new Map(
+    described.filter(isSold).map(({ path, operationId, parameters, otherTypes }): [string, SoldRoute] => {
+      const headers = otherTypes === undefined ? [] : ["accept", "last-event-id"];
+      return [path, { name: operationId, parameters, headers, sale: sale.read, price: priceOf(sale) }];
+    }),
+  );
+  app.addHook("onRoute", ({ method, url }) => {
+    if (![method].flat().includes("GET") || sold.has(url) || FREE_PATHS.has(url)) return;
+    const isPage = url === EXPLORER_PATH || url.startsWith(`${EXPLORER_PATH}/`);
+    if (!isPage) throw new TypeError(`${url} is neither sold nor free`);
+    if (!url.endsWith(".csv")) return;
+    const price = formatUsd(sale.download);
+    sold.set(url, {
+      name: url,
+      parameters: [],
+      headers: [],
+      sale: sale.download,
+      price: `${price} a download`,
+    });
+  });
+  app.addHook("preHandler", async (request, reply) => {
+    const route = sold.get(request.routeOptions.url ?? "");
+    if (route === undefined || !["GET", "HEAD"].includes(request.method)) return;
+    const response = await charge(app, { route, sale, request });
+    if ("open" in response) openTextStream(request, reply, response);
+    else reply.sendSerialized(serializeResponse({ route: request.routeOptions.url ?? "", ...response }));
+    return reply;
+  });
+}
+
+type SoldRequest = {
+  readonly route: SoldRoute;
+  readonly sale: SaleOptions;
+  readonly request: FastifyRequest;
+};
+
+async function charge(
+  app: FastifyInstance,
+  { route, sale, request }: SoldRequest,
+): Promise<EndpointResponse | StreamedResponse> {
+  const { url, params, client, body, raw } = request;
+  // Stored with its payment, a response must suit every client that asks for it again.
+  const headers = { ...request.headers, "accept-encoding": undefined };
+  const respond = async () => {
+    const internal = app.internalRoutes.get(route.name);
+    if (internal === undefined) throw new TypeError(`${route.name} is sold and has no route`);
+    return internal.respond({ url, params, headers, client, body, raw });
+  };
+  const query = readQuery(url);
+  // A request that the route rejects is rejected before a price is named.
+  readParameters(route.parameters, request, query);
+  // A time leads to the file of its block.
+  if (route.sale === sale.download && query.has("at")) return respond();
+  const resource = describeResource(route, sale, request);
+  const signature = request.headers[SIGNATURE];
+  if (typeof signature !== "string") {
+    return route.sale.challenge(resource, `Payment required: ${route.price}, by payment channel.`);
+  }
+  let streamed: StreamedResponse | null = null;
+  const work = route.sale.serve({ resource, signature, client }, async () => {
+    const response = await respond();
+    if (!("open" in response)) return response;
+    streamed = response;
+    const paidUntil = Date.now() + (sale.streamMs ?? STREAM_MS);
+    return { status: 200, headers: response.headers, body: { paid_until: paidUntil } };
+  });
+  const response = await withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
+  if (response.headers?.["content-type"]?.startsWith(STREAM_TYPE) !== true) return response;
+  // A payment that is sent again gets the same stream for what is left of its minute.
+  const opened: EndpointResponse | StreamedResponse = streamed ?? (await respond());
+  return "open" in opened ? limitStream(opened, response) : response;
+}
+
+/** All that decides what is sent: a payment for one response buys no other. */
+function describeResource(
+  { headers }: SoldRoute,
+  { publicUrl }: SaleOptions,
+  request: FastifyRequest,
+): PaidResource {
+  const [path = ""] = request.url.split("?", 1);
+  const asked = headers.flatMap((name) => {
+    const value = request.headers[name];
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  const base = new URL(publicUrl()).pathname.replace(/\/$/, "");
+  return {
+    method: "GET",
+    path: base + path,
+    query: Object.fromEntries([...readQuery(request.url), ...asked]),
+  };
+}
+
+/** The stream until its payment is used up, with a last message that says so. */
+function limitStream({ open }: StreamedResponse, { headers, body }: EndpointResponse): StreamedResponse {
+  const stored = body instanceof Uint8Array ? parseJson(Buffer.from(body).toString()) : null;
+  const paidUntil = isJsonObject(stored) ? Number(stored.paid_until) : Number.NaN;
+  const leftMs = Math.min(STREAM_MS, paidUntil - Date.now());
+  return {
+    headers: { ...headers, "cache-control": "private, no-store, no-transform" },
+    open(stream) {
+      if (!(leftMs > 0)) return stream.end(STREAM_ENDED);
+      const timer = setTimeout(() => stream.end(STREAM_ENDED), leftMs);
+      stream.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      open(stream);
+    },
+  };
+}
+
+// Without an id, so that a reader keeps the one to go on from.
+const STREAM_ENDED = `event: ended\ndata: ${JSON.stringify({
+  code: "PAYMENT_REQUIRED",
+  error: "The minute that was paid for is over: connect again with Last-Event-ID and a new payment.",
+})}\n\n`;
+
+/** Tools do not pay: a result that is too large makes them ask twice, and a payment is for one request. */
+export function rejectSoldTools(
+  sendFor: ClientSender,
+  described: readonly RouteDescription[],
+  { publicUrl, ...sale }: SaleOptions,
+): ClientSender {
+  const sold = new Set(described.filter(isSold).map(({ operationId }) => operationId));
+  return (client) => {
+    const send = sendFor(client);
+    return async (request, options) => {
+      if (!sold.has(request.operation)) return send(request, options);
+      const url = publicUrl().replace(/\/$/, "") + request.url;
+      const error = `This server sells reads (${priceOf(sale)}), and tools do not pay: GET ${url} with a client of x402 that pays by channel.`;
+      return {
+        status: 402,
+        headers: { "x-error-code": "PAYMENT_REQUIRED" },
+        body: JSON.stringify({ error }),
+      };
+    };
+  };
+}
+
+function formatUsd({ offer: { amount, decimals } }: Sale): string {
+  return `$${formatAmount(amount, decimals)}`;
+}
+
+function priceOf({ read }: Pick<ApiSale, "read">): string {
+  return `${formatUsd(read)} a request, which for a stream is a minute`;
+}
+
+/** For people and programs that read the documents. */
+export function describePrice(sale: ApiSale): string {
+  return `Reads cost ${priceOf(sale)}; a CSV of the explorer costs ${formatUsd(sale.download)}. They are paid by payment channel (x402, scheme batch-settlement).`;
+}
+
+/** The route with its price, and what a payment adds to request and response. */
+export function describeSold(route: RouteDescription, sale: ApiSale): RouteDescription {
+  if (!isSold(route)) return route;
+  const { description, parameters, responses, responseHeaders = {}, otherTypes, errorStatuses } = route;
+  const minute = otherTypes === undefined ? "" : " A stream ends after each minute with the message ended.";
+  return {
+    ...route,
+    description: `${description} Costs ${formatUsd(sale.read)}.${minute}`,
+    parameters: [...parameters, SIGNATURE_PARAMETER],
+    security: X402_SECURITY,
+    responses: { ...responses, 402: { type: "application/json", schema: channelRequiredSchema } },
+    responseHeaders: {
+      ...responseHeaders,
+      200: { ...responseHeaders[200], "payment-response": "The receipt: base64 of what was charged." },
+      402: {
+        "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
+        "x-error-code": "PAYMENT_REQUIRED.",
+      },
+    },
+    errorStatuses: [...errorStatuses, 409],
+    // A sold response is sent whole.
+    hasEtag: false,
+    extensions: {
+      ...route.extensions,
+      "x-payment-info": {
+        price: { mode: "fixed", amount: sale.priceUsd, currency: "USD" },
+        protocols: [{ x402: {} }],
+      },
+    },
+  };
+}
+
+const SIGNATURE_PARAMETER: Parameter = {
+  name: "PAYMENT-SIGNATURE",
+  in: "header",
+  required: false,
+  kind: { json: { type: "string" }, parse: (text) => text },
+  description: "A voucher of a payment channel: base64 of an x402 version 2 payload.",
+  example: "eyJ4NDAyVmVyc2lvbiI6Mn0=",
+};

@@ -1,0 +1,403 @@
+// Reads that are sold: real chain, contract, database and HTTP, paid by the stock client of x402 through a payment channel.
+import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openApiSale } from "../../src/api/sale/open-sale.ts";
+import { FREE_PATHS, sellRoutes } from "../../src/api/sale/sold-routes.ts";
+import { apiCommand } from "../../src/cli/commands/api.ts";
+import { readConfig } from "../../src/config/read-config.ts";
+import {
+  apiSettings,
+  channelSettings,
+  listenSettings,
+  paymentSettings,
+  paywallSettings,
+  writeSettings,
+} from "../../src/config/settings.ts";
+import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
+import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
+import { createHttpServer } from "../../src/http/server.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { channelAuthorizer } from "../../src/payments/channels/configured-channels.ts";
+import { createFacilitatorEndpoints } from "../../src/payments/facilitator/endpoints.ts";
+import { createTestDatabase, formatConnectionUrl } from "../support/database/test-database.ts";
+import { DeploymentFiles } from "../support/deployment-files.ts";
+import { openApiClient } from "../support/http/api-client.ts";
+import { NO_LIMITS } from "../support/http/no-limits.ts";
+import { startTestApi, type TestApi } from "../support/http/test-api.ts";
+import { readSharedHistory } from "../support/index/simulated-history.ts";
+import { channelConfigOf, createChannelClient, signVoucher } from "../support/payments/channel-client.ts";
+import { openPaidBackend, type PaidBackend } from "../support/payments/paid-backend.ts";
+import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
+import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
+import { startServiceCommand } from "../support/process/service-command.ts";
+import { silentLog } from "../support/quiet-log.ts";
+
+const CHANNEL_KEY = `0x${"7a".repeat(32)}` as const;
+const PRICE = 250n;
+const STREAM_MS = 1_500;
+const STREAM = { accept: "text/event-stream" };
+
+const limits = { ...NO_LIMITS, log: silentLog, bodyBytesMax: 262_144, requestMsMax: 30_000 };
+const checkReadiness = async () => ({ ready: true }) as const;
+const saleSettings = {
+  ...{ ...apiSettings, ...paymentSettings, ...channelSettings, ...listenSettings },
+  ...{ ...paywallSettings, publicBaseUrl: writeSettings.publicBaseUrl },
+};
+
+let place: Awaited<ReturnType<typeof createTestDatabase>>;
+let backend: PaidBackend;
+let stage: PaidStage;
+let facilitator: Awaited<ReturnType<typeof serveFacilitator>>;
+let opened: NonNullable<Awaited<ReturnType<typeof openSale>>>;
+let free: TestApi;
+let api: TestApi;
+
+beforeAll(async () => {
+  place = await createTestDatabase({ template: (await readSharedHistory()).template });
+  backend = await openPaidBackend({ place });
+  stage = await openPaidStage("in process", backend);
+  facilitator = await serveFacilitator();
+  opened = await openSale();
+  free = await startTestApi(backend.database);
+  api = await startTestApi(backend.database, { sale: { ...opened.sale, streamMs: STREAM_MS } });
+});
+
+afterAll(async () => {
+  for (const each of [api, free]) await each?.close();
+  opened?.close();
+  await facilitator?.close();
+  await stage?.close();
+  await backend?.close();
+});
+
+async function serveFacilitator() {
+  const { address } = channelAuthorizer(new Secret(CHANNEL_KEY));
+  const rules = { ...stage.rules, payees: [stage.payTo], authorizers: [address] };
+  const server = createHttpServer({ ...limits, checkReadiness });
+  addEndpointRoutes(
+    server.app,
+    createFacilitatorEndpoints({ facilitator: stage.inProcess, rules, log: silentLog }),
+  );
+  const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "TEST_PORT" });
+  return { url, address, close: server.close };
+}
+
+const environment = () => ({
+  API_PRICE_USD: "0.00025",
+  PAYMENT_NETWORK: `eip155:${stage.chain.chainId}`,
+  PAYMENT_RPC_URL: stage.chain.rpcUrl,
+  PAYMENT_ASSET: stage.asset,
+  PAYMENT_ASSET_NAME: "USD Coin",
+  PAYMENT_ASSET_VERSION: "2",
+  PAY_TO: stage.payTo,
+  PAYMENT_CHANNELS: "true",
+  PAYMENT_CHANNEL_KEY: CHANNEL_KEY,
+  PAYMENT_CHANNEL_WITHDRAW_SECONDS: "900",
+  PAYMENT_CHANNEL_CLAIM_SECONDS: "300",
+  PAYMENT_CHANNEL_FREE_CALLS: "1",
+  PORTFOLIO_UNPAID_PER_MINUTE: "0",
+  FACILITATOR_URL: facilitator.url,
+});
+
+function openSale(changes: Readonly<Record<string, string | undefined>> = {}) {
+  const given = Object.entries({ ...environment(), ...changes }).filter(([, value]) => value !== undefined);
+  const config = readConfig(Object.fromEntries(given) as Record<string, string>, saleSettings);
+  const needs = { database: backend.database, log: silentLog, count: () => undefined, onCall: null };
+  return openApiSale(config, { ...needs, listenUrl: () => api?.url ?? "http://127.0.0.1:1" }) as Promise<
+    NonNullable<Awaited<ReturnType<typeof openApiSale>>>
+  >;
+}
+
+const openClient = async () => createChannelClient(await stage.payer(), stage);
+const requiredBy = (response: Response) => decodeBase64Header<PaymentRequired>(response, "payment-required");
+const chargedFor = (response: Response) =>
+  decodeBase64Header<SettleResponse>(response, "payment-response").extra?.chargedAmount;
+const jsonOf = async <T>(url: string) => (await (await fetch(url)).json()) as T;
+const textOf = async (url: string) => (await fetch(url)).text();
+const documentOf = ({ url }: TestApi) => jsonOf<OpenApiDocument>(`${url}/openapi.json`);
+
+describe("a read", () => {
+  it("is offered by channel only, with its price in the sentence", async () => {
+    const response = await fetch(`${api.url}/agents/1`);
+    const required = requiredBy(response);
+    expect([response.status, response.headers.get("x-error-code")]).toEqual([402, "PAYMENT_REQUIRED"]);
+    expect(required.accepts.map(({ scheme, amount }) => [scheme, amount])).toEqual([
+      ["batch-settlement", "250"],
+    ]);
+    expect(required.resource?.url).toBe(`${api.url}/agents/1`);
+    const sentence =
+      "Payment required: $0.00025 a request, which for a stream is a minute, by payment channel.";
+    await expect(response.json()).resolves.toMatchObject({ error: sentence, accepts: required.accepts });
+    expect((await fetch(`${api.url}/agents/1`, { method: "HEAD" })).status).toBe(402);
+  });
+
+  it("is served for a voucher with the bytes of a free one, and to no one else from the cache", async () => {
+    const client = await openClient();
+    for (const path of ["/agents/1", "/directory/agents?limit=3", "/events?from=genesis&limit=2"]) {
+      const bought = await client.pay(api.url + path);
+      expect([bought.status, chargedFor(bought)]).toEqual([200, String(PRICE)]);
+      expect(await bought.text()).toBe(await textOf(free.url + path));
+      expect(bought.headers.get("cache-control")).toBe("private, no-store");
+      expect((await fetch(api.url + path)).status).toBe(402);
+    }
+    expect((await opened.channelTotals()).unclaimed).toBe(3n * PRICE);
+  });
+
+  it("is rejected for free if it is malformed, and not charged if there is no record", async () => {
+    expect((await fetch(`${api.url}/directory/agents?limit=x`)).status).toBe(400);
+    expect((await fetch(`${api.url}/agents/x`)).status).toBe(400);
+    const client = await openClient();
+    await client.pay(`${api.url}/agents/1`);
+    const before = (await opened.channelTotals()).unclaimed;
+    expect((await client.pay(`${api.url}/agents/999999`)).status).toBe(404);
+    expect((await opened.channelTotals()).unclaimed).toBe(before);
+  });
+
+  it("takes no transfer and no voucher of another request", async () => {
+    const client = await openClient();
+    await client.pay(`${api.url}/agents/1`);
+    const [, header = ""] = [null, client.sent.at(-1)];
+    expect((await fetchWithPayment(`${api.url}/agents/1`, header)).status).toBe(200);
+    expect((await fetchWithPayment(`${api.url}/agents/2`, header)).status).toBe(402);
+    const account = await stage.payer();
+    const sold = await stage.serve();
+    const transfer = await signPaymentFor(`${sold.url}/paid?q=a`, account, stage.asset);
+    const refused = await fetchWithPayment(`${api.url}/agents/1`, transfer.header);
+    expect([refused.status, requiredBy(refused).error]).toEqual([
+      402,
+      'Only the scheme "batch-settlement" is accepted.',
+    ]);
+    expect(await stage.transfersFrom(account.address)).toEqual([]);
+  });
+
+  it("is free within the payer's quota, which the terms name", async () => {
+    const payer = await stage.payer();
+    await createChannelClient(payer, stage).pay(`${api.url}/agents/1`);
+    const parties = { receiver: stage.payTo, token: stage.asset, receiverAuthorizer: facilitator.address };
+    const config = channelConfigOf(payer, parties);
+    const extensions = { "payment-identifier": { info: { required: false, id: "a-free-read-of-an-agent" } } };
+    const header = await signVoucher(`${api.url}/agents/2`, payer, config, 2n * PRICE, { extensions });
+    expect(chargedFor(await fetchWithPayment(`${api.url}/agents/2`, header))).toBe("0");
+    const { accepts } = requiredBy(await fetch(`${api.url}/agents/1`));
+    expect(accepts[0]?.extra).toMatchObject({ freeCallsPerHour: 1 });
+  });
+});
+
+describe("a stream", () => {
+  const messagesOf = (text: string) => [...text.matchAll(/^event: (\w+)$/gm)].map(([, name]) => name);
+
+  it("ends after the time of its payment with a message that says to pay again", async () => {
+    const client = await openClient();
+    const url = `${api.url}/events?from=genesis`;
+    expect((await fetch(url, { headers: STREAM })).status).toBe(402);
+    const startedMs = performance.now();
+    const stream = await client.pay(url, { headers: STREAM });
+    expect([stream.status, chargedFor(stream)]).toEqual([200, String(PRICE)]);
+    expect(stream.headers.get("content-type")).toContain("text/event-stream");
+    const text = await stream.text();
+    expect(performance.now() - startedMs).toBeGreaterThan(STREAM_MS / 2);
+    expect(text).toMatch(/^id: [\w-]{100,}$/m);
+    expect(messagesOf(text).at(-1)).toBe("ended");
+    expect(text).toContain('"code":"PAYMENT_REQUIRED"');
+    // The same payment buys neither a second time nor another position, and a page is another request.
+    const again = await fetchWithPayment(url, client.sent.at(-1) ?? "", { headers: STREAM });
+    expect(messagesOf(await again.text())).toEqual(["ended"]);
+    const lastId = /^id: ([\w-]{100,})$/m.exec(text)?.[1] ?? "";
+    for (const headers of [{ ...STREAM, "last-event-id": lastId }, {}]) {
+      expect((await fetchWithPayment(url, client.sent.at(-1) ?? "", { headers })).status).toBe(402);
+    }
+  });
+
+  it("opens again for its payment after it broke off, until the time is over", async () => {
+    const client = await openClient();
+    const url = `${api.url}/events?from=genesis`;
+    const first = await client.pay(url, { headers: STREAM });
+    await first.body?.cancel();
+    const before = (await opened.channelTotals()).unclaimed;
+    const again = await fetchWithPayment(url, client.sent.at(-1) ?? "", { headers: STREAM });
+    const text = await again.text();
+    expect(text).toMatch(/^id: [\w-]{100,}$/m);
+    expect(messagesOf(text).at(-1)).toBe("ended");
+    expect((await opened.channelTotals()).unclaimed).toBe(before);
+  });
+});
+
+describe("an export", () => {
+  it("costs ten reads as CSV of the explorer, and one read as lines of events", async () => {
+    const client = await openClient();
+    const path = "/explorer/agents.csv";
+    expect(requiredBy(await fetch(api.url + path)).accepts[0]?.amount).toBe(String(10n * PRICE));
+    const file = await client.pay(api.url + path, { headers: { "accept-encoding": "gzip" } });
+    expect([file.status, chargedFor(file)]).toEqual([200, String(10n * PRICE)]);
+    expect(await file.text()).toBe(await textOf(free.url + path));
+    const time = (await fetch(`${free.url}/agents/1`)).headers.get("x-indexed-time") ?? "";
+    const dated = await fetch(`${api.url + path}?at=${time.slice(0, 16)}Z`, { redirect: "manual" });
+    expect([dated.status, dated.headers.get("location")]).toEqual([
+      303,
+      expect.stringMatching(/^\/explorer\/agents\.csv\?block=/),
+    ]);
+    const accept = "application/x-ndjson";
+    const lines = await client.pay(`${api.url}/events?from=genesis&limit=5`, { headers: { accept } });
+    expect([lines.headers.get("content-type"), chargedFor(lines)]).toEqual([
+      "application/x-ndjson; charset=utf-8",
+      String(PRICE),
+    ]);
+  });
+});
+
+describe("what stays free", () => {
+  const FREE_GETS = [
+    ...["/", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt", "/robots.txt"],
+    ...["/favicon.svg", "/favicon.ico", "/deployments", "/integrity", "/webhooks/:id"],
+  ];
+
+  it("every GET route is sold in the OpenAPI document, or in the list of free ones", async () => {
+    const { paths } = await documentOf(api);
+    const sold = Object.entries(paths).flatMap(([path, { get }]) =>
+      get?.responses[402] === undefined ? [] : [path.replace(/\{(\w+)\}/g, ":$1")],
+    );
+    const gets = api.routes.flatMap((route) => (route.startsWith("GET ") ? [route.slice(4)] : []));
+    const isPage = (path: string) => /^\/explorer(\/|$)/.test(path) && !path.endsWith(".csv");
+    const others = gets.filter((path) => !sold.includes(path) && !isPage(path) && !path.endsWith(".csv"));
+    expect(sold.length).toBeGreaterThan(30);
+    expect(others.sort()).toEqual(FREE_GETS.sort());
+    expect([...FREE_PATHS].filter((path) => !gets.includes(path))).toEqual([]);
+    const files = gets.filter((path) => path.endsWith(".csv") && !path.includes(":"));
+    for (const path of files) expect((await fetch(api.url + path)).status, path).toBe(402);
+    for (const path of [
+      "/ready",
+      "/health",
+      "/openapi.json",
+      "/docs",
+      "/llms.txt",
+      "/integrity",
+      "/deployments",
+    ])
+      expect((await fetch(api.url + path)).status, path).toBe(200);
+  });
+
+  it("every list that the document prices responds 402", async () => {
+    const { paths } = await documentOf(api);
+    const lists = Object.entries(paths).filter(([path, { get }]) => {
+      const required = get?.parameters.some((each) => each.required) ?? false;
+      return get?.responses[402] !== undefined && !required && !path.includes("{");
+    });
+    expect(lists.length).toBeGreaterThan(10);
+    for (const [path] of lists) expect((await fetch(api.url + path)).status, path).toBe(402);
+  });
+
+  it("a route that is neither sold nor free does not start", async () => {
+    const { app } = createHttpServer({ ...limits, checkReadiness });
+    sellRoutes(app, [], { ...opened.sale, publicUrl: () => "http://127.0.0.1" });
+    expect(() => app.get("/new", async () => ({}))).toThrow("/new is neither sold nor free");
+    await app.close();
+  });
+
+  it("pages of the explorer show what they read", async () => {
+    for (const path of ["/explorer", "/explorer/agents", "/explorer/agents/1", "/explorer/events"]) {
+      const page = await fetch(api.url + path);
+      expect([page.status, page.headers.get("content-type")], path).toEqual([
+        200,
+        "text/html; charset=utf-8",
+      ]);
+    }
+    expect(await textOf(`${api.url}/explorer/agents`)).toMatch(/href="\/explorer\/agents\/\d+"/);
+  });
+
+  it("tools read only what is free, and say where the rest is sold", async () => {
+    const call = async (name: string, args: object) => {
+      const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } };
+      const response = await fetch(`${api.url}/mcp`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(message),
+      });
+      return ((await response.json()) as { result: { isError?: boolean; content: [{ text: string }] } })
+        .result;
+    };
+    const refused = await call("get_agent", { agentId: "1" });
+    expect(refused.isError).toBe(true);
+    expect(refused.content[0].text).toContain(
+      `tools do not pay: GET ${api.url}/agents/1 with a client of x402`,
+    );
+    expect((await call("get_integrity", {})).isError).toBeUndefined();
+  });
+});
+
+describe("sextant api", () => {
+  it("sells with the settings of its environment, and shows its sales and its debts", async () => {
+    const { deployment, rpcUrl } = await readSharedHistory();
+    const files = await DeploymentFiles.create();
+    const service = startServiceCommand(apiCommand, {
+      ...environment(),
+      DATABASE_URL: formatConnectionUrl(place.connection),
+      NETWORK: await files.write(deployment),
+      RPC_URL: rpcUrl,
+      API_PORT: "0",
+      SEXTANT_METRICS_PORT: "shared",
+    });
+    const url = await service.listening();
+    const client = await openClient();
+    const bought = await client.pay(`${url}/agents/1`);
+    expect([bought.status, chargedFor(bought)]).toEqual([200, String(PRICE)]);
+    expect(requiredBy(await fetch(`${url}/agents/2`)).resource?.url).toBe(`${url}/agents/2`);
+    const metrics = await textOf(`${url}/metrics`);
+    expect(metrics).toContain('sextant_payments_total{outcome="settled"} 1');
+    expect(metrics).toMatch(/^sextant_channels_unclaimed 0\.00\d+$/m);
+    service.stop.abort();
+    await expect(service.ended).resolves.toBe(0);
+    await files.remove();
+  });
+});
+
+describe("the price", () => {
+  it("is in the document, its page and the text for models, and its routes respond as described", async () => {
+    const { info, paths } = await documentOf(api);
+    expect(info.description).toContain("Reads cost $0.00025 a request");
+    expect(paths["/agents/{agentId}"]?.get).toMatchObject({
+      security: [{}, { x402: [] }],
+      "x-payment-info": { price: { mode: "fixed", amount: "0.00025", currency: "USD" } },
+    });
+    for (const path of ["/docs", "/llms.txt"]) expect(await textOf(api.url + path)).toContain("$0.00025");
+    const client = await openApiClient(api.url);
+    expect((await client.call("/agents/1")).status).toBe(402);
+    const payer = await openClient();
+    await payer.pay(`${api.url}/agents/1`);
+    const headers = { "payment-signature": payer.sent.at(-1) ?? "" };
+    expect((await client.call("/agents/1", { headers })).status).toBe(200);
+  });
+
+  it("is all that it adds to the document", async () => {
+    const strip = (document: OpenApiDocument) => {
+      const text = JSON.stringify(document, (key, value) =>
+        ["402", "409", "304", "x-payment-info", "security", "securitySchemes", "etag"].includes(key) ||
+        ["x-security-schemes", "payment-response", "description", "x-codeSamples", "x-client-call"].includes(
+          key,
+        ) ||
+        value?.name === "PAYMENT-SIGNATURE"
+          ? undefined
+          : value,
+      );
+      const { components, ...rest } = JSON.parse(text.replaceAll(",null]", "]").replaceAll("[null]", "[]"));
+      const { PaymentRequired, PaymentTerms, ...schemas } = components.schemas;
+      return { ...rest, schemas };
+    };
+    const unpriced = await documentOf(free);
+    expect(/"402":\{|x-payment|PAYMENT-SIGNATURE/.test(JSON.stringify(unpriced))).toBe(false);
+    expect(strip(await documentOf(api))).toEqual(strip(unpriced));
+  });
+
+  it.each([
+    ["PAYMENT_CHANNELS", undefined, "API_PRICE_USD needs PAYMENT_CHANNELS=true"],
+    ["FACILITATOR_URL", undefined, "API_PRICE_USD needs FACILITATOR_URL"],
+    ["PAYMENT_RPC_URL", undefined, "API_PRICE_USD needs PAYMENT_RPC_URL"],
+    ["HOST", "0.0.0.0", "API_PRICE_USD needs PUBLIC_BASE_URL"],
+    ["PAY_TO", undefined, "PAY_TO must be the address"],
+  ])("does not start with %s=%s", async (name, value, message) => {
+    await expect(openSale({ [name]: value })).rejects.toThrow(message);
+  });
+
+  it("absent, nothing is opened", async () => {
+    await expect(openSale({ API_PRICE_USD: undefined })).resolves.toBeNull();
+  });
+});
