@@ -236,6 +236,8 @@ describe("an export", () => {
       303,
       expect.stringMatching(/^\/explorer\/agents\.csv\?block=/),
     ]);
+    // A form that sends an empty time asks for the file.
+    expect((await fetch(`${api.url + path}?at=`)).status).toBe(402);
     const accept = "application/x-ndjson";
     const lines = await client.pay(`${api.url}/events?from=genesis&limit=5`, { headers: { accept } });
     expect([lines.headers.get("content-type"), chargedFor(lines)]).toEqual([

@@ -112,7 +112,7 @@ async function charge(
   // A request that the route rejects is rejected before a price is named.
   readParameters(route.parameters, request, query);
   // A time leads to the file of its block.
-  if (route.sale === sale.download && query.has("at")) return respond();
+  if (route.sale === sale.download && query.get("at")) return respond();
   const resource = describeResource(route, sale, request);
   const signature = request.headers[SIGNATURE];
   if (typeof signature !== "string") {
