@@ -193,6 +193,9 @@ describe("a stream", () => {
     const startedMs = performance.now();
     const stream = await client.pay(url, { headers: STREAM });
     expect([stream.status, chargedFor(stream)]).toEqual([200, String(PRICE)]);
+    expect(requiredBy(await fetch(url, { headers: STREAM })).resource?.url).toBe(
+      `${api.url}/events?from=genesis`,
+    );
     expect(stream.headers.get("content-type")).toContain("text/event-stream");
     const text = await stream.text();
     expect(performance.now() - startedMs).toBeGreaterThan(STREAM_MS / 2);
@@ -206,6 +209,12 @@ describe("a stream", () => {
     for (const headers of [{ ...STREAM, "last-event-id": lastId }, {}]) {
       expect((await fetchWithPayment(url, client.sent.at(-1) ?? "", { headers })).status).toBe(402);
     }
+    // A key of the query is not the header of that name.
+    const next = await client.pay(url, { headers: { ...STREAM, "last-event-id": lastId } });
+    const named = `${url}&last-event-id=${lastId}`;
+    const other = await fetchWithPayment(named, client.sent.at(-1) ?? "", { headers: STREAM });
+    expect([next.status, other.status]).toEqual([200, 402]);
+    for (const each of [next, other]) await each.body?.cancel();
   });
 
   it("opens again for its payment after it broke off, until the time is over", async () => {

@@ -148,7 +148,8 @@ function describeResource(
   return {
     method: "GET",
     path: base + path,
-    query: Object.fromEntries([...readQuery(request.url), ...asked]),
+    query: Object.fromEntries(readQuery(request.url)),
+    headers: Object.fromEntries(asked),
   };
 }
 

@@ -221,6 +221,8 @@ export type PaidResource = {
   readonly path: string;
   /** Validated, only what determines the response; the order means nothing. */
   readonly query: Readonly<Record<string, string>>;
+  /** Request headers that determine the response too; absent if none does. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** How many chains the response is read from, which the query determines; 1 if absent. It decides the price. */
   readonly chainCount?: number;
   /** Whether the query asks for a summary only, which has its own price. */
@@ -231,10 +233,12 @@ export type PaidResource = {
 const URL_LENGTH_MAX = 2_000;
 
 /** Equal for requests with the same response: HEAD costs what GET costs, and the same payment pays for it. */
-export function resourceFingerprint({ method, path, query }: PaidResource): string {
+export function resourceFingerprint({ method, path, query, headers }: PaidResource): string {
   const verb = method.toUpperCase() === "HEAD" ? "GET" : method.toUpperCase();
   return createHash("sha256")
-    .update(JSON.stringify([verb, path, canonicalQuery(query)]))
+    .update(
+      JSON.stringify([verb, path, canonicalQuery(query), ...(headers ? [canonicalQuery(headers)] : [])]),
+    )
     .digest("hex");
 }
 
