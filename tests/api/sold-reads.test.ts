@@ -336,6 +336,16 @@ describe("what stays free", () => {
 });
 
 describe("sextant api", () => {
+  it("reads the settings of payments only if there is a price", async () => {
+    const start = (given: Readonly<Record<string, string>>) =>
+      startServiceCommand(apiCommand, { PAYMENT_CHANNEL_KEY: "no key", PAYMENT_NETWORK: "base", ...given })
+        .ended;
+    await expect(start({ DATABASE_URL: "" })).rejects.toThrow(/^DATABASE_URL must be [^\n]+$/);
+    await expect(start({ API_PRICE_USD: "0.00025" })).rejects.toThrow(
+      /PAYMENT_NETWORK must be .*\nPAYMENT_CHANNEL_KEY must be/,
+    );
+  });
+
   it("sells with the settings of its environment, and shows its sales and its debts", async () => {
     const { deployment, rpcUrl } = await readSharedHistory();
     const files = await DeploymentFiles.create();

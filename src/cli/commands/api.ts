@@ -8,7 +8,7 @@ import { resolveWriteMode } from "../../api/write-service.ts";
 import { findChainById, localChain } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
-import { type Config, readConfig } from "../../config/read-config.ts";
+import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
   channelSettings,
@@ -58,6 +58,9 @@ const settings = {
   ...requestSettings,
   ...writeSettings,
   ...webhookSettings,
+};
+
+const saleSettings = {
   ...paymentSettings,
   ...channelSettings,
   ...ledgerSettings,
@@ -67,10 +70,11 @@ const settings = {
 };
 
 type ApiConfig = Config<typeof settings>;
+type SaleConfig = ApiConfig & Config<typeof saleSettings>;
 
 export const apiCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
-  checkSaleConfig(config);
+  const saleConfig = readSaleConfig(environment, config);
   const chosen = await chooseServedDeployments({ environment, options });
   // Report a forbidden write mode before anything starts.
   for (const { deployment } of chosen) resolveWriteMode(config, deployment.chainId);
@@ -101,7 +105,14 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   });
   try {
     const listenUrl = () => listened.url;
-    const sold = await openSoldReads(config, { database, registry, onCall, log, listenUrl, signal: stop });
+    const sold = await openSoldReads(saleConfig, {
+      database,
+      registry,
+      onCall,
+      log,
+      listenUrl,
+      signal: stop,
+    });
     if (sold) opened.push(sold.close);
     const checkReadiness = sold ? () => sold.checkReadiness(served.checkReadiness) : served.checkReadiness;
     const server = createHttpServer({ ...config, log, registry, checkReadiness, findForeignCaller });
@@ -131,12 +142,20 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   return 0;
 };
 
+/** Null without a price: services that sell share these settings, and a mistake in them must not stop a free API. */
+function readSaleConfig(environment: Environment, config: ApiConfig): SaleConfig | null {
+  if (config.apiPriceUsd === null) return null;
+  const read = { ...config, ...readConfig(environment, saleSettings) };
+  checkSaleConfig(read);
+  return read;
+}
+
 /** Reads are sold from the ledger of the portfolio service: the same database and schema. Null without a price. */
 async function openSoldReads(
-  config: ApiConfig,
+  config: SaleConfig | null,
   { registry, ...needs }: Omit<Parameters<typeof openApiSale>[1], "count"> & { readonly registry: Registry },
 ) {
-  if (config.apiPriceUsd === null) return null;
+  if (config === null) return null;
   const { database, log } = needs;
   const findLedgerRisk = await checkLedgerReplication(database, config, log);
   const count = countPaymentOutcomes(registry);
