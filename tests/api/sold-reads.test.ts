@@ -153,6 +153,56 @@ describe("a read", () => {
     expect((await opened.channelTotals()).unclaimed).toBe(before);
   });
 
+  it("is charged once for one voucher that two processes get at once, and both respond", async () => {
+    const other = await openSale();
+    const second = await startTestApi(backend.database, { sale: other.sale });
+    try {
+      const payer = await stage.payer();
+      await createChannelClient(payer, stage).pay(`${api.url}/agents/1`);
+      const parties = { receiver: stage.payTo, token: stage.asset, receiverAuthorizer: facilitator.address };
+      const header = await signVoucher(
+        `${api.url}/agents/2`,
+        payer,
+        channelConfigOf(payer, parties),
+        2n * PRICE,
+      );
+      const owed = (await opened.channelTotals()).unclaimed;
+      const sent = [api, second, api, second].map(({ url }) => fetchWithPayment(`${url}/agents/2`, header));
+      const responses = await Promise.all(sent);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+      const texts = await Promise.all(responses.map((each) => each.text()));
+      expect(new Set(texts)).toEqual(new Set([await textOf(`${free.url}/agents/2`)]));
+      expect((await opened.channelTotals()).unclaimed).toBe(owed + PRICE);
+    } finally {
+      await second.close();
+      other.close();
+    }
+  });
+
+  it("is paid for at its own deployment only, below the path of the public URL", async () => {
+    const publicUrl = "https://sextant.example/index";
+    const other = await openSale({ PUBLIC_BASE_URL: publicUrl });
+    const sale = { ...other.sale, publicUrl: () => `${publicUrl}/d/other` };
+    const second = await startTestApi(backend.database, { sale });
+    try {
+      const { resource } = requiredBy(await fetch(`${second.url}/directory/agents?limit=2`));
+      expect(resource?.url).toBe(`${publicUrl}/d/other/directory/agents?limit=2`);
+      const client = await openClient();
+      for (const [sold, unsold] of [
+        [api, second],
+        [second, api],
+      ] as const) {
+        expect((await client.pay(`${sold.url}/agents/1`)).status).toBe(200);
+        const voucher = client.sent.at(-1) ?? "";
+        expect((await fetchWithPayment(`${unsold.url}/agents/1`, voucher)).status).toBe(402);
+        expect((await fetchWithPayment(`${sold.url}/agents/1`, voucher)).status).toBe(200);
+      }
+    } finally {
+      await second.close();
+      other.close();
+    }
+  });
+
   it("takes no transfer and no voucher of another request", async () => {
     const client = await openClient();
     await client.pay(`${api.url}/agents/1`);

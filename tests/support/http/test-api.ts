@@ -49,8 +49,8 @@ type TestApiOptions = Partial<HttpServerOptions> & {
   readonly tokens?: ExplorerChain["tokens"];
   /** 0 for tests that change rows behind the API's back. */
   readonly cacheBytesMax?: number;
-  /** Sells reads, at the URL of the API. */
-  readonly sale?: Omit<SaleOptions, "publicUrl"> | undefined;
+  /** Sells reads, at the URL of the API unless it has another. */
+  readonly sale?: (Omit<SaleOptions, "publicUrl"> & Partial<SaleOptions>) | undefined;
 };
 
 /** Anyone may write; signatures have their own tests. */
@@ -92,7 +92,7 @@ export async function startTestApi(
   const webhooks = { config: readConfig(WEBHOOKS, webhookSettings), chainId: 31_337 };
   const given = { database, log: silentLog, registry, blockWaits, eventStreams };
   const explorer = { chain: { ...TEST_CHAIN, tokens }, publicUrl: () => url };
-  const sold = sale && { sale: { ...sale, publicUrl: () => url } };
+  const sold = sale && { sale: { publicUrl: () => url, ...sale } };
   const cached = {
     ...sold,
     ...(cacheBytesMax !== undefined && { cacheBytesMax }),
