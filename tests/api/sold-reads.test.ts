@@ -153,6 +153,32 @@ describe("a read", () => {
     expect((await opened.channelTotals()).unclaimed).toBe(before);
   });
 
+  it("has its response stored for minutes, after which its voucher buys nothing more", async () => {
+    const client = await openClient();
+    const url = `${api.url}/agents/1`;
+    await client.pay(url);
+    await client.pay(`${api.url}/agents/2`);
+    const replay = async (at: number, path: string) =>
+      (await fetchWithPayment(api.url + path, client.sent.at(at) ?? "")).status;
+    const owed = (await opened.channelTotals()).unclaimed;
+    const isFirst = `channel_id = (select channel_id from channel_purchases order by created_at desc limit 1)
+      and fingerprint <> (select fingerprint from channel_purchases order by created_at desc limit 1)`;
+    const { rows: kept } = await backend.database.query<{ seconds: number }>(
+      `select extract(epoch from answer_until - created_at)::int as seconds from channel_purchases where ${isFirst}`,
+    );
+    expect(kept).toEqual([{ seconds: 300 }]);
+    await opened.gate.reconcile();
+    expect(await replay(-2, "/agents/1")).toBe(200);
+    await backend.database.query(`update channel_purchases set answer_until = now() where ${isFirst}`);
+    await opened.gate.reconcile();
+    expect([await replay(-2, "/agents/1"), await replay(-1, "/agents/2")]).toEqual([409, 200]);
+    const { rows } = await backend.database.query<{ bytes: number }>(
+      `select octet_length(answer_body) as bytes from channel_purchases where ${isFirst}`,
+    );
+    expect(rows).toEqual([{ bytes: 0 }]);
+    expect((await opened.channelTotals()).unclaimed).toBe(owed);
+  });
+
   it("is charged once for one voucher that two processes get at once, and both respond", async () => {
     const other = await openSale();
     const second = await startTestApi(backend.database, { sale: other.sale });

@@ -51,6 +51,8 @@ type SaleNeeds = {
 // A CSV has up to ten pages of a list.
 const READS_PER_DOWNLOAD = 10n;
 const TIMEOUT_SECONDS = 60;
+// A client that lost its response retries at once. Reads are cheap and large: those of a day would fill the disk.
+const RESPONSE_MS = 300_000;
 
 /** Rejects a configuration that could not sell, before opening anything. */
 export function checkSaleConfig(config: SaleConfig): void {
@@ -113,6 +115,7 @@ function createOffer(
     payTo: readPayee(config),
     amount,
     maxTimeoutSeconds: TIMEOUT_SECONDS,
+    responseMs: RESPONSE_MS,
     description: "A read of the Sextant indexing API.",
     mimeType: "application/json",
     listing: null,

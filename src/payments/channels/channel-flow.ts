@@ -251,8 +251,9 @@ async function runAndCharge(
     depositAmount,
   };
   const freeCallsPerHour = quotaOf(flow, charged);
+  const { responseMs = null } = flow.offer;
   const cost = await services.rows.charge(
-    { config, signature, purchase, response: stored, formerHolder, freeCallsPerHour },
+    { config, signature, purchase, response: stored, responseMs, formerHolder, freeCallsPerHour },
     owner,
   );
   if (cost === null) {

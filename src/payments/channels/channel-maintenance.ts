@@ -10,6 +10,8 @@ const PRUNE_EVERY_MS = 600_000;
 const TRANSACTION_RETENTION_MS = 7 * 86_400_000;
 // As many as all channels that are allowed become idle within a day.
 const IDLE_PER_RUN = 1_000;
+// More than a process sells between two runs.
+const RESPONSES_PER_RUN = 2_000;
 
 /** To be called every few seconds, in any number of processes. */
 export function createChannelMaintenance({
@@ -27,6 +29,7 @@ export function createChannelMaintenance({
     const [claimed] = await Promise.allSettled([claims.claimDue(claimRules)]);
     await claims.resumeRefunds();
     await carryOutInstructions(parts);
+    await claimRows.dropResponses(RESPONSES_PER_RUN);
     if (followed.status === "rejected") throw followed.reason;
     if (claimed.status === "rejected") throw claimed.reason;
     if (performance.now() - prunedMs < PRUNE_EVERY_MS) return;

@@ -54,6 +54,8 @@ type Charge = {
   readonly signature: Hex;
   readonly purchase: Purchase;
   readonly response: StoredResponse;
+  /** How long it is stored; null if as long as the purchase. */
+  readonly responseMs: number | null;
   /** As the channel was opened with it: a transfer that took the identifier meanwhile has it. */
   readonly formerHolder: string | null;
   /** The payer's quota of free calls; 0 if this call is charged in any case. */
@@ -286,7 +288,7 @@ export class ChannelRows {
    * the next one, so that the purchase is stored below all vouchers.
    */
   async charge(
-    { config, signature, purchase, response, formerHolder, freeCallsPerHour }: Charge,
+    { config, signature, purchase, response, responseMs, formerHolder, freeCallsPerHour }: Charge,
     owner: string,
   ): Promise<Charged | null> {
     const { channelId, cumulative, amount, fingerprint, paymentId, depositTransaction, depositAmount } =
@@ -310,12 +312,13 @@ export class ChannelRows {
           returning 1),
         ${takeNameSql({ network, config, paymentId, formerHolder, owner })}
         insert into channel_purchases (network, channel_id, cumulative, amount, token, payer, fingerprint, payment_id,
-          deposit_transaction, deposit_amount, answer_status, answer_headers, answer_body)
+          deposit_transaction, deposit_amount, answer_status, answer_headers, answer_body, answer_until)
         select ${network}, ${channelId}, ${ifPaid(total, rawSql("- floor(extract(epoch from now()) * 1000000)"))},
           ${ifPaid(price, rawSql("0"))}, ${config.token},
           ${config.payer}, ${fingerprint}, ${paymentId}, ${depositTransaction},
           ${depositAmount === null ? null : depositAmount.toString()}::numeric, ${status}::int,
-          ${JSON.stringify(headers)}, decode(${body.toString("hex")}, 'hex')
+          ${JSON.stringify(headers)}, decode(${body.toString("hex")}, 'hex'),
+          ${responseMs === null ? rawSql("null::timestamptz") : fromNow(responseMs)}
         from charged returning amount::text as amount, ${rawSql(isFree ? "(select calls_left from free)" : "null")} as calls_left`);
       const [row] = rows;
       if (row === undefined) return null;
@@ -330,7 +333,8 @@ export class ChannelRows {
   async readStoredResponse(channelId: Hex, cumulative: bigint): Promise<StoredResponse | null> {
     const [row] = await this.#store.run<{ status: number; headers: string; body: Hex }>(
       sql`select answer_status as status, answer_headers as headers, answer_body as body from channel_purchases
-        where ${this.#where(channelId)} and cumulative = ${cumulative.toString()}::numeric`,
+        where ${this.#where(channelId)} and cumulative = ${cumulative.toString()}::numeric
+          and answer_body <> ''`,
     );
     if (!row) return null;
     const headers: unknown = JSON.parse(row.headers);

@@ -198,6 +198,14 @@ export class ClaimRows {
     return { channels: rows.length, lost: rows.reduce((sum, { lost }) => sum + BigInt(String(lost)), 0n) };
   }
 
+  /** Drops responses that are stored for a short time; their purchases stay, so that no voucher buys twice. */
+  async dropResponses(max: number): Promise<void> {
+    await this.#store.run(sql`update channel_purchases set answer_body = '', answer_until = null
+      where network = ${this.#network} and (channel_id, cumulative) in (select channel_id, cumulative
+        from channel_purchases where network = ${this.#network} and answer_until < now()
+        limit ${max}::int for update skip locked)`);
+  }
+
   /** Deletes what no retry asks for. */
   async prune(responseRetentionMs: number, transactionRetentionMs: number): Promise<void> {
     const before = (ms: number) => sql`now() - ${ms}::double precision * interval '1 millisecond'`;

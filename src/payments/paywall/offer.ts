@@ -43,6 +43,8 @@ export type PaymentOffer = {
   readonly channels?: ChannelTerms;
   /** Whether no transfer is taken, such as for a price far below the gas of one. */
   readonly isChannelOnly?: boolean;
+  /** How long a response to a voucher is stored, for a client that lost it; absent if as long as the purchase. */
+  readonly responseMs?: number;
   /** Issues challenges of the Machine Payments Protocol; absent if only x402 is taken. */
   readonly mpp?: ChallengeIssuer;
 };

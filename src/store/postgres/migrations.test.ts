@@ -56,6 +56,8 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["logs of wallets", "e90fe46de1f8489c97c1573eef732b7cfb5911e2bad93c8251df82b3245fabca"],
   ["free calls by channel", "0d618c7ffe85cface2de7d46e840cdc5174ce52d6221da2aafba68e371a8acee"],
   ["deposits of accounts", "21c1a937a19f30c674627b1e8b4381ffdb0cc3b9506c0781aa0dd799b9d29527"],
+  ["short storage of responses", "ec007d194d90fe348d2db3fc13d64d15a0e910e221072941a1e58ddc34b85bf4"],
+  ["purchases by end of storage", "528588bf5817f98fc25307cff3035f1d55fc0f6a588579cc5d1001efdb793e4d"],
 ];
 
 let server: TestDatabase;

@@ -133,4 +133,22 @@ export const newestMigrations: readonly Migration[] = [
       );
     `,
   },
+  // A cheap read has a response as large as others: stored for a day they would fill the disk.
+  {
+    version: 35,
+    name: "short storage of responses",
+    sql: `
+      -- Until when the response is stored; null if as long as the row, and once it is dropped.
+      alter table channel_purchases add column answer_until timestamptz;
+    `,
+  },
+  {
+    version: 36,
+    name: "purchases by end of storage",
+    concurrentIndex: "channel_purchases_by_end",
+    sql: `
+      create index concurrently channel_purchases_by_end on channel_purchases (network, answer_until)
+        where answer_until is not null;
+    `,
+  },
 ];
