@@ -10,7 +10,7 @@ import { systemClock } from "../../src/lib/clock.ts";
 import { createLog } from "../../src/lib/log.ts";
 import { observeChannels } from "../../src/payments/channels/channel-metrics.ts";
 import { countFacilitatorRequests } from "../../src/payments/facilitator/server.ts";
-import { countPaymentOutcomes } from "../../src/portfolio/http/serve.ts";
+import { countPaymentOutcomes } from "../../src/payments/watch-payments.ts";
 
 export const PROCESSES = ["indexer", "api", "webhooks", "portfolio", "facilitator"] as const;
 export type ProcessName = (typeof PROCESSES)[number];

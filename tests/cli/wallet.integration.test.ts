@@ -378,7 +378,7 @@ describe("payments", () => {
     const payer = await stage.openPayer();
     expect(await payer.run(["payments", "burn"])).toMatchObject({
       code: 64,
-      err: 'sextant: payments takes list, recover, budget, channels, refund, withdraw, not "burn".\n',
+      err: 'sextant: payments takes list, recover, budget, channels, refund, withdraw, restore, not "burn".\n',
     });
     expect(await payer.run(["payments"], { environment: { SEXTANT_DATA: "/nowhere" } })).toMatchObject({
       code: 78,

@@ -15,11 +15,12 @@ import {
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalPositionReaders, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";
+import { countPaymentOutcomes } from "../../src/payments/watch-payments.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { openStoredSnapshots } from "../../src/portfolio/diff/figures.ts";
 import { openPortfolioPaywall } from "../../src/portfolio/http/open-paywall.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
-import { countPaymentOutcomes, servePortfolio } from "../../src/portfolio/http/serve.ts";
+import { servePortfolio } from "../../src/portfolio/http/serve.ts";
 import { createPriceSources } from "../../src/portfolio/prices/sources.ts";
 import { rpcHoldingsProvider } from "../../src/portfolio/providers/rpc/provider.ts";
 import type { PortfolioSnapshot } from "../../src/schema/portfolio/snapshot.ts";

@@ -32,7 +32,7 @@ import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Log } from "../../lib/log.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkLedgerReplication } from "../../payments/ledger/replication.ts";
-import { countPaymentOutcomes, startReconciling } from "../../portfolio/http/serve.ts";
+import { countPaymentOutcomes, startReconciling } from "../../payments/watch-payments.ts";
 import { assertSameDeployment } from "../../store/index/prepare.ts";
 import { openConfiguredDatabases, openConfiguredReplicas } from "../../store/open-database.ts";
 import type { Database } from "../../store/postgres/database.ts";

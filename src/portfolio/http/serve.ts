@@ -1,6 +1,6 @@
 // Assembles the portfolio service: the snapshot reader behind the paywall, its routes and the payment reconciliation.
 import type { FastifyInstance } from "fastify";
-import { Counter, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
 import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
@@ -19,7 +19,7 @@ import { systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { createRouteSender } from "../../mcp/endpoint.ts";
 import type { Gate } from "../../payments/paywall/gate.ts";
-import type { PaymentOutcome } from "../../payments/paywall/offer.ts";
+import { startReconciling } from "../../payments/watch-payments.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import { titledRecord } from "../../schema/json-schema.ts";
 import { flag, text } from "../../schema/portfolio/values.ts";
@@ -66,9 +66,6 @@ type PortfolioServiceOptions = {
   readonly log: Log;
 };
 
-// A few blocks on most chains: a client that retries finds its response, and the ledger stays up to date.
-const RECONCILE_MS = 5_000;
-
 /** Adds the routes; `close` stops the background reconciliation. */
 export function servePortfolio(
   app: FastifyInstance,
@@ -114,27 +111,6 @@ function createPageRenderers(
   };
 }
 
-export function startReconciling(reconcile: Gate["reconcile"], log: Log): { close(): Promise<void> } {
-  const shutdown = new AbortController();
-  const warn = (err: unknown) =>
-    log.warn(
-      { component: "portfolio", event: "payment_reconciliation_failed", err },
-      "Payment reconciliation failed, retrying",
-    );
-  const running = (async () => {
-    while (!shutdown.signal.aborted) {
-      await reconcile(shutdown.signal).catch(warn);
-      await systemClock.sleep(RECONCILE_MS, shutdown.signal).catch(() => undefined);
-    }
-  })();
-  return {
-    async close() {
-      shutdown.abort();
-      await running;
-    },
-  };
-}
-
 function describePaymentChain(network: Caip2Network, rpcUrl: string | undefined): PaymentPageChain {
   const info = findChainById(chainIdOfNetwork(network));
   const walletRpcUrl = rpcUrl ?? info?.publicRpcUrl ?? null;
@@ -145,17 +121,6 @@ function describePaymentChain(network: Caip2Network, rpcUrl: string | undefined)
     wallet:
       info === null || walletRpcUrl === null ? null : { nativeCurrency: info.native, rpcUrl: walletRpcUrl },
   };
-}
-
-/** Counts payments by outcome, for monitoring. */
-export function countPaymentOutcomes(registry: Registry): (outcome: PaymentOutcome) => void {
-  const counter = new Counter({
-    name: "sextant_payments_total",
-    help: "Requests to paid routes by outcome.",
-    labelNames: ["outcome"],
-    registers: [registry],
-  });
-  return (outcome) => counter.inc({ outcome });
 }
 
 type PortfolioRoutesOptions = {
