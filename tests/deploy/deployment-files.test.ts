@@ -75,17 +75,23 @@ describe("settings of services", () => {
 async function recordReads(service: string): Promise<ReadonlySet<string>> {
   const read = new Set(Object.values(processSettings).map(({ variable }) => variable));
   const given = { NETWORK: "/missing.json", SEXTANT_WEBHOOK_KEY: `0x${"1".repeat(64)}` };
-  const environment = new Proxy<Record<string, string>>(given, {
-    get(target, name) {
-      if (typeof name === "string") read.add(name);
-      return Reflect.get(target, name);
-    },
-  });
   const run = await COMMANDS.find(({ name }) => name === service)?.load();
-  const context = { environment, options: {}, log: silentLog, print: () => undefined };
-  await expect(run?.({ ...context, stop: AbortSignal.timeout(60_000) } as never)).rejects.toMatchObject({
-    code: "CONFIG_INVALID",
-  });
+  // An API reads the settings of payments only if it sells.
+  for (const sold of [{}, { API_PRICE_USD: "0.001" }]) {
+    const environment = new Proxy<Record<string, string>>(
+      { ...given, ...sold },
+      {
+        get(target, name) {
+          if (typeof name === "string") read.add(name);
+          return Reflect.get(target, name);
+        },
+      },
+    );
+    const context = { environment, options: {}, log: silentLog, print: () => undefined };
+    await expect(run?.({ ...context, stop: AbortSignal.timeout(60_000) } as never)).rejects.toMatchObject({
+      code: "CONFIG_INVALID",
+    });
+  }
   // A further deployment may be on any chain.
   if (read.has("DEPLOYMENTS")) for (const name of listNodeVariables()) read.add(name);
   return read;
