@@ -1,7 +1,7 @@
 // Describes the indexing API: its routes and its OpenAPI document, with examples recorded from a local run.
 
 import { readFileSync } from "node:fs";
-import { readVersion } from "../config/settings.ts";
+import { readVersion } from "../config/version.ts";
 import { type ApiInfo, buildOpenApiDocument, type OpenApiDocument } from "../http/openapi/document.ts";
 import {
   type ApiExamples,

@@ -1,5 +1,5 @@
 // The tools of the indexing API: what agents want to know most, each a route.
-import { readVersion } from "../config/settings.ts";
+import { readVersion } from "../config/version.ts";
 import { describeEndpoint, describeRead } from "../http/openapi/route-description.ts";
 import { type ClientSender, createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createTool, type Tool } from "../mcp/tool.ts";

@@ -1,7 +1,7 @@
 // Writes are open by default on a local chain only.
 import { describe, expect, it } from "vitest";
+import { writeSettings } from "../config/indexing-settings.ts";
 import { readConfig } from "../config/read-config.ts";
-import { writeSettings } from "../config/settings.ts";
 import { resolveWriteMode } from "./write-service.ts";
 
 const mode = (environment: Record<string, string>, chainId: number) =>

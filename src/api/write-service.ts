@@ -2,8 +2,8 @@
 import { localChain } from "../chain/chains/chains.ts";
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
+import { splitRpcUrls, type writeSettings } from "../config/indexing-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import { splitRpcUrls, type writeSettings } from "../config/settings.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import type { Secret } from "../lib/secret.ts";

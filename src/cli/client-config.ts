@@ -1,8 +1,9 @@
 // Settings of the client for commands, from the environment and a local run: read and checked, and nothing is opened.
 import { readFileSync, statSync } from "node:fs";
 import type { GuardOptions } from "@sextant/client/sextant";
+import { clientSettings } from "../config/client-settings.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
-import { clientSettings, databaseSettings } from "../config/settings.ts";
+import { databaseSettings } from "../config/service-settings.ts";
 import { compareDecimals, parseDecimal } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";

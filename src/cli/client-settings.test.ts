@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createGuard } from "@sextant/client/payments/guard";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clientSettings } from "../config/settings.ts";
+import { clientSettings } from "../config/client-settings.ts";
 import { parseAmount } from "../lib/decimal.ts";
 import { openClient } from "./client-settings.ts";
 import { openReader } from "./open-reader.ts";

@@ -1,8 +1,9 @@
 // The deployments of an installation: that of NETWORK and further ones, each with its name, path, schema and nodes.
 
 import type { WebhookDeployment } from "../api/webhooks/configured.ts";
+import { indexerSettings, nodesOfChain } from "../config/indexing-settings.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
-import { databaseSettings, indexerSettings, nodesOfChain } from "../config/settings.ts";
+import { databaseSettings } from "../config/service-settings.ts";
 import { mountPath } from "../http/server.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";

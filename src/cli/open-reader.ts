@@ -1,7 +1,8 @@
 // Opens the client for commands that only read the index, without a key or a journal and what they load.
 import { createSextant, type Sextant } from "@sextant/client/sextant";
+import { clientSettings } from "../config/client-settings.ts";
 import { type Environment, readConfig } from "../config/read-config.ts";
-import { clientSettings, databaseSettings } from "../config/settings.ts";
+import { databaseSettings } from "../config/service-settings.ts";
 import { Fault } from "../lib/fault.ts";
 import { readRun } from "../local/run-files.ts";
 import { describeMissingRun, findRunFolder } from "./run-folder.ts";

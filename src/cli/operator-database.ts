@@ -1,9 +1,10 @@
 // The database that a command of the operator works on: that of the running service, or the configured one. It says which.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { indexerSettings } from "../config/indexing-settings.ts";
 import { splitPostgresUrl } from "../config/postgres-url.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
-import { databaseSettings, indexerSettings } from "../config/settings.ts";
+import { databaseSettings } from "../config/service-settings.ts";
 import { Fault } from "../lib/fault.ts";
 import { listRegisteredRuns } from "../local/registered-runs.ts";
 import { type RunState, readRun } from "../local/run-files.ts";

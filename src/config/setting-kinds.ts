@@ -56,18 +56,21 @@ export function matchingText<T extends string = string>(pattern: RegExp, allowed
 // The order of secp256k1.
 const KEYS_END = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
+const KEY = "a private key: 0x followed by 64 hex digits";
+
+export const privateKey = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, KEY);
+
 /** A key that an account can have. */
-export function keyOfAccount(allowed: string): SettingKind<Hex> {
-  const { parse } = matchingText<Hex>(/^0x[0-9a-fA-F]{64}$/, allowed);
-  return {
-    allowed,
-    parse: (value) => {
-      const key = parse(value);
-      const number = BigInt(key);
-      return number > 0n && number < KEYS_END ? key : reject();
-    },
-  };
-}
+export const accountKey: SettingKind<Hex> = {
+  allowed: KEY,
+  parse: (value) => {
+    const key = privateKey.parse(value);
+    const number = BigInt(key);
+    return number > 0n && number < KEYS_END ? key : reject();
+  },
+};
+
+export const accountAddress = matchingText(/^0x[0-9a-fA-F]{40}$/, "an address: 0x followed by 40 hex digits");
 
 export const booleanText: SettingKind<boolean> = {
   allowed: "true or false",

@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { PORTFOLIO_CHAINS } from "../chain/chains/chains.ts";
+import { portfolioNodeSettings, readPortfolioNodes } from "./portfolio-settings.ts";
 import { readConfig } from "./read-config.ts";
-import { allSettings, portfolioNodeSettings, readPortfolioNodes, variableRules } from "./settings.ts";
+import { allSettings, variableRules } from "./settings.ts";
 
 const formatFallback = (value: unknown): string =>
   value === null || (Array.isArray(value) && value.length === 0) ? "" : `; default \`${String(value)}\``;

@@ -7,7 +7,7 @@ import {
   type Histogram,
   Registry,
 } from "prom-client";
-import { readVersion } from "../config/settings.ts";
+import { readVersion } from "../config/version.ts";
 
 const DURATION_NAME = "sextant_http_request_seconds";
 // Buckets from a cached response to a snapshot that waits for slow nodes.

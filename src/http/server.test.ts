@@ -6,7 +6,7 @@ import { pino } from "pino";
 import { Registry } from "prom-client";
 import { afterEach, describe, expect, it } from "vitest";
 import { NO_LIMITS } from "../../tests/support/http/no-limits.ts";
-import { readVersion } from "../config/settings.ts";
+import { readVersion } from "../config/version.ts";
 import { Fault } from "../lib/fault.ts";
 import { createLog } from "../lib/log.ts";
 import { chooseMetricsPort, type MetricsAddress } from "./metrics-server.ts";

@@ -3,7 +3,7 @@ import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts
 import { createRpc } from "../chain/rpc/client.ts";
 import type { CallObserver, Rpc, RpcLimits } from "../chain/rpc/types.ts";
 import { verifyDeployment } from "../chain/verify-deployment.ts";
-import { splitRpcUrls } from "../config/settings.ts";
+import { splitRpcUrls } from "../config/indexing-settings.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";
 import { retry } from "../lib/retry.ts";

@@ -1,8 +1,9 @@
 // The indexer of a local run, and its database.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import type { apiSettings, indexerSettings } from "../config/indexing-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import type { apiSettings, databaseSettings, indexerSettings } from "../config/settings.ts";
+import type { databaseSettings } from "../config/service-settings.ts";
 import { runIndexer } from "../indexer/run.ts";
 import { type IndexerStatus, startReporting } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";

@@ -4,14 +4,14 @@ import { localAccount } from "@sextant/local-chain/accounts";
 import type { FastifyInstance } from "fastify";
 import type { Registry } from "prom-client";
 import type { CallObserver } from "../chain/rpc/types.ts";
-import type { Config } from "../config/read-config.ts";
 import type {
   channelSettings,
   gasSettings,
   paymentSettings,
   paywallSettings,
-  portfolioSettings,
-} from "../config/settings.ts";
+} from "../config/payment-settings.ts";
+import type { portfolioSettings } from "../config/portfolio-settings.ts";
+import type { Config } from "../config/read-config.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";

@@ -1,8 +1,8 @@
 // The gate of a service as the settings have it, with its channels; and what its offers and its facilitator need.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
+import type { channelSettings, paywallSettings } from "../config/payment-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import type { channelSettings, paywallSettings } from "../config/settings.ts";
 import { parseAmount } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";

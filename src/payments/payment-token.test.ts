@@ -20,8 +20,8 @@ import { runSextantInProcess } from "../../tests/support/process/run-in-process.
 import { startPortfolioCommand as start } from "../../tests/support/process/service-command.ts";
 import { createDatabaseEnvironment } from "../../tests/support/process/sextant-process.ts";
 import { createRpc } from "../chain/rpc/client.ts";
+import { paymentSettings } from "../config/payment-settings.ts";
 import { type Environment, readConfig } from "../config/read-config.ts";
-import { paymentSettings } from "../config/settings.ts";
 import { Secret } from "../lib/secret.ts";
 import { readPaymentToken, resolvePaymentAsset } from "./payment-token.ts";
 

@@ -7,8 +7,8 @@ import { type ContractCallResult, callContracts } from "../chain/contract-calls.
 import { readHeader } from "../chain/headers.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
 import type { Rpc } from "../chain/rpc/types.ts";
+import type { paymentSettings } from "../config/payment-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import type { paymentSettings } from "../config/settings.ts";
 import { createParametersCodec, createSignatureCodec } from "../lib/abi/codec.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../lib/caip2.ts";
 import { Fault } from "../lib/fault.ts";

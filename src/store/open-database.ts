@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import { EmbeddedPostgresError } from "@sextant/embedded-postgres/errors";
 import { openSharedPostgres, type SharedPostgres } from "@sextant/embedded-postgres/shared";
+import type { replicaSettings } from "../config/indexing-settings.ts";
 import type { Config } from "../config/read-config.ts";
-import type { databaseSettings, replicaSettings } from "../config/settings.ts";
+import type { databaseSettings } from "../config/service-settings.ts";
 import { assertDefined } from "../lib/assert-defined.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Log } from "../lib/log.ts";

@@ -4,15 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openApiSale } from "../../src/api/sale/open-sale.ts";
 import { FREE_PATHS, sellRoutes } from "../../src/api/sale/sold-routes.ts";
 import { apiCommand } from "../../src/cli/commands/api.ts";
+import { apiSettings, writeSettings } from "../../src/config/indexing-settings.ts";
+import { channelSettings, paymentSettings, paywallSettings } from "../../src/config/payment-settings.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import {
-  apiSettings,
-  channelSettings,
-  listenSettings,
-  paymentSettings,
-  paywallSettings,
-  writeSettings,
-} from "../../src/config/settings.ts";
+import { listenSettings } from "../../src/config/service-settings.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/document.ts";
 import { addEndpointRoutes } from "../../src/http/routes/endpoints.ts";
 import { createHttpServer } from "../../src/http/server.ts";

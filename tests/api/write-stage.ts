@@ -13,8 +13,8 @@ import {
   reservationWriteSubject,
   type WriteSubject,
 } from "../../src/api/writes/signed-write.ts";
+import { webhookSettings, writeSettings } from "../../src/config/indexing-settings.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import { webhookSettings, writeSettings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { Deployment } from "../../src/protocol/deployment.ts";

@@ -144,16 +144,16 @@ describe("checkRepository", () => {
 
   it("finds a variable that is not documented, and one that is documented but not read", () => {
     const found = violationsInFiles({
-      ...commandUsing("../config/settings.ts"),
-      "src/config/settings.ts": '// S.\nexport const a = setting("API_PORT", port, 1, "x");\n',
+      ...commandUsing("../config/indexing-settings.ts"),
+      "src/config/indexing-settings.ts": '// S.\nexport const a = setting("API_PORT", port, 1, "x");\n',
       "chain-data/chains.json": '[{"chainId":7,"mainnet":true},{"chainId":8,"mainnet":false}]',
       ".env.example": "# GONE=1\n# RPC_URL_7=http://a\n",
       "docs/configuration.md": "nothing here\n",
     });
     expect(found).toEqual([
-      "src/config/settings.ts:2 API_PORT is not described in .env.example [environmentVariables]",
-      "src/config/settings.ts:2 API_PORT is not described in docs/configuration.md [environmentVariables]",
-      "src/config/settings.ts:1 RPC_URL_7 is not described in docs/configuration.md [environmentVariables]",
+      "src/config/indexing-settings.ts:2 API_PORT is not described in .env.example [environmentVariables]",
+      "src/config/indexing-settings.ts:2 API_PORT is not described in docs/configuration.md [environmentVariables]",
+      "chain-data/chains.json:1 RPC_URL_7 is not described in docs/configuration.md [environmentVariables]",
       ".env.example:1 GONE is read nowhere [environmentVariables]",
     ]);
   });

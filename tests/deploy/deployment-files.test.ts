@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { allSettings, processSettings } from "../../src/config/settings.ts";
+import { processSettings } from "../../src/config/service-settings.ts";
+import { allSettings } from "../../src/config/settings.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 const VARIABLES = Object.values(allSettings).map(({ variable }) => variable);

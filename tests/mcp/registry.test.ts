@@ -5,7 +5,8 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { describeApiTools } from "../../src/api/tools.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
-import { allSettings, readVersion } from "../../src/config/settings.ts";
+import { allSettings } from "../../src/config/settings.ts";
+import { readVersion } from "../../src/config/version.ts";
 import { describePaidTools } from "../../src/portfolio/http/tools.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 

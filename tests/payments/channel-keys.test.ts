@@ -3,8 +3,8 @@
 import { localAccount } from "@sextant/local-chain/accounts";
 import type { Hex } from "viem";
 import { afterAll, expect, it } from "vitest";
+import { channelSettings } from "../../src/config/payment-settings.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import { channelSettings } from "../../src/config/settings.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import {
   channelAuthorizer,

@@ -4,14 +4,14 @@ import { localAccount } from "@sextant/local-chain/accounts";
 import { Registry } from "prom-client";
 import { type Hex, numberToHex, type PrivateKeyAccount } from "viem";
 import { createRpc } from "../../src/chain/rpc/client.ts";
-import { readConfig } from "../../src/config/read-config.ts";
 import {
   channelSettings,
   facilitatorSettings,
   paymentSettings,
   paywallSettings,
-  portfolioSettings,
-} from "../../src/config/settings.ts";
+} from "../../src/config/payment-settings.ts";
+import { portfolioSettings } from "../../src/config/portfolio-settings.ts";
+import { readConfig } from "../../src/config/read-config.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createLocalPositionReaders, type LocalMarket, startLocalMarkets } from "../../src/local/markets.ts";

@@ -13,8 +13,8 @@ import {
   type WebhookService,
 } from "../../src/api/webhooks/records.ts";
 import { WebhookRows } from "../../src/api/webhooks/rows.ts";
+import { webhookSettings } from "../../src/config/indexing-settings.ts";
 import { readConfig } from "../../src/config/read-config.ts";
-import { webhookSettings } from "../../src/config/settings.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import type { Hex } from "../../src/lib/hex.ts";
 import type { Log } from "../../src/lib/log.ts";

@@ -1,7 +1,7 @@
 // GET /integrity: the position of the index on its chain, the reorgs that it met, its audits, and what made its rows.
 
 import { createHash } from "node:crypto";
-import { readVersion } from "../../config/settings.ts";
+import { readVersion } from "../../config/version.ts";
 import type { IndexerReport } from "../../indexer/status.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import { rowDeclaration } from "../../protocol/domains.ts";

@@ -1,15 +1,10 @@
 // The sale of reads as the settings have it: the offers of a price, behind the gate of the portfolio service, for channels only.
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
+import type { apiSettings, writeSettings } from "../../config/indexing-settings.ts";
+import type { channelSettings, paymentSettings, paywallSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import type {
-  apiSettings,
-  channelSettings,
-  listenSettings,
-  paymentSettings,
-  paywallSettings,
-  writeSettings,
-} from "../../config/settings.ts";
+import type { listenSettings } from "../../config/service-settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { channelTermsOf, checkChannelConfig } from "../../payments/channels/configured-channels.ts";

@@ -1,8 +1,8 @@
 // Composes webhooks: keys, the guarded sender, what the endpoints need, and delivery if this process delivers.
 import type { Registry } from "prom-client";
 import { localChain } from "../../chain/chains/chains.ts";
+import type { webhookSettings } from "../../config/indexing-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import type { webhookSettings } from "../../config/settings.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import type { Log } from "../../lib/log.ts";
 import { createPublicNetwork, type PublicNetwork } from "../../lib/public-network.ts";

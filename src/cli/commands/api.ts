@@ -8,22 +8,26 @@ import { resolveWriteMode } from "../../api/write-service.ts";
 import { findChainById, localChain } from "../../chain/chains/chains.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
-import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
 import {
   apiSettings,
-  channelSettings,
-  databaseSettings,
   eventSettings,
-  ledgerSettings,
-  listenSettings,
-  metricsSettings,
-  paymentSettings,
-  paywallSettings,
   replicaSettings,
-  requestSettings,
   webhookSettings,
   writeSettings,
-} from "../../config/settings.ts";
+} from "../../config/indexing-settings.ts";
+import {
+  channelSettings,
+  ledgerSettings,
+  paymentSettings,
+  paywallSettings,
+} from "../../config/payment-settings.ts";
+import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
+import {
+  databaseSettings,
+  listenSettings,
+  metricsSettings,
+  requestSettings,
+} from "../../config/service-settings.ts";
 import { mergeMetrics } from "../../http/metrics.ts";
 import { createLocalCallers } from "../../http/security/request-guard.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";

@@ -3,8 +3,10 @@ import { type AuditReport, countDifferences, formatAuditReport } from "../../aud
 import { runAudit } from "../../audit/run.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
+import { splitRpcUrls } from "../../config/indexing-settings.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings, readVersion, splitRpcUrls } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
+import { readVersion } from "../../config/version.ts";
 import type { Log } from "../../lib/log.ts";
 import { insertAudit } from "../../store/index/integrity.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";

@@ -2,7 +2,7 @@
 
 import { findChainById } from "../../chain/chains/chains.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import { type Clock, systemClock } from "../../lib/clock.ts";
 import { formatAmount, parseUint } from "../../lib/decimal.ts";

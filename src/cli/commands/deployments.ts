@@ -2,7 +2,7 @@
 
 import { type IndexPosition, readIndexPosition } from "../../api/deployments/endpoint.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
-import { databaseSettings } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { Fault } from "../../lib/fault.ts";
 import { openConfiguredDatabase } from "../../store/open-database.ts";

@@ -1,8 +1,10 @@
 // `sextant doctor`: checks settings, nodes, database, ports and clocks, and says what each limit means for the features.
 import { createServer } from "node:net";
+import { splitRpcUrls } from "../../config/indexing-settings.ts";
+import { readPortfolioNodes } from "../../config/portfolio-settings.ts";
 import { splitPostgresUrl } from "../../config/postgres-url.ts";
 import { type Environment, readConfig } from "../../config/read-config.ts";
-import { allSettings, readPortfolioNodes, splitRpcUrls } from "../../config/settings.ts";
+import { allSettings } from "../../config/settings.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { START_LOCAL } from "../../lib/program.ts";

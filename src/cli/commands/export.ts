@@ -1,7 +1,7 @@
 // `sextant export`: writes final blocks as immutable Parquet files, verifies such files, or publishes the tables.
 import { join, resolve } from "node:path";
 import { readConfig } from "../../config/read-config.ts";
-import { databaseSettings } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
 import { VIEWS_NAME } from "../../export/folder.ts";
 import { runExport } from "../../export/run-export.ts";
 import { verifyExport } from "../../export/verify-export.ts";

@@ -1,14 +1,13 @@
 // `sextant facilitator`: verifies x402 payments and settles them on chain.
+
+import { facilitatorSettings, ledgerSettings, paymentSettings } from "../../config/payment-settings.ts";
 import { readConfig } from "../../config/read-config.ts";
 import {
   databaseSettings,
-  facilitatorSettings,
-  ledgerSettings,
   listenSettings,
   metricsSettings,
-  paymentSettings,
   requestSettings,
-} from "../../config/settings.ts";
+} from "../../config/service-settings.ts";
 import { closeWithDeadline, createCloseStack, waitForAbort } from "../../lib/shutdown.ts";
 import { checkFacilitatorConfig, createFacilitatorServer } from "../../payments/facilitator/server.ts";
 import { checkLedgerReplication } from "../../payments/ledger/replication.ts";

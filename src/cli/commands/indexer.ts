@@ -1,6 +1,8 @@
 // `sextant indexer`: follows each deployment's chain and writes its rows. Further processes stand by until the first one is gone.
+
+import { indexerSettings } from "../../config/indexing-settings.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings, listenSettings, requestSettings } from "../../config/settings.ts";
+import { databaseSettings, listenSettings, requestSettings } from "../../config/service-settings.ts";
 import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";

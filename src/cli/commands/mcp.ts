@@ -4,7 +4,7 @@ import type { McpServerFactory } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import { API_INSTRUCTIONS, API_PROMPTS } from "../../api/tool-guide.ts";
 import type { Environment } from "../../config/read-config.ts";
-import { readVersion } from "../../config/settings.ts";
+import { readVersion } from "../../config/version.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { START_LOCAL } from "../../lib/program.ts";

@@ -1,7 +1,7 @@
 // `sextant move`: copies the database to another PostgreSQL and verifies the copy before it commits.
 
 import { type Config, readConfig } from "../../config/read-config.ts";
-import { databaseSettings } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
 import { createRebuildOptions } from "../../indexer/rebuild.ts";
 import { INDEXER_LOCK } from "../../indexer/run.ts";
 import { Fault } from "../../lib/fault.ts";

@@ -3,20 +3,21 @@
 import { Registry } from "prom-client";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
-import { type Config, readConfig } from "../../config/read-config.ts";
 import {
   channelSettings,
-  databaseSettings,
   gasSettings,
   ledgerSettings,
-  listenSettings,
-  metricsSettings,
   paymentSettings,
   paywallSettings,
-  portfolioSettings,
-  readPortfolioNodes,
+} from "../../config/payment-settings.ts";
+import { portfolioSettings, readPortfolioNodes } from "../../config/portfolio-settings.ts";
+import { type Config, readConfig } from "../../config/read-config.ts";
+import {
+  databaseSettings,
+  listenSettings,
+  metricsSettings,
   requestSettings,
-} from "../../config/settings.ts";
+} from "../../config/service-settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
 import { Fault } from "../../lib/fault.ts";

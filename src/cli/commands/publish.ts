@@ -2,8 +2,8 @@
 
 import { SextantError } from "@sextant/client/errors";
 import type { Sextant, WatchFilter, WatchOptions } from "@sextant/client/sextant";
+import { clientSettings } from "../../config/client-settings.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { clientSettings } from "../../config/settings.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type RunClientCommand, readStringOption } from "../command.ts";

@@ -1,8 +1,9 @@
 // `sextant rebuild`: rebuilds every row from the stored logs. Needs a node only to read logs again (--reread).
 import { createRpc } from "../../chain/rpc/client.ts";
 import { verifyDeployment } from "../../chain/verify-deployment.ts";
+import { indexerSettings, splitRpcUrls } from "../../config/indexing-settings.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
-import { databaseSettings, indexerSettings, splitRpcUrls } from "../../config/settings.ts";
+import { databaseSettings } from "../../config/service-settings.ts";
 import {
   createRebuildOptions,
   parseRereadRange,

@@ -1,16 +1,11 @@
 // `sextant serve`: runs the indexer, the API and, if configured, the portfolio service in one process on one database.
 import { resolve } from "node:path";
 import { socketUrl } from "@sextant/embedded-postgres/shared";
+import { indexerSettings } from "../../config/indexing-settings.ts";
+import { channelSettings, paywallSettings } from "../../config/payment-settings.ts";
+import { portfolioSettings, readPortfolioNodes } from "../../config/portfolio-settings.ts";
 import { type Config, type Environment, readConfig } from "../../config/read-config.ts";
-import {
-  channelSettings,
-  databaseSettings,
-  indexerSettings,
-  metricsSettings,
-  paywallSettings,
-  portfolioSettings,
-  readPortfolioNodes,
-} from "../../config/settings.ts";
+import { databaseSettings, metricsSettings } from "../../config/service-settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { Secret } from "../../lib/secret.ts";

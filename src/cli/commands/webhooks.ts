@@ -5,14 +5,9 @@ import { openSourceReaders } from "../../api/source-readers.ts";
 import { storeWebhooksFile } from "../../api/webhooks/configured.ts";
 import { openWebhooks, type Webhooks } from "../../api/webhooks/open.ts";
 import { manageAsOperator, type OperatorPlace, type OperatorRequest } from "../../api/webhooks/operator.ts";
+import { webhookCommandSettings, webhookSettings } from "../../config/indexing-settings.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
-import {
-  databaseSettings,
-  listenSettings,
-  requestSettings,
-  webhookCommandSettings,
-  webhookSettings,
-} from "../../config/settings.ts";
+import { databaseSettings, listenSettings, requestSettings } from "../../config/service-settings.ts";
 import { mergeMetrics } from "../../http/metrics.ts";
 import { createHttpServer } from "../../http/server.ts";
 import { addStatusRoutes } from "../../http/status-routes.ts";

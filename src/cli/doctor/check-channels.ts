@@ -1,11 +1,12 @@
 // Checks payment channels: whether they are on, what is missing, and whether a node of the payment chain can serve them.
-import type { Config } from "../../config/read-config.ts";
+
 import type {
   channelSettings,
   gasSettings,
   paymentSettings,
   paywallSettings,
-} from "../../config/settings.ts";
+} from "../../config/payment-settings.ts";
+import type { Config } from "../../config/read-config.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { CHANNEL_CONTRACT } from "../../payments/channels/channel-config.ts";
 import { channelAuthorizer, checkChannelConfig } from "../../payments/channels/configured-channels.ts";

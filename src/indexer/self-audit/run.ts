@@ -2,7 +2,7 @@
 import { randomInt } from "node:crypto";
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../../chain/chains/chains.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
-import { readVersion } from "../../config/settings.ts";
+import { readVersion } from "../../config/version.ts";
 import type { Log } from "../../lib/log.ts";
 import type { LogDecoder } from "../../protocol/decode-logs.ts";
 import type { Deployment } from "../../protocol/deployment.ts";

@@ -3,13 +3,13 @@ import { privateKeyToAccount } from "viem/accounts";
 import { contractCall } from "../../chain/contract-calls.ts";
 import { RpcError } from "../../chain/rpc/errors.ts";
 import type { Rpc } from "../../chain/rpc/types.ts";
-import type { Config } from "../../config/read-config.ts";
 import type {
   channelSettings,
   gasSettings,
   paymentSettings,
   paywallSettings,
-} from "../../config/settings.ts";
+} from "../../config/payment-settings.ts";
+import type { Config } from "../../config/read-config.ts";
 import { parseAmount } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";

@@ -4,14 +4,10 @@ import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
+import type { facilitatorSettings, paymentSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import {
-  type facilitatorSettings,
-  type listenSettings,
-  type paymentSettings,
-  readVersion,
-  type requestSettings,
-} from "../../config/settings.ts";
+import type { listenSettings, requestSettings } from "../../config/service-settings.ts";
+import { readVersion } from "../../config/version.ts";
 import { siteFiles } from "../../http/icon.ts";
 import { buildOpenApiDocument, type OpenApiDocument } from "../../http/openapi/document.ts";
 import { describeEndpoint, serviceRoutes } from "../../http/openapi/route-description.ts";

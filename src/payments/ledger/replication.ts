@@ -1,6 +1,7 @@
 // Payments must survive a fail-over: checks that a synchronous standby has every commit, at start and while running.
+
+import type { ledgerSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import type { ledgerSettings } from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { Database } from "../../store/postgres/database.ts";

@@ -1,11 +1,8 @@
 // Challenges as the settings have them: whether the key is secret enough, and whether clients reach us encrypted.
+
+import type { channelSettings, gasSettings, paywallSettings } from "../../config/payment-settings.ts";
+import type { portfolioSettings } from "../../config/portfolio-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import type {
-  channelSettings,
-  gasSettings,
-  paywallSettings,
-  portfolioSettings,
-} from "../../config/settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import { ChallengeIssuer } from "./challenges.ts";
 

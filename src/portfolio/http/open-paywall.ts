@@ -2,14 +2,14 @@
 import { findChainById } from "../../chain/chains/chains.ts";
 import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
-import type { Config } from "../../config/read-config.ts";
 import type {
   channelSettings,
   gasSettings,
   paymentSettings,
   paywallSettings,
-  portfolioSettings,
-} from "../../config/settings.ts";
+} from "../../config/payment-settings.ts";
+import type { portfolioSettings } from "../../config/portfolio-settings.ts";
+import type { Config } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";

@@ -1,5 +1,5 @@
 // The tools of the portfolio service: one per paid route, sold by the same gate as over HTTP.
-import { readVersion } from "../../config/settings.ts";
+import { readVersion } from "../../config/version.ts";
 import { describeEndpoint } from "../../http/openapi/route-description.ts";
 import { type ClientSender, createMcpEndpoint } from "../../mcp/endpoint.ts";
 import { createTool, type Tool } from "../../mcp/tool.ts";

@@ -3,7 +3,7 @@ import type { Repository, RepositoryRule, Violation } from "../repository.ts";
 import { findAll, pagesOf } from "./document-links.ts";
 
 const COMMANDS = "src/cli/commands.ts";
-const SETTINGS = "src/config/settings.ts";
+const SETTINGS = /^src\/config\/[a-z-]*settings\.ts$/;
 const RULE_NUMBER = /\bD\d{1,3}\b/g;
 
 export const documentClaims: RepositoryRule = (repository) => {
@@ -42,8 +42,9 @@ function unknownCommands(repository: Repository, file: string): Violation[] {
 
 /** `SEXTANT_GUARD_…` stands for all that begin alike. */
 function unknownSettings(repository: Repository, file: string): Violation[] {
-  if (!repository.has(SETTINGS)) return [];
-  const names = [...namesIn(repository.text(SETTINGS), /"(SEXTANT_[A-Z0-9_]+)"/g)];
+  const files = repository.files.filter((each) => SETTINGS.test(each));
+  if (files.length === 0) return [];
+  const names = files.flatMap((each) => [...namesIn(repository.text(each), /"(SEXTANT_[A-Z0-9_]+)"/g)]);
   return findAll(repository, file, /\bSEXTANT_[A-Z0-9_]*/g, ([name]) =>
     names.some((each) => each === name || (name.endsWith("_") && each.startsWith(name)))
       ? null

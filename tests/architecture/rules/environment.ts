@@ -4,7 +4,7 @@ import { isCode, type Repository, type RepositoryRule, type Violation } from "..
 const EXAMPLE = ".env.example";
 const PAGE = "docs/configuration.md";
 const CHAINS = "chain-data/chains.json";
-const SETTINGS = "src/config/settings.ts";
+const SETTINGS = /^src\/config\/[a-z-]*settings\.ts$/;
 
 export const environmentReads: RepositoryRule = (repository) =>
   repository.files
@@ -15,9 +15,12 @@ export const environmentReads: RepositoryRule = (repository) =>
     .map((where) => ({ ...where, message: "reads the environment; only src/cli and src/config may" }));
 
 export const environmentVariables: RepositoryRule = (repository) => {
-  if (!repository.has(SETTINGS)) return [];
+  const files = repository.files.filter((file) => SETTINGS.test(file));
+  if (files.length === 0) return [];
   const declared = [
-    ...variablesIn(repository.text(SETTINGS), /[sS]etting\(\s*"([A-Z0-9_]+)"/g),
+    ...files.flatMap((file) =>
+      variablesIn(repository.text(file), /[sS]etting\(\s*"([A-Z0-9_]+)"/g).map((each) => ({ ...each, file })),
+    ),
     ...listNodeVariables(repository),
   ];
   const shown = (page: string) =>
@@ -26,7 +29,7 @@ export const environmentVariables: RepositoryRule = (repository) => {
     const names = new Set(shown(page).map(({ name }) => name));
     return declared
       .filter(({ name }) => !names.has(name))
-      .map(({ name, line }) => ({ file: SETTINGS, line, message: `${name} is not described in ${page}` }));
+      .map(({ name, file, line }) => ({ file, line, message: `${name} is not described in ${page}` }));
   });
   const known = new Set(declared.map(({ name }) => name));
   const stale = variablesIn(repository.has(EXAMPLE) ? repository.text(EXAMPLE) : "", /^#?\s?([A-Z0-9_]+)=/gm)
@@ -36,11 +39,11 @@ export const environmentVariables: RepositoryRule = (repository) => {
 };
 
 /** The settings of nodes derive from the list of chains. */
-function listNodeVariables(repository: Repository): { name: string; line: number }[] {
+function listNodeVariables(repository: Repository): { name: string; file: string; line: number }[] {
   const chains = repository.has(CHAINS) ? JSON.parse(repository.text(CHAINS)) : [];
   return (chains as readonly { readonly chainId: number; readonly mainnet: boolean }[])
     .filter(({ mainnet }) => mainnet)
-    .map(({ chainId }) => ({ name: `RPC_URL_${chainId}`, line: 1 }));
+    .map(({ chainId }) => ({ name: `RPC_URL_${chainId}`, file: CHAINS, line: 1 }));
 }
 
 function variablesIn(text: string, pattern: RegExp): { name: string; line: number }[] {

@@ -34,7 +34,7 @@ const GRAPH: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
 const NARROW: Readonly<Record<string, readonly string[]>> = {
   "config → chain": ["src/chain/chains/chains.ts"],
   // For the version; limits are given to it.
-  "http → config": ["src/config/settings.ts"],
+  "http → config": ["src/config/version.ts"],
   "api → indexer": ["src/indexer/status.ts", "src/indexer/self-audit/status.ts"],
 };
 

@@ -1,6 +1,7 @@
 // Declares a paid route; terms, endpoint, tool and every description are derived from it.
+
+import type { paywallSettings } from "../../../config/payment-settings.ts";
 import type { Config } from "../../../config/read-config.ts";
-import type { paywallSettings } from "../../../config/settings.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { Query } from "../../../schema/parameter.ts";

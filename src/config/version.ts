@@ -1,0 +1,8 @@
+// The version of Sextant.
+import { readFileSync } from "node:fs";
+
+/** The version in package.json. */
+export function readVersion(): string {
+  const manifest = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(manifest) as { version: string }).version;
+}
