@@ -12,14 +12,18 @@ import type { Database } from "../store/postgres/database.ts";
 import { openRecordStore } from "../store/postgres/record-store.ts";
 import type { ChannelSender } from "./channels/channel-sender.ts";
 import { type ChannelTotals, ClaimRows } from "./channels/claim-rows.ts";
-import { assertChannelContracts, openConfiguredChannels } from "./channels/configured-channels.ts";
+import {
+  assertChannelContracts,
+  channelTermsOf,
+  openConfiguredChannels,
+} from "./channels/configured-channels.ts";
 import { CHANNEL_LIMITS } from "./channels/limits.ts";
 import type { ChannelParts } from "./channels/open-channels.ts";
 import { createRemoteFacilitator, type PaymentFacilitator } from "./facilitator/facilitator.ts";
 import { createRemoteChannelSender } from "./facilitator/remote-channels.ts";
-import type { PaymentToken } from "./payment-token.ts";
+import { describeToken, type PaymentToken } from "./payment-token.ts";
 import { createGate, type Gate } from "./paywall/gate.ts";
-import type { PaymentOutcome } from "./paywall/offer.ts";
+import type { PaymentOffer, PaymentOutcome } from "./paywall/offer.ts";
 import { createSettlementLookup } from "./settlement/onchain.ts";
 
 export type ConfiguredGate = {
@@ -30,9 +34,10 @@ export type ConfiguredGate = {
   channelTotals(): Promise<ChannelTotals>;
 };
 
+type GateConfig = Config<typeof channelSettings> & Pick<Config<typeof paywallSettings>, "payTo">;
+
 type GateNeeds = {
   readonly token: PaymentToken;
-  readonly payTo: Hex;
   /** In the token's smallest units. */
   readonly largestPrice: bigint;
   readonly database: Database;
@@ -48,14 +53,14 @@ type GateNeeds = {
 
 /** Throws CONFIG_INVALID if channels are on and the payment chain does not have their contracts. */
 export async function openConfiguredGate(
-  config: Config<typeof channelSettings> & Pick<Config<typeof paywallSettings>, "unpaidPerMinute">,
-  { payTo, signal, ...needs }: GateNeeds,
+  config: GateConfig & Pick<Config<typeof paywallSettings>, "unpaidPerMinute">,
+  { signal, ...needs }: GateNeeds,
 ): Promise<ConfiguredGate> {
   const { token, database, rpc, facilitator, log, count } = needs;
   const { finalityDepth, finalityDepthMin } = findChainById(token.chainId) ?? UNKNOWN_CHAIN_DEFAULTS;
   const finality = { finalityDepth, finalityDepthMin };
   const store = openRecordStore(database);
-  if (config.channelsOn) await assertChannelContracts(rpc, token, payTo, signal);
+  if (config.channelsOn) await assertChannelContracts(rpc, token, readPayee(config), signal);
   const channels = config.channelsOn ? openConfiguredChannels(config, { ...needs, store, finality }) : null;
   const gate = createGate({
     scope: token,
@@ -84,6 +89,16 @@ export function readKeylessTotals(
 ): () => Promise<ChannelTotals> {
   const rows = new ClaimRows(openRecordStore(database), network, CHANNEL_LIMITS);
   return () => rows.readTotals([]);
+}
+
+/** The part of an offer that all offers of a service share: the token, its payee, and how to pay by channel. */
+export function sharedTermsOf(
+  config: GateConfig,
+  token: PaymentToken,
+): Pick<PaymentOffer, keyof ReturnType<typeof describeToken> | "decimals" | "payTo" | "channels"> {
+  const channels = channelTermsOf(config, token);
+  const { decimals } = token;
+  return { ...describeToken(token), decimals, payTo: readPayee(config), ...(channels ? { channels } : {}) };
 }
 
 // A remote facilitator waits for the transfer to be mined.

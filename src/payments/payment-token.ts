@@ -5,8 +5,9 @@ import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import { findChainById } from "../chain/chains/chains.ts";
 import { type ContractCallResult, callContracts } from "../chain/contract-calls.ts";
 import { readHeader } from "../chain/headers.ts";
+import { createRpc } from "../chain/rpc/client.ts";
 import { RpcError } from "../chain/rpc/errors.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import type { paymentSettings } from "../config/payment-settings.ts";
 import type { Config } from "../config/read-config.ts";
 import { createParametersCodec, createSignatureCodec } from "../lib/abi/codec.ts";
@@ -47,6 +48,35 @@ export function resolvePaymentAsset(config: Config<typeof paymentSettings>): Pay
 
 /** The token as configured, with the decimals that its contract reports. */
 export type PaymentToken = PaymentAssetConfig & PaymentAsset;
+
+/** The token as offers and the rules of a facilitator name it. */
+export function describeToken({ network, asset, name, version }: Omit<PaymentAssetConfig, "decimals">) {
+  return { network, asset, assetName: name, assetVersion: version };
+}
+
+/**
+ * Reads the token from a node of the payment chain, and goes on with both; a failure closes the node. Throws CONFIG_INVALID
+ * if the contract differs from the configuration, and waits for a node that responds.
+ */
+export async function openPaymentToken<T>(
+  config: Config<typeof paymentSettings>,
+  needs: {
+    readonly log: Log;
+    readonly onCall: CallObserver | null;
+    readonly signal?: AbortSignal | undefined;
+  },
+  goOn: (opened: { readonly rpc: Rpc; readonly token: PaymentToken }) => Promise<T>,
+): Promise<T> {
+  const asset = resolvePaymentAsset(config);
+  const { log, onCall } = needs;
+  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
+  try {
+    return await goOn({ rpc, token: await readPaymentToken(rpc, asset, needs) });
+  } catch (error) {
+    rpc.close();
+    throw error;
+  }
+}
 
 /** Null for what the contract does not offer. */
 type TokenFacts = {

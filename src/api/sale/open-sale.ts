@@ -1,5 +1,4 @@
 // The sale of reads as the settings have it: the offers of a price, behind the gate of the portfolio service, for channels only.
-import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { apiSettings, writeSettings } from "../../config/indexing-settings.ts";
 import type { channelSettings, paymentSettings, paywallSettings } from "../../config/payment-settings.ts";
@@ -7,15 +6,16 @@ import type { Config } from "../../config/read-config.ts";
 import type { listenSettings } from "../../config/service-settings.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
-import { channelTermsOf, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
+import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
   type ConfiguredGate,
   openConfiguredGate,
   openRemoteFacilitator,
   readAmount,
   readPayee,
+  sharedTermsOf,
 } from "../../payments/configured-gate.ts";
-import { type PaymentToken, readPaymentToken, resolvePaymentAsset } from "../../payments/payment-token.ts";
+import { openPaymentToken, type PaymentToken, resolvePaymentAsset } from "../../payments/payment-token.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
 import type { Database } from "../../store/postgres/database.ts";
@@ -73,23 +73,15 @@ export async function openApiSale(
   checkSaleConfig(config);
   const { apiPriceUsd, facilitatorUrl } = config;
   if (apiPriceUsd === null || facilitatorUrl === null) return null;
-  const asset = resolvePaymentAsset(config);
-  const { log, onCall } = needs;
-  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
-  try {
-    const token = await readPaymentToken(rpc, asset, needs);
+  return openPaymentToken(config, needs, async ({ rpc, token }) => {
     const amount = readAmount(apiPriceUsd, token.decimals, "API_PRICE_USD");
     const remote = openRemoteFacilitator(facilitatorUrl, { ...needs, rpc, token });
     const largestPrice = READS_PER_DOWNLOAD * amount;
-    const priced = { ...needs, ...remote, token, payTo: readPayee(config), rpc, largestPrice };
-    const opened = await openConfiguredGate(config, priced);
+    const opened = await openConfiguredGate(config, { ...needs, ...remote, token, rpc, largestPrice });
     const sell = (price: bigint) => opened.gate.sell(createOffer(config, token, price, listenUrl));
     const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice) };
     return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };
-  } catch (error) {
-    rpc.close();
-    throw error;
-  }
+  });
 }
 
 function createOffer(
@@ -98,16 +90,9 @@ function createOffer(
   amount: bigint,
   listenUrl: () => string,
 ): PaymentOffer {
-  const channels = channelTermsOf(config, token);
   return {
-    ...(channels ? { channels } : {}),
+    ...sharedTermsOf(config, token),
     isChannelOnly: true,
-    network: token.network,
-    asset: token.asset,
-    assetName: token.name,
-    assetVersion: token.version,
-    decimals: token.decimals,
-    payTo: readPayee(config),
     amount,
     maxTimeoutSeconds: TIMEOUT_SECONDS,
     responseMs: RESPONSE_MS,

@@ -1,9 +1,7 @@
 // HTTP server of the facilitator: verify and settle endpoints, readiness, metrics and OpenAPI document.
 import { Counter, Registry } from "prom-client";
 import { findChainById } from "../../chain/chains/chains.ts";
-import { createRpc } from "../../chain/rpc/client.ts";
 import { createRpcMetrics } from "../../chain/rpc/metrics.ts";
-import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { facilitatorSettings, paymentSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { listenSettings, requestSettings } from "../../config/service-settings.ts";
@@ -22,12 +20,7 @@ import type { Log } from "../../lib/log.ts";
 import type { Endpoint } from "../../schema/endpoint.ts";
 import type { Database } from "../../store/postgres/database.ts";
 import type { FindLedgerRisk } from "../ledger/replication.ts";
-import {
-  type PaymentAssetConfig,
-  type PaymentToken,
-  readPaymentToken,
-  resolvePaymentAsset,
-} from "../payment-token.ts";
+import { describeToken, openPaymentToken, resolvePaymentAsset } from "../payment-token.ts";
 import { createFacilitatorEndpoints } from "./endpoints.ts";
 import { type ClaimedFacilitator, checkGasSettings, openLocalFacilitator } from "./local.ts";
 
@@ -70,11 +63,13 @@ export async function createFacilitatorServer(
   needs: FacilitatorNeeds,
 ): Promise<{ readonly server: HttpServer; readonly address: Hex; release(): Promise<void> }> {
   const { database, log, signal } = needs;
-  const asset = resolvePaymentAsset(config);
   const { privateKey, urls } = checkFacilitatorConfig(config);
   const registry = new Registry();
   const onCall = createRpcMetrics(registry);
-  const token = await verifyToken(config, asset, { log, onCall, signal });
+  const token = await openPaymentToken(config, { log, onCall, signal }, async (opened) => {
+    opened.rpc.close();
+    return opened.token;
+  });
   const facilitator = await openLocalFacilitator(config, token, {
     privateKey,
     urls,
@@ -88,10 +83,7 @@ export async function createFacilitatorServer(
     facilitator,
     log,
     rules: {
-      network: asset.network,
-      asset: asset.asset,
-      assetName: asset.name,
-      assetVersion: asset.version,
+      ...describeToken(token),
       amountMin: BigInt(config.facilitatorAmountMin),
       payees: payees.length > 0 ? payees : null,
       authorizers: config.facilitatorChannelAuthorizers.map((each) => each.toLowerCase() as Hex),
@@ -143,23 +135,6 @@ export function checkFacilitatorConfig(config: FacilitatorConfig) {
   }
   checkGasSettings(config, asset);
   return { privateKey, urls };
-}
-
-async function verifyToken(
-  { paymentRpcUrls: urls }: FacilitatorConfig,
-  asset: PaymentAssetConfig,
-  {
-    log,
-    onCall,
-    signal,
-  }: { readonly log: Log; readonly onCall: CallObserver; readonly signal: AbortSignal | undefined },
-): Promise<PaymentToken> {
-  const rpc = createRpc({ urls, chainId: asset.chainId, log, onCall });
-  try {
-    return await readPaymentToken(rpc, asset, { log, signal });
-  } finally {
-    rpc.close();
-  }
 }
 
 async function checkReadiness(

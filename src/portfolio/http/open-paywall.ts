@@ -1,6 +1,5 @@
 // Opens the configured paywall of the portfolio service: price, facilitator and payment ledger.
 import { findChainById } from "../../chain/chains/chains.ts";
-import { createRpc } from "../../chain/rpc/client.ts";
 import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
 import type {
   channelSettings,
@@ -13,7 +12,7 @@ import type { Config } from "../../config/read-config.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
-import { channelTermsOf, checkChannelConfig } from "../../payments/channels/configured-channels.ts";
+import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
   type ConfiguredGate,
   openConfiguredGate,
@@ -21,14 +20,15 @@ import {
   readAmount,
   readKeylessTotals,
   readPayee,
+  sharedTermsOf,
 } from "../../payments/configured-gate.ts";
 import type { PaymentFacilitator } from "../../payments/facilitator/facilitator.ts";
 import { checkGasSettings, openLocalFacilitator } from "../../payments/facilitator/local.ts";
 import { openChallengeIssuer } from "../../payments/mpp/configured-challenges.ts";
 import {
+  openPaymentToken,
   type PaymentAssetConfig,
   type PaymentToken,
-  readPaymentToken,
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
 import { createFreeSale, type Gate } from "../../payments/paywall/gate.ts";
@@ -107,17 +107,11 @@ export async function openPortfolioPaywall(
   const asset = resolvePaymentAsset(config);
   const { decimals } = asset;
   if (config.devBypass && decimals !== null) return openBypass(config, { ...asset, decimals }, options);
-  const { log, onCall } = options;
-  const rpc = createRpc({ urls: config.paymentRpcUrls, chainId: asset.chainId, log, onCall });
-  try {
-    const token = await readPaymentToken(rpc, asset, options);
-    if (!config.devBypass) return await openGate(config, token, options, rpc);
+  return openPaymentToken(config, options, async ({ rpc, token }) => {
+    if (!config.devBypass) return openGate(config, token, options, rpc);
     rpc.close();
     return openBypass(config, token, options);
-  } catch (error) {
-    rpc.close();
-    throw error;
-  }
+  });
 }
 
 function openBypass(
@@ -150,7 +144,7 @@ async function openGate(
   const largestPrice = offers
     .map((offer) => amountOf(offer, { chainCount: SUPPORTED_CHAINS.length }))
     .reduce((most, amount) => (amount > most ? amount : most), 0n);
-  const needs = { ...options, token, payTo: readPayee(config), rpc, facilitator, sender, largestPrice };
+  const needs = { ...options, token, rpc, facilitator, sender, largestPrice };
   const { gate, channels, channelTotals } = await openConfiguredGate(config, needs);
   const sold = offered.map(({ declaration, offer }) => ({ declaration, sale: gate.sell(offer) }));
   return {
@@ -194,20 +188,14 @@ function createOffers(
   token: PaymentToken,
   { routes = PAID_ROUTES, listenUrl }: PortfolioPaywallOptions,
 ): readonly OfferedRoute[] {
-  const terms = channelTermsOf(config, token);
+  const terms = sharedTermsOf(config, token);
   const mpp = openChallengeIssuer(config);
   return routes.map((declaration) => ({
     declaration,
     offer: {
-      ...(terms ? { channels: terms } : {}),
+      ...terms,
       ...(mpp ? { mpp } : {}),
       ...describeOffer(declaration),
-      network: token.network,
-      asset: token.asset,
-      assetName: token.name,
-      assetVersion: token.version,
-      decimals: token.decimals,
-      payTo: readPayee(config),
       ...readPrices(config, declaration, token.decimals),
       amountPerChain: readPricePerChain(config, token.decimals),
       maxTimeoutSeconds: TIMEOUT_SECONDS,
