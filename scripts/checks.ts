@@ -9,7 +9,7 @@ import { findStaleClientFiles } from "./client-actions/files.ts";
 import { findStaleFoldVersion } from "./fold-version/fold-version.ts";
 import { buildServiceDocuments } from "./openapi-lint/documents.ts";
 import { lintDocuments } from "./openapi-lint/lint.ts";
-import { findRecordedOverruns, readRuns } from "./testing/recorded-runs.ts";
+import { findRecordedOverruns, findRun } from "./testing/recorded-runs.ts";
 import { findUnrecordedFiles } from "./testing/test-durations.ts";
 
 type Step = { readonly name: string; readonly run: () => Promise<string | null> | string | null };
@@ -59,7 +59,7 @@ function findRepositoryProblems(): string | null {
 }
 
 function findCostProblems(): string | null {
-  const main = readRuns().find(({ suite }) => suite === "main");
+  const main = findRun("main");
   return [...findRecordedOverruns(), ...findUnrecordedFiles(main?.files ?? [])].join("\n") || null;
 }
 

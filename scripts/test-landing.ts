@@ -6,6 +6,7 @@ import { type Selection, seedOfCommit, selectForThisCheckout } from "./testing/l
 import { readPreviousVersion } from "./testing/previous-version.ts";
 import { findOverruns, forgetRuns, type SuiteRun } from "./testing/recorded-runs.ts";
 import { findMissingProgram, runSuite } from "./testing/run-suite.ts";
+import { type PlannedSuite, runSideBySide } from "./testing/side-by-side.ts";
 import { SUITES, type SuiteName } from "./testing/suites.ts";
 
 // Part of each landing, so that over many of them the property tests go as deep as one long run.
@@ -18,20 +19,31 @@ process.stdout.write(`TEST_SEED=${seed}\n`);
 
 const selection: Selection | null = isAll ? null : selectForThisCheckout(readPreviousVersion(), seed);
 forgetRuns();
-const runs: SuiteRun[] = [];
+const started = performance.now();
 const notRun: string[] = [];
-for (const suite of Object.keys(SUITES) as SuiteName[]) {
-  const args = argumentsOf(suite);
-  if (args === null) continue;
-  const missing = findMissingProgram(suite);
-  if (missing !== null) {
-    notRun.push(`${suite} was NOT run: ${missing}`);
-    continue;
-  }
+const planned = planSuites();
+const runs: SuiteRun[] = [];
+for (const { suite, args } of planned.filter((plan) => !isSerial(plan))) {
   process.stdout.write(`\n== ${suite}\n`);
   runs.push(await runSuite(suite, args));
 }
+runs.push(...(await runSideBySide(planned.filter(isSerial))));
 report();
+
+function planSuites(): readonly PlannedSuite[] {
+  return (Object.keys(SUITES) as SuiteName[]).flatMap((suite) => {
+    const args = argumentsOf(suite);
+    if (args === null) return [];
+    const missing = findMissingProgram(suite);
+    if (missing === null) return [{ suite, args }];
+    notRun.push(`${suite} was NOT run: ${missing}`);
+    return [];
+  });
+}
+
+function isSerial({ suite }: PlannedSuite): boolean {
+  return "serial" in SUITES[suite];
+}
 
 /** Paths and options of the suite; null to leave it out. */
 function argumentsOf(suite: SuiteName): readonly string[] | null {
@@ -64,7 +76,7 @@ function report(): void {
     }`,
     `TEST_SEED=${seed}`,
     "",
-    formatSuites(runs),
+    formatSuites(runs, (performance.now() - started) / 1000),
     // A machine without a program of the suite cannot run it: the last lines must not claim that it passed.
     ...notRun,
     `${passed} passed, ${failed} failed`,

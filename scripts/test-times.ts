@@ -6,6 +6,9 @@ const runs = readRuns();
 if (runs.length === 0) {
   process.stdout.write("No suite has run in this checkout. Run `npm test` first.\n");
 } else {
-  process.stdout.write(`${formatSuites(runs)}\n${formatFiles(runs.flatMap(({ files }) => files))}`);
+  const wallSeconds = runs.reduce((sum, run) => sum + run.wallSeconds, 0);
+  process.stdout.write(
+    `${formatSuites(runs, wallSeconds)}\n${formatFiles(runs.flatMap(({ files }) => files))}`,
+  );
   for (const sentence of findRecordedOverruns()) process.stdout.write(`\n${sentence}\n`);
 }

@@ -35,10 +35,13 @@ export function recordRun(run: SuiteRun): void {
 }
 
 export function readRuns(): readonly SuiteRun[] {
-  const files = (Object.keys(SUITES) as SuiteName[]).map(fileOf);
-  return files
-    .filter((file) => existsSync(file))
-    .map((file) => JSON.parse(readFileSync(file, "utf8")) as SuiteRun);
+  return (Object.keys(SUITES) as SuiteName[]).flatMap((suite) => findRun(suite) ?? []);
+}
+
+/** Undefined if the suite has not run. */
+export function findRun(suite: SuiteName): SuiteRun | undefined {
+  const file = fileOf(suite);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as SuiteRun) : undefined;
 }
 
 /** Before a landing, which runs the suites again: its checks must not fail for what an earlier run cost. */

@@ -8,6 +8,7 @@ import { listCommands, openReach } from "../../scripts/testing/reach.ts";
 import { findOverruns, type SuiteRun } from "../../scripts/testing/recorded-runs.ts";
 import { AT_A_DISTANCE, ON_A_STOCK_SERVER } from "../../scripts/testing/stock-files.ts";
 import { SUITES, suiteOf } from "../../scripts/testing/suites.ts";
+import vitestConfig from "../../vitest.config.ts";
 import { chooseSeed, givenSeed } from "../support/seeded-random.ts";
 import { openRepository, repositoryFrom } from "./repository.ts";
 
@@ -261,6 +262,17 @@ describe("this repository", () => {
       expect(repository.has(caughtBy), name).toBe(true);
       expect(["main", "integration"], name).toContain(suiteOf(caughtBy));
     }
+  });
+
+  it("runs suites side by side only if vitest runs their files one at a time", () => {
+    const serial = Object.entries(SUITES).flatMap(([name, suite]) => ("serial" in suite ? [name] : []));
+    const oneAtATime = (vitestConfig.test?.projects ?? []).flatMap((project) =>
+      typeof project === "object" && "test" in project && project.test?.maxWorkers === 1
+        ? [project.test.name]
+        : [],
+    );
+    expect(oneAtATime.sort()).toEqual(serial.sort());
+    expect(serial).toHaveLength(2);
   });
 
   it("has a command in package.json for every suite", () => {
