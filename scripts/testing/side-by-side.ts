@@ -7,7 +7,7 @@ export type PlannedSuite = { readonly suite: SuiteName; readonly args: readonly 
 
 /**
  * The most expensive suite runs next to all others, which follow one another. What it prints is shown at once; what the
- * others print, each at its end. Each suite is a process of its own, so that its processor time can be told apart.
+ * others print, each at its end. Each suite is a process of its own, so that its processor time is known.
  */
 export async function runSideBySide(planned: readonly PlannedSuite[]): Promise<readonly SuiteRun[]> {
   const [longest, ...others] = [...planned].sort(

@@ -11,6 +11,7 @@ import {
   type RouteDescription,
   serviceRoutes,
 } from "../http/openapi/route-description.ts";
+import { keyRoutes } from "../http/signing/key-routes.ts";
 import type { Endpoint } from "../schema/endpoint.ts";
 import type { Read } from "../schema/reads/read.ts";
 import type { ApiSale } from "./sale/open-sale.ts";
@@ -35,34 +36,48 @@ const TAGS = {
 // A process has one of each, at its root; below a path there is one deployment.
 const OF_THE_PROCESS = ["/health", "/metrics"];
 
-function describeInfo(sale: ApiSale | null): ApiInfo {
+function describeInfo(sale: ApiSale | null, isSigned: boolean): ApiInfo {
   return {
     title: "Sextant indexing API",
     version: readVersion(),
-    description: `${DESCRIPTION}${sale === null ? "" : ` ${describePrice(sale)}`}`,
+    description: [
+      DESCRIPTION,
+      ...(isSigned ? [SIGNED] : []),
+      ...(sale === null ? [] : [describePrice(sale)]),
+    ].join(" "),
   };
 }
 
 const DESCRIPTION =
   'Agents, intents, bids, policies, solvers, attestations and commerce of the protocol, indexed from its chain, and the documents they reference. Addresses and hex data are lower-case; numbers are strings unless their type is integer; every error is {"error": "one sentence"} with its code in the header x-error-code. Every indexed resource can be read as of an earlier block.';
 
+type DescribedParts = {
+  /** Null if reads are free. */
+  readonly sale?: ApiSale | null;
+  /** Whether the process has keys that sign responses. */
+  readonly isSigned?: boolean;
+};
+
+const SIGNED =
+  "With signed=1 in its query, the response to a GET request carries Content-Digest (RFC 9530) and an HTTP message signature (RFC 9421, Ed25519) that covers status, content and request; the keys are in /.well-known/http-message-signatures-directory.";
+
 export function describeApi(
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
   /** The path below which the API is served; empty at the root. */
   base = "",
-  /** Null if reads are free. */
-  sale: ApiSale | null = null,
+  { sale = null, isSigned = false }: DescribedParts = {},
 ): {
   readonly info: ApiInfo;
   readonly routes: readonly RouteDescription[];
   readonly buildDocument: () => OpenApiDocument;
 } {
-  const info = describeInfo(sale);
+  const info = describeInfo(sale, isSigned);
   const own = [...reads.map(describeRead), ...endpoints.map((each) => describeEndpoint(each))];
   const routes = [
     ...(sale === null ? own : own.map((route) => describeSold(route, sale))),
     ...serviceRoutes.filter(({ path }) => base === "" || !OF_THE_PROCESS.includes(path)),
+    ...(isSigned ? keyRoutes : []),
     describeDocumentRoute({
       path: "/llms.txt",
       operationId: "getLlms",

@@ -10,6 +10,10 @@ import { addOpenApiRoutes, addStaticDocument } from "../http/routes/documents.ts
 import { addEndpointRoutes } from "../http/routes/endpoints.ts";
 import { addReadRoutes } from "../http/routes/reads.ts";
 import type { HttpApp } from "../http/server.ts";
+import { addKeyRoutes } from "../http/signing/key-routes.ts";
+import { type ReadSigning, signOnRequest } from "../http/signing/read-signing.ts";
+import { ResponseSigner } from "../http/signing/response-signer.ts";
+import type { SigningKeys } from "../http/signing/signing-keys.ts";
 import type { Readiness } from "../http/status-routes.ts";
 import { readinessOfAudit } from "../indexer/self-audit/status.ts";
 import type { IndexerReport } from "../indexer/status.ts";
@@ -53,6 +57,8 @@ type ServeApiOptions = {
   readonly writes?: WriteServiceOptions;
   /** Without it reads are free. */
   readonly sale?: SaleOptions;
+  /** Without it nothing is signed. */
+  readonly signing?: ApiSigning | undefined;
   /** Without it there are no webhooks. */
   readonly webhooks?: WebhooksOptions;
   /** Whether the index is complete, so that unreferenced records may expire. Without it nothing expires. */
@@ -67,6 +73,14 @@ type ServeApiOptions = {
   readonly explorer?: ExplorerOptions;
   /** Limits of requests with x-min-block or min_block. */
   readonly blockWaits?: Omit<BlockWaitersOptions, "readHead" | "requestMsMax">;
+};
+
+type ApiSigning = {
+  readonly keys: SigningKeys;
+  /** The URL of the deployment for clients. */
+  readonly publicUrl: () => string;
+  /** Whether responses are signed that did not ask for it. */
+  readonly signsAll: boolean;
 };
 
 // A few megabytes hold the responses requested between two blocks, after which they are stale anyway.
@@ -124,14 +138,12 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
     events.endpoint,
     ...(writeService?.endpoints ?? []),
   ];
-  const mcp = createApiMcpEndpoint(reads, endpoints, prepareSale(server, [reads, endpoints], options.sale));
-  addReadRoutes(server, reads, { run: read, cache, waiters, isSold: options.sale !== undefined });
-  addEndpointRoutes(server.app, [...endpoints, mcp], { waiters });
-  // The server waits for requests in flight, which would wait for their block, or forever for another event.
-  server.app.addHook("preClose", async () => {
-    waiters.close();
-    events.endStreams();
-  });
+  const signing = prepareSigning(server, options.signing);
+  const sendFor = prepareSale(server, [reads, endpoints], options.sale, signing?.signer);
+  const mcp = createApiMcpEndpoint(reads, endpoints, sendFor);
+  addReadRoutes(server, reads, { run: read, cache, waiters, signing, isSold: options.sale !== undefined });
+  addEndpointRoutes(server.app, [...endpoints, mcp], { waiters, sign: signOnRequest(signing) });
+  endWaitsOnClose(server, waiters, events);
   const routes = addDocuments(server, reads, [...endpoints, mcp], options);
   if (options.explorer) {
     const api = { app: server.app, routes, reads, run: read };
@@ -151,16 +163,36 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   };
 }
 
+/** The server waits for requests in flight, which would wait for their block, or forever for another event. */
+function endWaitsOnClose(
+  { app }: HttpApp,
+  waiters: BlockWaiters,
+  events: { readonly endStreams: () => void },
+): void {
+  app.addHook("preClose", async () => {
+    waiters.close();
+    events.endStreams();
+  });
+}
+
+/** Serves the keys of the deployment, free of charge, and returns how reads are signed with them. */
+function prepareSigning({ app }: HttpApp, signing: ApiSigning | undefined): ReadSigning | undefined {
+  if (signing === undefined) return undefined;
+  addKeyRoutes(app, signing.keys, signing.publicUrl);
+  return { signsAll: signing.signsAll, signer: new ResponseSigner(signing) };
+}
+
 /** Charges for the routes that are added next, if there is a price; returns how tools reach them. */
 function prepareSale(
   { app }: HttpApp,
   [reads, endpoints]: readonly [readonly Read[], readonly Endpoint[]],
   sale: SaleOptions | undefined,
+  signer: ResponseSigner | undefined,
 ): ClientSender {
   const sendFor = createRouteSender(app);
   if (sale === undefined) return sendFor;
   const described = [...reads.map(describeRead), ...endpoints.map((each) => describeEndpoint(each))];
-  sellRoutes(app, described, sale);
+  sellRoutes(app, described, sale, signer);
   return rejectSoldTools(sendFor, described, sale);
 }
 
@@ -236,9 +268,12 @@ function addDocuments(
   server: HttpApp,
   reads: readonly Read[],
   endpoints: readonly Endpoint[],
-  { base = "", sale }: Pick<ServeApiOptions, "base" | "sale">,
+  { base = "", sale, signing }: Pick<ServeApiOptions, "base" | "sale" | "signing">,
 ): readonly RouteDescription[] {
-  const { info, routes, buildDocument } = describeApi(reads, endpoints, base, sale);
+  const { info, routes, buildDocument } = describeApi(reads, endpoints, base, {
+    sale: sale ?? null,
+    isSigned: signing !== undefined,
+  });
   addStaticDocument(server.app, "/llms.txt", () => ({
     content: renderApiLlmsText(info, routes, base),
     contentType: "text/plain",

@@ -1,5 +1,4 @@
 // Settings of the client for commands, from the environment and a local run: read and checked, and nothing is opened.
-import { readFileSync, statSync } from "node:fs";
 import type { GuardOptions } from "@sextant/client/sextant";
 import { clientSettings } from "../config/client-settings.ts";
 import { type Config, type Environment, readConfig } from "../config/read-config.ts";
@@ -9,6 +8,7 @@ import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import { START_LOCAL } from "../lib/program.ts";
 import { readIfExists, readRun, runFile } from "../local/run-files.ts";
+import { readOwnerFile } from "./owner-file.ts";
 import { findRunFolder } from "./run-folder.ts";
 
 /** Loaded without the libraries of accounts and payments, which take longer than a start may. */
@@ -45,7 +45,6 @@ const KEY_BOUND = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd036
 const KEY = /^0x[0-9a-fA-F]{64}$/;
 // A key and a line break; more is another file.
 const KEY_FILE_BYTES_MAX = 256;
-const OTHERS_MASK = 0o077;
 
 export function readClientConfig(environment: Environment, perPayment: string | null = null): ClientConfig {
   const config = readConfig(environment, settings);
@@ -104,7 +103,11 @@ function readPayerKey(config: Settings, local: LocalRun | null): Hex | null {
     throw new Fault("CONFIG_INVALID", "Set SEXTANT_PAYER_KEY or SEXTANT_PAYER_KEY_FILE, not both.");
   }
   if (payerKey !== null) return requireKey(payerKey.reveal(), "SEXTANT_PAYER_KEY");
-  if (payerKeyFile !== null) return requireKey(readKeyFile(payerKeyFile), "SEXTANT_PAYER_KEY_FILE");
+  if (payerKeyFile !== null)
+    return requireKey(
+      readOwnerFile(payerKeyFile, "SEXTANT_PAYER_KEY_FILE", KEY_FILE_BYTES_MAX),
+      "SEXTANT_PAYER_KEY_FILE",
+    );
   const account = local?.accounts.find(({ name }) => name === "payer");
   return account === undefined ? null : requireKey(account.privateKey, "local.json");
 }
@@ -114,27 +117,6 @@ function requireKey(key: string, where: string): Hex {
   // A key is above zero and below the order of the curve.
   if (KEY.test(key) && BigInt(key) > 0n && BigInt(key) < KEY_BOUND) return key as Hex;
   throw new Fault("CONFIG_INVALID", `The key in ${where} must be 0x followed by 64 hex digits.`);
-}
-
-function readKeyFile(path: string): string {
-  let status: { readonly mode: number; readonly size: number };
-  let text: string;
-  try {
-    status = statSync(path);
-    text = status.size > KEY_FILE_BYTES_MAX ? "" : readFileSync(path, "utf8").trim();
-  } catch (cause) {
-    throw new Fault("CONFIG_INVALID", "The file that SEXTANT_PAYER_KEY_FILE names cannot be read.", {
-      cause,
-    });
-  }
-  // Windows has no such bits.
-  if (process.platform !== "win32" && (status.mode & OTHERS_MASK) !== 0) {
-    throw new Fault(
-      "CONFIG_INVALID",
-      "The file that SEXTANT_PAYER_KEY_FILE names must be readable by its owner only: run chmod 600 on it.",
-    );
-  }
-  return text;
 }
 
 function isSameOrigin(a: string | null, b: string): boolean {

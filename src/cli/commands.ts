@@ -34,6 +34,7 @@ const purchaseOptions = {
   max: text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the upper limit", { alias: "max-usd" }),
   purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
   quote: flag("show price and payee, and pay nothing"),
+  save: text("FILE", "write the response into FILE too, with its signature, receipt and keys"),
 } as const;
 
 const paidExits = { 2: true, 3: true, 4: true, 5: true, 6: true } as const;
@@ -347,6 +348,17 @@ export const COMMANDS: readonly Command[] = [
       "again after a restart gets the same one. FACILITATOR_GAS_PRICE_MAX and similar settings limit the gas costs.",
     options: {},
     load: async () => (await import("./commands/facilitator.ts")).facilitatorCommand,
+  },
+  {
+    name: "signing-key",
+    summary: "make a key that signs responses, or the next one",
+    description:
+      "Writes the first key into FILE, or adds the next one, which begins a day later; both are valid for a day, and keys " +
+      "that are over stay listed. Without a file it prints a new set for SEXTANT_SIGNING_KEYS.",
+    options: {
+      file: text("FILE", "the file of the keys", { variable: "SEXTANT_SIGNING_KEYS_FILE" }),
+    },
+    load: async () => (await import("./commands/signing-key.ts")).signingKeyCommand,
   },
   {
     name: "deployments",

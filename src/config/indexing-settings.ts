@@ -71,6 +71,12 @@ export const apiSettings = {
     usdAmount,
     "Price of a read, and of each minute of a stream, by payment channel. Default: free.",
   ),
+  signReads: setting(
+    "SEXTANT_SIGN_READS",
+    booleanText,
+    false,
+    "Sign all GET responses of the API, not only with `signed=1`.",
+  ),
 };
 
 export const replicaSettings = {

@@ -92,6 +92,20 @@ export const requestSettings = {
   ),
 };
 
+/** For the services that sign responses: the API and the portfolio service. */
+export const signingSettings = {
+  signingKeys: optionalSetting(
+    "SEXTANT_SIGNING_KEYS",
+    secret(textValue),
+    "Keys that sign responses and receipts, from `sextant signing-key`, the same for all processes. Default: nothing is signed.",
+  ),
+  signingKeysFile: optionalSetting(
+    "SEXTANT_SIGNING_KEYS_FILE",
+    textValue,
+    "File with those keys, readable by its owner only.",
+  ),
+};
+
 export const databaseSettings = {
   databaseUrl: optionalSetting(
     "DATABASE_URL",

@@ -53,6 +53,7 @@ describe(".env.example", () => {
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
     );
     const { apiPriceUsd, nodeEnvironment, webhookKey, webhooksFile, metricsPort, mppKey } = config;
+    const { signingKeys, signingKeysFile } = config;
     const { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers } = config;
     const channels = {
       ...{ channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers },
@@ -82,8 +83,7 @@ describe(".env.example", () => {
       rpcUrls,
       publicBaseUrl,
       writeAuth,
-      webhookKey,
-      webhooksFile,
+      ...{ webhookKey, webhooksFile, signingKeys, signingKeysFile },
       metricsPort,
       ...payments,
       ...facilitator,

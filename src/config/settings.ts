@@ -23,6 +23,7 @@ import {
   metricsSettings,
   processSettings,
   requestSettings,
+  signingSettings,
 } from "./service-settings.ts";
 
 /** Settings of `sextant local`. Variables with our prefix that are not listed here are rejected as typos. */
@@ -38,6 +39,7 @@ export const allSettings = {
   ...writeSettings,
   ...webhookSettings,
   ...webhookCommandSettings,
+  ...signingSettings,
   ...portfolioSettings,
   ...paywallSettings,
   ...paymentSettings,

@@ -12,6 +12,7 @@ import type {
 } from "../config/payment-settings.ts";
 import type { portfolioSettings } from "../config/portfolio-settings.ts";
 import type { Config } from "../config/read-config.ts";
+import type { SigningKeys } from "../http/signing/signing-keys.ts";
 import { toCaip2Network } from "../lib/caip2.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { Log } from "../lib/log.ts";
@@ -65,9 +66,11 @@ export async function serveLocalPortfolio(
     readonly registry: Registry;
     readonly onCall: CallObserver | null;
     readonly listenUrl: () => string;
+    readonly signingKeys: SigningKeys;
   },
 ): Promise<LocalPortfolioService> {
-  const { config, simulation, markets, database, log, registry, onCall, listenUrl } = dependencies;
+  const { config, simulation, markets, database, log, registry, onCall, listenUrl, signingKeys } =
+    dependencies;
   const countOutcome = countPaymentOutcomes(registry);
   let settled = 0;
   const count: typeof countOutcome = (outcome) => {
@@ -86,6 +89,7 @@ export async function serveLocalPortfolio(
     count,
     onCall,
     listenUrl,
+    signingKeys,
     routes,
   });
   const feeds = new Map(markets.map((market) => [market.chainId, market.feeds]));
@@ -101,6 +105,7 @@ export async function serveLocalPortfolio(
     devBypass: paywall.devBypass,
     // Its keys are public anyway, so wallets may use the node.
     paymentRpcUrl: simulation.rpcUrl,
+    signingKeys,
     registry,
     log,
   });

@@ -6,10 +6,12 @@ import { localChain } from "../chain/chains/chains.ts";
 import { createRpcMetrics } from "../chain/rpc/metrics.ts";
 import type { CallObserver } from "../chain/rpc/types.ts";
 import { type ProgressLine, startStatusLine, WorkMeter } from "../cli/display/progress.ts";
+import { readSigningKeys } from "../cli/signing-keys.ts";
 import type { Config } from "../config/read-config.ts";
 import type { allSettings } from "../config/settings.ts";
 import { createLocalCallers } from "../http/security/request-guard.ts";
 import { createHttpServer, type HttpServer, type ListenAddress } from "../http/server.ts";
+import type { SigningKeys } from "../http/signing/signing-keys.ts";
 import { addStatusRoutes } from "../http/status-routes.ts";
 import { createIndexerStatus, type IndexerStatus } from "../indexer/status.ts";
 import { systemClock } from "../lib/clock.ts";
@@ -29,6 +31,7 @@ import {
   serveLocalPortfolio,
 } from "./portfolio.ts";
 import { registerRun } from "./registered-runs.ts";
+import { makeSigningKeys } from "./signing-keys.ts";
 import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
 import { formatLocalBanner, formatLocalStatus, readLocalCounters } from "./status-view.ts";
@@ -64,7 +67,9 @@ export async function runLocal(config: LocalConfig, options: LocalRunOptions): P
     const { database, folder, simulation, markets } = backends;
     const indexing = startLocalIndexing(database, simulation, config, status, { log, stop });
     opened.push(indexing.close);
-    const { urls, portfolio } = await startServices(config, { ...backends, status, ...options }, opened);
+    const signingKeys = readSigningKeys(config) ?? (await makeSigningKeys(folder));
+    const dependencies = { ...backends, status, signingKeys, ...options };
+    const { urls, portfolio } = await startServices(config, dependencies, opened);
     const operator = await writeOperatorSettings(folder, simulation);
     const hasDatabaseUrl = config.databaseUrl !== null;
     const run = { urls, simulation, markets, offer: portfolio.offer, operator, hasDatabaseUrl };
@@ -137,7 +142,10 @@ async function startBackends(
 }
 
 type ServiceDependencies = Backends &
-  Pick<LocalRunOptions, "log" | "payees"> & { readonly status: IndexerStatus };
+  Pick<LocalRunOptions, "log" | "payees"> & {
+    readonly status: IndexerStatus;
+    readonly signingKeys: SigningKeys;
+  };
 
 async function startServices(
   config: LocalConfig,
@@ -183,7 +191,7 @@ async function startApi(
   dependencies: ServiceDependencies,
   opened: CloseStack,
 ): Promise<string> {
-  const { database, simulation, status, log } = dependencies;
+  const { database, simulation, status, signingKeys: keys, log } = dependencies;
   const server = createServer(config, dependencies);
   addStatusRoutes(server.app, status.registry);
   let url = "";
@@ -202,7 +210,8 @@ async function startApi(
   const publicUrl = () => config.publicBaseUrl ?? url;
   const { native } = localChain;
   const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...simulation.deployment }, publicUrl };
-  const api = serveApi(server, { database, log, writes, webhooks, explorer });
+  const signing = { keys, publicUrl, signsAll: config.signReads };
+  const api = serveApi(server, { database, log, writes, webhooks, explorer, signing });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);
   return url;

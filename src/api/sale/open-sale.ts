@@ -4,6 +4,7 @@ import type { apiSettings, writeSettings } from "../../config/indexing-settings.
 import type { channelSettings, paymentSettings, paywallSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { listenSettings } from "../../config/service-settings.ts";
+import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
@@ -39,6 +40,8 @@ type SaleNeeds = {
   readonly onCall: CallObserver | null;
   /** The listen address, known once the server listens. */
   readonly listenUrl: () => string;
+  /** Sign offers and receipts; absent if nothing is signed. */
+  readonly signingKeys?: SigningKeys | undefined;
   /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal;
 };
@@ -68,7 +71,7 @@ export function checkSaleConfig(config: SaleConfig): void {
 /** Null without a price. Waits for a node of the payment chain. */
 export async function openApiSale(
   config: SaleConfig,
-  { listenUrl, ...needs }: SaleNeeds,
+  { listenUrl, signingKeys, ...needs }: SaleNeeds,
 ): Promise<(ConfiguredGate & { readonly sale: ApiSale; readonly decimals: number; close(): void }) | null> {
   checkSaleConfig(config);
   const { apiPriceUsd, facilitatorUrl } = config;
@@ -78,7 +81,8 @@ export async function openApiSale(
     const remote = openRemoteFacilitator(facilitatorUrl, { ...needs, rpc, token });
     const largestPrice = READS_PER_DOWNLOAD * amount;
     const opened = await openConfiguredGate(config, { ...needs, ...remote, token, rpc, largestPrice });
-    const sell = (price: bigint) => opened.gate.sell(createOffer(config, token, price, listenUrl));
+    const sell = (price: bigint) =>
+      opened.gate.sell(createOffer(config, token, price, { listenUrl, signingKeys }));
     const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice) };
     return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };
   });
@@ -88,10 +92,11 @@ function createOffer(
   config: SaleConfig,
   token: PaymentToken,
   amount: bigint,
-  listenUrl: () => string,
+  { listenUrl, signingKeys }: Pick<SaleNeeds, "listenUrl" | "signingKeys">,
 ): PaymentOffer {
   return {
     ...sharedTermsOf(config, token),
+    signingKeys,
     isChannelOnly: true,
     amount,
     maxTimeoutSeconds: TIMEOUT_SECONDS,

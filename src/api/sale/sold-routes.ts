@@ -5,6 +5,7 @@ import { siteFiles } from "../../http/icon.ts";
 import { readParameters, readQuery, withRequestTimeout } from "../../http/internal-requests.ts";
 import type { RouteDescription } from "../../http/openapi/route-description.ts";
 import { serializeResponse } from "../../http/response.ts";
+import type { ResponseSigner } from "../../http/signing/response-signer.ts";
 import { openTextStream } from "../../http/text-stream.ts";
 import { formatAmount } from "../../lib/decimal.ts";
 import { isJsonObject } from "../../lib/json.ts";
@@ -59,6 +60,8 @@ export function sellRoutes(
   app: FastifyInstance,
   described: readonly RouteDescription[],
   sale: SaleOptions,
+  /** Signs what is sold; absent without keys. */
+  signer?: ResponseSigner,
 ): void {
   const sold = new Map(
     described.filter(isSold).map(({ path, operationId, parameters, otherTypes }): [string, SoldRoute] => {
@@ -85,7 +88,11 @@ export function sellRoutes(
     if (route === undefined || !["GET", "HEAD"].includes(request.method)) return;
     const response = await charge(app, { route, sale, request });
     if ("open" in response) openTextStream(request, reply, response);
-    else reply.sendSerialized(serializeResponse({ route: request.routeOptions.url ?? "", ...response }));
+    else {
+      const sent = serializeResponse({ route: request.routeOptions.url ?? "", ...response });
+      // The offers of a 402 are signed themselves.
+      reply.sendSerialized(signer === undefined || sent.status === 402 ? sent : signer.sign(sent, request));
+    }
     return reply;
   });
 }

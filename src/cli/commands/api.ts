@@ -27,10 +27,12 @@ import {
   listenSettings,
   metricsSettings,
   requestSettings,
+  signingSettings,
 } from "../../config/service-settings.ts";
 import { mergeMetrics } from "../../http/metrics.ts";
 import { createLocalCallers } from "../../http/security/request-guard.ts";
 import { createHttpServer, type HttpServer } from "../../http/server.ts";
+import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { addStatusRoutes, type Readiness } from "../../http/status-routes.ts";
 import { assertDefined } from "../../lib/assert-defined.ts";
 import type { Log } from "../../lib/log.ts";
@@ -48,6 +50,7 @@ import {
   toWebhookDeployments,
 } from "../installation.ts";
 import { observeDebts } from "../observe-debts.ts";
+import { readSigningKeys } from "../signing-keys.ts";
 
 /** The coin of a chain that Sextant does not know: every EVM chain counts its coin in wei. */
 const UNNAMED_COIN = { symbol: "native coin", decimals: 18 };
@@ -62,6 +65,7 @@ const settings = {
   ...requestSettings,
   ...writeSettings,
   ...webhookSettings,
+  ...signingSettings,
 };
 
 const saleSettings = {
@@ -79,6 +83,7 @@ type SaleConfig = ApiConfig & Config<typeof saleSettings>;
 export const apiCommand: RunCommand = async ({ environment, options, log, stop, onListening }) => {
   const config = readConfig(environment, settings);
   const saleConfig = readSaleConfig(environment, config);
+  const signingKeys = readSigningKeys(config);
   const chosen = await chooseServedDeployments({ environment, options });
   // Report a forbidden write mode before anything starts.
   for (const { deployment } of chosen) resolveWriteMode(config, deployment.chainId);
@@ -109,14 +114,8 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
   });
   try {
     const listenUrl = () => listened.url;
-    const sold = await openSoldReads(saleConfig, {
-      database,
-      registry,
-      onCall,
-      log,
-      listenUrl,
-      signal: stop,
-    });
+    const needs = { database, registry, onCall, log, listenUrl, signingKeys, signal: stop };
+    const sold = await openSoldReads(saleConfig, needs);
     if (sold) opened.push(sold.close);
     const checkReadiness = sold ? () => sold.checkReadiness(served.checkReadiness) : served.checkReadiness;
     const server = createHttpServer({ ...config, log, registry, checkReadiness, findForeignCaller });
@@ -124,7 +123,7 @@ export const apiCommand: RunCommand = async ({ environment, options, log, stop, 
       for (const api of apis) await api.close();
     });
     opened.push(() => closeWithDeadline([server.close]));
-    const surroundings = { config, deployments, listened, sale: sold?.sale };
+    const surroundings = { config, deployments, listened, sale: sold?.sale, signingKeys };
     for (const each of installed) apis.push(serveOne(server, each, surroundings));
     for (const { database, deployment } of installed) await assertSameDeployment(database, deployment);
     const all = await readInstallation({ environment, options });
@@ -202,13 +201,14 @@ type Surroundings = {
   /** The URL is known once the server listens. */
   readonly listened: { readonly url: string };
   readonly sale: ApiSale | undefined;
+  readonly signingKeys: SigningKeys | undefined;
 };
 
 /** The default deployment at the root, and every one below its path. */
 function serveOne(
   server: HttpServer,
   each: ServedInstallation,
-  { config, deployments, listened, sale }: Surroundings,
+  { config, deployments, listened, sale, signingKeys: keys }: Surroundings,
 ): ReturnType<typeof serveApi> {
   const { name, base, deployment, database, replicas, rpcUrls, log, registry, onCall, checkReadiness } = each;
   const { length } = deployments.served;
@@ -230,6 +230,8 @@ function serveOne(
   const explorer = { chain, publicUrl };
   const cacheBytesMax = Math.floor(CACHE_BYTES_MAX / length);
   const sold = sale && { sale: { ...sale, publicUrl } };
-  const common = { database, replicas, log, registry, base, deployments, explorer, cacheBytesMax, ...sold };
+  const signing = keys && { keys, publicUrl, signsAll: config.signReads };
+  const shown = { base, deployments, explorer, signing, ...sold };
+  const common = { database, replicas, log, registry, cacheBytesMax, ...shown };
   return serveApi(app, { ...common, writes, webhooks: { config, chainId }, isIndexReady, eventStreams });
 }

@@ -17,6 +17,7 @@ import {
   listenSettings,
   metricsSettings,
   requestSettings,
+  signingSettings,
 } from "../../config/service-settings.ts";
 import { createHttpServer } from "../../http/server.ts";
 import type { Readiness } from "../../http/status-routes.ts";
@@ -41,6 +42,7 @@ import { openSnapshotTable } from "../../store/postgres/stored-snapshots.ts";
 import { openWalletLogsTable } from "../../store/postgres/wallet-logs.ts";
 import type { RunCommand } from "../command.ts";
 import { observeDebts } from "../observe-debts.ts";
+import { readSigningKeys } from "../signing-keys.ts";
 
 const settings = {
   ...listenSettings,
@@ -53,6 +55,7 @@ const settings = {
   ...paywallSettings,
   ...channelSettings,
   ...gasSettings,
+  ...signingSettings,
 };
 
 export const portfolioCommand: RunCommand = async ({ environment, log, stop, onListening }) => {
@@ -61,6 +64,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
   // Report configuration errors before anything starts.
   checkPaywallConfig(config);
   assertPublicUrl(config);
+  const signingKeys = readSigningKeys(config);
   const onCall = createRpcMetrics(registry);
   const provider = openProvider(config, onCall);
   let url = `http://${config.host}:${config.portfolioPort}`;
@@ -76,7 +80,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
     opened.push(close);
     const findLedgerRisk = await checkLedgerReplication(database, config, log);
     const count = countPaymentOutcomes(registry);
-    const dependencies = { database, log, count, onCall, listenUrl: () => url, signal: stop };
+    const dependencies = { database, log, count, onCall, listenUrl: () => url, signingKeys, signal: stop };
     const paywall = await openPortfolioPaywall(config, dependencies);
     opened.push(paywall.close);
     const { decimals } = paywall.sold[0]?.sale.offer ?? { decimals: 0 };
@@ -103,6 +107,7 @@ export const portfolioCommand: RunCommand = async ({ environment, log, stop, onL
       sold: paywall.sold,
       reconcile: paywall.reconcile,
       devBypass: paywall.devBypass,
+      signingKeys,
       registry,
       log,
     });

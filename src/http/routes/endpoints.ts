@@ -14,7 +14,7 @@ import type {
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type BlockWaiters, readMinBlock, withMinBlock } from "../block-waiters.ts";
 import { type RouteRequest, readParameters, readQuery, withRequestTimeout } from "../internal-requests.ts";
-import { serializeResponse } from "../response.ts";
+import { type SerializedResponse, serializeResponse } from "../response.ts";
 import { openTextStream } from "../text-stream.ts";
 
 // Enough for every body of a few fields. Endpoints that need more declare it: each byte costs time to read and check.
@@ -27,6 +27,12 @@ type CompiledEndpoint = {
   readonly waiters: BlockWaiters | null;
 };
 
+/** Signs the responses that are to be signed, and leaves the others as they are. */
+export type SignResponse = (
+  response: SerializedResponse,
+  request: { readonly method: string; readonly url: string },
+) => SerializedResponse;
+
 /**
  * Throws if a body schema does not compile. The routes exist once the app is ready. Endpoints that read the index need
  * `waiters`.
@@ -34,8 +40,9 @@ type CompiledEndpoint = {
 export function addEndpointRoutes(
   app: FastifyInstance,
   endpoints: readonly Endpoint[],
-  options: { readonly waiters?: BlockWaiters } = {},
+  options: { readonly waiters?: BlockWaiters; readonly sign?: SignResponse | undefined } = {},
 ): void {
+  const { sign = (response) => response } = options;
   const compiled = endpoints.map(
     (endpoint): CompiledEndpoint => ({
       endpoint,
@@ -71,7 +78,7 @@ export function addEndpointRoutes(
         handler: async (request, reply) => {
           const response = await respond(app, each, request);
           if ("open" in response) openTextStream(request, reply, response);
-          else reply.sendSerialized(serializeResponse({ route: endpoint.path, ...response }));
+          else reply.sendSerialized(sign(serializeResponse({ route: endpoint.path, ...response }), request));
         },
       });
     }

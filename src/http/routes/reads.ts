@@ -25,6 +25,7 @@ import { type RouteRequest, readParameters, readQuery, withRequestTimeout } from
 import { type SerializedResponse, serializeResponse, toEndpointResponse } from "../response.ts";
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpApp } from "../server.ts";
+import { asksForSignature, type ReadSigning } from "../signing/read-signing.ts";
 
 type ReadRouteOptions = {
   readonly run: RunRead;
@@ -32,10 +33,12 @@ type ReadRouteOptions = {
   readonly waiters: BlockWaiters;
   /** Whether each request must reach its route, also one whose response is cached: routes that are sold charge there. */
   readonly isSold?: boolean;
+  /** Absent without signing keys. */
+  readonly signing?: ReadSigning | undefined;
 };
 
 export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: ReadRouteOptions): void {
-  const { cache, run, waiters } = options;
+  const { cache, run, waiters, signing } = options;
   // Most requests end there; the routes serve what is not cached, and compare blocks.
   const withOwnWrites = new Set(reads.filter((read) => read.showsOwnWrites).map(({ path }) => path));
   if (options.isSold !== true) {
@@ -45,11 +48,11 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
       return asksForNewest(headers) && withOwnWrites.has(cached.route) ? undefined : cached;
     });
   }
-  const respond = (read: Read, request: RouteRequest): Promise<SerializedResponse> => {
+  const respond = (read: Read, request: RouteRequest, isUrlSigned = false): Promise<SerializedResponse> => {
     const query = readQuery(request.url);
     if (query.has("at") && isKnown(read, "block")) return respondAtTime(read, request, query);
     // Unknown keys are ignored, and must not fill the cache either; nor must min_block, which changes no response.
-    const url = [...query.keys()].every((key) => isKnown(read, key)) ? request.url : null;
+    const url = !isUrlSigned && hasKnownKeys(read, query) ? request.url : null;
     return respondAtBlock(read, request, { query, url });
   };
   /** A time leads to other blocks as it passes, so that its URL is not cached; the response of its block is. */
@@ -91,14 +94,38 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
   };
   for (const read of reads) {
     server.app.get(read.path, (request, reply) =>
-      respond(read, request).then((response) => reply.sendSerialized(response)),
+      (asksForSignature(signing, request)
+        ? respondSigned({ read, request, cache, signing }, () => respond(read, request, true))
+        : respond(read, request)
+      ).then((response) => reply.sendSerialized(response)),
     );
     server.app.internalRoutes.set(read.operationId, {
       path: read.path,
       bodyBytesMax: 0,
-      respond: async (request) => toEndpointResponse(await respond(read, request)),
+      // Pages and tools need no signature, and must leave the URLs to responses that have one.
+      respond: async (request) => toEndpointResponse(await respond(read, request, signing?.signsAll)),
     });
   }
+}
+
+type SignedRead = {
+  readonly read: Read;
+  readonly request: FastifyRequest;
+  readonly cache: ResponseCache;
+  readonly signing: ReadSigning;
+};
+
+/** A signature is for one URL: the response that it is for is shared, and signed once for each URL that is cached. */
+function respondSigned(
+  { read, request, cache, signing }: SignedRead,
+  respond: () => Promise<SerializedResponse>,
+): Promise<SerializedResponse> {
+  const { method, url, headers } = request;
+  const sign = async () => signing.signer.sign(await respond(), { method, url });
+  const query = readQuery(url);
+  const isCached = method === "GET" && hasKnownKeys(read, query, "signed") && !query.has("at");
+  if (!isCached || asksForNewest(headers) || readMinBlock(headers, query) !== null) return sign();
+  return cache.getOrCreate({ route: read.path, canonicalKey: `signed ${url}`, url }, sign);
 }
 
 /** The block that `at` leads to; an age leads to later ones on later pages, so that a cursor names its own. */
@@ -142,6 +169,10 @@ function hasBlock({ indexedBlock }: SerializedResponse, minBlock: string | strin
  */
 function asksForNewest({ "cache-control": directive }: FastifyRequest["headers"]): boolean {
   return directive !== undefined && /\bno-cache\b/i.test(directive);
+}
+
+function hasKnownKeys(read: Read, query: ReadonlyMap<string, string>, further?: string): boolean {
+  return [...query.keys()].every((key) => key === further || isKnown(read, key));
 }
 
 function isKnown(read: Read, key: string): boolean {

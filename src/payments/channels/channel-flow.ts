@@ -5,6 +5,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { type StoredResponse, toStoredResponse } from "../ledger/row.ts";
 import { asUncharged, isOutage, isOverload } from "../paywall/flow-run.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
+import { noteResponse, receiptExtensions, withoutNote } from "../paywall/receipts.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "../paywall/unpaid-work.ts";
 import { describeChannel, describeCorrection, describePublicCorrection } from "./channel-correction.ts";
 import { type Covered, cover, depositOf } from "./channel-cover.ts";
@@ -124,7 +125,7 @@ async function replay(
   // The same voucher brings the client to the sum of the purchase. Another one, for the same name, charged nothing.
   const isSame = purchase.channelId === channelId && purchase.cumulative === maxClaimable;
   const charged = { amount: isSame ? purchase.amount : 0n, total: isSame ? maxClaimable : row.charged };
-  return deliver(flow, stored, row, { ...charged, deposit: isSame ? purchase : null });
+  return deliver(flow, stored, row, { ...charged, deposit: isSame ? purchase : null, bought: purchase });
 }
 
 type Charged = {
@@ -133,25 +134,30 @@ type Charged = {
   readonly deposit: Pick<Purchase, "depositTransaction" | "depositAmount"> | null;
   /** Null if it does not matter for the call. */
   readonly freeCallsLeft?: number | null;
+  /** The purchase as its receipt states it, which is the same when it is sent again. */
+  readonly bought: Pick<Purchase, "channelId" | "amount" | "cumulative">;
 };
 
 function deliver(
-  { payment, offer }: ChannelFlow,
-  { status, headers, body }: StoredResponse,
+  { payment, offer, resource }: ChannelFlow,
+  stored: StoredResponse,
   row: ChannelRow,
-  { amount, total, deposit, freeCallsLeft = null }: Charged,
+  { amount, total, deposit, freeCallsLeft = null, bought }: Charged,
 ): EndpointResponse {
+  const { status, headers, body } = withoutNote(stored);
+  const { payer } = payment.config;
   const receipt = {
     success: true,
     transaction: deposit?.depositTransaction ?? "",
     network: offer.network,
-    payer: payment.config.payer,
+    payer,
     amount: deposit?.depositAmount?.toString() ?? "",
     extra: {
       chargedAmount: amount.toString(),
       channelState: describeChannel(row, total),
       ...(freeCallsLeft === null ? {} : { freeCallsLeft }),
     },
+    ...receiptExtensions(offer, resource, stored, { payer, ...bought }),
   };
   // A shared cache must never serve a paid response to another client.
   const paid = { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) };
@@ -232,7 +238,7 @@ async function runAndCharge(
       services.count("failed");
       return response;
     }
-    stored = toStoredResponse(response);
+    stored = noteResponse(flow.offer, response, toStoredResponse(response));
   } catch (error) {
     if (isOverload(error)) throw asUncharged(error);
     turn.hasFailed = true;
@@ -263,7 +269,8 @@ async function runAndCharge(
   turn.isCharged = true;
   services.count(cost.amount === amount ? "settled" : "free");
   const total = maxClaimable - amount + cost.amount;
-  return deliver(flow, stored, row, { ...cost, total, deposit: purchase });
+  const bought = { ...purchase, amount: cost.amount };
+  return deliver(flow, stored, row, { ...cost, total, deposit: purchase, bought });
 }
 
 async function handleInTime({ services, handler }: ChannelFlow): Promise<EndpointResponse> {

@@ -3,6 +3,7 @@ import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { findSignatureRejection } from "../facilitator/payer-checks.ts";
 import { deliverResponse } from "../ledger/row.ts";
 import type { Flow } from "../paywall/flow-states.ts";
+import { receiptExtensions, withoutNote } from "../paywall/receipts.ts";
 import type { ChannelFlow } from "./channel-request.ts";
 import type { ChannelRows } from "./channel-rows.ts";
 import type { NamedTransfer } from "./purchase-names.ts";
@@ -12,7 +13,7 @@ const OTHER_REQUEST = "The payment identifier belongs to another request.";
 
 /** For a transfer; null if it is not the identifier's, or goes its own way: one that was sent may have moved money. */
 export async function findBoughtByVoucher(flow: Flow, rows: ChannelRows): Promise<EndpointResponse | null> {
-  const { services, key, payment, payload, terms, fingerprint, respond } = flow;
+  const { services, offer, resource, key, payment, payload, terms, fingerprint, respond } = flow;
   const { paymentId } = payment;
   const found = paymentId === null ? null : await rows.findNamed({ ...key, paymentId });
   if (found === null) return null;
@@ -29,14 +30,15 @@ export async function findBoughtByVoucher(flow: Flow, rows: ChannelRows): Promis
   const stored = await rows.readStoredResponse(purchase.channelId, purchase.cumulative);
   if (stored === null) return respond.conflict(NOT_STORED);
   services.count("replayed");
-  return deliverResponse({ ...key, amount: 0n }, stored, "");
+  const extensions = receiptExtensions(offer, resource, stored, { ...purchase, payer: key.payer });
+  return deliverResponse({ ...key, amount: 0n }, withoutNote(stored), "", extensions);
 }
 
 const UNSENT: ReadonlySet<string> = new Set(["reserved", "released"]);
 
 /** For a voucher; null if there is no response yet, or if only the transfer itself proves who asks for it. */
 export async function readBoughtByTransfer(
-  { services, offer, payment, fingerprint, respond }: ChannelFlow,
+  { services, offer, resource, payment, fingerprint, respond }: ChannelFlow,
   { nonce, transaction, amount, ...transfer }: NamedTransfer,
 ): Promise<EndpointResponse> {
   const { network } = offer;
@@ -54,5 +56,6 @@ export async function readBoughtByTransfer(
   const stored = await services.ledger.readStoredResponse({ network, asset, payer, nonce });
   if (stored === null) return respond.conflict(NOT_STORED);
   services.count("replayed");
-  return deliverResponse({ network, payer, amount }, stored, transaction);
+  const extensions = receiptExtensions(offer, resource, stored, { payer, amount, transaction });
+  return deliverResponse({ network, payer, amount }, withoutNote(stored), transaction, extensions);
 }

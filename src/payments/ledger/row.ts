@@ -127,8 +127,10 @@ type PaidTransfer = Pick<LedgerRow, "network" | "payer" | "amount">;
 export function receiptHeaders(
   { network, payer, amount }: PaidTransfer,
   transaction: string,
+  /** Signed receipts. */
+  extensions: Readonly<Record<string, unknown>> = {},
 ): Readonly<Record<string, string>> {
-  const receipt = { success: true, transaction, network, payer, amount: amount.toString() };
+  const receipt = { success: true, transaction, network, payer, amount: amount.toString(), ...extensions };
   // No cache may serve a paid response to another client.
   return { "cache-control": "private, no-store", "payment-response": encodeX402Header(receipt) };
 }
@@ -138,8 +140,9 @@ export function deliverResponse(
   paid: PaidTransfer,
   { status, headers, body }: EndpointResponse,
   transaction: string,
+  extensions: Readonly<Record<string, unknown>> = {},
 ): EndpointResponse {
-  return { status, headers: { ...headers, ...receiptHeaders(paid, transaction) }, body };
+  return { status, headers: { ...headers, ...receiptHeaders(paid, transaction, extensions) }, body };
 }
 
 /** The values of the column `state`; docs/payments.md describes each. */

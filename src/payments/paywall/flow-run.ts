@@ -22,6 +22,7 @@ import { done, type Flow, type Next, type StateOf } from "./flow-states.ts";
 import type { GateLimits } from "./limits.ts";
 import type { PaymentOffer } from "./offer.ts";
 import { type Payment, parsePayment } from "./payment.ts";
+import { noteResponse } from "./receipts.ts";
 import { REJECTION_UNITS, RUN_UNITS } from "./unpaid-work.ts";
 
 /** A facilitator that does not respond in time is unavailable. */
@@ -122,7 +123,7 @@ export async function runHandler(flow: Flow, { transfer }: StateOf<"running">): 
   let stored: StoredResponse | null = null;
   try {
     response = await handleWithDeadline(flow, transfer);
-    if (response.status < 400) stored = toStoredResponse(response);
+    if (response.status < 400) stored = noteResponse(flow.offer, response, toStoredResponse(response));
   } catch (error) {
     if (transfer === null && isOverload(error)) {
       await leaveUncharged(flow);

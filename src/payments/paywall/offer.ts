@@ -8,6 +8,7 @@ import {
   declareDiscoveryExtension,
 } from "@x402/extensions/bazaar";
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from "@x402/extensions/payment-identifier";
+import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Hex } from "../../lib/hex.ts";
@@ -16,6 +17,7 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type ChannelTerms, channelRequirementsFor } from "../channels/channel-terms.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import type { ChallengeIssuer } from "../mpp/challenges.ts";
+import { currentOfferWindow, signedOfferExtension } from "./signed-offers.ts";
 
 export type PaymentOffer = {
   readonly network: Caip2Network;
@@ -47,6 +49,8 @@ export type PaymentOffer = {
   readonly responseMs?: number;
   /** Issues challenges of the Machine Payments Protocol; absent if only x402 is taken. */
   readonly mpp?: ChallengeIssuer;
+  /** Sign offers and receipts; absent if nothing is signed. */
+  readonly signingKeys?: SigningKeys | undefined;
 };
 
 /** The part of an offer that a payment must match. */
@@ -118,14 +122,19 @@ export function paymentRequirementsFor(offer: PaymentOffer) {
 export type ChannelCorrection = Readonly<Record<string, unknown>>;
 
 /** The part of a 402 that is the same for every request: its `accepts`, and the end of its header in base64. */
-type FixedTerms = { readonly accepts: readonly PaymentRequirements[]; readonly headerEnd: string };
+type FixedTerms = {
+  readonly accepts: readonly PaymentRequirements[];
+  readonly headerEnd: string;
+  /** The time for which its offers are signed; null if they are not. */
+  readonly window: number | null;
+};
 
 // Most of a 402 is the listing; to serialize and encode it again for each request would take most of its time.
 const fixedTerms = new WeakMap<PaymentOffer, FixedTerms>();
 
 function fixedTermsOf(offer: PaymentOffer): FixedTerms {
   const known = fixedTerms.get(offer);
-  if (known) return known;
+  if (known && (known.window === null || known.window === currentOfferWindow())) return known;
   const terms = termsOf(offer, null);
   fixedTerms.set(offer, terms);
   return terms;
@@ -134,12 +143,14 @@ function fixedTermsOf(offer: PaymentOffer): FixedTerms {
 function termsOf(offer: PaymentOffer, correction: ChannelCorrection | null): FixedTerms {
   const accepts: PaymentRequirements[] = offer.isChannelOnly ? [] : [paymentRequirementsFor(offer)];
   if (offer.channels) accepts.push(channelRequirementsFor(offer, offer.channels, correction ?? {}));
+  const window = offer.signingKeys === undefined ? null : currentOfferWindow();
   const extensions = {
     ...listingExtensions(offer),
     [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
+    ...(window === null ? {} : signedOfferExtension(offer, accepts, window)),
   };
   const fields = JSON.stringify({ accepts, extensions } satisfies Partial<PaymentRequired>);
-  return { accepts, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
+  return { accepts, window, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
 }
 
 const transferOffers = new WeakMap<PaymentOffer, PaymentOffer>();

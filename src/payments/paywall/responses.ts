@@ -8,6 +8,7 @@ import type { GateLimits } from "./limits.ts";
 import type { ChannelCorrection, PaidResource, PaymentOutcome } from "./offer.ts";
 import { type PaymentOffer, paymentRequiredResponse } from "./offer.ts";
 import type { ProtocolRules } from "./payment-scheme.ts";
+import { receiptExtensions, withoutNote } from "./receipts.ts";
 
 const JITTER_SECONDS = 3;
 // Nothing counts that was an hour ago.
@@ -64,7 +65,8 @@ export function createPaymentResponses(
     return toErrorResponse("PAYMENT_PENDING", message, retryAfterSeconds);
   };
   const deliver = (row: LedgerRow, stored: StoredResponse, transaction: string) => {
-    const response = deliverResponse(row, stored, transaction);
+    const extensions = receiptExtensions(offer, resource, stored, { ...row, transaction });
+    const response = deliverResponse(row, withoutNote(stored), transaction, extensions);
     return { ...response, headers: { ...response.headers, ...receiptFor?.(transaction) } };
   };
   return {

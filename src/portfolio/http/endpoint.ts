@@ -31,6 +31,8 @@ type PaidEndpointOptions = {
   readonly free?: boolean;
   /** Rendered once, for the first visitor; null if browsers get what programs get. */
   readonly page: (() => HtmlPage) | null;
+  /** Whether its responses are signed. */
+  readonly isSigned?: boolean;
 };
 
 const SIGNATURE = "payment-signature";
@@ -40,10 +42,15 @@ const RECEIPT = "The receipt: base64 of {success, transaction, network, payer, a
 const MPP_RECEIPT =
   "For a credential: base64url of {method, challengeId, reference, status, timestamp, chainId}; the reference is the transaction.";
 
-function describeHeaders({ takesMpp }: PaidRoute, free: boolean): NonNullable<Endpoint["responseHeaders"]> {
+function describeHeaders(
+  { takesMpp }: PaidRoute,
+  { free = false, isSigned = false }: Pick<PaidEndpointOptions, "free" | "isSigned">,
+): NonNullable<Endpoint["responseHeaders"]> {
+  const signed = isSigned ? SIGNED_HEADERS : {};
+  const receipts = { "payment-response": RECEIPT, ...(takesMpp ? { "payment-receipt": MPP_RECEIPT } : {}) };
   return {
-    200: free ? {} : { "payment-response": RECEIPT, ...(takesMpp ? { "payment-receipt": MPP_RECEIPT } : {}) },
-    307: { location: LOCATION_HEADER },
+    200: { ...(free ? {} : receipts), ...signed },
+    307: { location: LOCATION_HEADER, ...signed },
     402: {
       "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
       ...(takesMpp
@@ -53,6 +60,12 @@ function describeHeaders({ takesMpp }: PaidRoute, free: boolean): NonNullable<En
     },
   };
 }
+
+const SIGNED_HEADERS = {
+  "content-digest": "SHA-256 of the content (RFC 9530).",
+  "signature-input": "What the signature covers, and by which key (RFC 9421).",
+  signature: "The Ed25519 signature of this response to this request.",
+};
 
 const CREDENTIAL: Parameter = {
   name: "Payment-Authorization",
@@ -134,7 +147,7 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
     },
     responseExample: declaration.responseExample,
     errorStatuses: [404, 409, 500],
-    responseHeaders: describeHeaders(route, free),
+    responseHeaders: describeHeaders(route, options),
     security: free ? null : X402_SECURITY,
     extensions: buildPaymentExtension(route),
     preHandler: (head) => {

@@ -9,6 +9,7 @@ import type {
 } from "../../config/payment-settings.ts";
 import type { portfolioSettings } from "../../config/portfolio-settings.ts";
 import type { Config } from "../../config/read-config.ts";
+import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
@@ -68,6 +69,8 @@ type PortfolioPaywallOptions = {
   readonly listenUrl: () => string;
   /** The routes that are sold; all paid ones unless a test sells others. */
   readonly routes?: readonly PaidRouteDeclaration[];
+  /** Sign offers and receipts; absent if nothing is signed. */
+  readonly signingKeys?: SigningKeys | undefined;
   /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal;
 };
@@ -186,7 +189,7 @@ type OfferedRoute = { readonly declaration: PaidRouteDeclaration; readonly offer
 function createOffers(
   config: PaywallConfig,
   token: PaymentToken,
-  { routes = PAID_ROUTES, listenUrl }: PortfolioPaywallOptions,
+  { routes = PAID_ROUTES, listenUrl, signingKeys }: PortfolioPaywallOptions,
 ): readonly OfferedRoute[] {
   const terms = sharedTermsOf(config, token);
   const mpp = openChallengeIssuer(config);
@@ -195,6 +198,7 @@ function createOffers(
     offer: {
       ...terms,
       ...(mpp ? { mpp } : {}),
+      signingKeys,
       ...describeOffer(declaration),
       ...readPrices(config, declaration, token.decimals),
       amountPerChain: readPricePerChain(config, token.decimals),

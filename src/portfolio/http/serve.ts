@@ -12,7 +12,10 @@ import {
 } from "../../http/openapi/route-description.ts";
 import { addUnknownPage } from "../../http/response.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
-import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
+import { addEndpointRoutes, type SignResponse } from "../../http/routes/endpoints.ts";
+import { addKeyRoutes, keyRoutes } from "../../http/signing/key-routes.ts";
+import { ResponseSigner } from "../../http/signing/response-signer.ts";
+import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { addMetricsRoute } from "../../http/status-routes.ts";
 import { type Caip2Network, chainIdOfNetwork } from "../../lib/caip2.ts";
 import { systemClock } from "../../lib/clock.ts";
@@ -62,6 +65,8 @@ type PortfolioServiceOptions = {
   readonly devBypass: boolean;
   /** A node of the payment chain that browser wallets may use; absent if wallets know the chain. */
   readonly paymentRpcUrl?: string;
+  /** Sign responses; absent if nothing is signed. */
+  readonly signingKeys?: SigningKeys | undefined;
   readonly registry: Registry;
   readonly log: Log;
 };
@@ -71,7 +76,7 @@ export function servePortfolio(
   app: FastifyInstance,
   options: PortfolioServiceOptions,
 ): { close(): Promise<void> } {
-  const { sold, reconcile, devBypass, registry, log } = options;
+  const { sold, reconcile, devBypass, signingKeys, registry, log } = options;
   const chains = new Map(options.chains.map((access) => [access.chain.slug, access]));
   const { provider, priceSources, positionReaders } = options;
   const read = { provider, priceSources, positionReaders, chains, clock: systemClock };
@@ -85,10 +90,11 @@ export function servePortfolio(
   const offering = createPortfolioOffering(sold, Date.now());
   const served = [...chains.keys()];
   const pageOf = createPageRenderers(offering, options);
+  const isSigned = signingKeys !== undefined;
   const endpoints = sold.map((route) =>
-    createPaidEndpoint({ sold: route, served, services, free: devBypass, page: pageOf(route) }),
+    createPaidEndpoint({ sold: route, served, services, free: devBypass, page: pageOf(route), isSigned }),
   );
-  addPortfolioRoutes(app, { offering, sold, endpoints, devBypass, registry });
+  addPortfolioRoutes(app, { offering, sold, endpoints, devBypass, signingKeys, registry });
   return reconcile ? startReconciling(reconcile, log) : { close: async () => undefined };
 }
 
@@ -130,6 +136,7 @@ type PortfolioRoutesOptions = {
   readonly endpoints: readonly Endpoint[];
   /** Whether requests are served without payment, for development. */
   readonly devBypass: boolean;
+  readonly signingKeys?: SigningKeys | undefined;
   readonly registry: Registry;
 };
 
@@ -138,12 +145,14 @@ const API_VERSION = "1.0.0";
 
 /** The paid routes, their documents, health and metrics. */
 export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoutesOptions): void {
-  const { sold, endpoints, devBypass, registry } = options;
+  const { sold, endpoints, devBypass, signingKeys, registry } = options;
   const offering = validateOffering(options.offering);
   const documents = createPortfolioDocuments(offering, sold, endpoints);
   const resources = createResourcesEndpoint(offering);
   const mcp = createPortfolioMcpEndpoint(sold, endpoints, { devBypass, sendFor: createRouteSender(app) });
-  addEndpointRoutes(app, [...endpoints, resources, mcp]);
+  const sign = signingKeys && signPaid(endpoints, signingKeys, offering);
+  addEndpointRoutes(app, [...endpoints, resources, mcp], { sign });
+  if (signingKeys) addKeyRoutes(app, signingKeys, () => offering.origin);
   for (const { path, render } of [...documents, ...siteFiles]) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
     ok: true,
@@ -152,8 +161,18 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
     x402DevBypass: devBypass,
   }));
   addMetricsRoute(app, registry);
-  addOpenApiRoutes(app, () => buildPortfolioDocument({ offering, sold, endpoints, mcp }));
+  addOpenApiRoutes(app, () =>
+    buildPortfolioDocument({ offering, sold, endpoints, mcp, isSigned: signingKeys !== undefined }),
+  );
   addUnknownPage(app, prefersHtml, () => renderUnknownPage(offering));
+}
+
+/** Signs what the paid routes respond, except a 402, whose offers are signed. */
+function signPaid(endpoints: readonly Endpoint[], keys: SigningKeys, offering: Offering): SignResponse {
+  const paths = new Set(endpoints.map(({ path }) => path));
+  const signer = new ResponseSigner({ keys, publicUrl: () => offering.origin });
+  return (response, request) =>
+    response.status === 402 || !paths.has(response.route) ? response : signer.sign(response, request);
 }
 
 const health = describeServiceRoute({
@@ -170,8 +189,10 @@ export function buildPortfolioDocument({
   sold,
   endpoints,
   mcp,
+  isSigned = false,
 }: Pick<PortfolioRoutesOptions, "offering" | "sold" | "endpoints"> & {
   readonly mcp: Endpoint;
+  readonly isSigned?: boolean;
 }): OpenApiDocument {
   const { network, asset, payTo } = commonTermsOf(offering);
   return buildOpenApiDocument({
@@ -203,6 +224,7 @@ export function buildPortfolioDocument({
       ),
       health,
       ...serviceRoutes.filter(({ path }) => path !== "/health"),
+      ...(isSigned ? keyRoutes : []),
     ],
     tags: { Portfolio: "Holdings of wallets and what can be taken from them, paid per request with x402." },
   });

@@ -67,6 +67,12 @@ function isExempt(file: string, word: string): boolean {
   return EXEMPT.some(([files, words]) => files.test(file) && words.test(word));
 }
 
+/** The name of signed responses in headers, receipts and stored files. */
+const WIRE_NAME = /sextant-answer/g;
+
 function splitIdentifiers(text: string): string {
-  return text.replace(/([a-z0-9])([A-Z])/g, "$1 $2").toLowerCase();
+  return text
+    .replace(WIRE_NAME, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .toLowerCase();
 }

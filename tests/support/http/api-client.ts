@@ -123,6 +123,7 @@ const ERRORS_OF_ANY_ROUTE = [405, 408, 414, 431, 500, 504];
 const COMMON_HEADERS = [
   ...["cache-control", "connection", "content-length", "content-type", "date", "keep-alive", "vary"],
   ...["transfer-encoding", ...Object.keys(DEFAULT_HEADERS)],
+  ...["content-digest", "signature", "signature-input"],
 ];
 
 function checkHeaders(

@@ -9,6 +9,7 @@ import { readConfig } from "../../../src/config/read-config.ts";
 import type { ExplorerChain } from "../../../src/explorer/context.ts";
 import type { BlockWaitersOptions } from "../../../src/http/block-waiters.ts";
 import { createHttpServer, type HttpServerOptions } from "../../../src/http/server.ts";
+import type { SigningKeys } from "../../../src/http/signing/signing-keys.ts";
 import { addStatusRoutes } from "../../../src/http/status-routes.ts";
 import { CONTRACT_NAMES, type Deployment } from "../../../src/protocol/deployment.ts";
 import type { Database } from "../../../src/store/postgres/database.ts";
@@ -51,6 +52,8 @@ type TestApiOptions = Partial<HttpServerOptions> & {
   readonly cacheBytesMax?: number;
   /** Sells reads, at the URL of the API unless it has another. */
   readonly sale?: (Omit<SaleOptions, "publicUrl"> & Partial<SaleOptions>) | undefined;
+  /** Signs responses, at the URL of the API. */
+  readonly signing?: { readonly keys: SigningKeys; readonly signsAll: boolean };
 };
 
 /** Anyone may write; signatures have their own tests. */
@@ -63,6 +66,7 @@ export async function startTestApi(
     cacheBytesMax,
     replicas,
     sale,
+    signing,
     ...options
   }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
@@ -95,6 +99,7 @@ export async function startTestApi(
   const sold = sale && { sale: { publicUrl: () => url, ...sale } };
   const cached = {
     ...sold,
+    ...(signing && { signing: { ...signing, publicUrl: () => url } }),
     ...(cacheBytesMax !== undefined && { cacheBytesMax }),
     ...(replicas && { replicas }),
   };

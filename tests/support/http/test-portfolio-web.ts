@@ -2,6 +2,7 @@
 
 import { Registry } from "prom-client";
 import { createHttpServer } from "../../../src/http/server.ts";
+import type { SigningKeys } from "../../../src/http/signing/signing-keys.ts";
 import { systemClock } from "../../../src/lib/clock.ts";
 import type { Hex } from "../../../src/lib/hex.ts";
 import type { Sale } from "../../../src/payments/paywall/gate.ts";
@@ -80,6 +81,7 @@ export type TestPortfolioWebOptions = {
   /** A real paywall instead of the one that accepts every payment. */
   readonly sale?: Sale;
   readonly devBypass?: boolean;
+  readonly signingKeys?: SigningKeys;
   /** A node of the payment chain for wallets that do not know the chain. */
   readonly walletRpcUrl?: string;
   /** The response to a payment, given its number; null is the snapshot with its receipt. */
@@ -90,7 +92,7 @@ export type TestPortfolioWebOptions = {
 export async function startTestPortfolioWeb(
   options: TestPortfolioWebOptions = {},
 ): Promise<TestPortfolioWeb> {
-  const { offer = TEST_OFFER, devBypass = false, onPayment = () => null } = options;
+  const { offer = TEST_OFFER, devBypass = false, signingKeys, onPayment = () => null } = options;
   const snapshots = options.snapshots ?? ({ read: async () => exampleSnapshot } as unknown as SnapshotReader);
   const { names = { resolve: async (name: string) => ({ name, address: exampleSnapshot.address as Hex }) } } =
     options;
@@ -128,9 +130,11 @@ export async function startTestPortfolioWeb(
       } as unknown as RouteServices,
       free: devBypass,
       page: () => renderPayPage({ ...pageInput, route }),
+      isSigned: signingKeys !== undefined,
     }),
   );
-  addPortfolioRoutes(server.app, { offering, sold, endpoints, devBypass, registry: new Registry() });
+  const registry = new Registry();
+  addPortfolioRoutes(server.app, { offering, sold, endpoints, devBypass, signingKeys, registry });
   const url = await server.listen({ host: "127.0.0.1", port: 0, portVariable: "PORTFOLIO_PORT" });
   return { url, paid, close: server.close };
 }

@@ -1,0 +1,65 @@
+// Signatures are byte for byte those that http-message-signatures 1.0.6 makes for the same response, request, key and time.
+import { describe, expect, it } from "vitest";
+import { TEST_KEY_ID, TEST_KEY_SET } from "../../../tests/support/signing/test-keys.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { serializeResponse } from "../response.ts";
+import { ResponseSigner } from "./response-signer.ts";
+import { SigningKeys } from "./signing-keys.ts";
+
+const keys = SigningKeys.parse(TEST_KEY_SET, "the test");
+const clock = { ...systemClock, nowMs: () => 1_794_900_000_999 };
+const body = Buffer.from('{"agents":[],"pagination":{"next_cursor":null}}');
+const headers = { "content-type": "application/json; charset=utf-8", "cache-control": "no-cache" };
+const response = serializeResponse({ route: "/agents", body, headers, computeEtag: true });
+
+function signedHeaders(publicUrl: string, request: { method: string; url: string }) {
+  const signed = new ResponseSigner({ keys, clock, publicUrl: () => publicUrl }).sign(response, request);
+  const names = signed.headers.filter((_, at) => at % 2 === 0);
+  expect(new Set(names).size).toBe(names.length);
+  const of = (name: string) => signed.headers[2 * names.indexOf(name) + 1];
+  return { signed, of };
+}
+
+describe("a signed response", () => {
+  it.each([
+    [
+      "https://api.example",
+      "GET",
+      "/agents?limit=2&signed=1",
+      "kFl0IkfmtZFQRp/4j++UMTlc/q63nNDoGfIGUm9+BZ7AkPnPA7TovJM0DKqiyKRnT/ygmI9fIGHT8RU7HKbuCw==",
+    ],
+    [
+      "http://127.0.0.1:3001",
+      "HEAD",
+      "/agents/1",
+      "wa8p7XPLmWDj9OJYj7vKfikNdNTChl6A2/9HUpi8WmScvG+Vb9zbKL+GN1AKQ3hnw9cdCyeaeNYg4ap9zHvNAg==",
+    ],
+    [
+      "https://api.example:443/d/second/",
+      "GET",
+      "/agents?owner=0xAB%2F&signed=1",
+      "BIIs0d57h4z2FK7ioxdjzE6TFYcOQ2fhvkzIVS2D8njXBjiN3Xx4BXAbbI3mwnHpiacUfrBmFLo4HT+mKmAFDQ==",
+    ],
+  ])("has the signature of the other library: %s %s %s", (publicUrl, method, url, signature) => {
+    const { of } = signedHeaders(publicUrl, { method, url });
+    expect(of("content-digest")).toBe("sha-256=:UGX+O97qpxUXNu1D/ZSKWAMkwkB7Pzhuclr2HOuSkX8=:");
+    expect(of("signature-input")).toBe(
+      `sextant=("@status" "content-type" "content-digest" "@method";req "@authority";req "@path";req "@query";req);created=1794900000;keyid="${TEST_KEY_ID}";alg="ed25519";tag="sextant-answer"`,
+    );
+    expect(of("signature")).toBe(`sextant=:${signature}:`);
+  });
+
+  it("forbids proxies to change its content, and never becomes a 304", () => {
+    const { signed, of } = signedHeaders("https://api.example", { method: "GET", url: "/agents" });
+    expect(of("cache-control")).toBe("no-cache, no-transform");
+    expect(signed.etag).toBeNull();
+    expect(signed.body).toBe(response.body);
+  });
+
+  it("has another signature for another status", () => {
+    const request = { method: "GET", url: "/agents" };
+    const signer = new ResponseSigner({ keys, clock, publicUrl: () => "https://api.example" });
+    const [ok, conflict] = [200, 409].map((status) => signer.sign({ ...response, status }, request).headers);
+    expect(ok?.at(-1)).not.toBe(conflict?.at(-1));
+  });
+});
