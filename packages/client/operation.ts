@@ -1,4 +1,5 @@
 // Describes an operation of the services to the client: how it is sent, and what its action takes and returns.
+import type { PaidExchange } from "./payments/exchange.ts";
 import type { PaymentReceipt } from "./payments/receipt.ts";
 
 export type Operation = {
@@ -39,6 +40,8 @@ export interface PaidOptions extends RequestOptions {
 export interface Paid<T> {
   readonly data: T;
   readonly receipt: PaymentReceipt | null;
+  /** The request, and the response as it was received: keep it to check its signature and its signed receipt later. */
+  readonly exchange: PaidExchange;
 }
 
 /** A text that is identified by its hash, which has been checked. */

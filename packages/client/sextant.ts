@@ -15,6 +15,7 @@ export type {
 export type { Payer } from "./payments/authorization.ts";
 export type { Channels } from "./payments/channel-actions.ts";
 export type { ChannelOptions } from "./payments/channel-options.ts";
+export type { PaidExchange } from "./payments/exchange.ts";
 export type { GuardOptions } from "./payments/guard.ts";
 export type {
   Channel,

@@ -78,6 +78,7 @@ export async function openPaidRun(options: Parameters<PaidStage["serve"]>[0] = {
   const web = await startTestPortfolioWeb({
     offer: service.offer,
     sale: service.sale,
+    ...(service.offer.signingKeys && { signingKeys: service.offer.signingKeys }),
     snapshots,
     declarations: PAID_ROUTES.map((route) => (route.path === "/portfolio" ? route : sellExample(route))),
   });

@@ -24,9 +24,9 @@ export function readVoucherVerdict(
     const data = parseJson(response.text);
     const header = response.headers.get("payment-response");
     if (header === null || !isReadable(header))
-      return { kind: "paid", data, transaction: null, charge: null };
+      return { kind: "paid", data, response, transaction: null, charge: null };
     const charge = readCharge(entry, channel, header);
-    return { kind: "paid", data, transaction: readTransaction(header), charge };
+    return { kind: "paid", data, response, transaction: readTransaction(header), charge };
   }
   const error = toResponseError(response);
   const wasCharged = state === "paid" || state === "held" || state === "conflict";

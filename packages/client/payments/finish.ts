@@ -4,6 +4,7 @@ import { pauseBefore } from "../http/repeat.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
+import { toExchange } from "./exchange.ts";
 import type { PurchaseContext } from "./standing.ts";
 import { chargedSoFar, readVerdict, type Verdict } from "./verdict.ts";
 
@@ -142,8 +143,8 @@ async function recordOutcome(
 export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "paid" }>): Paid<unknown> {
   const { network, asset, payTo, amount } = entry.requirements;
   const { id: payment, payer } = entry;
-  const { transaction, data } = verdict;
+  const { transaction, data, response } = verdict;
   const channel = entry.voucher?.channel ?? null;
   const paid = { payment, transaction, channel, network, payer, payTo, asset, amount: BigInt(amount) };
-  return { data, receipt: paid };
+  return { data, receipt: paid, exchange: toExchange(entry, response) };
 }

@@ -58,6 +58,25 @@ describe("a response to a signature", () => {
     expect([payer.signed, new Set(service.received).size]).toEqual([2, 2]);
   });
 
+  it("comes with what its signature covers, byte for byte, and with no other header", async () => {
+    const signed = {
+      "content-type": "application/json",
+      "content-digest": "d",
+      "signature-input": "i",
+      signature: "s",
+    };
+    const paid = encode({ success: true, transaction: TRANSACTION });
+    service.onPaid = (_, response) =>
+      response
+        .writeHead(200, { ...signed, "payment-response": paid, "x-request-id": "1" })
+        .end('{ "ok": true }\n');
+    const { exchange } = await sextant.getPortfolio(REQUEST);
+    expect(exchange).toEqual({
+      request: { method: "GET", url: `${service.url}/portfolio?address=${REQUEST.address}` },
+      response: { status: 200, headers: { ...signed, "payment-response": paid }, body: '{ "ok": true }\n' },
+    });
+  });
+
   const OPEN: Readonly<Record<string, readonly [RequestListener, charged: string, retry: string]>> = {
     "503 PAYMENT_PENDING": [fail(503, "PAYMENT_PENDING"), "unknown", "same-signature"],
     "503 FACILITATOR_UNAVAILABLE": [fail(503, "FACILITATOR_UNAVAILABLE"), "unknown", "same-signature"],

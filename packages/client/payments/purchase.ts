@@ -8,6 +8,7 @@ import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { signTransfer } from "./authorization.ts";
+import { toExchange } from "./exchange.ts";
 import { finish, resume, toPaid } from "./finish.ts";
 import {
   digestRequest,
@@ -35,7 +36,9 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const accepted = [200, 402];
   const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
   // A service that asks for no payment, such as one under development.
-  if (unpaid.status === 200) return { data: parseJson(unpaid.text), receipt: null };
+  if (unpaid.status === 200) {
+    return { data: parseJson(unpaid.text), receipt: null, exchange: toExchange({ method, url }, unpaid) };
+  }
   const { channels } = context;
   const header = unpaid.headers.get("payment-required");
   const offered = parsePaymentRequired(header, { channels: channels !== null });

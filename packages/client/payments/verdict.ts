@@ -17,6 +17,7 @@ export type Verdict =
   | {
       readonly kind: "paid";
       readonly data: unknown;
+      readonly response: HttpResponse;
       readonly transaction: string | null;
       readonly charge?: Charge | null;
     }
@@ -63,7 +64,8 @@ export async function readVerdict(
   const { id, state } = entry;
   if (response.status === 200) {
     const data = parseJson(response.text);
-    return { kind: "paid", data, transaction: readTransaction(response.headers.get("payment-response")) };
+    const transaction = readTransaction(response.headers.get("payment-response"));
+    return { kind: "paid", data, response, transaction };
   }
   const error = toResponseError(response);
   const { status, code } = error;

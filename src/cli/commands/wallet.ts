@@ -34,6 +34,7 @@ import {
 import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
+import { assertWritable, saveExchange } from "../save-exchange.ts";
 
 type PaidParameters = Readonly<Record<string, string>>;
 
@@ -107,10 +108,13 @@ async function buy(
   { options, filters, display, print, stop }: ClientContext,
 ): Promise<number> {
   const purchase = readPurchase(options);
+  const file = readStringOption(options, "save");
+  if (file !== undefined) await assertWritable(file);
   const done = display.progress(`Paying for the ${sold.noun}`);
   const request = { signal: stop, ...(purchase === null ? {} : { purchase }) };
   const action = findPaidAction(sextant, sold.operation);
-  const { data, receipt } = await action(parameters, request).finally(done);
+  const { data, receipt, exchange } = await action(parameters, request).finally(done);
+  if (file !== undefined) await saveExchange(file, exchange);
   if (options.json === true) {
     await print(`${toPlainJson(data)}\n`);
     display.report(formatReceipt(receipt));
