@@ -1,7 +1,7 @@
 // Statements merge without a value ever becoming text, and their placeholders count from one.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { compileSql, joinSql, rawSql, type SqlText, type SqlValue, sql } from "./sql.ts";
+import { compileSql, joinSql, prepareSql, rawSql, type SqlText, type SqlValue, sql } from "./sql.ts";
 
 describe("a statement", () => {
   it("numbers its values, including those of merged statements", () => {
@@ -30,6 +30,14 @@ describe("a statement", () => {
     expect(filled(7, "$1")).toMatchObject({ text: "a = $1 and b = $2", values: [7, "$1"] });
     const whole = sql`select ${1} where ${filled(8, null)}`;
     expect(whole).toMatchObject({ text: "select $1 where a = $2 and b = $3", values: [1, 8, null] });
+  });
+
+  it("keeps its name if it is prepared, but not as a part of another one", () => {
+    const named = prepareSql("a_by_b", sql`select a where b = ${1}`);
+    expect(named).toMatchObject({ name: "a_by_b", text: "select a where b = $1", values: [1] });
+    const whole = sql`select ${0} union ${named}`;
+    expect(whole).toMatchObject({ text: "select $1 union select a where b = $2", values: [0, 1] });
+    expect(whole.name).toBeUndefined();
   });
 
   it("joins any number of others", () => {

@@ -1,6 +1,6 @@
 // Composes SQL statements with their values; placeholders are numbered automatically.
 
-export type SqlValue = string | number | boolean | null | readonly SqlValue[];
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[];
 
 export type SqlText = {
   /** The text around the values: one piece more than values. */
@@ -8,6 +8,8 @@ export type SqlText = {
   readonly values: readonly SqlValue[];
   /** The statement with numbered placeholders. */
   readonly text: string;
+  /** If set, a connection prepares the statement once. */
+  readonly name?: string;
 };
 
 /** Trusted text inserted unchanged: names of tables and columns, never anything from a request. */
@@ -64,6 +66,14 @@ export function compileSql({ pieces, text }: SqlText): (...values: readonly SqlV
   return (...values) => new CompiledSql(pieces, values, text);
 }
 
+/**
+ * For a statement that runs often: the database parses and plans it once for each connection, not for each run. One name has
+ * one text.
+ */
+export function prepareSql(name: string, { pieces, values, text }: SqlText): SqlText {
+  return new CompiledSql(pieces, values, text, name);
+}
+
 // Placeholders are numbered at the end: renumbering them at every merge cost more than everything else here.
 class SqlBuilder implements SqlText {
   readonly pieces: string[];
@@ -110,10 +120,12 @@ class CompiledSql implements SqlText {
   readonly pieces: readonly string[];
   readonly values: readonly SqlValue[];
   readonly text: string;
+  readonly name?: string;
 
-  constructor(pieces: readonly string[], values: readonly SqlValue[], text: string) {
+  constructor(pieces: readonly string[], values: readonly SqlValue[], text: string, name?: string) {
     this.pieces = pieces;
     this.values = values;
     this.text = text;
+    if (name !== undefined) this.name = name;
   }
 }

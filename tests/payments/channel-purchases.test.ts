@@ -158,6 +158,51 @@ describe("purchases by channel", () => {
     expect(service.runs).toEqual(["first", "a"]);
   });
 
+  it("a purchase waits for the disk when it is charged, and not when it takes its turn", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {} });
+    const client = createChannelClient(await stage.payer(), stage);
+    await client.pay(`${service.url}/paid?q=a`);
+    // Runs at the end of each transaction, with the setting by which it commits.
+    await stage.database.query(`create table commits (works boolean, setting text);
+      create function note_commit() returns trigger language plpgsql as $$ begin
+        insert into commits values (new.owner_works, current_setting('synchronous_commit')); return null; end $$;
+      create constraint trigger note_commit after update on payment_channels deferrable initially deferred
+        for each row execute function note_commit()`);
+    try {
+      await client.pay(`${service.url}/paid?q=b`);
+      const { rows } = await stage.database.query("select works, setting from commits");
+      expect(rows).toEqual([
+        { works: true, setting: "off" },
+        { works: false, setting: "on" },
+      ]);
+    } finally {
+      await stage.database.query("drop function note_commit cascade; drop table commits");
+    }
+  });
+
+  it("a turn that a crash of the database takes away charges nothing, and the same voucher buys later", async () => {
+    const stage = await openStage();
+    const service = await stage.serve({ channels: {} });
+    const client = createChannelClient(await stage.payer(), stage);
+    await client.pay(`${service.url}/paid?q=a`);
+    const { work } = service.sold;
+    service.sold.work = async (signal) => {
+      await stage.database.query(
+        "update payment_channels set owner = null, owner_works = false, kept_for = null, lease_until = null",
+      );
+      return work(signal);
+    };
+    const lost = await client.pay(`${service.url}/paid?q=b`);
+    expect([lost.status, lost.headers.get("x-error-code")]).toEqual([503, "PAYMENT_PENDING"]);
+    service.sold.work = work;
+    const again = await fetchWithPayment(`${service.url}/paid?q=b`, client.sent.at(-1) ?? "");
+    expect(again.status).toBe(200);
+    expect(receiptOf(again).extra).toMatchObject({
+      channelState: { chargedCumulativeAmount: (2n * TEST_PRICE).toString() },
+    });
+  });
+
   it("a process whose clock is a day ahead sells and claims like any other", async () => {
     const stage = await openStage();
     const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + 86_400_000 };

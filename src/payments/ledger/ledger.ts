@@ -242,7 +242,7 @@ export class PaymentLedger {
     { status, headers, body }: StoredResponse,
   ): Promise<LedgerRow | null> {
     const set = sql`state = 'settling', attempts = attempts + 1, answer_status = ${status},
-      answer_headers = ${JSON.stringify(headers)}, answer_body = decode(${body.toString("hex")}, 'hex'),
+      answer_headers = ${JSON.stringify(headers)}, answer_body = ${body},
       ${takeLease(owner, this.#leaseMs)}`;
     return this.#readRow(
       ownerTransitionSql("storeResponse", { key, owner }, set, {

@@ -7,7 +7,9 @@ import {
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { silentLog as log } from "../../../tests/support/quiet-log.ts";
 import { Secret } from "../../lib/secret.ts";
+import { prepareSql, sql } from "../../schema/sql.ts";
 import { type Database, openDatabases } from "./database.ts";
+import { openRecordStore } from "./record-store.ts";
 
 let server: TestDatabase;
 beforeAll(async () => {
@@ -63,4 +65,25 @@ it("reports a connection that is lost while a session changes its schema", async
   await lost;
   wire.mend();
   expect([await schemaOf(other), await schemaOf(one)]).toEqual(["other", "one"]);
+});
+
+it("prepares a statement once in a session, for the tables of whichever schema it is used for", async () => {
+  const pair = await openPair([await openWire()]);
+  for (const { schema, query } of pair) {
+    await query(`DROP TABLE IF EXISTS names; CREATE TABLE names AS SELECT '${schema}' AS name`);
+  }
+  const read = async (database: Database) =>
+    (
+      await openRecordStore(database).run(
+        prepareSql("read_name", sql`select name, ${1}::int as one from names`),
+      )
+    )[0];
+  for (let round = 0; round < 8; round += 1) {
+    for (const database of pair) expect(await read(database)).toEqual({ name: database.schema, one: 1 });
+  }
+  const { rows } = await pair[0].query("SELECT name FROM pg_prepared_statements");
+  expect(rows).toEqual([{ name: "read_name" }]);
+  // A migration while the service runs.
+  await pair[0].query("ALTER TABLE names ADD COLUMN more int");
+  expect(await read(pair[0])).toEqual({ name: "one", one: 1 });
 });

@@ -58,9 +58,9 @@ export function openRecordStore(database: Database, options: RecordStoreOptions 
 
 function createStatementRunner(session: QueryRunner): StatementRunner {
   return {
-    async run<R extends object>({ text, values }: SqlText) {
+    async run<R extends object>({ text, values, name }: SqlText) {
       try {
-        return (await session.query<R>({ text, values })).rows;
+        return (await session.query<R>({ text, values, ...(name === undefined ? {} : { name }) })).rows;
       } catch (cause) {
         // The indexer creates the tables of the index when it first runs.
         if (sqlState(cause) !== SQLSTATE.undefinedTable) throw cause;
