@@ -1,6 +1,4 @@
 // Time as a dependency, so that tests can control it, and deadlines for work.
-import { setTimeout as sleep } from "node:timers/promises";
-
 export type Clock = {
   /** Wall-clock milliseconds since the Unix epoch. */
   nowMs(): number;
@@ -10,14 +8,20 @@ export type Clock = {
 
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await sleep(ms, undefined, signal ? { signal } : {});
-    } catch (error) {
-      // node:timers rejects with its own AbortError; callers want the reason that was given to abort().
-      throw signal?.aborted ? signal.reason : error;
-    }
-  },
+  // Not that of node:timers/promises: its AbortError hides the reason that was given to abort(), and costs a stack trace.
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      const stop = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", stop);
+        resolve();
+      }, ms);
+      if (signal?.aborted) stop();
+      else signal?.addEventListener("abort", stop, { once: true });
+    }),
 };
 
 export class DeadlineExceededError extends Error {
@@ -26,6 +30,9 @@ export class DeadlineExceededError extends Error {
     this.name = "DeadlineExceededError";
   }
 }
+
+// With a reason given, abort() makes no error with a stack trace of its own.
+const IN_TIME = new Error("the work was done in time");
 
 /** The deadline is signalled to the work, and enforced even when the work ignores the signal. */
 export async function withDeadline<T>(
@@ -46,6 +53,6 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([work(late.signal), passed]);
   } finally {
-    done.abort();
+    done.abort(IN_TIME);
   }
 }

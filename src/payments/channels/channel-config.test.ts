@@ -35,7 +35,7 @@ const hex = (bytes: number) =>
     .uint8Array({ minLength: bytes, maxLength: bytes })
     .map((value): Hex => `0x${Buffer.from(value).toString("hex")}`);
 const amount = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n });
-const configs = fc.record({
+const members = {
   payer: hex(20),
   payerAuthorizer: hex(20),
   receiver: hex(20),
@@ -43,7 +43,8 @@ const configs = fc.record({
   token: hex(20),
   withdrawDelay: fc.integer({ min: 0, max: 2 ** 40 - 1 }),
   salt: hex(32),
-});
+};
+const configs = fc.record(members);
 
 describe("what is signed about channels", () => {
   it("hashes channels, vouchers, refunds and claims as viem does", () => {
@@ -60,6 +61,22 @@ describe("what is signed about channels", () => {
         const claim = { config, maxClaimable: max, signature, totalClaimed: total };
         const entry = { channelId, maxClaimableAmount: max, totalClaimed: total };
         expect(digests.claimBatch([claim, claim])).toBe(digestOf("ClaimBatch", { claims: [entry, entry] }));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it("gives channels that differ in one member ids of their own, also when it was asked for them before", () => {
+    const names = fc.constantFrom(...(Object.keys(members) as (keyof typeof members)[]));
+    fc.assert(
+      fc.property(configs, configs, names, (config, other, member) => {
+        const changed = { ...config, [member]: other[member] };
+        const expected = [config, changed].map((each) => digestOf("ChannelConfig", each));
+        for (let round = 0; round < 2; round += 1) {
+          expect([config, changed].map((each) => digests.channelId(each))).toEqual(expected);
+        }
+        // Another network has other ids, whatever this one remembers.
+        expect(new ChannelDigests("eip155:137").channelId(config)).not.toBe(expected[0]);
       }),
       { numRuns: 30 },
     );

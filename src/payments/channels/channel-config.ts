@@ -3,6 +3,7 @@ import { concat, domainSeparator, keccak256, stringToHex } from "viem";
 import { createParametersCodec } from "../../lib/abi/codec.ts";
 import { chainIdOfNetwork } from "../../lib/caip2.ts";
 import type { Hex } from "../../lib/hex.ts";
+import { LruMap } from "../../lib/lru-map.ts";
 import { recoverKeyAddress } from "../../lib/recover-address.ts";
 
 /** The contracts of the scheme, at the same addresses on every chain. */
@@ -55,9 +56,14 @@ const hashEntry = createStructHasher(ENTRY, ["bytes32", "uint128", "uint128"]);
 const hashBatch = createStructHasher(`ClaimBatch(ClaimEntry[] claims)${ENTRY}`, ["bytes32"]);
 const depositNonce = createParametersCodec([{ type: "bytes32" }, { type: "uint256" }]);
 
+// Channels whose ids are remembered: half of the hashing of a call. About a kilobyte each.
+const KNOWN_IDS_MAX = 5_000;
+
 /** The id of a channel and all that is signed about channels of one network. */
 export class ChannelDigests {
   readonly #separator: Hex;
+  /** The key has everything that the id is a digest of. */
+  readonly #ids = new LruMap<string, Hex>(KNOWN_IDS_MAX);
 
   constructor(network: string) {
     this.#separator = domainSeparator({
@@ -76,8 +82,11 @@ export class ChannelDigests {
 
   channelId(config: ChannelConfig): Hex {
     const { payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt } = config;
-    const parties = [payer, payerAuthorizer, receiver, receiverAuthorizer, token];
-    return this.#digest(hashConfig([...parties, withdrawDelay, salt]));
+    const members = [payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt];
+    const key = members.join(" ");
+    const id = this.#ids.get(key) ?? this.#digest(hashConfig(members));
+    this.#ids.set(key, id);
+    return id;
   }
 
   voucher(channelId: Hex, maxClaimable: bigint): Hex {
