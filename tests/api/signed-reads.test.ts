@@ -127,6 +127,19 @@ it("signs all reads if it is set to, and again only for a further URL", async ()
   expect(signed).toHaveBeenCalledTimes(2);
 });
 
+it("signs a read whose URL a tool has read before, without a signature", async () => {
+  const params = { name: "get_agent", arguments: { agentId: "2" } };
+  const called = await fetch(`${signsAll.url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
+  });
+  expect(await called.text()).not.toContain('"isError":true');
+  expect(signed).not.toHaveBeenCalled();
+  const url = `${signsAll.url}/agents/2`;
+  expect(await isSignedFor(await fetch(url), { url, keys })).toBe(true);
+});
+
 it("has no keys to list without keys, and ignores the wish for a signature", async () => {
   for (const path of [KEYS_PATH, "/.well-known/did.json"]) {
     expect((await fetch(unsigned.url + path)).status).toBe(404);

@@ -26,6 +26,7 @@ import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
 import { startServiceCommand } from "../support/process/service-command.ts";
 import { silentLog } from "../support/quiet-log.ts";
+import { createTestKeys, isSignedFor } from "../support/signing/test-keys.ts";
 
 const CHANNEL_KEY = `0x${"7a".repeat(32)}` as const;
 const PRICE = 250n;
@@ -94,11 +95,15 @@ const environment = () => ({
   FACILITATOR_URL: facilitator.url,
 });
 
-function openSale(changes: Readonly<Record<string, string | undefined>> = {}) {
+function openSale(
+  changes: Readonly<Record<string, string | undefined>> = {},
+  signed: Partial<Pick<Parameters<typeof openApiSale>[1], "listenUrl" | "signingKeys">> = {},
+) {
   const given = Object.entries({ ...environment(), ...changes }).filter(([, value]) => value !== undefined);
   const config = readConfig(Object.fromEntries(given) as Record<string, string>, saleSettings);
   const needs = { database: backend.database, log: silentLog, count: () => undefined, onCall: null };
-  return openApiSale(config, { ...needs, listenUrl: () => api?.url ?? "http://127.0.0.1:1" }) as Promise<
+  const listenUrl = () => api?.url ?? "http://127.0.0.1:1";
+  return openApiSale(config, { ...needs, listenUrl, ...signed }) as Promise<
     NonNullable<Awaited<ReturnType<typeof openApiSale>>>
   >;
 }
@@ -136,6 +141,37 @@ describe("a read", () => {
       expect((await fetch(api.url + path)).status).toBe(402);
     }
     expect((await opened.channelTotals()).unclaimed).toBe(3n * PRICE);
+  });
+
+  it("is signed for its URL, with a receipt that names its block, once there are keys", async () => {
+    const signingKeys = createTestKeys();
+    const sale = await openSale({}, { signingKeys, listenUrl: () => signed.url });
+    const signing = { keys: signingKeys, signsAll: false };
+    const signed = await startTestApi(backend.database, { sale: sale.sale, signing });
+    try {
+      const keys = await jsonOf(`${signed.url}/.well-known/http-message-signatures-directory`);
+      const url = `${signed.url}/agents/1`;
+      const unpaid = await fetch(url);
+      expect([unpaid.status, unpaid.headers.get("signature")]).toEqual([402, null]);
+      expect(requiredBy(unpaid).extensions).toHaveProperty("offer-receipt");
+      const bought = await (await openClient()).pay(url);
+      expect(await isSignedFor(bought, { url, keys })).toBe(true);
+      expect(bought.headers.get("cache-control")).toBe("private, no-store, no-transform");
+      const { extensions } = decodeBase64Header<{ extensions: Record<string, { signature: string }> }>(
+        bought,
+        "payment-response",
+      );
+      const [, payload = ""] = (extensions["sextant-answer"]?.signature ?? "").split(".");
+      expect(JSON.parse(Buffer.from(payload, "base64url").toString())).toMatchObject({
+        request: { url },
+        digest: bought.headers.get("content-digest"),
+        blocks: [{ number: bought.headers.get("x-indexed-block") }],
+        payment: { scheme: "batch-settlement", amount: String(PRICE) },
+      });
+    } finally {
+      await signed.close();
+      sale.close();
+    }
   });
 
   it("is rejected for free if it is malformed, and not charged if there is no record", async () => {
