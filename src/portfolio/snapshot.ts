@@ -21,6 +21,7 @@ import { BUDGET_MS } from "./time-budgets.ts";
 import { describeHoldings, readTokenMetadata } from "./tokens/metadata.ts";
 import { describeByLists } from "./tokens/token-list.ts";
 import type {
+  FoundTokens,
   Holding,
   HoldingsProvider,
   HoldingsQuery,
@@ -121,17 +122,18 @@ const UNREAD = {
 } as const;
 
 /** All that the wallet holds, as the contracts describe it. */
-async function readTokens(provider: HoldingsProvider, query: HoldingsQuery, signal: AbortSignal) {
-  const { at } = query;
-  const balances = await provider.read({ ...query, withMetadata: true }, signal);
-  const metadata = balances.metadata
-    ? describeHoldings(at.chain, balances.holdings, balances.metadata)
-    : await readTokenMetadata(at, balances.holdings, signal);
-  return { balances, metadata, holdings: metadata.holdings, transfers: balances.transfers ?? [] };
+async function describeTokens(at: PinnedChain, found: FoundTokens, signal: AbortSignal) {
+  const metadata = found.metadata
+    ? describeHoldings(at.chain, found.holdings, found.metadata)
+    : await readTokenMetadata(at, found.holdings, signal);
+  return { metadata, holdings: metadata.holdings, transfers: found.transfers ?? [] };
 }
 
-/** The same, and with the last reads of tokens those that positions and prices ask first. */
-async function readTokensEarly(
+/**
+ * Reads the balances, and with the last of them what positions and prices ask first. The tokens are known before all
+ * balances are read: a node that is slow to find transactions makes only the activity late.
+ */
+function readTokensEarly(
   { provider, priceSources, positionReaders }: ChainReaderOptions,
   query: HoldingsQuery,
   signal: AbortSignal,
@@ -151,9 +153,18 @@ async function readTokensEarly(
     // Awaited by the caller, unless the tokens fail.
     for (const early of [positions, prices]) early.catch(() => undefined);
   };
-  const tokens = await readTokens(provider, { ...query, onHeld }, signal);
-  await positions;
-  return { ...tokens, prefetched: Promise.all([prices, prefetchOnce(tokens.holdings)]) };
+  let onTokens: (tokens: FoundTokens) => void = () => undefined;
+  const found = new Promise<FoundTokens>((resolve) => {
+    onTokens = resolve;
+  });
+  const balances = provider.read({ ...query, withMetadata: true, onHeld, onTokens }, signal);
+  const describe = async () => {
+    // A provider that finds nothing earlier has all of it at its end.
+    const tokens = await describeTokens(at, await Promise.race([found, balances]), signal);
+    await positions;
+    return { ...tokens, prefetched: Promise.all([prices, prefetchOnce(tokens.holdings)]) };
+  };
+  return { balances, tokens: describe() };
 }
 
 /** When one part fails, the others stop instead of keeping the node busy. */
@@ -181,9 +192,10 @@ async function readParts(
 ): Promise<ChainData> {
   const { provider, priceSources, positionReaders, figuresOnly = false } = options;
   const query = { at, wallet, withoutActivity: figuresOnly };
-  const tokens = readTokensEarly(options, query, signal);
-  const [{ balances, metadata }, account, gas, name, positions] = await Promise.all([
+  const { tokens, ...early } = readTokensEarly(options, query, signal);
+  const [{ metadata }, balances, account, gas, name, positions] = await Promise.all([
     tokens,
+    early.balances,
     figuresOnly ? UNREAD.account : readAccount({ at, wallet }, signal),
     figuresOnly ? UNREAD.gas : readGas(at, signal),
     figuresOnly ? UNREAD.name : readName({ at, wallet }, signal),

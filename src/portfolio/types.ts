@@ -232,7 +232,11 @@ export type HoldingsQuery = WalletQuery & {
   readonly withMetadata?: boolean;
   /** Called with contracts that the wallet may hold, in the turn of the last reads: what is asked then travels with them. */
   readonly onHeld?: (contracts: readonly Hex[]) => void;
+  /** Called once all that the wallet holds is known: activity may take longer, and no price or position needs it. */
+  readonly onTokens?: (tokens: FoundTokens) => void;
 };
+
+export type FoundTokens = Pick<ChainHoldings, "holdings" | "metadata" | "transfers">;
 
 export type TokenMetadata = Pick<Asset, "decimals" | "symbol" | "name">;
 
@@ -411,6 +415,8 @@ export type HeldContracts = { readonly at: PinnedChain; readonly contracts: read
 
 export type PositionReader = {
   readonly protocol: string;
+  /** False for a chain on which the protocol has nothing to read; missing if it may have something on every chain. */
+  isOn?(chainId: number): boolean;
   /** The contracts in which a wallet can let others act on what this reader finds; missing if it cannot. */
   delegations?(chainId: number): readonly Delegation[];
   /** The protocol lends: while it is not read, a debt may be unseen. */

@@ -7,6 +7,7 @@ import {
 import { MULTICALL3 } from "../../../chain/aggregate3.ts";
 import { createFunctionCodec } from "../../../lib/abi/codec.ts";
 import { decodeFirstWord } from "../../../lib/abi/return-data.ts";
+import { addressToTopic } from "../../../lib/abi/words.ts";
 import { Deadline } from "../../../lib/deadline.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import { keepPresent, nameFirst } from "../../../lib/lists.ts";
@@ -57,12 +58,12 @@ export const rpcHoldingsProvider: HoldingsProvider = {
 };
 
 async function readHoldings(
-  { at, wallet, withoutActivity, withMetadata, onHeld }: HoldingsQuery,
+  { at, wallet, withoutActivity, withMetadata, onHeld, onTokens }: HoldingsQuery,
   signal: AbortSignal,
 ): Promise<ChainHoldings> {
   const { chain } = at;
   const known = listKnownTokens(chain);
-  const listed = { wallet, tokens: [...known], gasPerToken: LISTED_GAS };
+  const listed = { wallet, tokens: known.list, gasPerToken: LISTED_GAS };
   const findTransfers = (side: "from" | "to") => {
     const readRange = (range: LogRange, stop: AbortSignal) => at.transfers({ wallet, side, ...range }, stop);
     return findRememberedLogs(at, { wallet, kind: side, readRange }, signal);
@@ -74,32 +75,38 @@ async function readHoldings(
     findTransfers("to"),
   ]);
   const logs = [...(sent?.logs ?? []), ...(received?.logs ?? [])];
-  const unlisted = findUnlistedTokens(chain, { wallet, known }, logs);
+  const unlisted = findUnlistedTokens(chain, { wallet, known: known.set }, logs);
   const newest = unlisted.slice(0, UNLISTED_MAX);
   const isDescribed = withMetadata && newest.length <= DESCRIBED_MAX;
   onHeld?.([...listedBalances.held.keys(), ...(isDescribed ? newest : [])]);
-  const [unlistedBalances, metadata, recent] = await Promise.all([
-    readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
-    isDescribed ? readMetadata(at, [...listedBalances.held.keys(), ...newest], signal) : undefined,
+  const readTokens = async () => {
+    const [unlistedBalances, metadata] = await Promise.all([
+      readTokenBalances(at, { wallet, tokens: newest, gasPerToken: UNLISTED_GAS }, signal),
+      isDescribed ? readMetadata(at, [...listedBalances.held.keys(), ...newest], signal) : undefined,
+    ]);
+    const held = [...listedBalances.held, ...unlistedBalances.held];
+    const holdings = [
+      ...(native > 0n ? [describeByLists(chain, null, native)] : []),
+      ...held.map(([contract, amount]) => describeByLists(chain, contract, amount)),
+    ];
+    const tokens = { holdings, ...(metadata && { metadata }), transfers: logs };
+    onTokens?.(tokens);
+    return { tokens, failed: unlistedBalances.failed };
+  };
+  const [unlistedRead, recent] = await Promise.all([
+    readTokens(),
     withoutActivity ? NO_ACTIVITY : readTransferActivity(at, { wallet, logs }, signal),
   ]);
   return {
-    holdings: [
-      ...(native > 0n ? [describeByLists(chain, null, native)] : []),
-      ...[...listedBalances.held, ...unlistedBalances.held].map(([contract, amount]) =>
-        describeByLists(chain, contract, amount),
-      ),
-    ],
+    ...unlistedRead.tokens,
     activity: recent.activity,
-    ...(metadata && { metadata }),
-    transfers: logs,
     warnings: [
       // Only the shares of a vault that is known by address matter: a vault that returns none is gone.
       ...describeFailedTokens(
         chain,
         listedBalances.failed.filter((contract) => chain.tokens.has(contract)),
       ),
-      ...describeFailedTokens(chain, unlistedBalances.failed),
+      ...describeFailedTokens(chain, unlistedRead.failed),
       ...describeSkippedTokens(chain, unlisted.length, newest.length),
       ...describeHistory(at, sent, received),
       ...recent.warnings,
@@ -107,9 +114,18 @@ async function readHoldings(
   };
 }
 
+type KnownTokens = { readonly set: ReadonlySet<Hex>; readonly list: readonly Hex[] };
+
+const knownTokensOf = new WeakMap<ChainConfig, KnownTokens>();
+
 /** Every listed token, and vaults that are known by address: their shares are on no list of tokens. */
-function listKnownTokens({ chainId, tokens }: ChainConfig): ReadonlySet<Hex> {
-  return new Set([...tokens.keys(), ...(VAULT_REGISTRIES.get(chainId)?.vaults ?? [])]);
+function listKnownTokens(chain: ChainConfig): KnownTokens {
+  const known = knownTokensOf.get(chain);
+  if (known !== undefined) return known;
+  const set = new Set([...chain.tokens.keys(), ...(VAULT_REGISTRIES.get(chain.chainId)?.vaults ?? [])]);
+  const tokens = { set, list: [...set] };
+  knownTokensOf.set(chain, tokens);
+  return tokens;
 }
 
 /**
@@ -207,6 +223,21 @@ const TOKENS_PER_CALL_MAX = 2_500;
 
 const scan = createFunctionCodec(abi, "scan");
 
+/** The arguments behind the wallet: the same for every wallet, and nearly all of a call. */
+const encodedLists = new WeakMap<readonly Hex[], { readonly gasPerToken: number; readonly digits: string }>();
+const ARGUMENTS_START = scan.selector.length;
+const WALLET_DIGITS = 64;
+
+function encodeScan(wallet: Hex, tokens: readonly Hex[], gasPerToken: number): Hex {
+  let encoded = encodedLists.get(tokens);
+  if (encoded?.gasPerToken !== gasPerToken) {
+    const call = scan.encodeCall([wallet, tokens, BigInt(gasPerToken)]);
+    encoded = { gasPerToken, digits: call.slice(ARGUMENTS_START + WALLET_DIGITS) };
+    encodedLists.set(tokens, encoded);
+  }
+  return `${scan.selector}${addressToTopic(wallet).slice(2)}${encoded.digits}`;
+}
+
 /** Rejects unless the balances are complete. */
 export async function readTokenBalances(
   at: PinnedChain,
@@ -223,7 +254,7 @@ export async function readTokenBalances(
       itemsPerCall: TOKENS_PER_CALL_MAX,
       callsMax: 200,
       code,
-      encode: (part) => scan.encodeCall([wallet, part, BigInt(gasPerToken)]),
+      encode: (part) => encodeScan(wallet, part, gasPerToken),
       decode: scan.decodeResult,
       callOf: (to) => ({ to, data }),
       decodeOne: (returnData) => {

