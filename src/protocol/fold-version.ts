@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "a92c647a207d192e";
+export const FOLD_VERSION = "12d9ecf3ce676013";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that
@@ -16,4 +16,5 @@ export const EQUIVALENT_FOLD_VERSIONS: readonly (number | string)[] = [
   "69ad33ea959d4575",
   "ae826262bf27552c",
   "4d4e15e24474fa8a",
+  "a92c647a207d192e",
 ];

@@ -1,7 +1,7 @@
 // Return data of untrusted contracts: null instead of an error for data of another shape than the function returns.
 import type { Hex } from "../hex.ts";
 import { createParametersCodec } from "./codec.ts";
-import { nullIfMalformed } from "./words.ts";
+import { nullIfMalformed, ZERO_WORD } from "./words.ts";
 
 const WORD_DIGITS = 64;
 const ADDRESS_MAX = (1n << 160n) - 1n;
@@ -28,7 +28,9 @@ export function decodeWords<const N extends number>(data: Hex | null | undefined
 
 /** One word, else null. */
 export function decodeWord(data: Hex | null | undefined): bigint | null {
-  return decodeWords(data, 1)?.[0] ?? null;
+  if (!data || data.length !== ZERO_WORD.length) return null;
+  // Nearly every balance: a text that is compared makes no garbage, and parsing it does.
+  return data === ZERO_WORD ? 0n : BigInt(data);
 }
 
 /** The first word, whatever follows it, as Solidity decodes a number; null when there is none. */

@@ -99,12 +99,14 @@ const boolCodec: ValueCodec = {
     if (typeof value !== "boolean") throw new MalformedAbiError("a boolean is expected");
     return BOOL_PADDING + (value ? "1" : "0");
   },
-  decode: (payload, at) => {
-    const digit = readLowDigits(payload, at, 1, BOOL_PADDING);
-    if (digit !== "0" && digit !== "1") throw new MalformedAbiError("a boolean is neither 0 nor 1");
-    return digit === "1";
-  },
+  decode: readFlag,
 };
+
+export function readFlag(payload: string, at: number): boolean {
+  const digit = readLowDigits(payload, at, 1, BOOL_PADDING);
+  if (digit !== "0" && digit !== "1") throw new MalformedAbiError("a boolean is neither 0 nor 1");
+  return digit === "1";
+}
 
 function uintCodec(bits: number): ValueCodec {
   const digits = bits / 4;
@@ -167,11 +169,12 @@ function fixedBytesCodec(bytes: number): ValueCodec {
 const LENGTH_PADDING = paddingFor(OFFSET_DIGITS);
 
 /** An offset or a length. */
-function readLength(payload: string, at: number): number {
+export function readLength(payload: string, at: number): number {
   return Number.parseInt(readLowDigits(payload, at, OFFSET_DIGITS, LENGTH_PADDING), 16);
 }
 
-function encodeLength(value: number): string {
+/** An offset, a length or a flag. */
+export function encodeLength(value: number): string {
   return value.toString(16).padStart(WORD, "0");
 }
 
@@ -188,11 +191,24 @@ function encodeBytes(digits: string): string {
   return encodeLength(length / 2) + digits.padEnd(Math.ceil(length / WORD) * WORD, "0");
 }
 
+export function encodeByteString(value: unknown): string {
+  return encodeBytes(hexDigits(value, null));
+}
+
+/** The length of one word, and a word of zeros. */
+const ZERO_WORD_BYTES = encodeLength(WORD / 2) + ZEROS;
+export const ZERO_WORD: Hex = `0x${ZEROS}`;
+
+/** A balance of zero, the most frequent one, is always the same text. */
+export function readByteString(payload: string, at: number): Hex {
+  return payload.startsWith(ZERO_WORD_BYTES, at) ? ZERO_WORD : `0x${readBytes(payload, at)}`;
+}
+
 const bytesCodec: ValueCodec = {
   isDynamic: true,
   words: 1,
-  encode: (value) => encodeBytes(hexDigits(value, null)),
-  decode: (payload, at) => `0x${readBytes(payload, at)}`,
+  encode: encodeByteString,
+  decode: readByteString,
 };
 
 function textCodec(decode: (digits: string) => string): ValueCodec {

@@ -52,25 +52,30 @@ async function sendCalls(
   signal: AbortSignal,
 ): Promise<CallResults> {
   if (calls.length === 0) return [];
-  const keys = calls.map(keyOfCall);
-  const results = new Map<string, Hex | null>();
-  const open = new Map<string, ContractRead>();
+  const results: (Hex | null)[] = [];
+  const open: ContractRead[] = [];
+  const positionOf = new Map<string, number>();
+  /** The place in `open` of each call that the block does not know, in the order of the calls. */
+  const waiting: (readonly [index: number, position: number])[] = [];
   for (const [index, call] of calls.entries()) {
-    const key = keys[index] ?? "";
-    if (results.has(key) || open.has(key)) continue;
+    const key = keyOfCall(call);
     const known = at.results?.find(key);
-    if (known === undefined) open.set(key, call);
-    else results.set(key, known);
+    results.push(known ?? null);
+    if (known !== undefined) continue;
+    let position = positionOf.get(key);
+    if (position === undefined) {
+      position = open.push(call) - 1;
+      positionOf.set(key, position);
+    }
+    waiting.push([index, position]);
   }
-  const fetched = await fetchCalls(at, [...open.values()], signal);
-  let next = 0;
-  for (const [key, call] of open) {
-    const result = fetched[next] ?? null;
-    next += 1;
-    results.set(key, result);
-    at.results?.keep(key, call, result);
+  const fetched = await fetchCalls(at, open, signal);
+  for (const [key, position] of positionOf) {
+    const call = open[position];
+    if (call !== undefined) at.results?.keep(key, call, fetched[position] ?? null);
   }
-  return keys.map((key) => results.get(key) ?? null);
+  for (const [index, position] of waiting) results[index] = fetched[position] ?? null;
+  return results;
 }
 
 /** In the order of the calls, which are distinct. */
@@ -84,20 +89,17 @@ async function fetchCalls(
   const untrusted = calls.filter(({ gasMax }) => gasMax !== undefined);
   const multicalls = splitIntoChunks(trusted, CALLS_PER_MULTICALL_MAX);
   const returned = await at.read([...multicalls.map(encodeMulticall), ...untrusted], signal);
-  const resultOf = new Map<ContractRead, Hex | null>();
-  const store = (own: readonly ContractRead[], results: CallResults) => {
-    for (const [index, call] of own.entries()) resultOf.set(call, results[index] ?? null);
-  };
-  store(untrusted, returned.slice(multicalls.length));
-  const failed: ContractRead[] = [];
-  for (const [index, own] of multicalls.entries()) {
-    // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
-    const results = decodeAggregate3(returned[index] ?? "0x", own.length);
-    if (results === null) failed.push(...own);
-    else store(own, results);
-  }
-  if (failed.length > 0) store(failed, await at.read(failed, signal));
-  return calls.map((call) => resultOf.get(call) ?? null);
+  // Multicall3 may be missing, may run out of gas, or another contract may be at its address: send its calls singly.
+  const decoded = multicalls.map((own, index) => decodeAggregate3(returned[index] ?? "0x", own.length));
+  const failed = multicalls.filter((_, index) => decoded[index] === null).flat();
+  const single = (failed.length > 0 ? await at.read(failed, signal) : []).values();
+  const trustedResults = multicalls
+    .flatMap((own, index) => decoded[index] ?? own.map(() => single.next().value ?? null))
+    .values();
+  const untrustedResults = returned.slice(multicalls.length).values();
+  return calls.map(
+    ({ gasMax }) => (gasMax === undefined ? trustedResults : untrustedResults).next().value ?? null,
+  );
 }
 
 function encodeMulticall(calls: readonly ContractRead[]): ContractRead {

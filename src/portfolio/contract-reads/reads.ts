@@ -47,9 +47,17 @@ export function defineRead<T>(
 ): ContractFunction<T> {
   // Parsed and hashed once, on first use: a wallet needs hundreds of calls of a few functions.
   let codec: FunctionCodec | undefined;
-  return (to, args = [], gasMax = gasMaxOfAll) => {
+  // Hundreds of tokens are asked for the balance of one wallet: with the text of before, that is encoded once.
+  let last: { readonly arg: unknown; readonly data: Hex } | undefined;
+  const encode = (args: readonly unknown[]): Hex => {
     codec ??= createSignatureCodec(signature) as FunctionCodec;
-    const data = codec.encodeCall(args);
+    const [arg] = args;
+    if (args.length > 1 || typeof arg === "object") return codec.encodeCall(args);
+    if (last === undefined || last.arg !== arg) last = { arg, data: codec.encodeCall(args) };
+    return last.data;
+  };
+  return (to, args = [], gasMax = gasMaxOfAll) => {
+    const data = encode(args);
     const call = gasMax === undefined ? { to, data } : { to, data, gasMax };
     return new Reads([call], (results, start) => decode(results[start] ?? null));
   };

@@ -57,17 +57,26 @@ export async function scanContracts<Item, Value>(
   scan: ContractScan<Item, Value>,
   signal: AbortSignal,
 ): Promise<Scanned<Item, Value>> {
-  const { items, itemsPerCall } = scan;
-  const size = Math.ceil(items.length / Math.ceil(items.length / itemsPerCall));
-  const parts = await Promise.all(
-    splitIntoChunks(items, size).map((part) => scanByOverride(at, scan, part, signal)),
-  );
+  const parts = await Promise.all(splitList(scan).map((part) => scanByOverride(at, scan, part, signal)));
   const left = parts.flatMap((part) => part.left);
   const rest = left.length > 0 ? [await scanByMulticall(at, scan, left, signal)] : [];
   return {
     found: [...parts, ...rest].flatMap(({ found }) => found),
     failed: [...parts, ...rest].flatMap(({ failed }) => failed),
   };
+}
+
+/** The parts of a list that every wallet is scanned for stay the same, and with them what is made of each part. */
+const partsOf = new WeakMap<readonly unknown[], readonly (readonly unknown[])[]>();
+
+function splitList<Item>({ items, itemsPerCall }: ContractScan<Item, unknown>): readonly (readonly Item[])[] {
+  if (items.length <= itemsPerCall) return [items];
+  // Only this function keeps parts, and of each list always of the same size.
+  const known = partsOf.get(items) as readonly (readonly Item[])[] | undefined;
+  if (known !== undefined) return known;
+  const parts = splitIntoChunks(items, Math.ceil(items.length / Math.ceil(items.length / itemsPerCall)));
+  partsOf.set(items, parts);
+  return parts;
 }
 
 async function scanByOverride<Item, Value>(
