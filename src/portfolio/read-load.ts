@@ -1,5 +1,6 @@
 // The load of reads: each has a cost that is known before it begins, and only so much is read at once or waits.
 import { CostLimit, tooMuchWaits } from "../lib/concurrency-limit.ts";
+import { Deadline } from "../lib/deadline.ts";
 import type { SnapshotReader } from "./snapshot.ts";
 import type { PortfolioChain } from "./types.ts";
 
@@ -48,16 +49,19 @@ export class ReadLoad {
   /** Runs a read of these chains when its turn comes; throws OVERLOADED if too much waits, or if it has waited too long. */
   async run<T>(slugs: readonly string[], signal: AbortSignal, read: () => Promise<T>): Promise<T> {
     const cost = slugs.reduce((sum, slug) => sum + this.#costOf(slug), 0);
-    const tooLong = AbortSignal.timeout(this.#waitMsMax);
+    const waiting = new Deadline(this.#waitMsMax, signal);
     let hasBegun = false;
     const begin = () => {
       hasBegun = true;
+      waiting.end();
       return read();
     };
     try {
-      return await this.#limit.run(cost, AbortSignal.any([signal, tooLong]), begin);
+      return await this.#limit.run(cost, waiting.signal, begin);
     } catch (error) {
-      throw !hasBegun && tooLong.aborted && !signal.aborted ? tooMuchWaits() : error;
+      throw !hasBegun && waiting.isLate ? tooMuchWaits() : error;
+    } finally {
+      waiting.end();
     }
   }
 

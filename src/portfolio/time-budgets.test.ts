@@ -1,6 +1,6 @@
 // Time budgets: they add up within the time of a chain, and late work ends whether it heeds its signal or not.
 import { describe, expect, it } from "vitest";
-import { BUDGET_MS, CHAIN_MS_MAX, runWithinBudget } from "./time-budgets.ts";
+import { BUDGET_MS, CHAIN_MS_MAX, runAllWithinBudget, runWithinBudget } from "./time-budgets.ts";
 
 const signal = new AbortController().signal;
 
@@ -48,5 +48,22 @@ describe("work within a budget", () => {
     const caller = new AbortController();
     const work = async () => caller.abort(new Error("gone"));
     await expect(runWithinBudget(work, 1_000, caller.signal)).rejects.toThrow("gone");
+  });
+
+  it("returns the outcome of each work, and stops what is left once all others have ended", async () => {
+    const stopped: unknown[] = [];
+    const failing = (stop: AbortSignal) => {
+      stop.addEventListener("abort", () => stopped.push(stop.reason));
+      return Promise.reject(new Error("down"));
+    };
+    const hanging = () => new Promise<never>(() => {});
+    const works = [async () => 7, failing, hanging];
+    expect(await runAllWithinBudget(works, 10, signal)).toEqual([
+      { value: 7 },
+      { failure: "failed" },
+      { failure: "late" },
+    ]);
+    expect(stopped).toHaveLength(1);
+    expect(await runAllWithinBudget([], 10, signal)).toEqual([]);
   });
 });

@@ -46,20 +46,47 @@ export async function runWithinBudget<T>(
   signal: AbortSignal,
   turn?: Promise<unknown>,
 ): Promise<Outcome<T>> {
+  const [outcome] = await runAllWithinBudget([work], budgetMs, signal, turn);
+  return outcome ?? { failure: "failed" };
+}
+
+/**
+ * The same for works that run side by side: a snapshot has dozens, and a signal for each of them was a thirtieth of its
+ * processor time. What a work that has failed still waits for ends with the last of them.
+ */
+export async function runAllWithinBudget<T>(
+  works: readonly ((stop: AbortSignal) => Promise<T>)[],
+  budgetMs: number,
+  signal: AbortSignal,
+  turn?: Promise<unknown>,
+): Promise<readonly Outcome<T>[]> {
   signal.throwIfAborted();
+  if (works.length === 0) return [];
   const deadline = new Deadline(turn ? null : budgetMs, signal);
   const begin = () => deadline.begin(budgetMs);
   turn?.then(begin, begin);
-  const outcome = await new Promise<Outcome<T>>((resolve) => {
-    const giveUp = () => resolve({ failure: deadline.isLate ? "late" : "failed" });
-    deadline.signal.addEventListener("abort", giveUp, { once: true });
-    // Async, so that work that throws at once rejects as well.
-    const working = (async () => work(deadline.signal))();
-    working.then((value) => resolve({ value }), giveUp);
+  const outcomes = new Map<number, Outcome<T>>();
+  await new Promise<void>((resolve) => {
+    const settle = (index: number, outcome: Outcome<T>) => {
+      if (deadline.signal.aborted) return;
+      outcomes.set(index, outcome);
+      if (outcomes.size === works.length) resolve();
+    };
+    deadline.signal.addEventListener("abort", () => resolve(), { once: true });
+    for (const [index, work] of works.entries()) {
+      // Async, so that work that throws at once rejects as well.
+      const working = (async () => work(deadline.signal))();
+      working.then(
+        (value) => settle(index, { value }),
+        () => settle(index, { failure: "failed" }),
+      );
+    }
   });
-  deadline.end("value" in outcome ? undefined : STOPPED);
+  const unfinished: Outcome<T> = { failure: deadline.isLate ? "late" : "failed" };
+  const results = works.map((_, index) => outcomes.get(index) ?? unfinished);
+  deadline.end(results.every((outcome) => "value" in outcome) ? undefined : STOPPED);
   signal.throwIfAborted();
-  return outcome;
+  return results;
 }
 
 /** Work that was started along with work that failed is of no use. */

@@ -1,6 +1,6 @@
 // Runs all position readers concurrently: a failing or late one loses only its own, and no receipt token counts twice.
 import type { Hex } from "../../lib/hex.ts";
-import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
+import { BUDGET_MS, runAllWithinBudget } from "../time-budgets.ts";
 import type {
   EarlyPositionQuery,
   HeldContracts,
@@ -28,8 +28,10 @@ export async function prefetchPositions(
 ): Promise<void> {
   if (query.at.results === undefined || query.contracts.length === 0) return;
   const early = readers.flatMap((reader) => reader.prefetch?.bind(reader) ?? []);
-  await Promise.all(
-    early.map((prefetch) => runWithinBudget((stop) => prefetch(query, stop), PREFETCH_MS_MAX, signal)),
+  await runAllWithinBudget(
+    early.map((prefetch) => (stop) => prefetch(query, stop)),
+    PREFETCH_MS_MAX,
+    signal,
   );
 }
 
@@ -38,16 +40,16 @@ export async function prefetchPositions(
  * first: details of single vaults, which anyone can send, must not push them out.
  */
 export async function collectPositions(
-  readers: readonly PositionReader[],
+  all: readonly PositionReader[],
   query: PositionQuery | EarlyPositionQuery,
   signal: AbortSignal,
   budgetMs: number = BUDGET_MS.positions,
 ): Promise<CollectedPositions> {
   const { chain } = query.at;
   const turn = "tokens" in query ? query.tokens : undefined;
-  const outcomes = await Promise.all(
-    readers.map((reader) => runWithinBudget((stop) => reader.read(query, stop), budgetMs, signal, turn)),
-  );
+  const readers = all.filter(({ isOn }) => isOn?.(chain.chainId) ?? true);
+  const works = readers.map((reader) => (stop: AbortSignal) => reader.read(query, stop));
+  const outcomes = await runAllWithinBudget(works, budgetMs, signal, turn);
   const positions: ProtocolPosition[] = [];
   const provenTokens = new Set<Hex>();
   const unmarketedTokens = new Set<Hex>();

@@ -103,6 +103,7 @@ export function defineReader<Market>(declaration: ReaderDeclaration<Market>): Po
   const { markets, delegationsOf = () => [], read, ...facts } = declaration;
   return {
     ...facts,
+    isOn: (chainId) => (markets.get(chainId)?.length ?? 0) > 0,
     delegations: (chainId) => (markets.get(chainId) ?? []).flatMap(delegationsOf),
     async read(query, signal) {
       const own = markets.get(query.at.chain.chainId) ?? [];

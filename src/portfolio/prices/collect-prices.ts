@@ -1,5 +1,5 @@
 // Collects prices from sources in order of trust: groups in sequence, the sources of a group concurrently.
-import { BUDGET_MS, runWithinBudget } from "../time-budgets.ts";
+import { BUDGET_MS, runAllWithinBudget } from "../time-budgets.ts";
 import {
   type Asset,
   type AssetKey,
@@ -41,11 +41,10 @@ export async function collectPrices(
         `Prices from ${name} are missing on ${at.chain.name}: the source knows only the newest, and these are as of a block.`,
       );
     }
-    const outcomes = await Promise.all(
-      used.map((source) =>
-        runWithinBudget((stop) => source.read({ ...query, assets: wanted }, stop), leftMs, signal),
-      ),
+    const works = used.map(
+      (source) => (stop: AbortSignal) => source.read({ ...query, assets: wanted }, stop),
     );
+    const outcomes = await runAllWithinBudget(works, leftMs, signal);
     used.forEach(({ name }, index) => {
       const outcome = outcomes[index];
       if (outcome && "value" in outcome) {
@@ -71,8 +70,10 @@ export async function prefetchPrices(
 ): Promise<void> {
   if (query.at.results === undefined || query.assets.length === 0) return;
   const early = sources.flat().flatMap((source) => source.prefetch?.bind(source) ?? []);
-  await Promise.all(
-    early.map((prefetch) => runWithinBudget((stop) => prefetch(query, stop), budgetMs, signal)),
+  await runAllWithinBudget(
+    early.map((prefetch) => (stop) => prefetch(query, stop)),
+    budgetMs,
+    signal,
   );
 }
 
