@@ -4,6 +4,8 @@ import { createDeploymentsEndpoint, DeploymentStates } from "../../src/api/deplo
 import { describeApi } from "../../src/api/describe.ts";
 import { createEventsEndpoint } from "../../src/api/events/endpoint.ts";
 import { createIntegrityEndpoint } from "../../src/api/integrity/endpoint.ts";
+import type { ApiSale } from "../../src/api/sale/open-sale.ts";
+import { StoredBytes } from "../../src/api/sale/stored-bytes.ts";
 import { createApiMcpEndpoint } from "../../src/api/tools.ts";
 import { createWriteEndpoints, writeReads } from "../../src/api/write-service.ts";
 import {
@@ -48,37 +50,53 @@ export function buildServiceDocuments(): Readonly<Record<string, OpenApiDocument
   return {
     "indexing API": buildApiDocument(openWriteAuthority),
     "indexing API with signed writes": buildApiDocument(signed),
+    "indexing API that sells reads": buildApiDocument(openWriteAuthority, describeSale()),
     "portfolio service": describePortfolio(),
     facilitator: describeFacilitator(),
   };
 }
 
-function buildApiDocument(authority: WriteAuthority): OpenApiDocument {
+function buildApiDocument(authority: WriteAuthority, sale?: ApiSale): OpenApiDocument {
   const store = { write: unused, run: unused };
   const endpoints = [
     createPreflightEndpoint({ run: unused }),
     createIntegrityEndpoint({ run: unused }),
     createDeploymentsEndpoint(new DeploymentStates([])),
-    createEventsEndpoint({ readEvents: unused, streams: { assertRoom: unused, open: unused } }),
+    createEventsEndpoint({ readEvents: unused, streams: { reserve: unused, open: unused } }),
     ...createWriteEndpoints({ store, authority, publicBaseUrl: () => ORIGIN, webhooks: null }),
   ];
   const reads = [...indexReads, ...writeReads];
-  return describeApi(reads, [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)]).buildDocument();
+  const described = [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)];
+  return describeApi(reads, described, "", sale && { sale }).buildDocument();
+}
+
+const TOKEN = {
+  network: "eip155:8453",
+  asset: ADDRESS,
+  assetName: "USD Coin",
+  assetVersion: "2",
+  decimals: 6,
+  payTo: ADDRESS,
+  maxTimeoutSeconds: 60,
+  resourceOrigin: ORIGIN,
+  channels: { receiverAuthorizer: ADDRESS, withdrawDelay: 900, minDeposit: 100_000n, freeCallsPerHour: 10 },
+} as const;
+
+function describeSale(): ApiSale {
+  const sell = (amount: bigint) => {
+    const described = { description: "A read.", mimeType: "application/json", listing: null };
+    return { offer: { ...TOKEN, ...described, amount }, challenge: unused, serve: unused };
+  };
+  const stored = new StoredBytes({ bytesMax: 0, storedMs: 0, clock: { nowMs: unused } });
+  return { priceUsd: "0.00025", read: sell(250n), download: sell(2_500n), stored };
 }
 
 function describePortfolio(): OpenApiDocument {
   const token: Omit<PaymentOffer, keyof ReturnType<typeof describeOffer>> = {
     // With all that an operator can turn on.
     mpp: new ChallengeIssuer(new Secret<Hex>(`0x${"00".repeat(32)}`)),
-    network: "eip155:8453",
-    asset: ADDRESS,
-    assetName: "USD Coin",
-    assetVersion: "2",
-    decimals: 6,
-    payTo: ADDRESS,
+    ...TOKEN,
     amount: 10_000n,
-    maxTimeoutSeconds: 60,
-    resourceOrigin: ORIGIN,
   };
   const sold = PAID_ROUTES.map((declaration) => ({
     declaration,

@@ -80,7 +80,10 @@ export async function callRoute(app: FastifyInstance, request: InternalRequest):
   try {
     const params = matchPath(route.path, url);
     const response = await route.respond({ url, params, headers, client, body, raw: { socket } });
-    if ("open" in response) throw new Fault("INTERNAL", "A stream cannot be read from this process.");
+    if ("open" in response) {
+      response.cancel();
+      throw new Fault("INTERNAL", "A stream cannot be read from this process.");
+    }
     return response;
   } finally {
     signal.removeEventListener("abort", leave);

@@ -67,6 +67,7 @@ const stream: RequestListener = (request, response) => {
   const reply = { hijack: () => undefined, raw: response } as unknown as FastifyReply;
   openTextStream({ id: "1", method: "GET", raw: request } as FastifyRequest, reply, {
     headers: { "content-type": "text/event-stream" },
+    cancel: () => undefined,
     open(opened) {
       if (request.url === "/stream-large")
         for (let each = 0; each < LARGE; each += 1) opened.send(String(BODY));

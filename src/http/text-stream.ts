@@ -22,7 +22,10 @@ export function openTextStream(
     "x-request-id": request.id,
   });
   // Node sends no body in response to HEAD.
-  if (request.method === "HEAD") return void outgoing.end();
+  if (request.method === "HEAD") {
+    response.cancel();
+    return void outgoing.end();
+  }
   outgoing.socket?.setNoDelay(true);
   const endExemption = outgoing.socket ? exemptStream(outgoing.socket) : () => undefined;
   outgoing.flushHeaders();

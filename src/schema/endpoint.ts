@@ -52,6 +52,8 @@ export type TextStream = {
 export type StreamedResponse = {
   readonly headers: Readonly<Record<string, string>>;
   readonly open: (stream: TextStream) => void;
+  /** Instead of `open`: the client gets another response, or has left. */
+  readonly cancel: () => void;
 };
 
 /** The credentials of a request, as an OpenAPI security scheme. */

@@ -161,7 +161,7 @@ type EventsQuery = RequestOf<typeof parameters, null>;
 
 export function createEventsEndpoint(options: {
   readonly readEvents: ReadEvents;
-  readonly streams: Pick<EventStreams, "assertRoom" | "open">;
+  readonly streams: Pick<EventStreams, "reserve" | "open">;
 }): Endpoint {
   const { readEvents, streams } = options;
   return defineEndpoint({
@@ -180,15 +180,16 @@ export function createEventsEndpoint(options: {
       [STREAM_TYPE]: { type: "string", description: "Server-Sent Events." },
     },
     stream(request) {
-      if (!accepts(request, STREAM_TYPE)) return null;
+      if (!asksForStream(request)) return null;
       const { client, values } = request;
       if (values.order === "desc")
         throw new Fault("INPUT_INVALID", "A stream goes forwards; read pages with order=desc.");
       const opened = { client, from: startOfStream(request), ...readSelection(request) };
-      streams.assertRoom(client);
+      const cancel = streams.reserve(client);
       return {
         headers: { "content-type": `${STREAM_TYPE}; charset=utf-8`, vary: "accept" },
-        open: (stream) => streams.open(stream, opened),
+        open: (stream) => streams.open(stream, { ...opened, cancel }),
+        cancel,
       };
     },
     async handle(request): Promise<EndpointResponse> {
@@ -206,6 +207,9 @@ export function createEventsEndpoint(options: {
     },
   });
 }
+
+/** Whether the request gets a stream, which stays open. */
+export const asksForStream = (request: Pick<EndpointRequest, "headers">) => accepts(request, STREAM_TYPE);
 
 /** Other types are served as JSON, to clients that ask for nothing in particular too. */
 function accepts({ headers }: Pick<EndpointRequest, "headers">, type: string): boolean {

@@ -46,7 +46,12 @@ export const EVENT_STREAM_LIMITS: EventStreamLimits = {
   pollMs: 1_000,
 };
 
-type OpenStream = EventSelection & { readonly client: string; readonly from: EventStart };
+type OpenStream = EventSelection & {
+  readonly client: string;
+  readonly from: EventStart;
+  /** Gives its slot back. */
+  readonly cancel: () => void;
+};
 
 type EventStreamsOptions = {
   readonly readEvents: ReadEvents;
@@ -77,7 +82,9 @@ const RECONNECT_REJECTED_MS = 60_000;
 export class EventStreams {
   readonly #options: EventStreamsOptions;
   readonly #readers = new Set<Reader>();
+  /** Slots that are taken, those of streams that are still being paid for included. */
   readonly #counts = new ClientCounts();
+  #taken = 0;
   /** Tails by the additions to their events. */
   readonly #tails = new Map<string, LiveTail>();
   #timers: readonly NodeJS.Timeout[] = [];
@@ -91,8 +98,8 @@ export class EventStreams {
     });
   }
 
-  /** Throws a Fault if the client has no slot left for another stream. */
-  assertRoom(client: string): void {
+  /** Takes a slot until the returned function is called; throws a Fault if the client has none left. */
+  reserve(client: string): () => void {
     const { streamsMax, streamsPerClientMax } = this.#options.limits;
     const wait = { retryAfterSeconds: Math.ceil(RECONNECT_MS.max / 1_000) };
     if (this.#isClosed)
@@ -100,15 +107,27 @@ export class EventStreams {
     if (this.#counts.findFull(client, streamsPerClientMax) !== null) {
       throw new Fault("RATE_LIMITED", `At most ${streamsPerClientMax} event streams per client.`, wait);
     }
-    if (this.#readers.size >= streamsMax) {
+    if (this.#taken >= streamsMax) {
       throw new Fault("OVERLOADED", "There are too many event streams already; try again in a moment.", wait);
     }
+    this.#taken += 1;
+    this.#counts.add(client);
+    let isTaken = true;
+    return () => {
+      if (!isTaken) return;
+      isTaken = false;
+      this.#taken -= 1;
+      this.#counts.remove(client);
+    };
   }
 
   /** Serves a stream until either side ends it. */
   open(stream: TextStream, options: OpenStream): void {
     const reader: Reader = { ...options, stream, position: options.from, isLive: false };
-    if (stream.signal.aborted) return;
+    if (stream.signal.aborted) {
+      options.cancel();
+      return;
+    }
     this.#add(reader);
     stream.signal.addEventListener("abort", () => this.#remove(reader), { once: true });
     stream.send(formatRetry(RECONNECT_MS.min));
@@ -220,7 +239,6 @@ export class EventStreams {
 
   #add(reader: Reader): void {
     this.#readers.add(reader);
-    this.#counts.add(reader.client);
     if (this.#timers.length > 0) return;
     const { keepAliveMs, pollMs } = this.#options.limits;
     this.#timers = [
@@ -232,7 +250,7 @@ export class EventStreams {
 
   #remove(reader: Reader): void {
     this.#readers.delete(reader);
-    this.#counts.remove(reader.client);
+    reader.cancel();
     if (this.#readers.size > 0) return;
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];

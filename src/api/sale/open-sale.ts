@@ -5,6 +5,7 @@ import type { channelSettings, paymentSettings, paywallSettings } from "../../co
 import type { Config } from "../../config/read-config.ts";
 import type { listenSettings } from "../../config/service-settings.ts";
 import type { SigningKeys } from "../../http/signing/signing-keys.ts";
+import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { Log } from "../../lib/log.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
@@ -20,6 +21,7 @@ import { openPaymentToken, type PaymentToken, resolvePaymentAsset } from "../../
 import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
 import type { Database } from "../../store/postgres/database.ts";
+import { StoredBytes } from "./stored-bytes.ts";
 
 type SaleConfig = Config<typeof paymentSettings & typeof channelSettings> &
   Pick<Config<typeof apiSettings>, "apiPriceUsd"> &
@@ -31,6 +33,8 @@ export type ApiSale = {
   readonly read: Sale;
   /** The sale of a CSV, at the price of ten reads. */
   readonly download: Sale;
+  /** The space for responses of both, over all deployments of the process. */
+  readonly stored: StoredBytes;
 };
 
 type SaleNeeds = {
@@ -51,6 +55,9 @@ const READS_PER_DOWNLOAD = 10n;
 const TIMEOUT_SECONDS = 60;
 // A client that lost its response retries at once. Reads are cheap and large: those of a day would fill the disk.
 const RESPONSE_MS = 300_000;
+// Half a megabyte a response at most, so that 500 a second would fill 75 GB in that time; pages of usual size take a tenth
+// of this.
+const STORED_BYTES_MAX = 1024 ** 3;
 
 /** Rejects a configuration that could not sell, before opening anything. */
 export function checkSaleConfig(config: SaleConfig): void {
@@ -83,7 +90,12 @@ export async function openApiSale(
     const opened = await openConfiguredGate(config, { ...needs, ...remote, token, rpc, largestPrice });
     const sell = (price: bigint) =>
       opened.gate.sell(createOffer(config, token, price, { listenUrl, signingKeys }));
-    const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice) };
+    const stored = new StoredBytes({
+      bytesMax: STORED_BYTES_MAX,
+      storedMs: RESPONSE_MS,
+      clock: systemClock,
+    });
+    const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice), stored };
     return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };
   });
 }

@@ -1,4 +1,5 @@
 // The routes of the API that a price is for, how a request to one is charged, and what the documents say about it.
+import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { EXPLORER_PATH } from "../../explorer/context.ts";
 import { siteFiles } from "../../http/icon.ts";
@@ -11,12 +12,14 @@ import { formatAmount } from "../../lib/decimal.ts";
 import { isJsonObject } from "../../lib/json.ts";
 import type { ClientSender } from "../../mcp/endpoint.ts";
 import { parseJson } from "../../mcp/tool-result.ts";
+import { toStoredResponse } from "../../payments/ledger/row.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/offer.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
-import type { EndpointResponse, StreamedResponse } from "../../schema/endpoint.ts";
+import type { EndpointResponse, StreamedResponse, TextStream } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { channelRequiredSchema, X402_SECURITY } from "../../web/discovery.ts";
+import { asksForStream } from "../events/endpoint.ts";
 import type { ApiSale } from "./open-sale.ts";
 
 /** GET routes that stay free besides the pages of the explorer: about the service, whether to trust it, and webhooks. */
@@ -83,10 +86,11 @@ export function sellRoutes(
       price: `${price} a download`,
     });
   });
+  const open = new Map<string, TextStream>();
   app.addHook("preHandler", async (request, reply) => {
     const route = sold.get(request.routeOptions.url ?? "");
     if (route === undefined || !["GET", "HEAD"].includes(request.method)) return;
-    const response = await charge(app, { route, sale, request });
+    const response = await charge(app, { route, sale, request, open });
     if ("open" in response) openTextStream(request, reply, response);
     else {
       const sent = serializeResponse({ route: request.routeOptions.url ?? "", ...response });
@@ -101,11 +105,13 @@ type SoldRequest = {
   readonly route: SoldRoute;
   readonly sale: SaleOptions;
   readonly request: FastifyRequest;
+  /** Open streams by what is stored with their payment. */
+  readonly open: Map<string, TextStream>;
 };
 
 async function charge(
   app: FastifyInstance,
-  { route, sale, request }: SoldRequest,
+  { route, sale, request, open }: SoldRequest,
 ): Promise<EndpointResponse | StreamedResponse> {
   const { url, params, client, body, raw } = request;
   // Stored with its payment, a response must suit every client that asks for it again.
@@ -125,19 +131,51 @@ async function charge(
   if (typeof signature !== "string") {
     return route.sale.challenge(resource, `Payment required: ${route.price}, by payment channel.`);
   }
-  let streamed: StreamedResponse | null = null;
-  const work = route.sale.serve({ resource, signature, client }, async () => {
+  const order = { resource, signature, client };
+  // Its limits are checked and its slot is taken before anything is charged, also for a payment that is sent again.
+  const stream =
+    route.headers.length > 0 && asksForStream({ headers: { accept: request.headers.accept } })
+      ? await respond()
+      : null;
+  if (stream !== null && "open" in stream) return chargeStream(app, stream, { route, sale, order, open });
+  const work = route.sale.serve(order, async () => {
     const response = await respond();
-    if (!("open" in response)) return response;
-    streamed = response;
-    const paidUntil = Date.now() + (sale.streamMs ?? STREAM_MS);
-    return { status: 200, headers: response.headers, body: { paid_until: paidUntil } };
+    if ("open" in response) throw new TypeError("a stream is sold as a page");
+    if (response.status >= 400) return response;
+    const stored = toStoredResponse(response);
+    sale.stored.take(stored.body.length);
+    return stored;
   });
-  const response = await withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
-  if (response.headers?.["content-type"]?.startsWith(STREAM_TYPE) !== true) return response;
-  // A payment that is sent again gets the same stream for what is left of its minute.
-  const opened: EndpointResponse | StreamedResponse = streamed ?? (await respond());
-  return "open" in opened ? limitStream(opened, response) : response;
+  return withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
+}
+
+/** A payment that is sent again gets the same stream for what is left of its minute, in place of the one that it has open. */
+async function chargeStream(
+  app: FastifyInstance,
+  stream: StreamedResponse,
+  {
+    route,
+    sale,
+    order,
+    open,
+  }: Omit<SoldRequest, "request"> & { readonly order: Parameters<Sale["serve"]>[0] },
+): Promise<EndpointResponse | StreamedResponse> {
+  let isSold = false;
+  try {
+    const work = route.sale.serve(order, async () => {
+      const paidUntil = Date.now() + (sale.streamMs ?? STREAM_MS);
+      return {
+        status: 200,
+        headers: stream.headers,
+        body: { paid_until: paidUntil, stream: randomUUID() },
+      };
+    });
+    const response = await withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
+    isSold = response.headers?.["content-type"]?.startsWith(STREAM_TYPE) === true;
+    return isSold ? limitStream(stream, response, open) : response;
+  } finally {
+    if (!isSold) stream.cancel();
+  }
 }
 
 /** All that decides what is sent: a payment for one response buys no other. */
@@ -160,27 +198,47 @@ function describeResource(
   };
 }
 
-/** The stream until its payment is used up, with a last message that says so. */
-function limitStream({ open }: StreamedResponse, { headers, body }: EndpointResponse): StreamedResponse {
+/** The stream until its payment is used up, with a last message that says so. A payment has one open at a time. */
+function limitStream(
+  { open, cancel }: StreamedResponse,
+  { headers, body }: EndpointResponse,
+  others: Map<string, TextStream>,
+): StreamedResponse {
   const stored = body instanceof Uint8Array ? parseJson(Buffer.from(body).toString()) : null;
-  const paidUntil = isJsonObject(stored) ? Number(stored.paid_until) : Number.NaN;
-  const leftMs = Math.min(STREAM_MS, paidUntil - Date.now());
+  const paid = isJsonObject(stored) ? stored : {};
+  const leftMs = Math.min(STREAM_MS, Number(paid.paid_until) - Date.now());
+  // A process of an earlier version stores no name of the stream.
+  const name = typeof paid.stream === "string" ? paid.stream : randomUUID();
   return {
     headers: { ...headers, "cache-control": "private, no-store, no-transform" },
+    cancel,
     open(stream) {
-      if (!(leftMs > 0)) return stream.end(STREAM_ENDED);
+      if (!(leftMs > 0)) {
+        cancel();
+        return stream.end(STREAM_ENDED);
+      }
+      others.get(name)?.end(STREAM_REPLACED);
+      others.set(name, stream);
       const timer = setTimeout(() => stream.end(STREAM_ENDED), leftMs);
-      stream.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      const close = () => {
+        clearTimeout(timer);
+        if (others.get(name) === stream) others.delete(name);
+      };
+      stream.signal.addEventListener("abort", close, { once: true });
       open(stream);
     },
   };
 }
 
-// Without an id, so that a reader keeps the one to go on from.
-const STREAM_ENDED = `event: ended\ndata: ${JSON.stringify({
-  code: "PAYMENT_REQUIRED",
-  error: "The minute that was paid for is over: connect again with Last-Event-ID and a new payment.",
-})}\n\n`;
+/** Without an id, so that a reader keeps the one to go on from. */
+const formatEnd = (code: string, error: string) =>
+  `event: ended\ndata: ${JSON.stringify({ code, error })}\n\n`;
+
+const STREAM_ENDED = formatEnd(
+  "PAYMENT_REQUIRED",
+  "The minute that was paid for is over: connect again with Last-Event-ID and a new payment.",
+);
+const STREAM_REPLACED = formatEnd("PAYMENT_CONFLICT", "The same payment has opened this stream once more.");
 
 /** Tools do not pay: a result that is too large makes them ask twice, and a payment is for one request. */
 export function rejectSoldTools(

@@ -193,7 +193,7 @@ function open() {
   if (source !== null || list === null) return;
   source = new EventSource(`${base}/events?include=parts${cursor && `&from=${encodeURIComponent(cursor)}`}`);
   source.addEventListener("open", () => setState("Live", "good"));
-  // A server that sells its streams rejects this one for good.
+  // A server that has as many streams as it may rejects this one for good.
   const isRejected = () => source?.readyState === EventSource.CLOSED;
   source.addEventListener("error", () =>
     isRejected() ? setState("Off", "plain") : setState("Connecting", "warn"),

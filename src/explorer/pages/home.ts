@@ -104,11 +104,17 @@ function renderTotals({ totals: found }: HomeData, page: PageContext): Html {
   return html`<div class="home-totals">${totals(items)}${series.length > 1 && html`<p class="soft note lines">Lines: what came ${span}.</p>`}${sourceLinks(page, found.call)}</div>`;
 }
 
+/** A page has its events as of its block for free; a stream costs its reader a price a minute, which a browser cannot pay. */
+const sellsStreams = ({ site }: PageContext) =>
+  site.routes.some(({ operationId, responses }) => operationId === "readEvents" && 402 in responses);
+
 function renderFeed(feed: NewestEvents, page: PageContext): Html {
-  const isLive = page.block === null;
+  const isLatest = page.block === null;
+  const isLive = isLatest && !sellsStreams(page);
+  const sold = html`<p class="soft note">This server sells live events to <a href="${page.base}/docs">clients of its API</a>. Load the page again for newer ones.</p>`;
   return card(
     isLive ? "Happening now" : "Last events",
-    html`${eventFeed(feed, page)}${eventSource(page, feed.call)}`,
+    html`${eventFeed(feed, page)}${isLatest && !isLive && sold}${eventSource(page, feed.call)}`,
     { id: "feed", aside: isLive && html`<span class="badge plain" data-feed-state>Latest</span>` },
   );
 }
@@ -132,7 +138,7 @@ ${renderTotals(data, page)}
     title: "What agents do",
     lead: "Intents and the bids on them, payments and what became of them, rules and who set them: read from the chain, at any block.",
     main,
-    scripts: page.block === null ? ["live-feed.js"] : [],
+    scripts: page.block === null && !sellsStreams(page) ? ["live-feed.js"] : [],
   };
 }
 

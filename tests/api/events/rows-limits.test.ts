@@ -256,7 +256,7 @@ describe("any number of live streams", () => {
       const stream = new OpenStream();
       const from = { end: "genesis" as const };
       const selection = { filter: EVERYTHING, finality: "instant", rows, parts: false } as const;
-      streams.open(stream, { client: "one", from, ...selection });
+      streams.open(stream, { client: "one", from, cancel: () => undefined, ...selection });
       return stream;
     };
     await index.extend([registered(1)]);
