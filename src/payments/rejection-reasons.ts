@@ -8,6 +8,8 @@ export const NOT_SERVED = "payment_not_served";
 export const PAYER_REJECTED = "payer_refused_after_revert";
 /** Too many transfers of contract accounts have reverted; none is sent for such a new one for the moment. */
 export const CONTRACT_PAYERS_PAUSED = "contract_payers_paused";
+/** An account has made as many deposits within an hour as the facilitator pays for. */
+export const DEPOSITS_USED_UP = "deposits_of_payer_used_up";
 export const TRANSACTION_FAILED = "invalid_exact_evm_transaction_failed";
 export const SIMULATION_FAILED = "invalid_exact_evm_transaction_simulation_failed";
 /** Valid by our clock and too early by the chain's, whose newest block is older. */
@@ -108,6 +110,12 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       decided: "before-send",
       message:
         "The deposit would fail: check the payer's balance, and the times and the nonce of its authorization.",
+    },
+    [DEPOSITS_USED_UP]: {
+      decided: "before-send",
+      cause: "rule",
+      message:
+        "The account has made as many deposits within an hour as this facilitator pays for; wait, or send it yourself.",
     },
     [DEPOSIT_FAILED]: { decided: "before-send", message: "The deposit was reverted." },
     [TRANSACTION_FAILED]: { decided: "any-time", message: "The transfer was reverted by the token." },

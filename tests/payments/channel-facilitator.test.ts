@@ -63,6 +63,38 @@ describe("a facilitator of another process", () => {
     expect(await sentByFacilitator()).toBe(before);
   });
 
+  it("makes sixty deposits of an account within an hour, each counted once, and those of others", async () => {
+    const service = await stage.serve({ channels: {} });
+    const world = await openChannelWorld(stage, { salt: `0x${"04".repeat(32)}` });
+    const payer = world.config.payer;
+    const deposit = async () =>
+      stage.sender.deposit(await signDeposit(world.account, world.config, 10n * TEST_PRICE));
+    const first = await signDeposit(world.account, world.config, 10n * TEST_PRICE);
+    const made = await stage.sender.deposit(first);
+    expect(made.kind).toBe("deposited");
+    await expect(stage.sender.deposit(first)).resolves.toEqual(made);
+    const counted = "select deposits from facilitator_deposits where payer = $1";
+    const { rows } = await stage.database.query({ text: counted, values: [payer] });
+    expect(rows).toEqual([{ deposits: 1 }]);
+    const setTo = (deposits: number, age = "0") =>
+      stage.database.query({
+        text: "update facilitator_deposits set deposits = $1, since = since - $2::interval where payer = $3",
+        values: [deposits, age, payer],
+      });
+    await setTo(59);
+    // Two at once: one of them is the sixtieth.
+    const kinds = (await Promise.all([deposit(), deposit()])).map(({ kind }) => kind);
+    expect(kinds.sort()).toEqual(["deposited", "rejected"]);
+    await expect(deposit()).resolves.toEqual({ kind: "rejected", reason: "deposits_of_payer_used_up" });
+    // A deposit that was made keeps its transaction, and another account has its own.
+    await expect(stage.sender.deposit(first)).resolves.toEqual(made);
+    const other = await openChannelWorld(stage, { salt: `0x${"05".repeat(32)}` });
+    const change = withDeposit(await signDeposit(other.account, other.config, 10n * TEST_PRICE));
+    await expect(other.buy(service, 1, "a", { change })).resolves.toBe(200);
+    await setTo(60, "1 hour");
+    await expect(deposit()).resolves.toMatchObject({ kind: "deposited" });
+  });
+
   it("sends nothing for an account that is not listed, and pays out nothing twice", async () => {
     const world = await openChannelWorld(stage, { salt: `0x${"03".repeat(32)}` });
     const config = { ...world.config, receiverAuthorizer: world.config.payer };

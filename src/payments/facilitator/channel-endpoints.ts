@@ -36,6 +36,9 @@ export type ChannelOperations = {
 type Settled = JsonObject & { readonly success: boolean };
 
 const WHAT = "paymentPayload";
+// Seven million gas an account and hour at most, two cents on a chain where a transfer costs a third of a cent. Payees limit
+// their payers by what those buy, which a facilitator does not see.
+const DEPOSITS_PER_HOUR_MAX = 60;
 
 class NotServed {
   readonly message: string;
@@ -130,7 +133,7 @@ async function settleDeposit(operations: Operations, payload: JsonObject): Promi
   const request = readDeposit(operations, payload);
   if (request instanceof NotServed) return request;
   const { payer } = request.config;
-  const outcome = await operations.channels.deposit(request);
+  const outcome = await operations.channels.depositWithin(request, DEPOSITS_PER_HOUR_MAX);
   if (outcome.kind === "deposited") {
     const { transaction } = outcome;
     return { success: true, transaction, payer, amount: request.deposit.amount.toString() };

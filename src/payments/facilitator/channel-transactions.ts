@@ -28,7 +28,7 @@ import type {
   DepositRequest,
 } from "../channels/channel-sender.ts";
 import { DEPOSIT_FAILED, DEPOSIT_SIMULATION_FAILED } from "../channels/channel-terms.ts";
-import { TRANSACTION_FAILED, WRONG_SIGNATURE } from "../rejection-reasons.ts";
+import { DEPOSITS_USED_UP, TRANSACTION_FAILED, WRONG_SIGNATURE } from "../rejection-reasons.ts";
 import type { FeeLimits } from "./broadcast/fees.ts";
 import type { BroadcastQueue } from "./broadcast/queue.ts";
 import { isContractRevert } from "./broadcast/viem-client.ts";
@@ -73,6 +73,11 @@ type SharedCall = {
 };
 
 export type ChannelTransactions = ChannelSender & {
+  /**
+   * Makes a deposit for a payee of another process: so many of an account within an hour. Only what its payer has signed and
+   * the chain would take counts, and the same deposit once.
+   */
+  depositWithin(request: DepositRequest, perHourMax: number): Promise<DepositOutcome>;
   /** Sends a call once: the same one again gets the same transaction. Says why it is not sent otherwise. */
   sendOnce(call: SharedCall): Promise<CallOutcome | { readonly kind: "worthless" | "reverting" }>;
   /** Reads what claims up to these totals would add to what is claimed. */
@@ -90,6 +95,13 @@ const GAS_MARGIN = 50_000n;
 
 export function createChannelTransactions(options: ChannelTransactionsOptions): ChannelTransactions {
   const { client, turns, idempotent, guard } = options;
+  const deposit = async (request: DepositRequest, perHourMax: number | null): Promise<DepositOutcome> => {
+    try {
+      return readOutcome(await idempotent.settleOnce(describeDeposit(options, request, perHourMax)));
+    } catch (cause) {
+      return { kind: "unknown", cause };
+    }
+  };
   return {
     async checkDeposit(request) {
       const { config, deposit } = request;
@@ -98,13 +110,8 @@ export function createChannelTransactions(options: ChannelTransactionsOptions): 
       const gas = await estimateGas(options, encodeDeposit(config, deposit), DEPOSIT_GAS_MAX);
       return gas === null ? DEPOSIT_SIMULATION_FAILED : null;
     },
-    async deposit(request) {
-      try {
-        return readOutcome(await idempotent.settleOnce(describeDeposit(options, request)));
-      } catch (cause) {
-        return { kind: "unknown", cause };
-      }
-    },
+    deposit: (request) => deposit(request, null),
+    depositWithin: (request, perHourMax) => deposit(request, perHourMax),
     wouldSucceed: async (call) =>
       (await estimateGas(options, encodeChannelCall(call), CALL_GAS_MAX)) !== null,
     send: (call, hooks) => sendCall(options, { data: encodeChannelCall(call), value: call.value }, hooks),
@@ -135,8 +142,13 @@ async function estimateGas(
   }
 }
 
-function describeDeposit(options: ChannelTransactionsOptions, request: DepositRequest): Settlement {
-  const { network } = options;
+/** Without a limit for a payee in this process, which has its own. */
+function describeDeposit(
+  options: ChannelTransactionsOptions,
+  request: DepositRequest,
+  perHourMax: number | null,
+): Settlement {
+  const { network, records } = options;
   const { channelId, config, deposit } = request;
   const nonce = depositNonceOf(channelId, deposit.salt);
   const data = encodeDeposit(config, deposit);
@@ -152,6 +164,8 @@ function describeDeposit(options: ChannelTransactionsOptions, request: DepositRe
       const { queue, limitsFor, lookup } = options;
       const estimate = await estimateGas(options, data, DEPOSIT_GAS_MAX);
       if (estimate === null) return failed(key, DEPOSIT_SIMULATION_FAILED, "");
+      if (perHourMax !== null && !(await records.takeDeposit(key, perHourMax)))
+        return failed(key, DEPOSITS_USED_UP, "");
       const gas = estimate + GAS_MARGIN;
       const limits = await limitsFor(deposit.amount, gas);
       const send = { to: CHANNEL_CONTRACT, data, gas, limits, onRejected };

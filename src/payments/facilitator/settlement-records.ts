@@ -50,6 +50,7 @@ export type RevertedGas = {
 // A day, as the rejection message says.
 const BLOCKED_MS = 86_400_000;
 const BUDGET_WINDOW_MS = 3_600_000;
+const DEPOSITS_WINDOW_MS = 3_600_000;
 // A signature is valid for a day at most, and no server repeats a settlement later than a day after that.
 const RETENTION_MS = 2 * 86_400_000;
 const PRUNE_EVERY_MS = 3_600_000;
@@ -105,6 +106,7 @@ export class SettlementRecords {
     const retained = this.#ago(RETENTION_MS);
     await store.run(sql`delete from facilitator_settlements where updated_at < ${retained}`);
     await store.run(sql`delete from facilitator_reverts where reverted_at < ${retained}`);
+    await store.run(sql`delete from facilitator_deposits where since < ${this.#ago(DEPOSITS_WINDOW_MS)}`);
     await store.run(sql`delete from facilitator_contract_payers where seen_at < ${this.#ago(CONTRACT_PAYER_MS)}
       or settled_at is null and seen_at < ${retained}`);
   }
@@ -112,6 +114,19 @@ export class SettlementRecords {
   /** All payloads sent for one nonce. */
   find(key: PaymentKey): Promise<readonly SettlementRecord[]> {
     return this.#select(whereKey(key));
+  }
+
+  /** Counts a deposit that is about to be sent; false if the account has had as many within the hour, in all processes. */
+  async takeDeposit({ network, payer }: PaymentKey, perHourMax: number): Promise<boolean> {
+    const now = this.#ago(0);
+    const isOver = sql`known.since <= ${this.#ago(DEPOSITS_WINDOW_MS)}`;
+    const rows =
+      await this.#store.run(sql`insert into facilitator_deposits as known (network, payer, since, deposits)
+      values (${network}, ${payer}, ${now}, 1)
+      on conflict (network, payer) do update set since = case when ${isOver} then ${now} else known.since end,
+        deposits = case when ${isOver} then 1 else known.deposits + 1 end
+      where ${isOver} or known.deposits < ${perHourMax}::int returning 1 as done`);
+    return rows.length === 1;
   }
 
   /** Counts a payment of a plain key against its balance, in every process, before its transaction is known. */

@@ -9,6 +9,7 @@ import { openTestDatabase } from "../index/test-index.ts";
 
 const TABLES = [
   ...["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"],
+  ...["facilitator_deposits"],
   ...["payment_channels", "channel_purchases", "channel_scans", "channel_transactions"],
   ...["payment_names", "channel_free_calls", "channel_deposits"],
 ];

@@ -151,4 +151,19 @@ export const newestMigrations: readonly Migration[] = [
         where answer_until is not null;
     `,
   },
+  // Payees of other processes limit their payers by what those buy, which a facilitator does not see.
+  {
+    version: 37,
+    name: "deposits by a facilitator",
+    sql: `
+      -- Deposits of an account that a facilitator has sent, in the hour that began then.
+      create table facilitator_deposits (
+        network text collate "C" not null,
+        payer text collate "C" not null,
+        since timestamptz not null,
+        deposits integer not null,
+        primary key (network, payer)
+      );
+    `,
+  },
 ];
