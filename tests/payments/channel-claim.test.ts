@@ -3,9 +3,11 @@ import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { Secret } from "../../src/lib/secret.ts";
+import type { ChannelSender } from "../../src/payments/channels/channel-sender.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
+import { openTestFacilitator } from "../support/payments/test-facilitator.ts";
 import { silentLog } from "../support/quiet-log.ts";
 
 const backend = await openPaidBackend();
@@ -35,6 +37,35 @@ function openFailingRpc(stage: PaidStage) {
     pinned: (...args) => (state.isAway ? Promise.reject(new Error("it is away")) : real.pinned(...args)),
   };
   return { rpc, state };
+}
+
+/** A facilitator of its own, on a chain whose gas costs more than it pays while the test says so. */
+function openDearGas(stage: PaidStage) {
+  const gas = { isDear: false, rejected: 0 };
+  const thrifty = openTestFacilitator(stage, {
+    privateKey: stage.chain.accounts.attestor.privateKey,
+    gas: { feePerGasMax: 10n ** 9n },
+  });
+  const setBaseFee = async (wei: bigint) => {
+    await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", [`0x${wei.toString(16)}`]);
+    await stage.chain.mine();
+  };
+  const sender: ChannelSender = {
+    ...thrifty.channels,
+    send: async (...call) => {
+      await setBaseFee(gas.isDear ? 10n ** 10n : 0n);
+      try {
+        return await thrifty.channels.send(...call);
+      } catch (error) {
+        expect(String(error)).toContain("The base fee is 10 gwei; the limit");
+        gas.rejected += 1;
+        throw error;
+      } finally {
+        await setBaseFee(0n);
+      }
+    },
+  };
+  return { sender, gas };
 }
 
 describe("claims of channels", () => {
@@ -74,6 +105,38 @@ describe("claims of channels", () => {
     await service.gate.reconcile();
     await expect(stage.balance(stage.payTo)).resolves.toBe(2n * TEST_PRICE);
   });
+
+  it.each([
+    ["size", { valueMin: TEST_PRICE, ageSecondsMax: 3_600 }, false],
+    ["age", { valueMin: 1_000_000n, ageSecondsMax: 0 }, false],
+    ["a withdrawal", { valueMin: 1_000_000n, ageSecondsMax: 3_600 }, true],
+  ])(
+    "waits while gas is above the limit, although %s asks for it, and claims all at once when it is not",
+    async (_, claimRules, withdraws) => {
+      const stage = await openStage();
+      const { sender, gas } = openDearGas(stage);
+      const service = await stage.serve({ channels: { claimRules, sender } });
+      const world = await openChannelWorld(stage);
+      await world.deposit(10n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+      if (withdraws) await world.payerSends("initiateWithdraw", [world.config, 8n * TEST_PRICE]);
+      gas.isDear = true;
+      for (let run = 0; run < 2; run += 1) await service.gate.reconcile().catch(() => undefined);
+      await expect(stage.balance(stage.payTo)).resolves.toBe(0n);
+      expect(gas.rejected).toBeGreaterThan(0);
+      const { rows } = await stage.database.query("select 1 from channel_transactions where is_open");
+      expect(rows).toEqual([]);
+      // Purchases go on, up to what is covered.
+      if (!withdraws) await expect(world.buy(service, 2)).resolves.toBe(200);
+      gas.isDear = false;
+      const claimed = async () => {
+        // Fees are asked for every few seconds.
+        await service.gate.reconcile().catch(() => undefined);
+        return stage.balance(stage.payTo);
+      };
+      await expect.poll(claimed, { timeout: 30_000 }).toBe((withdraws ? 1n : 2n) * TEST_PRICE);
+    },
+  );
 
   it("passes by a claim that has failed, however large it is", async () => {
     const stage = await openStage();
