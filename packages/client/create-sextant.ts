@@ -24,6 +24,7 @@ import { createGuard, type GuardOptions } from "./payments/guard.ts";
 import { createPayments, type Payments } from "./payments/payments.ts";
 import { buy } from "./payments/purchase.ts";
 import { type Quote, quotePrice } from "./payments/quote.ts";
+import type { PaymentReceipt } from "./payments/receipt.ts";
 import type { PurchaseContext } from "./payments/standing.ts";
 import { type Watch, type WatchFilter, type WatchOptions, watch } from "./watch/watch.ts";
 import type { Writer } from "./writes/sign-write.ts";
@@ -39,6 +40,8 @@ export interface SextantOptions {
   readonly guard?: GuardOptions;
   /** Pays by channel where the service takes it: one deposit, then a signature for each purchase. Needs a `journal`. */
   readonly channel?: ChannelOptions;
+  /** Called with the receipt of each read of the index that was bought: its action returns what was read. */
+  readonly onPaid?: (receipt: PaymentReceipt) => void;
   /** The journal of payments; default: in memory, which forgets them when the process ends. */
   readonly journal?: Journal;
   /** The account that signs writes; without one they are sent unsigned, as a local run takes them. */
@@ -125,9 +128,18 @@ const ATTEMPTS_MAX = 4;
  * ```
  */
 export function createSextant(options: SextantOptions): Sextant {
+  return openSextant(options).sextant;
+}
+
+/** The client, and what its calls are made with, for a program that sends requests of its own. */
+export function openSextant(options: SextantOptions): {
+  readonly sextant: Sextant;
+  readonly calls: CallContext;
+} {
   const { fetch, timeoutMs, responseBytesMax, attemptsMax = ATTEMPTS_MAX } = options;
   const transport = createTransport({ fetch, timeoutMs, responseBytesMax });
   const urls = { api: baseUrl(options.api, "api"), portfolio: baseUrl(options.portfolio, "portfolio") };
+  const purchases = createPurchases(options, { transport, urls, attemptsMax });
   const calls: CallContext = {
     transport,
     urls,
@@ -135,13 +147,37 @@ export function createSextant(options: SextantOptions): Sextant {
     writer: options.writer ?? null,
     seen: new SeenBlock(),
     ownWrites: new OwnWrites(),
+    buyRead: async (observed, request, unpaid) => {
+      const { buyRead } = await import("./payments/buy-read.ts");
+      const { response, receipt } = await buyRead({ ...purchases, transport: observed }, request, unpaid);
+      if (receipt !== null) options.onPaid?.(receipt);
+      return response;
+    },
   };
+  const sextant = {
+    ...createActions(calls, purchases, null),
+    at: (given: bigint | number | Date | string) =>
+      createActions(calls, purchases, createBlockFinder(calls, given)),
+    quote: createQuote(calls, purchases),
+    watch: (filter?: WatchFilter, given?: WatchOptions) =>
+      watch({ ...calls, messageLengthMax: responseBytesMax ?? RESPONSE_BYTES_MAX }, filter, given),
+    payments: createPayments(purchases),
+    channels: createChannels(purchases),
+  } as unknown as Sextant;
+  return { sextant, calls };
+}
+
+function createPurchases(
+  options: SextantOptions,
+  { transport, urls, attemptsMax }: Pick<CallContext, "transport" | "urls" | "attemptsMax">,
+): PurchaseContext {
   if (options.channel !== undefined && options.journal === undefined) {
     const why = "a channel whose journal ends with the process cannot be used on or emptied";
     throw new SextantError("NOT_CONFIGURED", `channel needs a journal that lasts: ${why}.`);
   }
-  const guard = createGuard(options.guard ?? {}, urls.portfolio ?? "https://portfolio.invalid");
-  const purchases: PurchaseContext = {
+  const services = [urls.portfolio, urls.api].filter((url) => url !== null);
+  const guard = createGuard(options.guard ?? {}, services);
+  return {
     transport,
     attemptsMax,
     journal: options.journal ?? createMemoryJournal(),
@@ -150,7 +186,10 @@ export function createSextant(options: SextantOptions): Sextant {
     now: () => Date.now(),
     channels: options.channel === undefined ? null : useChannels(options.channel, guard.decimals),
   };
-  const quote = async (...given: readonly unknown[]): Promise<Quote> => {
+}
+
+function createQuote(calls: CallContext, purchases: PurchaseContext) {
+  return async (...given: readonly unknown[]): Promise<Quote> => {
     const [id, ...rest] = typeof given[0] === "string" ? given : ["getPortfolio", ...given];
     const sold = (OPERATIONS as Readonly<Record<string, Operation>>)[String(id)];
     if (sold?.kind !== "paid")
@@ -159,16 +198,6 @@ export function createSextant(options: SextantOptions): Sextant {
     assertChecksum(call.parameters.address);
     return quotePrice(purchases, buildUrl(calls, { ...call, block: null }), call.signal);
   };
-  return {
-    ...createActions(calls, purchases, null),
-    at: (given: bigint | number | Date | string) =>
-      createActions(calls, purchases, createBlockFinder(calls, given)),
-    quote,
-    watch: (filter?: WatchFilter, given?: WatchOptions) =>
-      watch({ ...calls, messageLengthMax: responseBytesMax ?? RESPONSE_BYTES_MAX }, filter, given),
-    payments: createPayments(purchases),
-    channels: createChannels(purchases),
-  } as unknown as Sextant;
 }
 
 /** All actions, or those of a block. The types are written by the same generator as the table. */
@@ -199,7 +228,9 @@ async function run(
   if (kind !== "paid") return send(calls, call);
   assertChecksum(call.parameters.address);
   const { signal, purchase = null } = options;
-  return buy(purchases, { method, url: buildUrl(calls, { ...call, block: null }), purchase, signal });
+  const url = buildUrl(calls, { ...call, block: null });
+  const { data, receipt, exchange } = await buy(purchases, { method, url, purchase, signal });
+  return { data, receipt, exchange };
 }
 
 /** Arguments in the order of the types: parameters if there are any, the body if there is one, options. */

@@ -67,7 +67,7 @@ function buildApiDocument(authority: WriteAuthority, sale?: ApiSale): OpenApiDoc
   ];
   const reads = [...indexReads, ...writeReads];
   const described = [...endpoints, createApiMcpEndpoint(reads, endpoints, unused)];
-  return describeApi(reads, described, "", sale && { sale }).buildDocument();
+  return describeApi(reads, described, "", sale ? { sale } : {}).buildDocument();
 }
 
 const TOKEN = {

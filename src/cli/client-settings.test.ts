@@ -121,7 +121,7 @@ describe("settings", () => {
   });
 
   it("defaults to the limits of the client", () => {
-    const { limits } = createGuard({}, "https://portfolio.example");
+    const { limits } = createGuard({}, ["https://portfolio.example"]);
     const units = (name: keyof typeof clientSettings) =>
       parseAmount(String(clientSettings[name].fallback), 6, name);
     expect({

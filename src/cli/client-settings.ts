@@ -1,9 +1,11 @@
 // Opens the client for commands: services, payer, guard and journal, from settings and from a local run.
 import { join } from "node:path";
+import { openSextant } from "@sextant/client/create-sextant";
 import { OPERATIONS } from "@sextant/client/generated/operations";
+import type { CallContext } from "@sextant/client/http/call";
 import { openFileJournal } from "@sextant/client/journal/file-journal";
 import type { Operation, Paid, PaidOptions } from "@sextant/client/operation";
-import { createSextant, type Sextant } from "@sextant/client/sextant";
+import type { PaymentReceipt, Sextant } from "@sextant/client/sextant";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
@@ -22,10 +24,14 @@ type ClientOptions = {
   readonly perPayment?: string | null;
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
+  /** Called with the receipt of each read of the index that was bought. */
+  readonly onPaid?: (receipt: PaymentReceipt) => void;
 };
 
 export type OpenClient = Pick<ClientConfig, "urls" | "guard"> & {
   readonly sextant: Sextant;
+  /** Makes the requests of its actions. */
+  readonly calls: CallContext;
   /** Without one reads and quotes work, and nothing is signed. */
   readonly payer: Hex | null;
   /** Null if payments are kept in memory: without a payer nothing can be signed, and there is nothing to keep. */
@@ -53,7 +59,7 @@ export function openClient(environment: Environment, options: ClientOptions): Op
 export function openConfiguredClient(
   config: ClientConfig,
   environment: Environment,
-  options: Pick<ClientOptions, "needs" | "fetch">,
+  options: Pick<ClientOptions, "needs" | "fetch" | "onPaid">,
 ): OpenClient {
   const { urls, guard, payerKey, channelDeposit } = config;
   const payer = payerKey === null ? null : privateKeyToAccount(payerKey);
@@ -62,17 +68,19 @@ export function openConfiguredClient(
   const missing = options.needs.find((need) => found[need] === null);
   if (missing !== undefined) throw new Fault("CONFIG_INVALID", describeMissing(missing, environment));
   const journal = journalFile === null ? null : openFileJournal(journalFile);
-  const sextant = createSextant({
+  const { sextant, calls } = openSextant({
     ...(urls.api === null ? {} : { api: urls.api }),
     ...(urls.portfolio === null ? {} : { portfolio: urls.portfolio }),
     ...(payer === null ? {} : { payer }),
     ...(journal === null ? {} : { journal }),
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...(options.onPaid === undefined ? {} : { onPaid: options.onPaid }),
     guard,
     ...(channelDeposit === null || journal === null ? {} : { channel: { deposit: channelDeposit } }),
   });
   return {
     sextant,
+    calls,
     urls,
     guard,
     journalFile,

@@ -29,13 +29,20 @@ const wide = flag("show all columns and whole values");
 const apiUrl = text("URL", "the indexing API", { variable: "SEXTANT_API_URL" });
 const portfolioUrl = text("URL", "the portfolio service", { variable: "SEXTANT_PORTFOLIO_URL" });
 
+const max = text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the upper limit", {
+  alias: "max-usd",
+});
+
 /** The options of every command that buys. */
 const purchaseOptions = {
-  max: text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the upper limit", { alias: "max-usd" }),
+  max,
   purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
   quote: flag("show price and payee, and pay nothing"),
   save: text("FILE", "write the response into FILE too, with its signature, receipt and keys"),
 } as const;
+
+const SOLD_READS =
+  "Where reads are sold, each request is paid within the limits of `wallet`, if SEXTANT_CHANNEL_DEPOSIT is set.";
 
 const paidExits = { 2: true, 3: true, 4: true, 5: true, 6: true } as const;
 
@@ -107,8 +114,9 @@ export const COMMANDS: readonly Command[] = [
     name: "get",
     summary: "show one record of the indexing API",
     description:
-      "Shows what is at a path of the indexing API. A document is printed as it was published, after its hash was checked.",
-    options: { url: apiUrl, json },
+      "Shows what is at a path of the indexing API. A document is printed as it was published, after its hash was checked. " +
+      SOLD_READS,
+    options: { max, url: apiUrl, json },
     client: {
       operands: "PATH",
       // A path may be given in parts: `get intents 15`.
@@ -116,15 +124,17 @@ export const COMMANDS: readonly Command[] = [
       examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
       extend: byPath("get"),
     },
-    exits: { 2: true },
+    exits: paidExits,
     load: async () => (await import("./commands/get.ts")).getCommand,
   },
   {
     name: "list",
     summary: "show a list of the indexing API",
     description:
-      "Shows records of the indexing API as they are read, page by page. With --json each line is one record.",
+      "Shows records of the indexing API as they are read, page by page. With --json each line is one record. " +
+      SOLD_READS,
     options: {
+      max,
       limit: text("N", "show at most N records (default 20)"),
       all: flag("show all records"),
       url: apiUrl,
@@ -143,7 +153,7 @@ export const COMMANDS: readonly Command[] = [
       ],
       extend: byPath("list"),
     },
-    exits: { 2: true },
+    exits: paidExits,
     load: async () => (await import("./commands/list.ts")).listCommand,
   },
   {

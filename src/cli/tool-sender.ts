@@ -4,16 +4,9 @@ import { SextantError } from "@sextant/client/errors";
 import { OPERATIONS } from "@sextant/client/generated/operations";
 import { type Call, type CallContext, sendChecked, sendForDocument } from "@sextant/client/http/call";
 import { giveAddress, locateRepeatably, locateWallet } from "@sextant/client/http/named-wallet";
-import { OwnWrites } from "@sextant/client/http/own-writes";
 import { sendRepeatedly } from "@sextant/client/http/repeat";
 import { normalizeRequestUrl } from "@sextant/client/http/request-spelling";
-import { SeenBlock } from "@sextant/client/http/seen-block";
-import {
-  createTransport,
-  type HttpRequest,
-  type HttpResponse,
-  parseJson,
-} from "@sextant/client/http/transport";
+import { type HttpRequest, type HttpResponse, parseJson } from "@sextant/client/http/transport";
 import type { Operation } from "@sextant/client/operation";
 import type { Sextant } from "@sextant/client/sextant";
 import type { ServiceRequest } from "../mcp/tool.ts";
@@ -26,13 +19,13 @@ import { PURCHASE_MS } from "./tool-price.ts";
 // Agents wait for a minute, and can call again themselves.
 const ATTEMPTS_MAX = 2;
 
-type ToolSenderOptions = Pick<OpenClient, "sextant" | "urls" | "payer"> & { readonly now?: () => number };
+type ToolSenderOptions = Pick<OpenClient, "sextant" | "calls" | "urls" | "payer"> & {
+  readonly now?: () => number;
+};
 
 export function createToolSender(options: ToolSenderOptions): SendRequest {
   const { sextant, urls, payer, now = Date.now } = options;
-  const transport = createTransport({});
-  const seenAndWritten = { seen: new SeenBlock(), ownWrites: new OwnWrites() };
-  const calls = { transport, urls, writer: null, attemptsMax: ATTEMPTS_MAX, ...seenAndWritten };
+  const calls: CallContext = { ...options.calls, writer: null, attemptsMax: ATTEMPTS_MAX };
   return async (request, { payment, signal }) => {
     const operation = findOperation(request.operation);
     try {
@@ -50,7 +43,7 @@ export function createToolSender(options: ToolSenderOptions): SendRequest {
       return toResponse(JSON.stringify(parseJson(text)), Object.fromEntries(headers));
     } catch (error) {
       if (!(error instanceof SextantError)) throw error;
-      return toFailure(error, operation.kind === "paid");
+      return toFailure(error, operation.kind === "paid" || error.payment !== null);
     }
   };
 }

@@ -1,9 +1,17 @@
 // Reads that are sold: real chain, contract, database and HTTP, paid by the stock client of x402 through a payment channel.
+import { join } from "node:path";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSextant, type SextantOptions } from "../../packages/client/create-sextant.ts";
+import { createMemoryJournal, type Journal } from "../../packages/client/journal/journal.ts";
+import type { JournalRecord } from "../../packages/client/journal/records.ts";
 import { openApiSale } from "../../src/api/sale/open-sale.ts";
 import { FREE_PATHS, sellRoutes } from "../../src/api/sale/sold-routes.ts";
+import { StoredBytes } from "../../src/api/sale/stored-bytes.ts";
+import { openClient as openCommandClient } from "../../src/cli/client-settings.ts";
 import { apiCommand } from "../../src/cli/commands/api.ts";
+import { createToolSender } from "../../src/cli/tool-sender.ts";
 import { apiSettings, writeSettings } from "../../src/config/indexing-settings.ts";
 import { channelSettings, paymentSettings, paywallSettings } from "../../src/config/payment-settings.ts";
 import { readConfig } from "../../src/config/read-config.ts";
@@ -24,9 +32,11 @@ import { channelConfigOf, createChannelClient, signVoucher } from "../support/pa
 import { openPaidBackend, type PaidBackend } from "../support/payments/paid-backend.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
+import { runSextantInProcess } from "../support/process/run-in-process.ts";
 import { startServiceCommand } from "../support/process/service-command.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestKeys, isSignedFor } from "../support/signing/test-keys.ts";
+import { createTestFolder } from "../support/test-folder.ts";
 
 const CHANNEL_KEY = `0x${"7a".repeat(32)}` as const;
 const PRICE = 250n;
@@ -338,6 +348,248 @@ describe("a stream", () => {
   });
 });
 
+describe("the limits of streams", () => {
+  const eventStreams = { streamsPerClientMax: 2 };
+  const open = async (client: Awaited<ReturnType<typeof openClient>>, url: string) =>
+    client.pay(`${url}/events?from=genesis`, { headers: STREAM });
+
+  it("streams beyond them are not charged, also when many are paid for at once", async () => {
+    const limited = await startTestApi(backend.database, {
+      ...{ eventStreams, sale: { ...opened.sale, streamMs: 20_000 } },
+    });
+    try {
+      const clients = await Promise.all(Array.from({ length: 5 }, openClient));
+      for (const client of clients) await client.pay(`${limited.url}/agents/1`);
+      const before = (await opened.channelTotals()).unclaimed;
+      const streams = await Promise.all(clients.map((client) => open(client, limited.url)));
+      expect(streams.map(({ status }) => status).sort()).toEqual([200, 200, 429, 429, 429]);
+      const charged = (await opened.channelTotals()).unclaimed - before;
+      expect(charged).toBe(2n * PRICE);
+      for (const each of streams) await each.body?.cancel();
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it("one payment has one stream open at a time: the newest", async () => {
+    const long = await startTestApi(backend.database, { sale: { ...opened.sale, streamMs: 20_000 } });
+    try {
+      const client = await openClient();
+      const first = await open(client, long.url);
+      const voucher = client.sent.at(-1) ?? "";
+      const send = () => fetchWithPayment(`${long.url}/events?from=genesis`, voucher, { headers: STREAM });
+      const second = await send();
+      expect(await first.text()).toMatch(/event: ended\ndata: \{"code":"PAYMENT_CONFLICT"/);
+      const third = await send();
+      expect(await second.text()).toContain("PAYMENT_CONFLICT");
+      const [chunk] = [await third.body?.getReader().read()];
+      expect(Buffer.from(chunk?.value ?? []).toString()).not.toContain("event: ended");
+    } finally {
+      await long.close();
+    }
+  });
+});
+
+describe("the space for responses", () => {
+  it("ends before anything is charged, and replays need none", async () => {
+    const clock = { nowMs: () => Date.now() };
+    const stored = new StoredBytes({ bytesMax: 1_500, storedMs: 300_000, clock });
+    const full = await startTestApi(backend.database, { sale: { ...opened.sale, stored } });
+    try {
+      const client = await openClient();
+      const statuses: number[] = [];
+      for (let id = 1; id <= 6; id += 1) {
+        const response = await client.pay(`${full.url}/agents/${id}`);
+        statuses.push(response.status);
+        if (response.status !== 503) continue;
+        expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(200);
+        await expect(response.json()).resolves.toMatchObject({
+          error: expect.stringContaining("nothing was charged"),
+        });
+        break;
+      }
+      const sold = statuses.filter((status) => status === 200).length;
+      expect([statuses[0], statuses.at(-1), sold > 0]).toEqual([200, 503, true]);
+      const [first = ""] = client.sent;
+      const before = (await opened.channelTotals()).unclaimed;
+      expect((await fetchWithPayment(`${full.url}/agents/1`, first)).status).toBe(200);
+      expect((await opened.channelTotals()).unclaimed).toBe(before);
+    } finally {
+      await full.close();
+    }
+  });
+});
+
+describe("our client", () => {
+  /** The client of a payer, with the lines of its journal; a lost response is one that does not arrive. */
+  async function openBuyer(options: Partial<SextantOptions> = {}, lines: readonly JournalRecord[] = []) {
+    const account = await stage.payer();
+    const wire = { isLosing: false, paid: 0 };
+    const reader = await openReader(account, { ...options, fetch: losingFetch(wire) }, lines);
+    return { account, wire, ...reader };
+  }
+
+  async function openReader(
+    account: Awaited<ReturnType<typeof stage.payer>>,
+    options: Partial<SextantOptions>,
+    lines: readonly JournalRecord[],
+  ) {
+    const written: JournalRecord[] = [];
+    const memory = createMemoryJournal();
+    const journal: Journal = {
+      read: memory.read,
+      exclusive: (act) =>
+        memory.exclusive((book, append) =>
+          act(book, async (record, how) => {
+            await append(record, how);
+            written.push(record);
+          }),
+        ),
+    };
+    await journal.exclusive(async (_, append) => {
+      for (const line of lines) await append(line, { durable: true });
+    });
+    const payments = { network: "eip155:31337", asset: stage.asset, payees: [stage.payTo] } as const;
+    const receipts: bigint[] = [];
+    const sextant = createSextant({
+      ...{ api: api.url, payer: account, journal, guard: { ...payments, node: stage.chain.rpcUrl } },
+      ...{ channel: { deposit: "0.1" }, attemptsMax: 1 },
+      onPaid: ({ amount }) => receipts.push(amount),
+      ...options,
+    });
+    return { sextant, journal, receipts, written };
+  }
+
+  function losingFetch(wire: { isLosing: boolean; paid: number }): typeof fetch {
+    return async (input, init) => {
+      const response = await fetch(input, init);
+      const isPaid = new Headers(init?.headers).has("payment-signature");
+      if (isPaid) wire.paid += 1;
+      if (isPaid && wire.isLosing) throw new TypeError("lost");
+      return response;
+    };
+  }
+
+  const owed = async () => (await opened.channelTotals()).unclaimed;
+
+  it("reads records, lists, documents and states of a time by one channel, as if they were free", async () => {
+    const before = await owed();
+    const { sextant, receipts } = await openBuyer();
+    const unpaid = createSextant({ api: free.url });
+    await expect(sextant.getAgent({ agentId: 1n })).resolves.toEqual(await unpaid.getAgent({ agentId: 1n }));
+    await expect(sextant.listIntents({ limit: 2 }).take(5)).resolves.toEqual(
+      await unpaid.listIntents({ limit: 2 }).take(5),
+    );
+    const { block_number: head } = await sextant.getHead();
+    const then = await sextant.at(BigInt(String(head)) - 1n).getAgent({ agentId: 1n });
+    expect(then.agent_id).toBe("1");
+    await expect(sextant.getAgent({ agentId: 999_999n })).rejects.toMatchObject({
+      ...{ code: "NOT_FOUND", payment: null },
+    });
+    // The default quota of the stage makes one call free.
+    expect([receipts.length, receipts.filter((amount) => amount === 0n).length]).toEqual([6, 1]);
+    const [channel, ...others] = await sextant.channels.list();
+    expect([others, channel?.deposited, channel?.bought]).toEqual([[], 100_000n, (await owed()) - before]);
+    expect((await sextant.payments.budget()).spent.total).toBe("0.1");
+  });
+
+  it("pays for commands and tools within the settings, and says what they paid", async () => {
+    const privateKey = generatePrivateKey();
+    await stage.mint(privateKeyToAccount(privateKey).address, 1_000_000n);
+    const folder = await createTestFolder();
+    const environment = {
+      ...{ SEXTANT_API_URL: api.url, SEXTANT_DATA: "/nowhere", SEXTANT_PAYER_KEY: privateKey },
+      ...{ SEXTANT_GUARD_NETWORK: "eip155:31337", SEXTANT_GUARD_ASSET: stage.asset },
+      ...{ SEXTANT_GUARD_PAYEES: stage.payTo, SEXTANT_JOURNAL: join(folder, "payments.jsonl") },
+      NO_COLOR: "1",
+    };
+    const paying = { ...environment, SEXTANT_CHANNEL_DEPOSIT: "0.1" };
+    const unpaid = await runSextantInProcess(["get", "agents/1", "--json"], environment);
+    expect([unpaid.code, unpaid.out]).toEqual([4, ""]);
+    expect(unpaid.err).toContain("SEXTANT_CHANNEL_DEPOSIT");
+    const dear = await runSextantInProcess(["get", "agents/1", "--max", "0.0001"], paying);
+    expect([dear.code, dear.err]).toEqual([3, expect.stringContaining("above --max 0.0001")]);
+    const got = await runSextantInProcess(["get", "agents/1", "--json"], paying);
+    expect([got.code, JSON.parse(got.out)]).toEqual([0, await jsonOf(`${free.url}/agents/1`)]);
+    expect(got.err).toMatch(/^Paid \$0\.00025 by 0x\w+ on eip155:31337 in transaction 0x\w+\n$/);
+    const listed = await runSextantInProcess(["list", "intents", "--all", "--json"], paying);
+    expect(listed.code).toBe(0);
+    expect(listed.err).toMatch(/^(Paid|Nothing)/);
+    const missing = await runSextantInProcess(["get", "agents/999999"], paying);
+    expect(missing.code).toBe(2);
+    const client = openCommandClient(paying, { needs: [] });
+    const read = { operation: "getAgent", method: "GET", url: "/agents/1", body: null } as const;
+    const options = { payment: null, signal: new AbortController().signal };
+    const before = await owed();
+    const sent = await createToolSender(client)({ ...read, parameters: { agentId: "1" } }, options);
+    expect([sent.status, JSON.parse(sent.body)]).toEqual([200, await jsonOf(`${free.url}/agents/1`)]);
+    expect((await owed()) - before).toBeLessThanOrEqual(PRICE);
+    expect((await client.sextant.channels.list()).length).toBe(1);
+    await client.close();
+  });
+
+  it("signs nothing without a channel, above a limit, or for a payee that the guard does not have", async () => {
+    const before = await owed();
+    const { sextant: plain, wire } = await openBuyer();
+    const unable = createSextant({ api: api.url });
+    await expect(unable.getAgent({ agentId: 1n })).rejects.toMatchObject({
+      code: "PAYMENT_REQUIRED",
+      message: expect.stringContaining("Nothing was paid: reads are bought by a client that has"),
+    });
+    const guards = [
+      { perPayment: "0.0001", payees: [stage.payTo] },
+      { payees: [stage.asset] },
+      { perHour: "0.05", payees: [stage.payTo] },
+      { payees: [stage.payTo], origin: "https://sextant.example" },
+    ];
+    const codes: unknown[] = [];
+    for (const guard of guards) {
+      const network = { network: "eip155:31337", asset: stage.asset } as const;
+      const { sextant, written } = await openBuyer({ guard: { ...network, ...guard } });
+      codes.push(await sextant.getAgent({ agentId: 1n }).catch(({ code }) => code));
+      expect(written).toEqual([]);
+    }
+    expect(codes).toEqual(["TERMS_REJECTED", "TERMS_REJECTED", "LIMIT_EXCEEDED", "TERMS_REJECTED"]);
+    expect([wire.paid, await owed()]).toEqual([0, before]);
+    await plain.getIntegrity();
+    expect(wire.paid).toBe(0);
+  });
+
+  it("gets a read whose response was lost without paying again, and never an older state than it has seen", async () => {
+    const { sextant, wire } = await openBuyer();
+    await sextant.getAgent({ agentId: 1n });
+    const before = await owed();
+    wire.isLosing = true;
+    await expect(sextant.getAgent({ agentId: 2n })).rejects.toMatchObject({ charged: "unknown" });
+    wire.isLosing = false;
+    await expect(sextant.getAgent({ agentId: 2n })).resolves.toMatchObject({ agent_id: "2" });
+    expect((await owed()) - before).toBeLessThanOrEqual(PRICE);
+  });
+
+  it("goes on after a read that was charged is no longer stored, and calls the channel disputed if that is often", async () => {
+    const { account, sextant, wire, written } = await openBuyer();
+    await sextant.getAgent({ agentId: 1n });
+    await sextant.getAgent({ agentId: 3n });
+    let lines = written;
+    let later = sextant;
+    for (let lost = 1; lost <= 9; lost += 1) {
+      wire.isLosing = true;
+      await later.getAgent({ agentId: 2n }).catch(() => undefined);
+      wire.isLosing = false;
+      const old = lines.map((line) => ({ ...line, at: line.at - 301_000 }));
+      await backend.database.query("update channel_purchases set answer_until = now()");
+      await opened.gate.reconcile();
+      const next = await openReader(account, { fetch: losingFetch(wire) }, old);
+      [later, lines] = [next.sextant, next.written];
+      const reading = later.getAgent({ agentId: 2n });
+      if (lost === 9) await expect(reading).rejects.toMatchObject({ code: "TERMS_REJECTED" });
+      else await expect(reading).resolves.toMatchObject({ agent_id: "2" });
+    }
+    const [channel] = await later.channels.list();
+    expect(channel?.state).toBe("disputed");
+  });
+});
+
 describe("an export", () => {
   it("costs ten reads as CSV of the explorer, and one read as lines of events", async () => {
     const client = await openClient();
@@ -471,7 +723,42 @@ describe("sextant api", () => {
     expect(requiredBy(await fetch(`${url}/agents/2`)).resource?.url).toBe(`${url}/agents/2`);
     const metrics = await textOf(`${url}/metrics`);
     expect(metrics).toContain('sextant_payments_total{outcome="settled"} 1');
-    expect(metrics).toMatch(/^sextant_channels_unclaimed 0\.00\d+$/m);
+    expect(metrics).toMatch(/^sextant_channels_unclaimed 0\.0\d+$/m);
+    service.stop.abort();
+    await expect(service.ended).resolves.toBe(0);
+    await files.remove();
+  });
+});
+
+describe("sextant api with several deployments", () => {
+  it("sells each at its own path from one ledger, and a read that fails at one costs nothing", async () => {
+    const { deployment, rpcUrl } = await readSharedHistory();
+    const files = await DeploymentFiles.create();
+    const service = startServiceCommand(apiCommand, {
+      ...environment(),
+      DATABASE_URL: formatConnectionUrl(place.connection),
+      NETWORK: await files.write(deployment),
+      DEPLOYMENTS: await files.write({ ...deployment, network: "second-one" }),
+      RPC_URL: rpcUrl,
+      API_PORT: "0",
+      SEXTANT_METRICS_PORT: "shared",
+    });
+    const url = await service.listening();
+    const second = `${url}/d/second-one`;
+    expect(requiredBy(await fetch(`${second}/directory/agents`)).resource?.url).toBe(
+      `${second}/directory/agents`,
+    );
+    const client = await openClient();
+    const before = (await opened.channelTotals()).unclaimed;
+    expect((await client.pay(`${url}/directory/agents`)).status).toBe(200);
+    const voucher = client.sent.at(-1) ?? "";
+    // A payment at one deployment opens nothing at the other.
+    expect((await fetchWithPayment(`${second}/directory/agents`, voucher)).status).toBe(402);
+    const other = await client.pay(`${second}/directory/agents`);
+    // Nothing has been indexed there: the failure costs nothing, and the channel goes on.
+    expect(other.status).toBe(503);
+    expect((await client.pay(`${url}/agents/1`)).status).toBe(200);
+    expect((await opened.channelTotals()).unclaimed - before).toBe(2n * PRICE);
     service.stop.abort();
     await expect(service.ended).resolves.toBe(0);
     await files.remove();

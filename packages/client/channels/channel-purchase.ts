@@ -5,9 +5,8 @@ import { pauseBefore } from "../http/repeat.ts";
 import type { Append } from "../journal/journal.ts";
 import { DAY_MS, type PaymentBook, type PaymentEntry } from "../journal/payment-book.ts";
 import type { SignedRecord } from "../journal/records.ts";
-import type { Paid } from "../operation.ts";
 import { newName, type Payer, randomHex } from "../payments/authorization.ts";
-import { finish, toPaid } from "../payments/finish.ts";
+import { type Bought, finish, toBought } from "../payments/finish.ts";
 import {
   type ChannelUse,
   digestRequest,
@@ -34,7 +33,7 @@ export async function buyByChannel(
   context: PurchaseContext,
   purchase: NewPurchase,
   offered: readonly PaymentTerms[],
-): Promise<Paid<unknown> | null> {
+): Promise<Bought | null> {
   const { payer, channels: use } = context;
   const terms = offered.filter(({ channel }) => channel !== null);
   if (payer === null || use === null || terms.length === 0) return null;
@@ -55,12 +54,12 @@ async function buyInTurn(
   buyer: Buyer,
   purchase: NewPurchase,
   terms: readonly PaymentTerms[],
-): Promise<Paid<unknown>> {
-  const { signal } = purchase.given;
+): Promise<Bought> {
+  const { given } = purchase;
   for (let corrections = 0; ; corrections += 1) {
     const { entry, isNew } = await signWhenFree(context, buyer, purchase, terms);
-    const verdict = await finish(context, entry, signal, { isNew });
-    if (verdict.kind === "paid") return toPaid(entry, verdict);
+    const verdict = await finish(context, entry, given, { isNew });
+    if (verdict.kind === "paid") return toBought(entry, verdict);
     const { kind, error, correction = null } = verdict;
     if (kind === "rejected" && error.status === 402 && correction === null && !entry.voucher?.deposit) {
       // The service no longer takes the channel. The rejected voucher is for the sum of the next one, whatever that buys.
@@ -68,7 +67,7 @@ async function buyInTurn(
       throw new NotByChannel("", { cause: error });
     }
     if (correction === null || corrections >= CORRECTIONS_MAX) throw error;
-    await correctChannel(context, { entry, correction, signal });
+    await correctChannel(context, { entry, correction, signal: given.signal });
     purchase.over.add(entry.id);
   }
 }
@@ -140,6 +139,7 @@ async function signOnce(
       amount: terms.amount.toString(),
     },
     validBefore: signed.voucher.deposit?.validBefore ?? 0,
+    ...(given.storedMs === undefined ? {} : { storedMs: given.storedMs }),
     signature: signed.header,
     voucher: { ...signed.voucher, owner: use.owner },
   };

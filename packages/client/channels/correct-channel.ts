@@ -13,6 +13,11 @@ import { disputeError } from "./voucher-verdict.ts";
 /** Vouchers whose response a service may owe at a time: those of all processes that were killed at once. */
 const OWED_MAX = 8;
 
+/** Reads are stored for minutes. A client that dies more often than that within a day, each time for longer, is not one. */
+const LOST_READS_PER_DAY_MAX = 8;
+
+const isToday = (endedAt: number | null, nowMs: number) => endedAt !== null && nowMs - endedAt < DAY_MS;
+
 type Rejected = {
   readonly entry: PaymentEntry;
   readonly correction: Correction;
@@ -55,7 +60,7 @@ async function acceptDelivered(
     const owed = findOwed(await context.journal.read(), entry, charged);
     for (const each of owed) {
       if (charged <= channel.delivered) break;
-      const verdict = await finish(context, each, signal, { isNew: false, isHeld: true });
+      const verdict = await finish(context, each, { signal }, { isNew: false, isHeld: true });
       // Not known yet: neither is signed for nor judged.
       if (verdict.kind === "open") throw verdict.error;
     }
@@ -89,7 +94,8 @@ function findOwed(book: PaymentBook, { voucher }: PaymentEntry, charged: bigint)
 
 /**
  * Takes the voucher that brings the channel to the sum as lost if it is older than responses are stored: a service that was
- * honest then cannot deliver it. One that lies gets one price a day by it, and its payment is a conflict in the journal.
+ * honest then cannot deliver it. One that lies gets one price a day by it, or those of a few reads, and its payment is a
+ * conflict in the journal.
  */
 async function acceptLost(
   { journal, now }: PurchaseContext,
@@ -98,12 +104,16 @@ async function acceptLost(
 ): Promise<void> {
   await journal.exclusive(async (book, append) => {
     const at = now();
-    const lost = book.list().find(({ state, at: signedAt, voucher, requirements }) => {
+    const lost = book.list().find(({ state, at: signedAt, voucher, requirements, storedMs = DAY_MS }) => {
       if (voucher?.channel !== channel || BigInt(voucher.cumulative) !== charged) return false;
-      const isOver = state !== "paid" && state !== "held" && at - signedAt >= DAY_MS;
+      const isOver = state !== "paid" && state !== "held" && at - signedAt >= storedMs;
       return isOver && !received.has(voucher.name) && charged === delivered + BigInt(requirements.amount);
     });
     if (lost === undefined) return;
+    const lostToday = book.list().filter(({ id, state, voucher, endedAt }) => {
+      return state === "conflict" && voucher?.channel === channel && id !== lost.id && isToday(endedAt, at);
+    });
+    if (lostToday.length >= LOST_READS_PER_DAY_MAX) return;
     const outcome = {
       type: "conflict",
       id: lost.id,

@@ -19,6 +19,12 @@ export type CallContext = {
   /** The chain id of the indexing API. */
   readonly seen: SeenBlock;
   readonly ownWrites: OwnWrites;
+  /** Buys a read whose response demands a payment. */
+  readonly buyRead: (
+    transport: Transport,
+    request: HttpRequest,
+    unpaid: HttpResponse,
+  ) => Promise<HttpResponse>;
 };
 
 export type Call = {
@@ -174,13 +180,15 @@ export async function sendChecked(context: CallContext, call: Call): Promise<Htt
   const isWrite = call.operation.kind === "write" || call.operation.kind === "signed";
   if (isWrite) context.ownWrites.record();
   const attemptsMax = isWrite ? 1 : context.attemptsMax;
-  const repetition = { attemptsMax, accepted: [200, 201] };
+  const isRead = call.operation.service === "api" && call.operation.method === "GET";
+  const repetition = { attemptsMax, accepted: isRead ? [200, 201, 402] : [200, 201] };
   if (call.operation.service !== "api") return await sendRepeatedly(context.transport, request, repetition);
-  const observed = context.seen.observeCall(context.transport);
+  const { transport, onFailure } = context.seen.observeCall(context.transport);
   try {
-    return await sendRepeatedly(observed.transport, request, repetition);
+    const response = await sendRepeatedly(transport, request, repetition);
+    return response.status === 402 ? await context.buyRead(transport, request, response) : response;
   } catch (error) {
-    observed.onFailure(error);
+    onFailure(error);
     throw error;
   }
 }

@@ -31,6 +31,8 @@ const keyOfName = ({ payer, url, purchase }: NamedPurchase) =>
 
 function standing(entry: PaymentEntry | undefined, nowMs: number): PaymentEntry | null {
   if (entry === undefined) return null;
+  // Nothing brings it back: if it was charged, the next purchase by its channel learns that.
+  if (entry.storedMs !== undefined && nowMs - entry.at >= entry.storedMs) return null;
   if (entry.state === "signed") return entry;
   // Another voucher for the same sum charges nothing more; another transfer could.
   if (entry.state === "rejected") return entry.voucher ? null : entry;

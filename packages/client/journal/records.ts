@@ -29,6 +29,8 @@ export type SignedRecord = {
   };
   /** Unix seconds from which the signature cannot be charged. */
   readonly validBefore: number;
+  /** How long the service stores the response, if that is not a day. */
+  readonly storedMs?: number;
   /** PAYMENT-SIGNATURE as it is sent. */
   readonly signature: string;
   /** Only of a payment by channel. */
@@ -135,7 +137,7 @@ function readObject(line: string): Fields {
 }
 
 function isSigned(record: Fields): record is Fields & SignedRecord {
-  const { type, payer, method, url, request, signature, purchase, validBefore } = record;
+  const { type, payer, method, url, request, signature, purchase, validBefore, storedMs } = record;
   const requirements = (record.requirements ?? {}) as Fields;
   const { network, asset, payTo, amount } = requirements;
   return (
@@ -144,6 +146,7 @@ function isSigned(record: Fields): record is Fields & SignedRecord {
     isTextOrNull(purchase) &&
     isGiven(record.given) &&
     Number.isSafeInteger(validBefore) &&
+    (storedMs === undefined || Number.isSafeInteger(storedMs)) &&
     typeof amount === "string" &&
     /^[1-9][0-9]*$/.test(amount)
   );

@@ -24,10 +24,10 @@ describe("an amount", () => {
   );
 
   it("checks amounts and the token when the client is created", () => {
-    expect(() => createGuard({ perDay: "0.0000001" }, "https://a.example")).toThrow("guard.perDay");
-    expect(() => createGuard({ total: -1n }, "https://a.example")).toThrow("guard.total");
-    expect(() => createGuard({ network: "eip155:1" }, "https://a.example")).toThrow("guard.asset");
-    expect(createGuard({}, "https://a.example").limits).toEqual({
+    expect(() => createGuard({ perDay: "0.0000001" }, ["https://a.example"])).toThrow("guard.perDay");
+    expect(() => createGuard({ total: -1n }, ["https://a.example"])).toThrow("guard.total");
+    expect(() => createGuard({ network: "eip155:1" }, ["https://a.example"])).toThrow("guard.asset");
+    expect(createGuard({}, ["https://a.example"]).limits).toEqual({
       perPayment: 50_000n,
       perHour: 1_000_000n,
       perDay: 5_000_000n,
@@ -48,7 +48,7 @@ describe("an amount", () => {
     ["origin", "portfolio.example"],
     ["node", "base"],
   ])("rejects a guard with %s %j, which would switch a rule off", (name, value) => {
-    const create = () => createGuard({ [name]: value }, "https://a.example");
+    const create = () => createGuard({ [name]: value }, ["https://a.example"]);
     expect(create).toThrow(expect.objectContaining({ name: "SextantError", code: "NOT_CONFIGURED" }));
     expect(create).toThrow(`guard.${name}`);
   });

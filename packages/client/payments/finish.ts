@@ -1,12 +1,19 @@
 // Sends the signature of a payment until its outcome is known, and writes the outcome down.
 import { SextantError } from "../errors.ts";
 import { pauseBefore } from "../http/repeat.ts";
+import type { HttpResponse } from "../http/transport.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { toExchange } from "./exchange.ts";
-import type { PurchaseContext } from "./standing.ts";
+import type { PaidRequest, PurchaseContext } from "./standing.ts";
 import { chargedSoFar, readVerdict, type Verdict } from "./verdict.ts";
+
+/** Sent along with a signature, and not a part of the purchase. */
+type Sending = Pick<PaidRequest, "headers" | "signal">;
+
+/** A purchase with the response that brought it. */
+export type Bought = Paid<unknown> & { readonly response: HttpResponse };
 
 /**
  * Sends the signature of a payment that was found in the journal. The call or process that signed it may still be
@@ -15,17 +22,17 @@ import { chargedSoFar, readVerdict, type Verdict } from "./verdict.ts";
 export async function resume(
   context: PurchaseContext,
   entry: PaymentEntry,
-  signal?: AbortSignal | undefined,
+  sending: Sending,
 ): Promise<Verdict> {
   if (entry.state === "signed") await context.journal.exclusive(async () => undefined);
-  return finish(context, entry, signal, { isNew: false });
+  return finish(context, entry, sending, { isNew: false });
 }
 
 /** Sends a payment's signature until its outcome is known, or `attemptsMax` times. */
 export async function finish(
   context: PurchaseContext,
   entry: PaymentEntry,
-  signal: AbortSignal | undefined,
+  sending: Sending,
   how: {
     readonly isNew: boolean;
     /** For another call than the one that pays: the response is kept for that one. */
@@ -35,7 +42,7 @@ export async function finish(
   const { channels } = context;
   channels?.sending.add(entry.id);
   try {
-    return await sendUntilKnown(context, entry, signal, how);
+    return await sendUntilKnown(context, entry, sending, how);
   } finally {
     channels?.sending.delete(entry.id);
   }
@@ -44,12 +51,12 @@ export async function finish(
 async function sendUntilKnown(
   context: PurchaseContext,
   entry: PaymentEntry,
-  signal: AbortSignal | undefined,
+  sending: Sending,
   { isNew, isHeld = false }: Parameters<typeof finish>[3],
 ): Promise<Verdict> {
   let wasUnclear = !isNew && !isRejectedRequest(entry);
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = await sendSignature(context, entry, { wasUnclear, signal });
+    const verdict = await sendSignature(context, entry, { ...sending, wasUnclear });
     await recordOutcome(context, entry, verdict, isHeld);
     if (verdict.kind !== "open") return verdict;
     wasUnclear = true;
@@ -57,23 +64,23 @@ async function sendUntilKnown(
     const isWorthIt = error.retry === "same-signature" && error.code !== "ABORTED";
     if (!isWorthIt || attempt >= context.attemptsMax) return verdict;
     // The caller gets what the service said last; the payment stays open.
-    if (!(await pauseBefore(attempt, error.retryAfterMs, signal))) return verdict;
+    if (!(await pauseBefore(attempt, error.retryAfterMs, sending.signal))) return verdict;
   }
 }
 
 async function sendSignature(
   context: PurchaseContext,
   entry: PaymentEntry,
-  sending: { readonly wasUnclear: boolean; readonly signal: AbortSignal | undefined },
+  { headers: others, signal, wasUnclear }: Sending & { readonly wasUnclear: boolean },
 ): Promise<Verdict> {
   try {
     // Also for what an earlier process wrote: the journal may have payments of other services, and can be edited.
     context.guard.assertOrigin(entry.url);
     const { method, url, signature } = entry;
-    const headers = { "payment-signature": signature };
-    const { signal } = sending;
+    const headers = { ...others, "payment-signature": signature };
     const response = await context.transport.send({ method, url, headers, signal });
-    if (entry.voucher === undefined) return await readVerdict(context, entry, response, sending);
+    if (entry.voucher === undefined)
+      return await readVerdict(context, entry, response, { wasUnclear, signal });
     const { readVoucherVerdict } = await import("../channels/voucher-verdict.ts");
     const book = await context.journal.read();
     return readVoucherVerdict(entry, book.channels.get(entry.voucher.channel), response);
@@ -140,11 +147,17 @@ async function recordOutcome(
   }
 }
 
+export function toBought(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "paid" }>): Bought {
+  return { ...toPaid(entry, verdict), response: verdict.response };
+}
+
 export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "paid" }>): Paid<unknown> {
   const { network, asset, payTo, amount } = entry.requirements;
   const { id: payment, payer } = entry;
-  const { transaction, data, response } = verdict;
+  const { transaction, data, response, charge = null } = verdict;
   const channel = entry.voucher?.channel ?? null;
-  const paid = { payment, transaction, channel, network, payer, payTo, asset, amount: BigInt(amount) };
+  // A call within the payer's quota.
+  const units = charge?.amount === "0" ? 0n : BigInt(amount);
+  const paid = { payment, transaction, channel, network, payer, payTo, asset, amount: units };
   return { data, receipt: paid, exchange: toExchange(entry, response) };
 }

@@ -17,7 +17,7 @@ export interface GuardOptions {
    * Default: no one.
    */
   readonly payees?: readonly `0x${string}`[] | "first";
-  /** The only origin that signatures are sent to; default: that of the portfolio service. */
+  /** The only origin that signatures are sent to; default: those of the portfolio service and of the indexing API. */
   readonly origin?: string;
   /** Default: "0.05". */
   readonly perPayment?: Amount;
@@ -76,20 +76,21 @@ const ADDRESS = /^0x[0-9a-f]{40}$/;
 const DECIMALS_MAX = 36;
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-export function createGuard(options: GuardOptions, portfolio: string): Guard {
+/** `services`: the URLs that signatures are sent to if the options name no origin. */
+export function createGuard(options: GuardOptions, services: readonly string[]): Guard {
   const network = options.network ?? BASE;
   if (!NETWORK.test(network)) throw misconfigured("guard.network must be like eip155:8453.");
   const asset = (options.asset ?? USDC[network] ?? "").toLowerCase();
   if (asset === "") throw misconfigured(`Name the token of ${network} in guard.asset.`);
   const { decimals = DECIMALS, windowSecondsMax = WINDOW_SECONDS_MAX, node = null } = options;
   const payees = normalizePayees(options.payees ?? []);
-  const source = options.origin ?? portfolio;
+  const sources = options.origin === undefined ? services : [options.origin];
   // A value that no comparison is true for would switch a rule off.
   if (!ADDRESS.test(asset)) throw misconfigured("guard.asset must be an address.");
   if (!isCount(decimals, 0, DECIMALS_MAX))
     throw misconfigured("guard.decimals must be a small whole number.");
   if (!isCount(windowSecondsMax, 1)) throw misconfigured("guard.windowSecondsMax must be a whole number.");
-  if (!URL.canParse(source)) throw misconfigured("guard.origin must be a URL.");
+  if (!sources.every((each) => URL.canParse(each))) throw misconfigured("guard.origin must be a URL.");
   if (node !== null && !URL.canParse(node)) throw misconfigured("guard.node must be a URL.");
   const units = (name: keyof SpendLimits) =>
     toUnits(options[name] ?? LIMITS[name], decimals, `guard.${name}`);
@@ -99,7 +100,7 @@ export function createGuard(options: GuardOptions, portfolio: string): Guard {
     perDay: units("perDay"),
     total: units("total"),
   };
-  const { origin } = new URL(source);
+  const origins = [...new Set(sources.map((each) => new URL(each).origin))];
   const rules: Rules = { network, asset, decimals, limits, payees, windowSecondsMax };
   return {
     network,
@@ -107,7 +108,7 @@ export function createGuard(options: GuardOptions, portfolio: string): Guard {
     decimals,
     limits,
     node,
-    assertOrigin: (url) => assertOrigin(new URL(url), origin),
+    assertOrigin: (url) => assertOrigin(new URL(url), origins),
     choose: (terms, book) => choose(rules, terms, book),
     assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),
   };
@@ -133,8 +134,11 @@ function isCount(value: number, min: number, max = Number.MAX_SAFE_INTEGER): boo
   return Number.isSafeInteger(value) && value >= min && value <= max;
 }
 
-function assertOrigin(url: URL, origin: string): void {
-  if (url.origin !== origin) throw rejected(`signatures are only sent to ${origin}, not to ${url.origin}`);
+function assertOrigin(url: URL, origins: readonly string[]): void {
+  if (!origins.includes(url.origin)) {
+    const allowed = origins.join(" and ") || "services that createSextant is given";
+    throw rejected(`signatures are only sent to ${allowed}, not to ${url.origin}`);
+  }
   if (url.protocol === "https:" || LOOPBACK.test(url.hostname)) return;
   throw rejected(`${url.origin} is not encrypted, and signatures are only sent over https`);
 }

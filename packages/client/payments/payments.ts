@@ -111,7 +111,7 @@ export function createPayments(context: PurchaseContext): Payments {
     async replay(id, { signal } = {}) {
       const entry = (await journal.read()).get(id);
       if (entry === null) throw new SextantError("NOT_FOUND", "The journal has no such payment.");
-      const verdict = await resume(context, entry, signal);
+      const verdict = await resume(context, entry, { signal });
       if (verdict.kind === "paid") return toPaid(entry, verdict);
       throw verdict.error;
     },
@@ -129,7 +129,7 @@ async function recoverOne(
     const open = error.forPayment(entry.id, "unknown", "same-signature");
     return { payment: toPayment(entry), result: null, error: open };
   }
-  const verdict = await attempt(() => resume(context, entry, signal));
+  const verdict = await attempt(() => resume(context, entry, { signal }));
   if (verdict instanceof SextantError) return { payment: toPayment(entry), result: null, error: verdict };
   const payment = toPayment((await context.journal.read()).get(entry.id) ?? entry);
   return verdict.kind === "paid"

@@ -9,7 +9,7 @@ import type { SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
 import { signTransfer } from "./authorization.ts";
 import { toExchange } from "./exchange.ts";
-import { finish, resume, toPaid } from "./finish.ts";
+import { type Bought, finish, resume, toBought } from "./finish.ts";
 import {
   digestRequest,
   findStanding,
@@ -50,8 +50,8 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   }
   const transfers = offered.filter(({ channel }) => channel === null);
   const { entry, isNew } = await signOnce(context, purchase, transfers);
-  const finished = await finish(context, entry, signal, { isNew });
-  if (finished.kind === "paid") return toPaid(entry, finished);
+  const finished = await finish(context, entry, { signal }, { isNew });
+  if (finished.kind === "paid") return toBought(entry, finished);
   throw finished.error;
 }
 
@@ -59,16 +59,16 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
  * Sends the signature of the payment that stands for the purchase again, also past its end: the service may have found
  * the money meanwhile. Returns null if there is none, or if it is `over` and this call may make a new one.
  */
-async function settleHeld(
+export async function settleHeld(
   context: PurchaseContext,
   given: PaidRequest,
   { urls, over }: { readonly urls: readonly string[]; readonly over: Set<string> },
-): Promise<Paid<unknown> | null> {
+): Promise<Bought | null> {
   const { journal, payer, now } = context;
   const entry = findStanding(await journal.read(), { payer, given, urls, over }, now());
   if (entry === null) return null;
-  const finished = await resume(context, entry, given.signal);
-  if (finished.kind === "paid") return toPaid(entry, finished);
+  const finished = await resume(context, entry, given);
+  if (finished.kind === "paid") return toBought(entry, finished);
   const { correction, error } = finished;
   if (error.retry !== "sign-again") throw error;
   if (correction) {

@@ -12,7 +12,7 @@ export interface PaymentReceipt {
   readonly payer: string;
   readonly payTo: string;
   readonly asset: string;
-  /** Smallest units. */
+  /** Smallest units; 0 for a call within the quota of free calls. */
   readonly amount: bigint;
 }
 

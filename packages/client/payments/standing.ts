@@ -39,7 +39,11 @@ export type PaidRequest = {
   readonly method: string;
   readonly url: string;
   readonly purchase: string | null;
+  /** Sent with it; the same purchase may be sent with others. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** How long the service stores the response, if that is not a day. */
+  readonly storedMs?: number;
 };
 
 export type NewPurchase = {

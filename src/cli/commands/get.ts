@@ -1,25 +1,33 @@
 // `sextant get agents/1`: shows one record or document of the indexing API.
-import type { PublishedDocument } from "@sextant/client/sextant";
-import { matchPath, readArguments } from "../api-operations.ts";
+import type { PublishedDocument, Sextant } from "@sextant/client/sextant";
+import { matchPath, type OperationCall, readArguments } from "../api-operations.ts";
 import { runRead } from "../api-reads.ts";
-import type { RunClientCommand } from "../command.ts";
+import type { ClientContext, RunClientCommand } from "../command.ts";
 import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { formatRecord } from "../display/record.ts";
 import { formatTotals } from "../display/totals.ts";
-import { openReader } from "../open-reader.ts";
 import { ReadBlock } from "../read-block.ts";
+import { withReader } from "../with-reader.ts";
 
 export const getCommand: RunClientCommand = async (context) => {
-  const { environment, operands, options, filters, display, print, stop } = context;
-  const isTerminal = display.columns !== null;
-  const found = matchPath("get", operands);
+  const found = matchPath("get", context.operands);
   const { operation } = found;
-  const parameters = { ...found.parameters, ...readArguments(operation, filters) };
+  const parameters = { ...found.parameters, ...readArguments(operation, context.filters) };
   const block = new ReadBlock(context);
-  const sextant = openReader(environment, block);
+  return withReader(context, block, (sextant) => show(context, sextant, { operation, parameters }, block));
+};
+
+async function show(
+  { operands, options, filters, display, print, stop }: ClientContext,
+  sextant: Sextant,
+  call: OperationCall,
+  block: ReadBlock,
+): Promise<number> {
+  const { operation } = call;
+  const isTerminal = display.columns !== null;
   const done = display.progress(`Reading ${operands.join("/")}`);
-  const result = await runRead(sextant, { operation, parameters }, { filters, signal: stop }).finally(done);
+  const result = await runRead(sextant, call, { filters, signal: stop }).finally(done);
   if (operation.kind === "document") {
     const { text, json } = result as PublishedDocument;
     // A document is its bytes. A terminal gets what means the same and cannot steer it.
@@ -41,4 +49,4 @@ export const getCommand: RunClientCommand = async (context) => {
   const [named = record] = await amounts.name([record]);
   await print(`${formatRecord(named, display).join("\n")}\n`);
   return 0;
-};
+}

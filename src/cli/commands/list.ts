@@ -7,8 +7,8 @@ import { TokenAmounts } from "../display/amounts.ts";
 import { toPlainJson } from "../display/plain-text.ts";
 import { RecordTable } from "../display/record-table.ts";
 import { formatEvent } from "../display/sentence.ts";
-import { openReader } from "../open-reader.ts";
 import { ReadBlock } from "../read-block.ts";
+import { withReader } from "../with-reader.ts";
 
 type ListedRecord = Readonly<Record<string, unknown>>;
 
@@ -16,9 +16,8 @@ const LIMIT = 20;
 const PAGE_MAX = 100;
 
 export const listCommand: RunClientCommand = async (context) => {
-  const { environment, operands, options, filters, display, print, stop } = context;
+  const { operands, options, filters } = context;
   const found = widenList(matchPath("list", operands), filters);
-  const path = operands.join("/");
   const max =
     options.all === true ? Number.POSITIVE_INFINITY : (readIntegerOption(options, "limit", 1) ?? LIMIT);
   const parameters: OperationCall["parameters"] = {
@@ -26,10 +25,26 @@ export const listCommand: RunClientCommand = async (context) => {
     ...readArguments(found.operation, filters),
     limit: String(Math.min(max, PAGE_MAX)),
   };
-  if (found.operation.id === "readEvents") return listEvents(context, { ...found, parameters }, max);
+  const call = { ...found, parameters };
   const block = new ReadBlock(context);
-  const sextant = openReader(environment, block);
-  const list = openList(sextant, { ...found, parameters }, { filters, signal: stop });
+  return withReader(context, block, (sextant) =>
+    found.operation.id === "readEvents"
+      ? listEvents(context, sextant, call, max)
+      : listRecords(context, sextant, { call, max, block }),
+  );
+};
+
+type Listing = { readonly call: OperationCall; readonly max: number; readonly block: ReadBlock };
+
+async function listRecords(
+  context: ClientContext,
+  sextant: Sextant,
+  { call: found, max, block }: Listing,
+): Promise<number> {
+  const { operands, options, filters, display, print, stop } = context;
+  const { parameters } = found;
+  const path = operands.join("/");
+  const list = openList(sextant, found, { filters, signal: stop });
   const isWide = options.wide === true;
   const table =
     options.json === true ? null : new RecordTable(found.operation, { display, isWide, asked: parameters });
@@ -59,18 +74,18 @@ export const listCommand: RunClientCommand = async (context) => {
   ];
   for (const note of notes) display.note(display.style("dim", note));
   return 0;
-};
+}
 
 type EventPage = Awaited<ReturnType<Sextant["readEvents"]>>;
 
 /** The newest events first, each as a sentence. */
 async function listEvents(
-  { environment, options, filters, display, print, stop }: ClientContext,
+  { options, filters, display, print, stop }: ClientContext,
+  sextant: Sextant,
   { operation, parameters }: OperationCall,
   max: number,
 ): Promise<number> {
   const isJson = options.json === true;
-  const sextant = openReader(environment);
   const amounts = new TokenAmounts(sextant, stop);
   let asked: OperationCall["parameters"] = {
     order: "desc",

@@ -14,7 +14,6 @@ import type {
   PortfolioSnapshot,
   PriceQuote,
 } from "@sextant/client/sextant";
-import { usdAmount } from "../../config/setting-kinds.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { isJsonObject } from "../../lib/json.ts";
@@ -34,6 +33,7 @@ import {
 import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatReceipt } from "../display/receipt.ts";
 import { formatRecord } from "../display/record.ts";
+import { nameMax, readMax } from "../payment-limit.ts";
 import { assertWritable, saveExchange } from "../save-exchange.ts";
 
 type PaidParameters = Readonly<Record<string, string>>;
@@ -90,11 +90,7 @@ function createPaidCommand(sold: Sold): RunClientCommand {
         ? showQuote(client, sold, parameters, context)
         : buy(client, sold, parameters, context));
     } catch (error) {
-      // The limit is that of the command line, not of the setting.
-      if (error instanceof SextantError && max !== null && client.guard.perPayment === max) {
-        error.message = error.message.replace("guard.perPayment", "--max");
-      }
-      throw error;
+      throw error instanceof SextantError ? nameMax(error, max, client.guard) : error;
     } finally {
       await client.close();
     }
@@ -196,16 +192,6 @@ function assertSide(name: "from" | "to", given: string | undefined): void {
     "INPUT_INVALID",
     `--${name} must be ${describeTime()}, a block of each chain, such as base:30000000,ethereum:22000000${other}, not "${toPlainText(given)}".`,
   );
-}
-
-function readMax(options: ClientContext["options"]): string | null {
-  const text = readStringOption(options, "max");
-  if (text === undefined) return null;
-  try {
-    return usdAmount.parse(text);
-  } catch (cause) {
-    throw new Fault("USAGE_INVALID", `--max must be ${usdAmount.allowed}, not "${text}".`, { cause });
-  }
 }
 
 function readPurchase(options: ClientContext["options"]): string | null {

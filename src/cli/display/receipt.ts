@@ -18,6 +18,17 @@ export function formatReceipt(receipt: PaymentReceipt | null): string {
   return channel === null ? `${paid}.` : `${paid} by channel ${channel}`;
 }
 
+/** Describes all that a command paid for its requests; null if it paid nothing. */
+export function formatReceipts(receipts: readonly PaymentReceipt[]): string | null {
+  const [first, ...others] = receipts;
+  if (first === undefined) return null;
+  if (others.length === 0) return formatReceipt(first);
+  const sum = receipts.reduce((all, { amount }) => all + amount, 0n);
+  const channels = [...new Set(receipts.map(({ channel }) => channel))].join(", ");
+  const { payer, network } = first;
+  return `Paid ${formatPaidUnits(sum)} for ${receipts.length} requests by ${payer} on ${network} by channel ${channels}`;
+}
+
 /** Exact: a payment is never rounded. */
 export function formatPaidUnits(units: Parameters<typeof formatAmount>[0]): string {
   return formatExactDollars(formatAmount(units, TOKEN_DECIMALS));
