@@ -31,6 +31,7 @@ import {
   serveLocalPortfolio,
 } from "./portfolio.ts";
 import { registerRun } from "./registered-runs.ts";
+import { openLocalSale } from "./sale.ts";
 import { makeSigningKeys } from "./signing-keys.ts";
 import { type LocalSimulation, startLocalSimulation } from "./simulation.ts";
 import { deleteLocalState, type LocalUrls, writeLocalState } from "./state-file.ts";
@@ -154,7 +155,6 @@ async function startServices(
 ): Promise<{ readonly urls: LocalUrls; readonly portfolio: LocalPortfolioService }> {
   const { database, simulation, log, payees } = dependencies;
   const addresses = listenAddresses(config);
-  const api = await startApi(config, dependencies, opened);
   const paymentConfig = {
     ...config,
     ...createLocalPaymentConfig(simulation, payees),
@@ -170,6 +170,7 @@ async function startServices(
   opened.push(release);
   opened.push(() => closeWithDeadline([facilitatorServer.close]));
   const facilitator = await facilitatorServer.listen(addresses.facilitator);
+  const api = await startApi(config, dependencies, facilitator, opened);
 
   let portfolioUrl = "http://127.0.0.1";
   const server = createServer(config, dependencies);
@@ -189,6 +190,7 @@ async function startServices(
 async function startApi(
   config: LocalConfig,
   dependencies: ServiceDependencies,
+  facilitatorUrl: string,
   opened: CloseStack,
 ): Promise<string> {
   const { database, simulation, status, signingKeys: keys, log } = dependencies;
@@ -208,10 +210,14 @@ async function startApi(
     chainId: simulation.deployment.chainId,
   };
   const publicUrl = () => config.publicBaseUrl ?? url;
+  const { registry, onCall } = status;
+  const payments = { simulation, facilitatorUrl, database, registry, onCall, log, listenUrl: () => url };
+  const sale = await openLocalSale(config, { ...payments, signingKeys: keys, opened });
   const { native } = localChain;
   const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...simulation.deployment }, publicUrl };
   const signing = { keys, publicUrl, signsAll: config.signReads };
-  const api = serveApi(server, { database, log, writes, webhooks, explorer, signing });
+  const sold = sale === null ? {} : { sale: { ...sale, publicUrl } };
+  const api = serveApi(server, { database, log, writes, webhooks, explorer, signing, ...sold });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);
   return url;

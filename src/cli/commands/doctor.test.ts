@@ -272,3 +272,42 @@ it("says what channels owe under a key that is missing", async () => {
     "debts",
   );
 });
+
+it("names what a price of reads needs, and checks its ledger, its token and its facilitator", async () => {
+  rejected = null;
+  const key = `0x${"5d".repeat(32)}`;
+  const needs: Readonly<Record<string, string>> = {
+    PAY_TO: `0x${"12".repeat(20)}`,
+    PAYMENT_CHANNELS: "true",
+    PAYMENT_CHANNEL_KEY: key,
+    PAYMENT_RPC_URL: chain.rpcUrl,
+    FACILITATOR_URL: "http://buyer:secret@127.0.0.1:9",
+  };
+  const price = { API_PRICE_USD: "0.001", PAYMENT_NETWORK: `eip155:${CHAIN_ID}` };
+  expect((await diagnose(needs)).about("sold reads", "ok")).toEqual([]);
+  const failures: string[] = [];
+  for (const missing of Object.keys(needs)) {
+    const { [missing]: _, ...others } = needs;
+    const { code, about } = await diagnose({ ...others, ...price });
+    expect(code).toBe(1);
+    failures.push(...about("sold reads", "failed").map(({ text }) => text));
+  }
+  expect(failures).toEqual([
+    expect.stringContaining("PAY_TO must be the address"),
+    expect.stringContaining("API_PRICE_USD needs PAYMENT_CHANNELS=true"),
+    expect.stringContaining("needs PAYMENT_CHANNEL_KEY"),
+    expect.stringContaining("API_PRICE_USD needs PAYMENT_RPC_URL"),
+    expect.stringContaining("API_PRICE_USD needs FACILITATOR_URL"),
+  ]);
+  const { about } = await diagnose({ ...needs, ...price });
+  expect(about("sold reads", "ok").map(({ text }) => text)).toEqual([
+    "$0.001 a read and a minute of a stream, by payment channel",
+  ]);
+  // The chain has no token at the address of USDC, and nothing listens there.
+  expect(about("sold reads", "failed").map(({ check, text }) => [check, text])).toEqual([
+    ["database", "API_PRICE_USD needs DATABASE_URL, its ledger"],
+    ["token", expect.stringContaining("does not report its decimals()")],
+    ["facilitator", "it does not respond (TypeError)"],
+  ]);
+  expect(JSON.stringify(about("sold reads", "failed"))).not.toContain("secret");
+});

@@ -16,6 +16,7 @@ import { fitText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { checkChannelDebts, checkChannels } from "../doctor/check-channels.ts";
 import { checkDatabase } from "../doctor/check-database.ts";
 import { checkNode } from "../doctor/check-node.ts";
+import { checkSale } from "../doctor/check-sale.ts";
 import { CHECK_MS_MAX, describeError, type Finding } from "../doctor/finding.ts";
 import { chooseDeployments } from "../installation.ts";
 import { hasOtherSettings, joinRun } from "../operator-database.ts";
@@ -50,6 +51,7 @@ export const doctorCommand: RunClientCommand = async ({ environment: given, opti
   }
   if (config.payTo !== null || config.channelsOn)
     await show(await checkChannels(config, systemClock.nowMs()));
+  await show(await checkSale(config));
   if (config.databaseUrl === null) await show(describeUnnamed(config.dataFolder, run));
   else {
     for (const url of splitPostgresUrl(config.databaseUrl.reveal())) {
