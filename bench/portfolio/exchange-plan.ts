@@ -14,6 +14,9 @@ type PlannedExchange = Pick<RecordedExchange, "url" | "body" | "responseBytes"> 
   readonly after: readonly number[];
 };
 
+/** By the time at which each began. */
+export type ExchangePlan = readonly PlannedExchange[];
+
 /** Runs the work and reads from the nodes which requests they got meanwhile. */
 export async function recordExchanges(
   urls: readonly string[],
@@ -30,7 +33,7 @@ async function exchangesOf(url: string): Promise<RecordedExchange[]> {
   return seen.map((exchange) => ({ url, ...exchange }));
 }
 
-export function planExchanges(exchanges: readonly RecordedExchange[]): readonly PlannedExchange[] {
+export function planExchanges(exchanges: readonly RecordedExchange[]): ExchangePlan {
   const inOrder = [...exchanges].sort((a, b) => a.startedMs - b.startedMs);
   return inOrder.map(({ url, body, startedMs, responseBytes }) => ({
     url,
@@ -42,19 +45,19 @@ export function planExchanges(exchanges: readonly RecordedExchange[]): readonly 
 }
 
 /** The round trip that each exchange belongs to, counted from 1. */
-export function numberRoundTrips(plan: readonly PlannedExchange[]): readonly number[] {
+export function numberRoundTrips(plan: ExchangePlan): readonly number[] {
   const depths: number[] = [];
   for (const { after } of plan) depths.push(1 + Math.max(0, ...after.map((i) => depths[i] ?? 0)));
   return depths;
 }
 
 /** How many exchanges follow one another at most. */
-export function countRoundTrips(plan: readonly PlannedExchange[]): number {
+export function countRoundTrips(plan: ExchangePlan): number {
   return Math.max(0, ...numberRoundTrips(plan));
 }
 
 /** Each as early as possible. */
-export async function replayExchanges(plan: readonly PlannedExchange[]): Promise<void> {
+export async function replayExchanges(plan: ExchangePlan): Promise<void> {
   const sent: Promise<void>[] = [];
   for (const { url, body, after } of plan) {
     const before = Promise.all(after.map((i) => sent[i]));

@@ -3,7 +3,13 @@ import { createRpc } from "../../src/chain/rpc/client.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
-import { countRoundTrips, planExchanges, recordExchanges, replayExchanges } from "./exchange-plan.ts";
+import {
+  countRoundTrips,
+  type ExchangePlan,
+  planExchanges,
+  recordExchanges,
+  replayExchanges,
+} from "./exchange-plan.ts";
 import type { ReadyNode } from "./nodes-child.ts";
 import { createPaidReads } from "./paid-reads.ts";
 
@@ -63,6 +69,19 @@ function best(rounds: readonly SnapshotTiming[]): SnapshotTiming {
   };
 }
 
+const RECORDINGS = 3;
+
+/** The recording with the fewest round trips: on a busy machine requests of one round trip seem to follow each other. */
+async function recordPlan(
+  urls: readonly string[],
+  prepare: () => () => Promise<unknown>,
+): Promise<ExchangePlan> {
+  const plans: ExchangePlan[] = [];
+  while (plans.length < RECORDINGS) plans.push(planExchanges(await recordExchanges(urls, prepare())));
+  const costOf = (plan: ExchangePlan) => countRoundTrips(plan) + plan.length;
+  return plans.reduce((one, other) => (costOf(other) < costOf(one) ? other : one));
+}
+
 let warmRounds = 0;
 
 type Cell = Pick<SnapshotCell, "route" | "tokens" | "chains">;
@@ -76,7 +95,7 @@ async function measure({ route, tokens, chains }: Cell): Promise<SnapshotCell> {
   if (first.tokens.length < held) throw new Error(`${first.tokens.length} of ${held} tokens were found`);
   await prepare()();
   const urls = nodes.map(({ url }) => url);
-  const plan = planExchanges(await recordExchanges(urls, prepare()));
+  const plan = await recordPlan(urls, prepare);
   if (plan.length === 0) throw new Error(`the ${route} sent no request`);
   for (; warmRounds < task.warmRounds; warmRounds += 1) {
     await prepare()();
