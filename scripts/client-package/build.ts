@@ -8,7 +8,7 @@ const SOURCE = "packages/client";
 
 /** The name to publish under; docs/adr/0021-client-package.md says why it is not the workspace's. */
 const PACKAGE_NAME = "@sextant-index/client";
-const ENTRIES = { ".": "sextant", "./file-journal": "journal/file-journal" };
+const ENTRIES = { ".": "sextant", "./file-journal": "journal/file-journal", "./verify": "verify/verify" };
 
 export function buildClientPackage(folder: string): void {
   emptyFolder(folder);
@@ -29,7 +29,7 @@ export function buildClientPackage(folder: string): void {
 }
 
 function renderManifest() {
-  const { version, description, license, type, peerDependencies } = readManifest(SOURCE);
+  const { version, description, license, type, dependencies, peerDependencies } = readManifest(SOURCE);
   const { engines } = readManifest("");
   const exports = Object.fromEntries(
     Object.entries(ENTRIES).map(([name, file]) => [
@@ -47,6 +47,7 @@ function renderManifest() {
     exports,
     engines,
     files: ["**/*.js", "**/*.d.ts"],
+    dependencies,
     peerDependencies,
   };
 }

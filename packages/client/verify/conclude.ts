@@ -1,0 +1,164 @@
+// Turns what was checked into the rows of a verification.
+
+import type { ChainProof } from "./chain-proof.ts";
+import type { Finding } from "./claim.ts";
+import { formatShare, formatUsd } from "./decimals.ts";
+import { formatTime } from "./header.ts";
+import type { BlockOpinion, LayoutOpinion } from "./reader-nodes.ts";
+import { Rejection } from "./rejection.ts";
+import type { Field, Report } from "./report.ts";
+import type { Seals } from "./seals.ts";
+import {
+  type Condition,
+  type Coverage,
+  createRow,
+  type RowStatus,
+  type Verification,
+  type VerificationRow,
+  type VerifiedBlock,
+} from "./verification.ts";
+
+/** Everything that stands behind the block of one entry. */
+export type Witness = {
+  readonly opinion: BlockOpinion;
+  readonly isKnown: boolean;
+  readonly isConfirmed: boolean;
+  readonly layouts: ReadonlyMap<string, LayoutOpinion>;
+};
+
+type Findings = {
+  readonly report: Report | null;
+  readonly rows: readonly VerificationRow[];
+  readonly seals?: Seals;
+  readonly proofs?: readonly ChainProof[];
+  readonly witnesses?: ReadonlyMap<ChainProof, Witness>;
+};
+
+export function conclude({
+  report,
+  rows,
+  seals,
+  proofs = [],
+  witnesses = new Map(),
+}: Findings): Verification {
+  const base = seals === undefined ? "unknown" : statusWithoutProof(seals);
+  const blocks = proofs.flatMap((proof) => describeBlock(proof, witnesses.get(proof)));
+  const fields = (report?.fields ?? []).map((field) => ({
+    field,
+    row: describeField(field, base, findProof(proofs, field), witnesses),
+  }));
+  const all = [...rows, ...blocks.map((block) => block.row), ...fields.map((each) => each.row)];
+  const has = (status: RowStatus) => all.some((each) => each.status === status);
+  // A block alone says nothing about the wallet.
+  const isVouched = has("signed") || fields.some((each) => each.row.status === "proven");
+  return {
+    ok: !has("wrong") && isVouched,
+    summary: summarize(all, isVouched),
+    kind: report?.kind ?? null,
+    wallet: report?.wallet ?? null,
+    signer: seals?.signer ?? null,
+    blocks: blocks.map(({ block }) => block),
+    rows: all,
+    coverage: report === null ? null : computeCoverage(report, fields),
+  };
+}
+
+function describeBlock(proof: ChainProof, witness: Witness | undefined) {
+  const { header, chain, chainId, side, path } = proof;
+  if (header === null || witness === undefined) return [];
+  const { opinion, isConfirmed, isKnown } = witness;
+  const block: VerifiedBlock = {
+    ...{ chain, chainId, side, number: header.number.toString(), hash: header.hash },
+    ...{ timestamp: formatTime(header.timestamp), nodes: opinion.agreed },
+  };
+  const value = `${chain} ${header.number} ${header.hash}`;
+  const at = `${path}/block`;
+  const trouble = [...opinion.disputes, ...opinion.problems].join("; ");
+  if (opinion.disputes.length > 0) return [{ block, row: createRow(at, "wrong", trouble, value) }];
+  const count = opinion.agreed === 1 ? "1 of your nodes has it" : `${opinion.agreed} of your nodes have it`;
+  const vouched = isKnown ? "you know its hash" : count;
+  if (isConfirmed) return [{ block, row: createRow(at, "proven", vouched, value) }];
+  const reason = [opinion.agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble];
+  const open = createRow(at, "proven-if", reason.filter((each) => each !== "").join("; "), value);
+  return [{ block, row: { ...open, conditions: ["block"] as const } }];
+}
+
+function describeField(
+  field: Field,
+  base: RowStatus,
+  proof: ChainProof | undefined,
+  witnesses: ReadonlyMap<ChainProof, Witness>,
+): VerificationRow {
+  const { path, kind, stated, account } = field;
+  const value = account === null ? (field.value?.toString() ?? null) : account.kind;
+  const say = (status: RowStatus, reason: string): VerificationRow => ({
+    ...createRow(path, status, reason, value),
+    stated,
+  });
+  if (proof === undefined) return say(base, "the response has no proof of it");
+  const problem = proof.problems.get(path);
+  if (problem !== undefined) return say("wrong", problem);
+  const finding = proof.findings.get(path);
+  const witness = witnesses.get(proof);
+  if (finding === undefined || witness === undefined) {
+    return say(base, kind === null ? "no proof exists for it" : "the response has no claim about it");
+  }
+  if (finding.result === "none") return say(base, finding.reason);
+  if (witness.opinion.disputes.length > 0) return say(base, "its block is not on the chain of your nodes");
+  const layout = witness.layouts.get(path);
+  if (layout === "wrong") return say("wrong", `the token keeps it elsewhere than in ${finding.reason}`);
+  const isOpen = finding.result === "layout" && layout !== "right";
+  const conditions: Condition[] = [
+    ...(witness.isConfirmed ? [] : (["block"] as const)),
+    ...(isOpen ? (["layout"] as const) : []),
+  ];
+  const reason = layout === "right" ? `${finding.reason}, as your nodes execute it` : finding.reason;
+  return { ...say(conditions.length === 0 ? "proven" : "proven-if", reason), conditions };
+}
+
+function computeCoverage(
+  { otherUsd, fields: all }: Report,
+  fields: readonly { readonly field: Field; readonly row: VerificationRow }[],
+): Coverage {
+  const sumOf = (status: RowStatus) =>
+    sumUsd(fields.filter(({ row: { status: each } }) => each === status).map(({ field }) => field));
+  const [proven, conditional, total] = [sumOf("proven"), sumOf("proven-if"), sumUsd(all) + otherUsd];
+  return {
+    provenUsd: formatUsd(proven),
+    conditionalUsd: formatUsd(conditional),
+    totalUsd: formatUsd(total),
+    share: formatShare(proven, total),
+  };
+}
+
+function summarize(rows: readonly VerificationRow[], isVouched: boolean): string {
+  const wrong = rows.filter(({ status }) => status === "wrong").length;
+  if (wrong > 0) return `Wrong: ${wrong} of ${rows.length} checks failed. Do not use this response.`;
+  if (isVouched) return "Nothing is wrong. Only what is proven does not depend on the service's word.";
+  const isOpen = rows.some(({ status }) => status === "proven-if");
+  return isOpen
+    ? "The proofs fit, but nothing vouches for the blocks: name two nodes, or the hashes of the blocks."
+    : "Nothing vouches for this response: it has no proofs, and no signature by a key that you gave.";
+}
+
+/** The status of what only the service vouches for. */
+export function statusWithoutProof({ signer }: Seals): "signed" | "unknown" {
+  return signer === null ? "unknown" : "signed";
+}
+
+export function rejectedRow(path: string, error: unknown): VerificationRow {
+  if (!(error instanceof Rejection)) throw error;
+  return createRow(path, "wrong", error.message);
+}
+
+export function sumUsd(fields: readonly Field[]): bigint {
+  return fields.reduce((sum, { usd }) => sum + (usd ?? 0n), 0n);
+}
+
+function findProof(proofs: readonly ChainProof[], { chain, side }: Field): ChainProof | undefined {
+  return proofs.find((proof) => proof.chain === chain && proof.side === side);
+}
+
+export function findFinding(proofs: readonly ChainProof[], field: Field): Finding | undefined {
+  return findProof(proofs, field)?.findings.get(field.path);
+}

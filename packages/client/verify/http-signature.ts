@@ -1,0 +1,72 @@
+// Checks the HTTP message signature of a response (RFC 9421) and its content digest (RFC 9530).
+import { sha256 } from "viem/utils";
+import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { Rejection } from "./rejection.ts";
+import { checkSignedText, type SigningKey } from "./signing-keys.ts";
+
+export type SentRequest = { readonly method: string; readonly url: string };
+
+export type ReceivedResponse = {
+  readonly status: number;
+  /** Keyed by lower-case names. */
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Uint8Array;
+};
+
+/** As the header writes it. */
+export function digestOf(body: Uint8Array): string {
+  return `sha-256=:${encodeBase64(sha256(body, "bytes"))}:`;
+}
+
+const COMPONENTS =
+  '("@status" "content-type" "content-digest" "@method";req "@authority";req "@path";req "@query";req)';
+const PARAMETERS = /^;created=([0-9]{1,12});keyid="([A-Za-z0-9_-]{43})";alg="ed25519";tag="sextant-answer"$/;
+const LABEL = "sextant=";
+const SIGNATURE = /^sextant=:([A-Za-z0-9+/]{86}==):$/;
+const URL_PARTS = /^https?:\/\/[^/?#]+([^?#]*)(\?[^#]*)?$/i;
+
+/** The parts of a URL that a signature covers, as they were sent. */
+export function readUrl(url: string): {
+  readonly authority: string;
+  readonly path: string;
+  readonly query: string;
+} {
+  const parts = URL_PARTS.exec(url);
+  if (parts === null || !URL.canParse(url)) throw new Rejection("The URL of the request is malformed.");
+  const [, path = "", query = "?"] = parts;
+  return { authority: new URL(url).host, path: path === "" ? "/" : path, query };
+}
+
+/** Returns the id of the key. */
+export function checkHttpSignature(
+  request: SentRequest,
+  response: ReceivedResponse,
+  keys: readonly SigningKey[],
+  nowMs: number,
+): string {
+  const { headers, body, status } = response;
+  const digest = headers.get("content-digest");
+  if (digest !== digestOf(body)) throw new Rejection("The content digest is not that of the body.");
+  const input = headers.get("signature-input") ?? "";
+  const given = input.slice(LABEL.length + COMPONENTS.length);
+  const parameters = PARAMETERS.exec(given);
+  if (!input.startsWith(LABEL + COMPONENTS) || parameters === null) {
+    throw new Rejection("The signature does not cover what it must cover.");
+  }
+  const [, created = "", keyId = ""] = parameters;
+  const [, encoded = ""] = SIGNATURE.exec(headers.get("signature") ?? "") ?? [];
+  const { authority, path, query } = readUrl(request.url);
+  const text = [
+    `"@status": ${status}`,
+    `"content-type": ${headers.get("content-type") ?? ""}`,
+    `"content-digest": ${digest}`,
+    `"@method";req: ${request.method}`,
+    `"@authority";req: ${authority}`,
+    `"@path";req: ${path}`,
+    `"@query";req: ${query}`,
+    `"@signature-params": ${COMPONENTS}${given}`,
+  ].join("\n");
+  const signature = decodeBase64(encoded, "The signature");
+  checkSignedText(keys, { keyId, text, signature, signedAt: Number(created), nowMs });
+  return keyId;
+}

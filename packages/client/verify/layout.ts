@@ -1,0 +1,65 @@
+// Computes where a token keeps a number: the slot of a balance or an allowance, and the bits of the word.
+import type { Hex } from "viem";
+import { concat, encodeAbiParameters, keccak256, numberToHex, pad } from "viem/utils";
+
+export type LayoutRule = "solidity" | "vyper" | "solady" | "erc7201";
+
+/** `bits`: "0-N", the low N+1 bits of the word. */
+export type Layout = { readonly rule: LayoutRule; readonly position: Hex; readonly bits: string };
+
+export const LAYOUT_RULES: readonly LayoutRule[] = ["solidity", "vyper", "solady", "erc7201"];
+
+/** One key for a balance, two for an allowance (owner, spender), three for one in Permit2 (owner, token, spender). */
+export function computeSlot({ rule, position }: Layout, keys: readonly Hex[]): Hex {
+  if (rule === "solady") return computeSoladySlot(keys);
+  const start = pad(position, { size: 32 });
+  return keys.reduce<Hex>((slot, key) => {
+    const word = pad(key, { size: 32 });
+    return keccak256(rule === "vyper" ? concat([slot, word]) : concat([word, slot]));
+  }, start);
+}
+
+const SOLADY_BALANCE = "0x87a211a2";
+const SOLADY_ALLOWANCE = "0x7f5e9f20";
+const EIGHT_ZEROS = "0x0000000000000000";
+
+function computeSoladySlot([owner = "0x", spender]: readonly Hex[]): Hex {
+  return spender === undefined
+    ? keccak256(concat([owner, EIGHT_ZEROS, SOLADY_BALANCE]))
+    : keccak256(concat([owner, EIGHT_ZEROS, SOLADY_ALLOWANCE, spender]));
+}
+
+/** The bits of a word that are the value. */
+export function maskOf({ bits }: Pick<Layout, "bits">): bigint {
+  const [, last = "255"] = bits.split("-");
+  return 2n ** (BigInt(last) + 1n) - 1n;
+}
+
+export function sameLayout(a: Layout, b: Layout): boolean {
+  const rule = (layout: Layout) => (layout.rule === "erc7201" ? "solidity" : layout.rule);
+  return rule(a) === rule(b) && BigInt(a.position) === BigInt(b.position) && a.bits === b.bits;
+}
+
+export function describeLayout({ rule, position, bits }: Layout): string {
+  const part = bits === "0-255" ? "" : `, bits ${bits}`;
+  return rule === "solady" ? `solady${part}` : `${rule} mapping at ${position}${part}`;
+}
+
+/** A word for a probe: random to the contract, with the bits outside the value as they are. */
+export function probeWord(
+  slot: Hex,
+  word: bigint,
+  mask: bigint,
+): { readonly word: Hex; readonly value: Hex } {
+  const value = BigInt(keccak256(slot)) & mask;
+  const probe = (word & ~mask) | value;
+  return { word: numberToHex(probe, { size: 32 }), value: numberToHex(value, { size: 32 }) };
+}
+
+/** The words that a call with addresses as arguments has after its selector. */
+export function encodeAddresses(addresses: readonly Hex[]): Hex {
+  return encodeAbiParameters(
+    addresses.map(() => ({ type: "address" }) as const),
+    addresses,
+  );
+}

@@ -1,0 +1,206 @@
+// Signatures and receipts: what they cover, which keys count, and that each change of a response is found.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Json, type ProofStage, startProofStage } from "../testing/proof-stage.ts";
+import {
+  createSigner,
+  type ReceiptClaims,
+  receiptOf,
+  type StoredResponse,
+  signReceipt,
+  signResponse,
+} from "../testing/signed-response.ts";
+import { type Verification, verify } from "./verify.ts";
+
+const SECONDS = 1_794_900_000;
+const NOW = new Date((SECONDS + 60) * 1000);
+const signer = createSigner(7);
+const outsider = createSigner(8);
+
+let stage: ProofStage;
+let body: string;
+let url: string;
+let blocks: Json[];
+beforeAll(async () => {
+  stage = await startProofStage();
+  const snapshot = await stage.snapshot();
+  body = JSON.stringify(snapshot);
+  url = `https://api.example.com:8443/portfolio?address=${stage.wallet}`;
+  blocks = (snapshot.blocks as Json[]).map(({ number, hash }) => ({
+    chain: "eip155:1",
+    number: String(number),
+    hash,
+  }));
+});
+afterAll(() => stage.chain.stop());
+
+const check = (file: StoredResponse, keys: readonly unknown[] = [signer.jwk]) =>
+  verify(JSON.stringify(file), { keys, now: NOW });
+const statusOf = ({ rows }: Verification, path: string) => rows.find((row) => row.path === path)?.status;
+
+describe("a signed response", () => {
+  it("is signed only, in every value that has no better proof", async () => {
+    const result = await check(signResponse(body, url, signer, SECONDS));
+    expect(result.ok).toBe(true);
+    expect(result.signer).toBe(signer.id);
+    expect(statusOf(result, "signature")).toBe("signed");
+    expect(statusOf(result, "/tokens/6/rawBalance")).toBe("signed");
+    expect(statusOf(result, "/tokens/0/rawBalance")).toBe("proven-if");
+  });
+
+  it("is read from headers and body as well as from a stored file", async () => {
+    const { request, response } = signResponse(body, url, signer, SECONDS);
+    const headers = new Headers(response.headers);
+    const result = await verify({ ...response, headers, request }, { keys: [signer.jwk.x], now: NOW });
+    expect(statusOf(result, "signature")).toBe("signed");
+  });
+
+  it("a response of another kind is signed as a whole", async () => {
+    const file = signResponse('{"intent_id":"15"}', "https://api.example.com/intents/15", signer, SECONDS);
+    const result = await check(file);
+    expect(result.ok).toBe(true);
+    expect(statusOf(result, "")).toBe("signed");
+  });
+
+  it("is unknown without a key of the reader, whatever keys the file holds", async () => {
+    const file = { ...signResponse(body, url, signer, SECONDS), keys: { keys: [signer.jwk] } };
+    const result = await check(file, []);
+    expect(result.ok).toBe(false);
+    expect(statusOf(result, "signature")).toBe("unknown");
+  });
+
+  const changes: readonly (readonly [string, (file: StoredResponse) => void])[] = [
+    ["the body", ({ response }) => Object.assign(response, { body: `${response.body} ` })],
+    ["the status", ({ response }) => Object.assign(response, { status: 201 })],
+    ["the method", ({ request }) => Object.assign(request, { method: "POST" })],
+    ["the query", ({ request }) => Object.assign(request, { url: `${request.url}&chains=base` })],
+    [
+      "the path",
+      ({ request }) => Object.assign(request, { url: request.url.replace("/portfolio", "/Portfolio") }),
+    ],
+    ["the host", ({ request }) => Object.assign(request, { url: request.url.replace(":8443", "") })],
+    ["the type", ({ response }) => Object.assign(response.headers, { "content-type": "application/json" })],
+    [
+      "the time",
+      ({ response }) => replaceHeader(response.headers, "signature-input", "=1794900000", "=1794900001"),
+    ],
+    [
+      "the list of what is covered",
+      ({ response }) => replaceHeader(response.headers, "signature-input", ' "@query";req', ""),
+    ],
+    [
+      "the signature",
+      ({ response }) => Object.assign(response.headers, { signature: `sextant=:${"A".repeat(86)}==:` }),
+    ],
+    [
+      "the name of the key",
+      ({ response }) => replaceHeader(response.headers, "signature-input", signer.id, outsider.id),
+    ],
+    ["the digest", ({ response }) => Object.assign(response.headers, { "content-digest": "sha-256=:AA==:" })],
+    [
+      "a header into two",
+      ({ response }) => Object.assign(response.headers, { Signature: response.headers.signature }),
+    ],
+  ];
+  it.each(changes)("is wrong after a change of %s", async (_, change) => {
+    const file = signResponse(body, url, signer, SECONDS);
+    change(file);
+    const result = await check(file);
+    expect(result.ok).toBe(false);
+    expect(result.rows.some(({ status }) => status === "wrong")).toBe(true);
+  });
+
+  it("is wrong when a third party signed it, or no one did, and the reader named a key", async () => {
+    expect((await check(signResponse(body, url, outsider, SECONDS))).ok).toBe(false);
+    const unsigned = await verify(body, { keys: [signer.jwk], now: NOW });
+    expect(statusOf(unsigned, "signature")).toBe("wrong");
+  });
+
+  it.each([
+    ["before its key counted", { nbf: SECONDS + 1 }],
+    ["after its key had retired", { exp: SECONDS }],
+  ])("is wrong when it was signed %s", async (_, period) => {
+    const result = await check(signResponse(body, url, signer, SECONDS), [
+      { keys: [{ ...signer.jwk, ...period }] },
+    ]);
+    expect(statusOf(result, "signature")).toBe("wrong");
+  });
+
+  it("is wrong when it was signed in the future", async () => {
+    expect(statusOf(await check(signResponse(body, url, signer, SECONDS + 200)), "signature")).toBe("wrong");
+  });
+
+  it("is wrong when it is about another wallet than its request", async () => {
+    const other = url.replace(stage.wallet, `0x${"11".repeat(20)}`);
+    const result = await check(signResponse(body, other, signer, SECONDS));
+    expect(result.rows).toMatchObject([
+      { status: "wrong", reason: expect.stringContaining("another wallet") },
+    ]);
+  });
+});
+
+function replaceHeader(headers: Record<string, string>, name: string, from: string, to: string): void {
+  expect(headers[name]).toContain(from);
+  headers[name] = headers[name]?.replace(from, to) ?? "";
+}
+
+describe("keys of a reader", () => {
+  const did = { verificationMethod: [{ publicKeyJwk: signer.jwk }] };
+  it.each([
+    ["a bare key", signer.jwk.x],
+    ["a key directory", { keys: [outsider.jwk, { ...signer.jwk, kid: signer.id }] }],
+    ["a DID document", did],
+  ])("keys are read from %s", async (_, source) => {
+    expect((await check(signResponse(body, url, signer, SECONDS), [source])).ok).toBe(true);
+  });
+
+  it.each([
+    ["has another id than its thumbprint", { keys: [{ ...signer.jwk, kid: outsider.id }] }],
+    ["is of another curve", { keys: [{ kty: "EC", crv: "P-256", x: signer.jwk.x }] }],
+    ["is too short", "AAAA"],
+  ])("keys are rejected when one %s", async (_, source) => {
+    await expect(check(signResponse(body, url, signer, SECONDS), [source])).rejects.toThrow(/key/);
+  });
+});
+
+describe("a receipt", () => {
+  const HOST = "api.example.com:8443";
+  const verifyReceipt = (claims: ReceiptClaims, host = HOST, by = signer, head = {}) =>
+    verify({ body, receipt: signReceipt(claims, host, by, head) }, { keys: [signer.jwk], now: NOW });
+
+  it("makes a body that was stored alone a signed one", async () => {
+    const result = await verifyReceipt(receiptOf(body, url, SECONDS, blocks));
+    expect(result.ok).toBe(true);
+    expect(result.rows.find(({ path }) => path === "receipt")).toMatchObject({
+      ...{ status: "signed", reason: expect.stringContaining("amount 10000") },
+    });
+    expect(statusOf(result, "/tokens/6/rawBalance")).toBe("signed");
+  });
+
+  it.each([
+    ["another body", { digest: "sha-256=:AA==:" }],
+    ["another status", { status: 404 }],
+    ["another version", { version: 2 }],
+    ["another host than its key", { request: { method: "GET", url: "https://other.example.com/portfolio" } }],
+    ["other blocks", { blocks: [{ chain: "eip155:1", number: "1", hash: `0x${"00".repeat(32)}` }] }],
+    ["a later time", { issuedAt: SECONDS + 1_000 }],
+  ])("is wrong for %s", async (_, change) => {
+    const result = await verifyReceipt({ ...receiptOf(body, url, SECONDS, blocks), ...change });
+    expect(statusOf(result, "receipt")).toBe("wrong");
+  });
+
+  it("is wrong when it is for another request than the stored one", async () => {
+    const file = signResponse(body, url, signer, SECONDS);
+    const other = receiptOf(body, `${url}&chains=base`, SECONDS, blocks);
+    file.response.headers["payment-response"] = signReceipt(other, HOST, signer);
+    expect(statusOf(await check(file), "receipt")).toBe("wrong");
+  });
+
+  it.each([
+    ["by a third party", outsider, {}],
+    ["as something else", signer, { typ: "JWT" }],
+    ["without a signature that counts", signer, { alg: "none" }],
+  ])("is wrong when it is signed %s", async (_, by, head) => {
+    const result = await verifyReceipt(receiptOf(body, url, SECONDS, blocks), HOST, by, head);
+    expect(statusOf(result, "receipt")).toBe("wrong");
+  });
+});

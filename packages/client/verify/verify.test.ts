@@ -1,0 +1,276 @@
+// Responses with real proofs of a chain: what is proven, under which condition, and what each lie becomes.
+import { type Hex, numberToHex } from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type Json,
+  type ProofStage,
+  SPENDER,
+  startProofStage,
+  TOKENS,
+  USDC,
+} from "../testing/proof-stage.ts";
+import { describeStatus, requireProven, type Verification, verify } from "./verify.ts";
+
+let stage: ProofStage;
+let snapshot: Json;
+beforeAll(async () => {
+  stage = await startProofStage();
+  snapshot = await stage.snapshot();
+});
+afterAll(() => stage.chain.stop());
+
+const check = (report: Json, options: Parameters<typeof verify>[1] = {}) =>
+  verify(JSON.stringify(report), options);
+const nodes = () => [stage.chain.rpcUrl, `${stage.chain.rpcUrl}/second`];
+const show = ({ rows }: Verification) => rows.map((row) => [row.path, describeStatus(row)]);
+const wrongOf = ({ rows }: Verification) =>
+  rows.filter(({ status }) => status === "wrong").map(({ reason }) => reason);
+const edit = (change: (report: never) => void, report = snapshot): Json => {
+  const copy = structuredClone(report);
+  change(copy as never);
+  return copy;
+};
+
+describe("an honest snapshot", () => {
+  it("is proven if the blocks are real, and tokens of unknown layout if that is right too", async () => {
+    const result = await check(snapshot);
+    expect(wrongOf(result)).toEqual([]);
+    expect(show(result)).toEqual([
+      ["signature", "unknown"],
+      ["receipt", "unknown"],
+      ["/proofs/chains/0/block", "proven if the block is real"],
+      ["/tokens/0/rawBalance", "proven if the block is real"],
+      ...[1, 2, 3, 4, 5].map((index) => [
+        `/tokens/${index}/rawBalance`,
+        "proven if the block is real and the layout is right",
+      ]),
+      ["/tokens/6/rawBalance", "unknown"],
+      ["/gas/0/rawBalance", "proven if the block is real"],
+      ["/accounts/0/kind", "proven if the block is real"],
+    ]);
+    expect(result.ok).toBe(false);
+    expect(result.summary).toMatch(/nothing vouches for the blocks/);
+  });
+
+  it("is proven by two nodes that have the block and execute the tokens", async () => {
+    const result = await check(snapshot, { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.rows.filter(({ status }) => status === "proven")).toHaveLength(9);
+    expect(result.ok).toBe(true);
+    expect(result.blocks).toMatchObject([{ chain: "ethereum", chainId: "eip155:1", nodes: 2 }]);
+    expect(result.coverage).toEqual({
+      ...{ provenUsd: "1383.206798", conditionalUsd: "0", totalUsd: "1398.706798", share: "0.9889" },
+    });
+  });
+
+  it("is not proven by one node, unless the reader says that one is enough", async () => {
+    const [node = ""] = nodes();
+    const one = await check(snapshot, { nodes: [node, node] });
+    expect(one.ok).toBe(false);
+    expect(one.rows.map(({ status }) => status)).not.toContain("proven");
+    const own = await check(snapshot, { nodes: [node], nodesMin: 1 });
+    expect(own.ok).toBe(true);
+  });
+
+  it("is proven without a node when the reader knows the hash of the block, but for unknown layouts", async () => {
+    const [{ hash = "" } = {}] = snapshot.blocks as { hash: string }[];
+    const result = await check(snapshot, { blockHashes: [hash] });
+    expect(result.ok).toBe(true);
+    expect(() => requireProven(result, "/tokens/0/rawBalance")).not.toThrow();
+    expect(() => requireProven(result, "/tokens/1/rawBalance")).toThrow(/proven if the layout is right/);
+    expect(() => requireProven(result, "/tokens/9/rawBalance")).toThrow(/no value/);
+  });
+
+  it("is not vouched for by nodes of another chain or by nodes that do not respond", async () => {
+    const other = await startProofStage(10);
+    try {
+      const dead = "http://127.0.0.1:1/secret-key";
+      const result = await check(snapshot, { nodes: [other.chain.rpcUrl, dead] });
+      expect(result.ok).toBe(false);
+      expect(JSON.stringify(result)).not.toContain("secret-key");
+      expect(result.rows.find(({ path }) => path === "node 127.0.0.1:1")).toMatchObject({
+        status: "unknown",
+      });
+    } finally {
+      await other.chain.stop();
+    }
+  });
+});
+
+describe("an honest exposure", () => {
+  it("has allowances, absent ones and those in Permit2 proven", async () => {
+    const exposure = await stage.exposure();
+    const result = await check(exposure, { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.rows.find(({ path }) => path === "/permissions/5/rawAllowance")).toMatchObject({
+      ...{ status: "proven", reason: expect.stringContaining("Permit2") },
+    });
+    expect(result.rows.find(({ path }) => path === "/permissions/6/kind")).toMatchObject({
+      status: "unknown",
+    });
+  });
+
+  it.each([
+    ["another spender", (p: Json) => Object.assign(p, { spender: `0x${"77".repeat(20)}` }), 5],
+    ["another end", (p: Json) => Object.assign(p, { expiresAt: null }), 5],
+    [
+      "another amount in Permit2",
+      (p: Json) => Object.assign(p, { rawAllowance: "78", allowance: "0.000078" }),
+      5,
+    ],
+    ["another contract in its way", (p: Json) => Object.assign(p, { via: SPENDER }), 5],
+    ["another amount", (p: Json) => Object.assign(p, { rawAllowance: "0", allowance: "0" }), 0],
+    ["another token", (p: Json) => Object.assign(p, { contract: TOKENS[1]?.contract }), 0],
+  ])("is wrong with %s", async (_, change, index) => {
+    const exposure = await stage.exposure();
+    change((exposure.permissions as Json[])[index] ?? {});
+    expect((await check(exposure, { nodes: nodes() })).ok).toBe(false);
+    expect(wrongOf(await check(exposure))).not.toEqual([]);
+  });
+});
+
+describe("an honest difference", () => {
+  it("has both sides proven, each at its block, and absent amounts as zero", async () => {
+    const result = await check(await stage.diff(), { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.blocks.map(({ side }) => side)).toEqual(["from", "to"]);
+    expect(
+      result.rows.filter(({ path, status }) => path.startsWith("/tokens") && status === "proven"),
+    ).toHaveLength(8);
+  });
+
+  it("is wrong when its sides are swapped", async () => {
+    const swapped = edit(
+      (report: { proofs: { chains: Json[] } }) => {
+        for (const chain of report.proofs.chains) chain.side = chain.side === "from" ? "to" : "from";
+      },
+      await stage.diff(),
+    );
+    expect(wrongOf(await check(swapped))).not.toEqual([]);
+  });
+});
+
+describe("a service that lies with proofs that fit", () => {
+  it("cannot show a header of its own to a reader with nodes", async () => {
+    const forged = await forgeState(stage);
+    const offline = await check(forged);
+    expect(offline.ok).toBe(false);
+    expect(offline.rows.map(({ status }) => status)).not.toContain("proven");
+    const online = await check(forged, { nodes: nodes() });
+    expect(wrongOf(online)).toEqual([expect.stringContaining("has another block at this height")]);
+    expect(online.rows.map(({ status }) => status)).not.toContain("proven");
+  });
+
+  it("cannot pass another mapping of the token off as its balances", async () => {
+    const token = TOKENS[1]?.contract ?? USDC;
+    const lie = await pointElsewhere(stage, token);
+    expect(wrongOf(await check(lie))).toEqual([]);
+    const result = await check(lie, { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([expect.stringContaining("keeps it elsewhere")]);
+    expect(result.ok).toBe(false);
+  });
+
+  it("cannot name another layout for a token that the verifier knows", async () => {
+    const lie = await pointElsewhere(stage, USDC);
+    expect(wrongOf(await check(lie))).toEqual([expect.stringContaining("known to keep the value elsewhere")]);
+  });
+
+  it.each([
+    [
+      "writes another amount for people",
+      "balance is not the raw amount",
+      (t: Json) => Object.assign(t, { balance: "9999" }),
+    ],
+    [
+      "writes a value above the price",
+      "more than the amount",
+      (t: Json) => Object.assign(t, { valueUsd: "1250.250001" }),
+    ],
+    ["writes a value without a price", "has no price", (t: Json) => Object.assign(t, { priceUsd: null })],
+    [
+      "names another chain id",
+      "another id for the same chain",
+      (t: Json) => Object.assign(t, { chainId: "eip155:8453" }),
+    ],
+    [
+      "writes another raw amount",
+      "The proof shows",
+      (t: Json) => Object.assign(t, { rawBalance: "1250250001", balance: "1250.250001" }),
+    ],
+  ])("is found when it %s", async (_, reason, change) => {
+    const lie = edit((report: { tokens: Json[] }) => change(report.tokens[0] ?? {}));
+    expect(wrongOf(await check(lie))).toEqual([expect.stringContaining(reason)]);
+  });
+
+  it.each([
+    ["no code for an account that has some", { kind: "delegated", delegate: SPENDER }],
+    ["a contract where there is no code", { kind: "safe" }],
+  ])("is found when it states %s", async (_, stated) => {
+    const lie = edit((report: { accounts: Json[] }) => Object.assign(report.accounts[0] ?? {}, stated));
+    expect(wrongOf(await check(lie))).toEqual([expect.stringContaining("another kind of account")]);
+  });
+});
+
+describe("a file", () => {
+  it.each([
+    ["that is not JSON", "{"],
+    ["that has a member twice", '{"address":"0x1","address":"0x2"}'],
+    ["that is a list", "[]"],
+    ["that is nested without end", `${"[".repeat(100)}${"]".repeat(100)}`],
+  ])("a file %s is wrong", async (_, text) => {
+    const result = await verify(text);
+    expect(result.ok).toBe(false);
+    expect(result.rows).toMatchObject([{ path: "file", status: "wrong" }]);
+  });
+
+  it("a file that is not UTF-8 is wrong", async () => {
+    expect((await verify(Uint8Array.of(0x22, 0xff, 0x22))).rows).toMatchObject([
+      { path: "file", status: "wrong" },
+    ]);
+  });
+
+  it("a file without proofs and signature has nothing that vouches for it", async () => {
+    const { proofs: _, ...bare } = snapshot;
+    const result = await check(bare, { nodes: nodes() });
+    expect(result.ok).toBe(false);
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.summary).toMatch(/Nothing vouches/);
+  });
+
+  it("a file with a chain that has no proofs says why", async () => {
+    const plain = edit((report: { proofs: { chains: Json[]; coverage: Json } }) => {
+      const [entry = {}] = report.proofs.chains;
+      const claims = (entry.claims as Json[]).map(({ path }) => ({
+        path,
+        kind: "none",
+        reason: "node_failed",
+      }));
+      Object.assign(entry, { block: null, header: null, reason: "no_proofs", nodes: [], claims });
+      Object.assign(report.proofs.coverage, { provenUsd: "0", share: "0" });
+    });
+    const result = await check(plain);
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.rows.at(-1)).toMatchObject({ status: "unknown", reason: "not proven: node failed" });
+  });
+});
+
+/** A state of the service's own: on a chain of its own the same tokens have other amounts. */
+async function forgeState({ chain }: ProofStage): Promise<Json> {
+  const own = await startProofStage(chain.chainId);
+  try {
+    await own.chain.request("hardhat_setBalance", [own.wallet, numberToHex(10n ** 24n)]);
+    await own.chain.mine(1);
+    await chain.mine(1);
+    return await own.snapshot();
+  } finally {
+    await own.chain.stop();
+  }
+}
+
+/** The service says that nothing is held, and proves it with a slot of the token that is empty. */
+function pointElsewhere(stage: ProofStage, token: Hex): Promise<Json> {
+  const layout = { rule: "solidity", position: "0x6f", bits: "0-255" } as const;
+  return stage.snapshot(
+    stage.tokens.map((each) => (each.contract === token ? { ...each, layout, amount: 0n } : each)),
+  );
+}
