@@ -111,6 +111,37 @@ export const COMMANDS: readonly Command[] = [
     load: async () => (await import("./commands/wallet.ts")).exposureCommand,
   },
   {
+    name: "verify",
+    summary: "check a response without believing the service",
+    description:
+      "Checks a stored response: its signature and receipt, the Merkle proofs of its amounts, and the header of each block, " +
+      "and shows what is proven, signed only, unknown or wrong. Nothing is sent: only nodes and keys that you name are " +
+      "asked, never an address from the file. Two nodes of each chain must have its block. FILE is what --json or --save " +
+      "wrote, or - for standard input.",
+    options: {
+      rpc: text("URL", "a node that you trust to know the chain", { repeatable: true }),
+      "min-nodes": text(
+        "N",
+        "how many of your nodes must have a block (default 2; 1 for a node of your own)",
+      ),
+      block: text("HASH", "a block that you know to be on its chain", { repeatable: true }),
+      key: text("KEY", "the public key of the service, or a file with its keys", { repeatable: true }),
+      keys: text("URL", "read the keys of the service from its /.well-known/did.json", { repeatable: true }),
+      wide,
+      json: flag("print the result as JSON"),
+    },
+    client: {
+      operands: "FILE",
+      operandsMax: 1,
+      examples: [
+        "verify response.json --rpc https://node-a.example --rpc https://node-b.example",
+        "verify response.json --keys https://service.example/.well-known/did.json --json",
+      ],
+    },
+    exits: { 1: "something is wrong, or nothing vouches for the response" },
+    load: async () => (await import("./commands/verify.ts")).verifyCommand,
+  },
+  {
     name: "get",
     summary: "show one record of the indexing API",
     description:

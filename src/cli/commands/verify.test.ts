@@ -1,0 +1,143 @@
+// `sextant verify` on files with real proofs: what people and programs see, exit codes, and what is never asked.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
+import { createSigner, signResponse } from "@sextant/client/testing/signed-response";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
+import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
+
+let stage: ProofStage;
+let folder: string;
+let snapshot: Json;
+beforeAll(async () => {
+  stage = await startProofStage();
+  folder = mkdtempSync(join(tmpdir(), "sextant-verify-"));
+  snapshot = await stage.snapshot();
+});
+afterAll(async () => {
+  rmSync(folder, { recursive: true });
+  await stage.chain.stop();
+});
+
+function write(name: string, content: unknown): string {
+  const file = join(folder, name);
+  writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content));
+  return file;
+}
+
+const run = (args: readonly string[], columns: number | null = null) =>
+  runSextantInProcess(["verify", ...args], { NO_COLOR: "1" }, folder, columns);
+const nodes = () => ["--rpc", stage.chain.rpcUrl, "--rpc", `${stage.chain.rpcUrl}/second`];
+const signer = createSigner(3);
+const HOUR_AGO = Math.floor(Date.now() / 1000) - 3_600;
+
+describe("sextant verify", () => {
+  it("shows what is proven when two nodes have the block", async () => {
+    const { code, out, err } = await run([write("honest.json", snapshot), ...nodes()], 160);
+    expect(code, err).toBe(0);
+    expect(out).toMatch(/^Checked: Nothing is wrong/);
+    expect(out).toMatch(/\/tokens\/0\/rawBalance +1250\.25 USDC \(1250250000\) +proven +known layout/);
+    expect(out).toContain("Proven: $1383.206798 of $1398.706798");
+  });
+
+  it("prints the verification as JSON", async () => {
+    const { code, out } = await run([write("honest.json", snapshot), ...nodes(), "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      ok: true,
+      kind: "snapshot",
+      wallet: stage.wallet,
+      coverage: { share: "0.9889" },
+    });
+  });
+
+  it("fails when nothing vouches for the block, and says what to name", async () => {
+    const { code, out } = await run([write("honest.json", snapshot)]);
+    expect(code).toBe(1);
+    expect(out).toMatch(/name two nodes/);
+  });
+
+  it("fails with a changed amount, and says which", async () => {
+    const lie = structuredClone(snapshot) as { tokens: Json[] };
+    Object.assign(lie.tokens[1] ?? {}, { rawBalance: "7000001", balance: "7.000001", valueUsd: "7" });
+    const { code, out } = await run([write("lie.json", lie), ...nodes(), "--wide"]);
+    expect(code).toBe(1);
+    expect(out).toMatch(
+      /\/tokens\/1\/rawBalance .*wrong +The proof shows 7000000, and the response says 7000001/,
+    );
+  });
+
+  it("takes a block that the reader knows, and one node of the reader's own", async () => {
+    const file = write("honest.json", snapshot);
+    const [{ hash = "" } = {}] = snapshot.blocks as { hash: string }[];
+    expect((await run([file, "--block", hash])).code).toBe(0);
+    expect((await run([file, "--rpc", stage.chain.rpcUrl])).code).toBe(1);
+    expect((await run([file, "--rpc", stage.chain.rpcUrl, "--min-nodes", "1"])).code).toBe(0);
+  });
+
+  it("reads keys from the command line, from a file and from the URL that the reader names", async () => {
+    const did = JSON.stringify({ verificationMethod: [{ publicKeyJwk: signer.jwk }] });
+    const { url, stop } = await startLoopbackServer((_, response) => response.end(did));
+    onTestFinished(stop);
+    const signed = signResponse('{"intent_id":"15"}', "https://service.example/intents/15", signer, HOUR_AGO);
+    const file = write("signed.json", signed);
+    for (const keys of [
+      ["--key", signer.jwk.x],
+      ["--key", write("keys.json", did)],
+      ["--keys", `${url}/.well-known/did.json`],
+    ]) {
+      const { code, out, err } = await run([file, ...keys]);
+      expect(code, err).toBe(0);
+      expect(out).toMatch(/the whole response .*signed only/);
+    }
+    expect((await run([file, "--key", createSigner(4).jwk.x])).code).toBe(1);
+  });
+
+  it("asks no address that only the file names", async () => {
+    let asked = 0;
+    const { url, stop } = await startLoopbackServer((_, response) => {
+      asked += 1;
+      response.end("{}");
+    });
+    onTestFinished(stop);
+    const signed = signResponse(JSON.stringify(snapshot), `${url}/portfolio`, signer, HOUR_AGO);
+    const file = write("curious.json", {
+      ...signed,
+      keys: { keys: [signer.jwk] },
+      nodes: [url],
+      did: `${url}/did.json`,
+    });
+    expect((await run([file])).code).toBe(1);
+    expect(asked).toBe(0);
+  });
+
+  it.each([
+    [["missing.json"], 65, /"missing\.json" does not exist/],
+    [[], 64, /Name the file to check/],
+    [["a.json", "--rpc", "ftp://secret-key"], 64, /--rpc must be a URL with http or https/],
+    [["a.json", "--block", "0x12"], 64, /--block must be the hash of a block/],
+    [["a.json", "--key", "nowhere.json"], 65, /--key must be a public key/],
+    [
+      ["a.json", "--keys", "http://127.0.0.1:1/did.json"],
+      65,
+      /No keys could be read from http:\/\/127\.0\.0\.1:1/,
+    ],
+    [["a.json", "--key", "A".repeat(42)], 65, /--key must be a public key/],
+  ] as const)("ends %j with code %i and says what to do", async (args, expected, message) => {
+    const file = write("a.json", "{}");
+    const { code, err } = await run(args.map((each) => (each === "a.json" ? file : each)));
+    expect(code).toBe(expected);
+    expect(err).toMatch(message);
+    expect(err).not.toContain("secret-key");
+  });
+
+  it("shows text of the file without what steers a terminal", async () => {
+    const hostile = structuredClone(snapshot) as { tokens: Json[] };
+    Object.assign(hostile.tokens[0] ?? {}, { symbol: "\u001b[2JUSD\u202eC" });
+    const { out } = await run([write("hostile.json", hostile), "--wide"], 200);
+    expect(out).not.toContain("\u001b[2J");
+    expect(out).not.toContain("\u202e");
+  });
+});
