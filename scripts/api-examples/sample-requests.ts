@@ -22,7 +22,7 @@ const FAR_FUTURE = "4102444800";
 /** Requests every route once, in an order in which written records can be read; throws if a request fails. */
 export async function requestAllExamples(send: SendExampleRequest): Promise<readonly ApiExample[]> {
   const api = new ExampleRecorder(send);
-  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"])
+  for (const path of ["/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt", "/verify"])
     await api.read(path);
   await api.read("/head");
   await api.read("/integrity");

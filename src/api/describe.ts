@@ -86,6 +86,15 @@ export function describeApi(
       type: "text/plain",
       schema: { type: "string" },
     }),
+    describeDocumentRoute({
+      path: "/verify",
+      operationId: "getVerifyPage",
+      summary: "Check a response",
+      description:
+        "Checks the signature and the proofs of a stored response in the browser, which sends nothing.",
+      type: "text/html",
+      schema: { type: "string" },
+    }),
   ];
   const samples = {
     variable: "SEXTANT_API_URL",

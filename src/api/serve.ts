@@ -1,6 +1,7 @@
 // Composes the indexing API: pipelined reads, responses cached until the database reports a change, readiness.
 
 import { Registry } from "prom-client";
+import { EXPLORER_PATH } from "../explorer/context.ts";
 import { type ExplorerOptions, serveExplorer } from "../explorer/serve.ts";
 import { BlockWaiters, type BlockWaitersOptions } from "../http/block-waiters.ts";
 import { siteFiles } from "../http/icon.ts";
@@ -32,6 +33,7 @@ import type { Database } from "../store/postgres/database.ts";
 import type { QueryRunner } from "../store/postgres/session.ts";
 import { openRoutedReads, type ReplicaOptions, type RoutedReads } from "../store/replicas/read-router.ts";
 import { renderApiLlmsText } from "../web/llms.ts";
+import { renderVerifyPage, VERIFY_PATH } from "../web/verify-page.ts";
 import { createDeploymentsEndpoint, DeploymentStates } from "./deployments/endpoint.ts";
 import { describeApi } from "./describe.ts";
 import { openEvents } from "./events/open.ts";
@@ -278,6 +280,11 @@ function addDocuments(
     content: renderApiLlmsText(info, routes, base),
     contentType: "text/plain",
   }));
+  addStaticDocument(server.app, VERIFY_PATH, () => {
+    const links = [{ path: EXPLORER_PATH, label: "Explorer" }];
+    const { html, contentSecurityPolicy } = renderVerifyPage({ links, base });
+    return { content: html, contentType: "text/html", contentSecurityPolicy };
+  });
   for (const { path, render } of siteFiles) addStaticDocument(server.app, path, render);
   addOpenApiRoutes(server.app, buildDocument);
   return routes;

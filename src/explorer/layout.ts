@@ -126,7 +126,7 @@ function footer({ head, site, base }: PageContext): Html {
 <div><dt>Indexed</dt><dd>block <span data-live="indexed">${formatNumber(head.indexed_block).text}</span></dd></div>
 <div><dt>Block time</dt><dd>${time(head.indexed_timestamp)}</dd></div>
 <div><dt>Final</dt><dd>block ${formatNumber(head.finalized_block).text} <span class="soft">(${formatNumber(behind.toString()).text} behind)</span></dd></div>
-</dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Names and links in records were written by third parties.</p></div></footer>`;
+</dl><p class="soft">Every page is a view of the <a href="${base}/docs">API</a>: the same data, with curl and code to copy. Signed and proven responses can be <a href="${base}/verify">checked</a>. Names and links in records were written by third parties.</p></div></footer>`;
 }
 
 /** A section without a page that a menu could name is left out. */

@@ -10,14 +10,22 @@ type PageParts = {
   readonly links: readonly { readonly path: string; readonly label: string }[];
   /** A module, or null for a static page. */
   readonly script: URL | null;
+  /** The path below which the service is; empty at the root. */
+  readonly base?: string;
 };
 
-export function renderPage({ title, main, links, script }: PageParts): HtmlPage {
-  const nav = [...links, { path: "/docs", label: "API" }, { path: "/llms.txt", label: "For agents" }].map(
-    ({ path, label }) => html`<a href="${path}">${label}</a>`,
+const COMMON_LINKS = [
+  { path: "/verify", label: "Verify" },
+  { path: "/docs", label: "API" },
+  { path: "/llms.txt", label: "For agents" },
+];
+
+export function renderPage({ title, main, links, script, base = "" }: PageParts): HtmlPage {
+  const nav = [...links, ...COMMON_LINKS].map(
+    ({ path, label }) => html`<a href="${base}${path}">${label}</a>`,
   );
   const body = html`<a class="skip" href="#main">Skip to the content</a>
-<header class="top"><a class="brand" href="/">${renderMark()}Sextant</a><nav aria-label="Pages">${nav}</nav></header>
+<header class="top"><a class="brand" href="${base}/">${renderMark()}Sextant</a><nav aria-label="Pages">${nav}</nav></header>
 <main id="main">
 ${main}
 </main>

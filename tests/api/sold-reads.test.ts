@@ -618,7 +618,7 @@ describe("an export", () => {
 describe("what stays free", () => {
   const FREE_GETS = [
     ...["/", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt", "/robots.txt"],
-    ...["/favicon.svg", "/favicon.ico", "/deployments", "/integrity", "/webhooks/:id"],
+    ...["/favicon.svg", "/favicon.ico", "/deployments", "/integrity", "/verify", "/webhooks/:id"],
   ];
 
   it("every GET route is sold in the OpenAPI document, or in the list of free ones", async () => {

@@ -24,7 +24,7 @@ import type { ApiSale } from "./open-sale.ts";
 
 /** GET routes that stay free besides the pages of the explorer: about the service, whether to trust it, and webhooks. */
 export const FREE_PATHS: ReadonlySet<string> = new Set([
-  ...["/", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt"],
+  ...["/", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/llms.txt", "/verify"],
   ...siteFiles.map(({ path }) => path),
   ...["/deployments", "/integrity", "/webhooks/:id"],
 ]);

@@ -27,6 +27,8 @@ import {
   renderLlmsText,
 } from "../../web/llms.ts";
 import { commonTermsOf, type Offering } from "../../web/offering.ts";
+import { listPayPages } from "../../web/pay-pages.ts";
+import { renderVerifyPage, VERIFY_PATH } from "../../web/verify-page.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import { RESOURCES_PATH } from "./resources-endpoint.ts";
 
@@ -152,6 +154,19 @@ function createTextDocuments(
       schema: text,
       group: "Documentation",
       render: () => plain(renderFull(listed())),
+    },
+    {
+      path: VERIFY_PATH,
+      title: "Check a response",
+      description: "Checks the signature, receipt and proofs of a stored response in the browser.",
+      operationId: "getVerifyPage",
+      type: "text/html",
+      schema: text,
+      group: "Documentation",
+      render: () => {
+        const { html, contentSecurityPolicy } = renderVerifyPage({ links: listPayPages(offering) });
+        return { content: html, contentType: "text/html", contentSecurityPolicy };
+      },
     },
     {
       path: TYPES_PATH,

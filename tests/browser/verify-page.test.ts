@@ -1,0 +1,67 @@
+// The page that checks a response, in a real browser: the same result as elsewhere, and nothing leaves the browser.
+import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
+import { openBrowser, openPage } from "./browser.ts";
+import { findBarriers, findLayoutDefects } from "./page-checks.ts";
+
+let browser: Browser;
+let web: TestPortfolioWeb;
+let stage: ProofStage;
+let snapshot: Json;
+beforeAll(async () => {
+  [browser, web, stage] = await Promise.all([openBrowser(), startTestPortfolioWeb(), startProofStage()]);
+  snapshot = await stage.snapshot();
+}, 120_000);
+afterAll(async () => {
+  await browser?.close();
+  await web?.close();
+  await stage?.chain.stop();
+});
+
+async function choose(page: Page, content: unknown): Promise<void> {
+  const buffer = Buffer.from(JSON.stringify(content));
+  await page.setInputFiles("#file", { name: "response.json", mimeType: "application/json", buffer });
+}
+
+async function visit(run: (page: Page) => Promise<void>): Promise<void> {
+  const { page, errors } = await openPage(browser);
+  await page.goto(`${web.url}/verify`);
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await run(page);
+  await page.context().close();
+  expect({ errors, requests }).toEqual({ errors: [], requests: [] });
+}
+
+describe("the page that checks a response", () => {
+  it("shows what is proven once the reader knows the block, and asks nothing over the network", async () => {
+    const [{ hash = "" } = {}] = snapshot.blocks as { hash: string }[];
+    await visit(async (page) => {
+      await choose(page, snapshot);
+      const usdc = page.locator("tr", { hasText: "/tokens/0/rawBalance" });
+      await usdc.getByText("proven if the block is real").waitFor();
+      await page.fill("#blocks", hash);
+      await page.locator("#blocks").press("Tab");
+      await usdc.getByText("proven", { exact: true }).waitFor();
+      expect(await page.locator(".verdict").textContent()).toContain("Nothing is wrong");
+      expect(await findLayoutDefects(page)).toEqual([]);
+      expect(await findBarriers(page)).toEqual([]);
+    });
+  });
+
+  it("says what is wrong with a changed file, and what a hostile one contains stays text", async () => {
+    const lie = structuredClone(snapshot) as { tokens: Json[] };
+    const symbol = '<img src="x" onerror="document.title=1">';
+    Object.assign(lie.tokens[1] ?? {}, { rawBalance: "7000001", balance: "7.000001", symbol });
+    await visit(async (page) => {
+      await choose(page, lie);
+      await page.locator(".verdict.failed", { hasText: "Wrong: 1" }).waitFor();
+      expect(await page.locator("#result").textContent()).toContain(symbol);
+      expect(await page.locator("#result img").count()).toBe(0);
+      await choose(page, "text");
+      await page.getByText("The file is not an object").waitFor();
+    });
+  });
+});
