@@ -13,6 +13,7 @@ const GROUPS = {
     ["Valuation", "/valuation"],
     ["Positions", "/positions"],
     ["Exposure", "/exposure"],
+    ["Check a response", "/checking"],
     ["Payments", "/payments"],
     ["Pages for people", "/pages"],
   ],
