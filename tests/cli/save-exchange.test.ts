@@ -1,7 +1,8 @@
 // `--save`: the file has the response with its signature, receipt and keys, so that it can be checked without the service.
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PaidExchange } from "@sextant/client/payments/exchange";
+import type { Verification } from "@sextant/client/verify/verify";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { TEST_ORIGIN } from "../support/payments/paid-stage.ts";
@@ -32,6 +33,26 @@ it("saves what was shown, signed for its URL, with the receipt of the payment", 
   const receipt = JSON.parse(Buffer.from(response.headers["payment-response"] ?? "", "base64").toString());
   expect(Object.keys(receipt.extensions)).toEqual(["offer-receipt", "sextant-answer"]);
   expect(await payer.transactions()).toEqual([receipt.transaction]);
+});
+
+it("saves what `sextant verify` finds signed by a key of the service, and wrong once it is changed", async () => {
+  const payer = await stage.openPayer();
+  const file = join(payer.folder, "checked.json");
+  await payer.run(["wallet", WALLET, "--json", "--save", file]);
+  const text = readFileSync(file, "utf8");
+  const listed = join(payer.folder, "keys.json");
+  writeFileSync(listed, JSON.stringify((JSON.parse(text) as { keys: unknown }).keys));
+  const { code, out } = await payer.run(["verify", file, "--key", listed, "--json"]);
+  const statuses = (JSON.parse(out) as Verification).rows
+    .slice(0, 2)
+    .map(({ path, status }) => [path, status]);
+  expect(statuses).toEqual([
+    ["signature", "signed"],
+    ["receipt", "signed"],
+  ]);
+  expect(code).toBe(0);
+  writeFileSync(file, text.replace("1250.25", "9250.25"));
+  expect((await payer.run(["verify", file, "--key", listed])).code).toBe(1);
 });
 
 it("pays nothing if the file cannot be written", async () => {

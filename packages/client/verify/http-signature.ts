@@ -1,7 +1,7 @@
 // Checks the HTTP message signature of a response (RFC 9421) and its content digest (RFC 9530).
 import { sha256 } from "viem/utils";
 import { decodeBase64, encodeBase64 } from "./base64.ts";
-import { Rejection } from "./rejection.ts";
+import { findRejection, Rejection } from "./rejection.ts";
 import { checkSignedText, type SigningKey } from "./signing-keys.ts";
 
 export type SentRequest = { readonly method: string; readonly url: string };
@@ -37,36 +37,50 @@ export function readUrl(url: string): {
   return { authority: new URL(url).host, path: path === "" ? "/" : path, query };
 }
 
-/** Returns the id of the key. */
-export function checkHttpSignature(
-  request: SentRequest,
-  response: ReceivedResponse,
-  keys: readonly SigningKey[],
-  nowMs: number,
-): string {
+type SignatureInput = {
+  readonly request: SentRequest;
+  readonly response: ReceivedResponse;
+  readonly keys: readonly SigningKey[];
+  readonly nowMs: number;
+  /** Another host for which the service may have signed. */
+  readonly publicHost: string | null;
+};
+
+/** Returns the id of the key, and the host for which it signed. */
+export function checkHttpSignature(input: SignatureInput): { readonly keyId: string; readonly host: string } {
+  const { authority } = readUrl(input.request.url);
+  const { publicHost } = input;
+  if (publicHost === null || publicHost === authority) return checkForHost(input, authority);
+  // Only one of the two fits: the base of the signature names the host.
+  return findRejection(() => checkForHost(input, authority)) === null
+    ? checkForHost(input, authority)
+    : checkForHost(input, publicHost);
+}
+
+function checkForHost({ request, response, keys, nowMs }: SignatureInput, host: string) {
   const { headers, body, status } = response;
   const digest = headers.get("content-digest");
   if (digest !== digestOf(body)) throw new Rejection("The content digest is not that of the body.");
-  const input = headers.get("signature-input") ?? "";
-  const given = input.slice(LABEL.length + COMPONENTS.length);
+  const covered = headers.get("signature-input") ?? "";
+  const given = covered.slice(LABEL.length + COMPONENTS.length);
   const parameters = PARAMETERS.exec(given);
-  if (!input.startsWith(LABEL + COMPONENTS) || parameters === null) {
+  if (!covered.startsWith(LABEL + COMPONENTS) || parameters === null) {
     throw new Rejection("The signature does not cover what it must cover.");
   }
   const [, created = "", keyId = ""] = parameters;
   const [, encoded = ""] = SIGNATURE.exec(headers.get("signature") ?? "") ?? [];
-  const { authority, path, query } = readUrl(request.url);
+  const { path, query } = readUrl(request.url);
   const text = [
     `"@status": ${status}`,
     `"content-type": ${headers.get("content-type") ?? ""}`,
     `"content-digest": ${digest}`,
     `"@method";req: ${request.method}`,
-    `"@authority";req: ${authority}`,
+    `"@authority";req: ${host}`,
     `"@path";req: ${path}`,
     `"@query";req: ${query}`,
     `"@signature-params": ${COMPONENTS}${given}`,
   ].join("\n");
   const signature = decodeBase64(encoded, "The signature");
   checkSignedText(keys, { keyId, text, signature, signedAt: Number(created), nowMs });
-  return keyId;
+  return { keyId, host };
 }

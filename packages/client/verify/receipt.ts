@@ -13,13 +13,18 @@ import {
   requireUint,
 } from "./strict-json.ts";
 
+/** As the body of the response names it; a block of the index has no chain, and one of a difference no hash. */
+type ReceiptBlock = { readonly chain: unknown; readonly number: string; readonly hash: unknown };
+
 /** Statements of the service in a receipt whose signature and digest fit. */
 export type Receipt = {
   readonly keyId: string;
+  /** The host that the key is of. */
+  readonly host: string;
   readonly issuedAt: number;
   readonly url: string;
   readonly payment: JsonObject;
-  readonly blocks: readonly { readonly chain: string; readonly number: bigint; readonly hash: string }[];
+  readonly blocks: readonly ReceiptBlock[];
 };
 
 type ReceiptInput = {
@@ -58,36 +63,32 @@ export function checkReceipt({ header, request, response, keys, nowMs }: Receipt
   if (memberOf(payload, "status") !== response.status)
     throw new Rejection("The receipt is for another status.");
   return {
-    ...{ keyId, url, issuedAt: memberOf(payload, "issuedAt") as number },
+    ...{ keyId, host, url, issuedAt: memberOf(payload, "issuedAt") as number },
     payment: requireObject(memberOf(payload, "payment"), "The payment in the receipt"),
     blocks: requireList(memberOf(payload, "blocks"), "The blocks in the receipt", BLOCKS_MAX).map(readBlock),
   };
 }
 
-function readBlock(value: unknown) {
+function readBlock(value: unknown): ReceiptBlock {
   const block = requireObject(value, "A block in the receipt");
-  return {
-    chain: requireMatch(
-      memberOf(block, "chain"),
-      "The chain of a block in the receipt",
-      /^eip155:[0-9]{1,16}$/,
-    ),
-    number: requireUint(memberOf(block, "number"), "The number of a block in the receipt"),
-    hash: requireMatch(memberOf(block, "hash"), "The hash of a block in the receipt", /^0x[0-9a-f]{64}$/),
-  };
+  const number = String(memberOf(block, "number"));
+  requireUint(number, "The number of a block in the receipt");
+  return { chain: memberOf(block, "chain"), number, hash: memberOf(block, "hash") };
 }
 
-/** The receipt names the parameters that determine the response; the request may have others. */
+/** The wallet and the path must be the same; a receipt writes the other parameters in its own form. */
 function compareRequests(
   receipt: { readonly method: unknown; readonly url: string },
   request: SentRequest,
 ): void {
-  const [stated, sent] = [receipt.url, request.url].map((url) => new URL(url));
-  const isOther =
-    receipt.method !== request.method ||
-    stated?.pathname !== sent?.pathname ||
-    [...(stated?.searchParams ?? [])].some(([name, value]) => sent?.searchParams.get(name) !== value);
-  if (isOther) throw new Rejection("The receipt is for another request.");
+  const [stated, sent] = [receipt.url, request.url].map((url) => {
+    const { pathname, searchParams } = new URL(url);
+    return { pathname, wallet: searchParams.get("address")?.toLowerCase() ?? null };
+  });
+  const isOtherWallet = stated?.wallet !== sent?.wallet && /^0x/.test(sent?.wallet ?? "");
+  if (receipt.method !== request.method || stated?.pathname !== sent?.pathname || isOtherWallet) {
+    throw new Rejection("The receipt is for another request.");
+  }
 }
 
 function readJws(jws: unknown, keys: readonly SigningKey[], nowMs: number) {

@@ -25,11 +25,7 @@ beforeAll(async () => {
   const snapshot = await stage.snapshot();
   body = JSON.stringify(snapshot);
   url = `https://api.example.com:8443/portfolio?address=${stage.wallet}`;
-  blocks = (snapshot.blocks as Json[]).map(({ number, hash }) => ({
-    chain: "eip155:1",
-    number: String(number),
-    hash,
-  }));
+  blocks = snapshot.blocks as Json[];
 });
 afterAll(() => stage.chain.stop());
 
@@ -181,16 +177,28 @@ describe("a receipt", () => {
     ["another status", { status: 404 }],
     ["another version", { version: 2 }],
     ["another host than its key", { request: { method: "GET", url: "https://other.example.com/portfolio" } }],
-    ["other blocks", { blocks: [{ chain: "eip155:1", number: "1", hash: `0x${"00".repeat(32)}` }] }],
+    ["other blocks", { blocks: [{ chain: "ethereum", number: 1, hash: `0x${"00".repeat(32)}` }] }],
     ["a later time", { issuedAt: SECONDS + 1_000 }],
   ])("is wrong for %s", async (_, change) => {
     const result = await verifyReceipt({ ...receiptOf(body, url, SECONDS, blocks), ...change });
     expect(statusOf(result, "receipt")).toBe("wrong");
   });
 
+  it("tells the public host of a service that is reached under another one", async () => {
+    const file = signResponse(body, url, signer, SECONDS);
+    file.request.url = url.replace(HOST, "10.0.0.7:3002");
+    expect(statusOf(await check(file), "signature")).toBe("wrong");
+    file.response.headers["payment-response"] = signReceipt(
+      receiptOf(body, url, SECONDS, blocks),
+      HOST,
+      signer,
+    );
+    expect(statusOf(await check(file), "signature")).toBe("signed");
+  });
+
   it("is wrong when it is for another request than the stored one", async () => {
     const file = signResponse(body, url, signer, SECONDS);
-    const other = receiptOf(body, `${url}&chains=base`, SECONDS, blocks);
+    const other = receiptOf(body, url.replace("/portfolio", "/exposure"), SECONDS, blocks);
     file.response.headers["payment-response"] = signReceipt(other, HOST, signer);
     expect(statusOf(await check(file), "receipt")).toBe("wrong");
   });

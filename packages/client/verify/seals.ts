@@ -1,7 +1,6 @@
 // Checks who signed a response: the HTTP signature, and the receipt of its payment.
 
 import { checkHttpSignature } from "./http-signature.ts";
-import { findKnownChainId } from "./known-chains.ts";
 import type { ReadInput } from "./read-input.ts";
 import { checkReceipt, type Receipt } from "./receipt.ts";
 import { Rejection } from "./rejection.ts";
@@ -22,65 +21,71 @@ type SealInput = ReadInput & {
 };
 
 export function checkSeals(input: SealInput): Seals {
-  const seals = [checkSignature(input), checkPaidReceipt(input)];
+  const receipt = checkPaidReceipt(input);
+  const seals = [checkSignature(input, receipt.host), receipt];
   const signer = seals.find(({ keyId }) => keyId !== null)?.keyId ?? null;
   const isUnsigned = input.keys.length > 0 && seals.every(({ row }) => row.status === "unknown");
   const missing = createRow("signature", "wrong", "you gave a key, but the response is not signed with it");
   return { signer, rows: isUnsigned ? [missing] : seals.map((seal) => seal.row) };
 }
 
-type Seal = { readonly keyId: string | null; readonly row: VerificationRow };
+type Seal = {
+  readonly keyId: string | null;
+  /** The host for which a valid receipt speaks. */
+  readonly host: string | null;
+  readonly row: VerificationRow;
+};
 
-function checkSignature(input: SealInput): Seal {
+/** A service behind a proxy signs for its public host, which is then that of its receipt. */
+function checkSignature(input: SealInput, publicHost: string | null): Seal {
   const { headers } = input.response;
   if (!headers.has("signature") && !headers.has("signature-input")) {
-    return { keyId: null, row: createRow("signature", "unknown", "the file has no signature") };
+    return noSeal("signature", "the file has no signature");
   }
   return seal("signature", input, () => {
     if (input.request === null) throw new Rejection("The signature cannot be checked without its request.");
-    const keyId = checkHttpSignature(input.request, input.response, input.keys, input.nowMs);
-    return { keyId, reason: "HTTP message signature" };
+    const { request, response, keys, nowMs } = input;
+    const signed = checkHttpSignature({ request, response, keys, nowMs, publicHost });
+    return { keyId: signed.keyId, reason: `HTTP message signature of ${signed.host}`, host: signed.host };
   });
 }
 
 function checkPaidReceipt(input: SealInput): Seal {
   const { receipt: header, request, response, keys, nowMs, report } = input;
-  if (header === null)
-    return { keyId: null, row: createRow("receipt", "unknown", "the file has no receipt") };
+  if (header === null) return noSeal("receipt", "the file has no receipt");
   return seal("receipt", input, () => {
     const receipt = checkReceipt({ header, request, response, keys, nowMs });
-    if (receipt === null) return { keyId: null, reason: "the receipt is not signed" };
+    if (receipt === null) return { keyId: null, reason: "the receipt is not signed", host: null };
     if (report !== null) compareBlocks(receipt, report);
-    return { keyId: receipt.keyId, reason: describePayment(receipt) };
+    return { keyId: receipt.keyId, reason: describePayment(receipt), host: receipt.host };
   });
 }
 
+type CheckedSeal = Omit<Seal, "row"> & { readonly reason: string };
+
 /** Without keys of the reader nothing can be said: keys in a file prove nothing. */
-function seal(
-  path: string,
-  { keys }: SealInput,
-  check: () => { keyId: string | null; reason: string },
-): Seal {
-  if (keys.length === 0) {
-    return { keyId: null, row: createRow(path, "unknown", "not checked: name the service's key") };
-  }
+function seal(path: string, { keys }: SealInput, check: () => CheckedSeal): Seal {
+  if (keys.length === 0) return noSeal(path, "not checked: name the key of the service");
   try {
-    const { keyId, reason } = check();
-    return { keyId, row: createRow(path, keyId === null ? "unknown" : "signed", reason, keyId) };
+    const { keyId, host, reason } = check();
+    return { keyId, host, row: createRow(path, keyId === null ? "unknown" : "signed", reason, keyId) };
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    return { keyId: null, row: createRow(path, "wrong", error.message) };
+    return { keyId: null, host: null, row: createRow(path, "wrong", error.message) };
   }
 }
 
-function compareBlocks({ blocks }: Receipt, { blocks: stated, fields }: Report): void {
+function noSeal(path: string, reason: string): Seal {
+  return { keyId: null, host: null, row: createRow(path, "unknown", reason) };
+}
+
+/** Every block that both name must be the same. */
+function compareBlocks({ blocks }: Receipt, { blocks: stated }: Report): void {
   for (const { chain, number, hash } of stated) {
-    const id = fields.find((field) => field.chain === chain)?.chainId ?? findKnownChainId(chain);
-    const hasBlock = blocks.some(
-      (block) => block.chain === id && block.number === number && (hash === null || block.hash === hash),
-    );
-    if (id !== null && blocks.length > 0 && !hasBlock)
-      throw new Rejection("The receipt is for other blocks.");
+    const named = blocks.filter((block) => block.chain === chain);
+    const isSame = (block: (typeof named)[number]) =>
+      block.number === number.toString() && (hash === null || block.hash === hash);
+    if (named.length > 0 && !named.some(isSame)) throw new Rejection("The receipt is for other blocks.");
   }
 }
 

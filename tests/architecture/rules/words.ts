@@ -38,8 +38,6 @@ const EXEMPT: readonly (readonly [files: RegExp, words: RegExp])[] = [
   [/^src\/(chain|portfolio\/providers)\//, /refused/],
   [/chainlink|fund-market|local-tokens\.test|portfolio\/(truth|as-of|listed-liars)\.test/, /answer(ed)?/],
   [/^contracts\/test\//, /refused/],
-  // The names of formats.
-  [/client\/verify\/(read-input|receipt|http-signature)\.ts$|signed-response\.ts$/, /answer/],
   [/^src\/store\/postgres\/migrations\/000/, /answers/],
   [/server-account\.ts$/, /nobody/],
   [/^bench\/(RESULTS\.md|portfolio\.ts)$/, /answer(ing)?/],
