@@ -14,7 +14,7 @@ type PlannedExchange = Pick<RecordedExchange, "url" | "body" | "responseBytes"> 
   readonly after: readonly number[];
 };
 
-/** By the time at which each began. */
+/** Ordered by the time at which each began. */
 export type ExchangePlan = readonly PlannedExchange[];
 
 /** Runs the work and reads from the nodes which requests they got meanwhile. */
