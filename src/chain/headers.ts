@@ -58,6 +58,9 @@ function blockCall<T>(at: BlockTag | number | Hex, parse: (block: JsonObject) =>
 /** The call that reads one header; for callers that put it into a batch of their own. */
 export const headerCall = (at: BlockTag | number): RpcCall<BlockHeader> => blockCall(at, parseHeader);
 
+/** All fields of a block as the node sends them, for a caller that computes its hash. */
+export const wholeHeaderCall = (at: number | Hex): RpcCall<JsonObject> => blockCall(at, (block) => block);
+
 /** The header under a number; missing when a reorg has put another block there than the one with this hash. */
 export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHeader> {
   const call = headerCall(number);

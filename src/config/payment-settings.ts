@@ -39,6 +39,11 @@ export const paywallSettings = {
     usdAmount,
     "Price of any paid response with `detail=summary`; unless set, that of the full one.",
   ),
+  proofPriceUsd: optionalSetting(
+    "PROOF_PRICE_USD",
+    usdAmount,
+    "What `proof=1` adds to the price of a request, also if no node proves anything. Default: nothing.",
+  ),
   unpaidPerMinute: setting(
     "PORTFOLIO_UNPAID_PER_MINUTE",
     integer(0, 1_000_000),

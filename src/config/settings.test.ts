@@ -47,7 +47,14 @@ describe(".env.example", () => {
     const { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax } = config;
     const payments = { paymentRpcUrls, paymentAsset, paymentAssetName, paymentAssetVersion };
     const facilitator = { facilitatorPrivateKey, facilitatorPayees, facilitatorGasPriceMax };
-    const { exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, goldRushApiKey } = config;
+    const {
+      exposurePriceUsd,
+      diffPriceUsd,
+      priceUsdPerChain,
+      priceUsdSummary,
+      proofPriceUsd,
+      goldRushApiKey,
+    } = config;
     const { portfolioPublicUrl, alchemyApiKey, portfolioTokenLists, payTo, facilitatorUrl } = config;
     const nodes = Object.fromEntries(
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
@@ -62,7 +69,7 @@ describe(".env.example", () => {
     const portfolio = {
       ...{ apiPriceUsd, mppKey },
       portfolioPublicUrl,
-      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, goldRushApiKey },
+      ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, proofPriceUsd, goldRushApiKey },
       alchemyApiKey,
       portfolioTokenLists,
       payTo,

@@ -75,7 +75,33 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
     },
     canPin: (number) => pastBlocks.isKnown(number),
     blockAt: (seconds, signal) => datedBlocks.find(seconds, signal),
+    async tryNodes({ number, isPast }, work, signal) {
+      return tryNodes(isPast ? (await pastBlocks.find(number, signal)).rpc : rpc, work, signal);
+    },
   };
+}
+
+// A third node that proves nothing either is not worth its requests.
+const TRIED_NODES_MAX = 2;
+
+async function tryNodes<T>(
+  rpc: Rpc,
+  work: (node: Rpc) => Promise<T | null>,
+  signal: AbortSignal,
+): Promise<T | null> {
+  const exclude: number[] = [];
+  const usable = Math.min(rpc.providers().length, TRIED_NODES_MAX);
+  while (exclude.length < usable) {
+    const result = await rpc.pinned(
+      (node) => {
+        exclude.push(node.providerIndex);
+        return work(node);
+      },
+      { signal, exclude, attemptsMax: 1 },
+    );
+    if (result !== null) return result;
+  }
+  return null;
 }
 
 function toPinnedBlock({ number, hash, timestamp }: BlockHeader): PinnedBlock {

@@ -3,6 +3,7 @@ import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import type { ContractCallResult } from "../chain/contract-calls.ts";
 import type { TopicFilter, TransferFilter } from "../chain/logs/get-logs.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
+import type { Rpc } from "../chain/rpc/types.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioPosition } from "../schema/portfolio/snapshot.ts";
@@ -188,6 +189,15 @@ export type PortfolioChain = {
    * first block, or after the newest final one.
    */
   blockAt(seconds: number, signal: AbortSignal): Promise<TimedBlock>;
+  /**
+   * Runs work on one node after the other until it returns a value; null if it does on none. Only nodes that have the
+   * state of a past block are asked about it. Absent for a chain that proves nothing.
+   */
+  tryNodes?<T>(
+    at: { readonly number: number; readonly isPast: boolean },
+    work: (node: Rpc) => Promise<T | null>,
+    signal: AbortSignal,
+  ): Promise<T | null>;
 };
 
 /** An amount in the smallest unit; `contract` is null for the native coin. */

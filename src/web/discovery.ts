@@ -1,4 +1,5 @@
 // Discovery documents for directories and agents: the offering in the formats they read.
+import { addDecimals, formatDecimal, parseDecimal } from "../lib/decimal.ts";
 import type { Security } from "../schema/endpoint.ts";
 import { type JsonSchema, listOf } from "../schema/json-schema.ts";
 import { text } from "../schema/portfolio/values.ts";
@@ -87,13 +88,15 @@ export function buildPaymentExtension({
   priceUsd,
   priceUsdPerChain,
   priceUsdSummary,
+  priceUsdProof,
   prices,
   terms: { amount, asset: currency },
   description,
   takesMpp,
 }: PaidRoute): Readonly<Record<`x-${string}`, unknown>> {
-  const max = prices.at(-1)?.priceUsd ?? priceUsd;
-  const isFixed = priceUsdPerChain === null && priceUsdSummary === null;
+  const chains = prices.at(-1)?.priceUsd ?? priceUsd;
+  const max = priceUsdProof === null ? chains : addUsd(chains, priceUsdProof);
+  const isFixed = [priceUsdPerChain, priceUsdSummary, priceUsdProof].every((each) => each === null);
   const mpp = { method: "evm", intent: "charge", currency };
   return {
     "x-payment-info": {
@@ -104,6 +107,10 @@ export function buildPaymentExtension({
       protocols: [{ x402: {} }, ...(takesMpp ? [{ mpp }] : [])],
     },
   };
+}
+
+function addUsd(a: string, b: string): string {
+  return formatDecimal(addDecimals(parseDecimal(a, "a price"), parseDecimal(b, "a price")));
 }
 
 /**

@@ -10,6 +10,7 @@ const route: PaidRoute = {
   priceUsd: "0.01",
   priceUsdPerChain: null,
   priceUsdSummary: null,
+  priceUsdProof: null,
   prices: [{ priceUsd: "0.01", amount: "10000" }],
   tags: ["a"],
   mimeType: "application/json",

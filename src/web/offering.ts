@@ -28,6 +28,8 @@ export type PaidRoute = {
   readonly priceUsdPerChain: string | null;
   /** The price of a summary of one chain; null if it costs what the whole response costs. */
   readonly priceUsdSummary: string | null;
+  /** The addition for a response with proofs; null if they cost nothing. */
+  readonly priceUsdProof: string | null;
   /** The price of one chain, of two, and so on, as text and in the token's smallest units. */
   readonly prices: readonly { readonly priceUsd: string; readonly amount: string }[];
   readonly tags: readonly string[];
@@ -62,10 +64,12 @@ export function commonTermsOf({
 }
 
 /** Such as `$0.01`, or `$0.01 ($0.002 with detail=summary), and $0.005 for each chain after the first`. */
-export function formatRoutePrice({ priceUsd, priceUsdPerChain, priceUsdSummary }: PaidRoute): string {
+export function formatRoutePrice(route: PaidRoute): string {
+  const { priceUsd, priceUsdPerChain, priceUsdSummary, priceUsdProof } = route;
   const summary = priceUsdSummary === null ? "" : ` ($${priceUsdSummary} with detail=summary)`;
   const added = priceUsdPerChain === null ? "" : `, and $${priceUsdPerChain} for each chain after the first`;
-  return `$${priceUsd}${summary}${added}`;
+  const proven = priceUsdProof === null ? "" : `, and $${priceUsdProof} with proof=1`;
+  return `$${priceUsd}${summary}${added}${proven}`;
 }
 
 // The limits of directories, which cut or reject anything beyond them.
@@ -77,11 +81,19 @@ const TAGS_MAX = 5;
 export function validateOffering(offering: Offering): Offering {
   const { name, routes } = offering;
   if (!NAME.test(name)) throw invalidOffering("its name must be 1 to 32 characters of ASCII");
-  for (const { path, description, priceUsd, priceUsdPerChain, priceUsdSummary, tags } of routes) {
+  for (const {
+    path,
+    description,
+    priceUsd,
+    priceUsdPerChain,
+    priceUsdSummary,
+    priceUsdProof,
+    tags,
+  } of routes) {
     if (!path.startsWith("/")) throw invalidOffering(`the path ${path} must begin with a slash`);
     if (description.length > DESCRIPTION_LENGTH_MAX)
       throw invalidOffering(`a description has at most ${DESCRIPTION_LENGTH_MAX} characters`);
-    const prices = [priceUsd, priceUsdPerChain ?? "0", priceUsdSummary ?? "0"];
+    const prices = [priceUsd, priceUsdPerChain ?? "0", priceUsdSummary ?? "0", priceUsdProof ?? "0"];
     if (!prices.every((each) => /^\d+(\.\d+)?$/.test(each)))
       throw invalidOffering("a price must be plain decimal text");
     if (tags.length > TAGS_MAX) throw invalidOffering(`there are at most ${TAGS_MAX} tags`);

@@ -130,6 +130,7 @@ describe.each(TOOL_CLIENTS)("a client of the %s protocol", (year, connect) => {
       "detail",
       "min_usd",
       "fields",
+      "proof",
     ]);
   });
 

@@ -64,7 +64,9 @@ const ADDITIONS = {
 };
 
 // Present only if the service compares with a second source, or the request leaves holdings out.
-const OPTIONAL_ADDITIONS = { PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId", "failedChains"] };
+const OPTIONAL_ADDITIONS = {
+  PortfolioSnapshot: ["crossCheck", "omitted", "snapshotId", "failedChains", "proofs"],
+};
 
 describe("the specification", () => {
   it("parses every endpoint, record and status of the specification", () => {

@@ -1105,6 +1105,8 @@ export interface OtherActions {
     min_usd?: string;
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.chain`. */
     fields?: string;
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
   /**
@@ -1130,6 +1132,8 @@ export interface OtherActions {
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `chains.chain`. */
     fields?: string;
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
   /**
@@ -1155,5 +1159,7 @@ export interface OtherActions {
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `permissions.chain`. */
     fields?: string;
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 }

@@ -519,6 +519,7 @@ export type Exposure = {
   provider: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
+  proofs?: Proofs;
 };
 
 export type ExposureOverview = {
@@ -1298,6 +1299,7 @@ export type PortfolioDiff = {
   provider: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
+  proofs?: Proofs;
 };
 
 export type PortfolioDiffOverview = {
@@ -1417,6 +1419,7 @@ export type PortfolioSnapshot = {
   snapshotId?: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
+  proofs?: Proofs;
 };
 
 export type PortfolioSummary = {
@@ -1537,6 +1540,68 @@ export type Preflight = {
   action_parts?: SentencePart[];
   /** With include=parts: every reason. */
   reason_parts?: SentencePart[][];
+};
+
+export type ProofChain = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  block: {
+    number: string;
+    hash: string;
+    timestamp: string;
+  } | null;
+  /** The block's header in RLP: its keccak256 is the block's hash. Null if nothing is proven. */
+  header: string | null;
+  /** Why nothing of the chain is proven; otherwise null. `no_proofs`: no node offers eth_getProof. `node_refused`: its proofs do not lead to the state root. `header`: the hash of this chain's blocks is not that of these fields. `block`: the block was not found. `late`: the time was over. */
+  reason: string | null;
+  /** Nodes of the tries of accounts and storage in RLP, each once, to be found by keccak256. */
+  nodes: string[];
+  claims: ProofClaim[];
+  /** The side of a difference. */
+  side?: "from" | "to";
+};
+
+export type ProofClaim = {
+  /** The field of this response, as a JSON pointer. For a side without figures the side itself: zero. */
+  path: string;
+  /** `none`: not proven, for `reason`. */
+  kind: "native" | "erc20" | "allowance" | "permit2" | "code" | "none";
+  /** The account whose trie shows it. */
+  account?: string;
+  layout?: ProofLayout;
+  /** The key of the word in the account's storage. */
+  slot?: string;
+  /** The code of the account, to be hashed; null if it has none. */
+  code?: string | null;
+  /** `no_layout`: the slot was not found. `ambiguous_layout`: several slots have the value. `rebasing`: the token keeps another amount for the holder than it reports. `mismatch`: the state has another value. `node_refused`: no proof of the node leads to the state root. `unknown`: the response does not know it either. `too_many`: beyond the limits of a response. Otherwise the reason of the chain. */
+  reason?: string;
+};
+
+export type ProofCoverage = {
+  /** The value of the amounts that are proven; debt counts as positive. */
+  provenUsd: string;
+  /** The value of all amounts with a price, spam left out. */
+  totalUsd: string;
+  /** Their ratio, rounded down; null without a value. */
+  share: string | null;
+};
+
+export type ProofLayout = {
+  /** How the slot of a key is computed in a mapping. */
+  rule: "solidity" | "vyper" | "solady";
+  /** The slot of the mapping itself, in hex; the base of a namespace for ERC-7201. */
+  position: string;
+  /** The bits of the word that are the value; the others are flags or other fields. */
+  bits: string;
+};
+
+export type Proofs = {
+  version: 1;
+  /** One for each chain that was read; in a difference, for each side. */
+  chains: ProofChain[];
+  coverage: ProofCoverage;
 };
 
 export type ProtocolEvent = {

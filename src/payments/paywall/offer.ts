@@ -33,6 +33,8 @@ export type PaymentOffer = {
   readonly amountPerChain?: bigint;
   /** The price of a summary that reads one chain; absent if it costs what the whole response costs. */
   readonly summaryAmount?: bigint;
+  /** The addition for a response with proofs; absent if they cost nothing. */
+  readonly proofAmount?: bigint;
   /** How long a signature must stay valid: for the handler, the transfer and the network in between. */
   readonly maxTimeoutSeconds: number;
   readonly description: string;
@@ -96,10 +98,11 @@ export function priceOffer(offer: PaymentOffer, resource: PaidResource): Payment
 
 /** In the token's smallest units. */
 export function amountOf(
-  { amount, amountPerChain = 0n, summaryAmount = amount }: PaymentOffer,
-  { chainCount = 1, isSummary = false }: Pick<PaidResource, "chainCount" | "isSummary">,
+  { amount, amountPerChain = 0n, summaryAmount = amount, proofAmount = 0n }: PaymentOffer,
+  { chainCount = 1, isSummary = false, hasProofs = false }: PricedParts,
 ): bigint {
-  return (isSummary ? summaryAmount : amount) + amountPerChain * BigInt(chainCount - 1);
+  const ofForm = isSummary ? summaryAmount : amount;
+  return ofForm + amountPerChain * BigInt(chainCount - 1) + (hasProofs ? proofAmount : 0n);
 }
 
 export function isEvmNetwork(text: string): text is Caip2Network {
@@ -240,7 +243,11 @@ export type PaidResource = {
   readonly chainCount?: number;
   /** Whether the query asks for a summary only, which has its own price. */
   readonly isSummary?: boolean;
+  /** Whether the query asks for proofs, which add to the price. */
+  readonly hasProofs?: boolean;
 };
+
+type PricedParts = Pick<PaidResource, "chainCount" | "isSummary" | "hasProofs">;
 
 // Longer than any query of ours. People see the URL, and the header that carries it must stay small.
 const URL_LENGTH_MAX = 2_000;

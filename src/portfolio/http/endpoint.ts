@@ -167,13 +167,17 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       const countPricedChains = async () =>
         sale.offer.amountPerChain ? request.countChains(services, client) : 1;
       const chainCount = await countPricedChains();
-      const { isSummary = false } = request;
-      const priced = { ...(chainCount > 1 && { chainCount }), ...(isSummary && { isSummary }) };
+      const { isSummary = false, hasProofs = false } = request;
+      const priced = {
+        ...(chainCount > 1 && { chainCount }),
+        ...(isSummary && { isSummary }),
+        ...(hasProofs && { hasProofs }),
+      };
       const resource: PaidResource = { method, path, query: request.query, ...priced };
       const payment = readPayment(sold, headers);
       if (!free && payment === null) {
         await request.check(services, client);
-        const warnings = [describePrice(route, { chainCount, isSummary }), request.warning];
+        const warnings = [describePrice(route, { chainCount, isSummary, hasProofs }), request.warning];
         return varyByAccept(sale.challenge(resource, describeUnpaid(headers, warnings)));
       }
       const response = await sale.serve(
@@ -223,7 +227,9 @@ function respondUnpaid(
   const resource = { method: "GET", path: route.path, query: {} };
   const terms = sold.sale.challenge(
     resource,
-    describeUnpaid(head.headers, [describePrice(route, { chainCount: 1, isSummary: false })]),
+    describeUnpaid(head.headers, [
+      describePrice(route, { chainCount: 1, isSummary: false, hasProofs: false }),
+    ]),
   );
   if (page === null) return varyByAccept(terms);
   return { ...page, status: terms.status, headers: { ...terms.headers, ...page.headers } };
@@ -254,8 +260,12 @@ function describeUnpaid(
 
 /** Null if all requests of the route have one price. */
 function describePrice(
-  { priceUsdPerChain, priceUsdSummary }: PaidRoute,
-  { chainCount, isSummary }: { readonly chainCount: number; readonly isSummary: boolean },
+  { priceUsdPerChain, priceUsdSummary, priceUsdProof }: PaidRoute,
+  {
+    chainCount,
+    isSummary,
+    hasProofs,
+  }: Required<Pick<PaidResource, "chainCount" | "isSummary" | "hasProofs">>,
 ): string | null {
   const chains = chainCount === 1 ? "one chain" : `${chainCount} chains`;
   const sentences = [
@@ -265,6 +275,11 @@ function describePrice(
     priceUsdSummary === null || isSummary
       ? []
       : [`With detail=summary ${priceUsdPerChain === null ? "it" : "one chain"} costs $${priceUsdSummary}.`],
+    priceUsdProof === null || !hasProofs
+      ? []
+      : [
+          `$${priceUsdProof} of it is for proof=1: a signed transfer has one amount, so that it is charged even if no node proves anything.`,
+        ],
   ].flat();
   return sentences.length === 0 ? null : sentences.join(" ");
 }

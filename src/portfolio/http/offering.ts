@@ -99,8 +99,8 @@ export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): 
 /** Exact texts for everything that names a price. */
 function describePrices(
   offer: PaymentOffer,
-): Pick<PaidRoute, "priceUsd" | "priceUsdPerChain" | "priceUsdSummary" | "prices"> {
-  const { amount, amountPerChain, summaryAmount, decimals } = offer;
+): Pick<PaidRoute, "priceUsd" | "priceUsdPerChain" | "priceUsdSummary" | "priceUsdProof" | "prices"> {
+  const { amount, amountPerChain, summaryAmount, proofAmount, decimals } = offer;
   const prices = SUPPORTED_CHAINS.map((_, index) => {
     const units = amountOf(offer, { chainCount: index + 1 });
     return { amount: units.toString(), priceUsd: formatAmount(units, decimals) };
@@ -109,6 +109,7 @@ function describePrices(
     priceUsd: formatAmount(amount, decimals),
     priceUsdPerChain: amountPerChain ? formatAmount(amountPerChain, decimals) : null,
     priceUsdSummary: summaryAmount === undefined ? null : formatAmount(summaryAmount, decimals),
+    priceUsdProof: proofAmount === undefined ? null : formatAmount(proofAmount, decimals),
     prices,
   };
 }

@@ -90,6 +90,7 @@ export function checkPaywallConfig(config: PaywallConfig): void {
   if (decimals !== null) {
     for (const route of PAID_ROUTES) readPrices(config, route, decimals);
     readPricePerChain(config, decimals);
+    readProofPrice(config, decimals);
   }
   // The bypass needs no node when the token's decimals are known.
   if (config.devBypass && decimals !== null) return;
@@ -145,7 +146,7 @@ async function openGate(
   const opened = await openFacilitator(config, token, offers, { ...options, rpc });
   const { facilitator, sender, findProblem, close } = opened;
   const largestPrice = offers
-    .map((offer) => amountOf(offer, { chainCount: SUPPORTED_CHAINS.length }))
+    .map((offer) => amountOf(offer, { chainCount: SUPPORTED_CHAINS.length, hasProofs: true }))
     .reduce((most, amount) => (amount > most ? amount : most), 0n);
   const needs = { ...options, token, rpc, facilitator, sender, largestPrice };
   const { gate, channels, channelTotals } = await openConfiguredGate(config, needs);
@@ -184,6 +185,15 @@ function readPricePerChain({ priceUsdPerChain }: PaywallConfig, decimals: number
   return priceUsdPerChain === null ? 0n : readAmount(priceUsdPerChain, decimals, "PRICE_USD_PER_CHAIN");
 }
 
+function readProofPrice(
+  { proofPriceUsd }: PaywallConfig,
+  decimals: number,
+): Pick<PaymentOffer, "proofAmount"> {
+  return proofPriceUsd === null
+    ? {}
+    : { proofAmount: readAmount(proofPriceUsd, decimals, "PROOF_PRICE_USD") };
+}
+
 type OfferedRoute = { readonly declaration: PaidRouteDeclaration; readonly offer: PaymentOffer };
 
 function createOffers(
@@ -202,6 +212,7 @@ function createOffers(
       ...describeOffer(declaration),
       ...readPrices(config, declaration, token.decimals),
       amountPerChain: readPricePerChain(config, token.decimals),
+      ...readProofPrice(config, token.decimals),
       maxTimeoutSeconds: TIMEOUT_SECONDS,
       get resourceOrigin() {
         return config.portfolioPublicUrl ?? listenUrl();

@@ -229,6 +229,7 @@ describe("/openapi.json", () => {
       ["detail", "query"],
       ["min_usd", "query"],
       ["fields", "query"],
+      ["proof", "query"],
       ["PAYMENT-SIGNATURE", "header"],
     ]);
   });

@@ -37,6 +37,7 @@ import type { CrossCheckSource } from "../cross-check/cross-check.ts";
 import type { StoredSnapshots } from "../diff/figures.ts";
 import { createFreeReads } from "../free-reads.ts";
 import { createNameResolver } from "../names/name-resolver.ts";
+import { ResponseProver } from "../proofs/prove-response.ts";
 import { selectDefaultChains } from "../query.ts";
 import { limitReads, ReadLoad } from "../read-load.ts";
 import { createSnapshotReader } from "../snapshot.ts";
@@ -85,8 +86,9 @@ export function servePortfolio(
   const snapshots = new SnapshotCoalescer(limitReads(reader, load), { chains, clock: systemClock });
   const storedSnapshots = options.storedSnapshots ?? null;
   const freeReads = createFreeReads(systemClock);
+  const prover = new ResponseProver(chains, systemClock);
   const names = createNameResolver({ chains, freeReads, clock: systemClock });
-  const services: RouteServices = { ...read, snapshots, storedSnapshots, names, freeReads, load };
+  const services: RouteServices = { ...read, snapshots, storedSnapshots, names, freeReads, load, prover };
   const offering = createPortfolioOffering(sold, Date.now());
   const served = [...chains.keys()];
   const pageOf = createPageRenderers(offering, options);

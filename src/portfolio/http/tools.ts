@@ -35,7 +35,7 @@ export function createPortfolioMcpEndpoint(
 
 function describePrice(sold: SoldRoute): ToolPrice {
   const route = describePaidRoute(sold);
-  const { priceUsd, priceUsdPerChain, priceUsdSummary, terms } = route;
+  const { priceUsd, priceUsdPerChain, priceUsdSummary, priceUsdProof, terms } = route;
   return {
     sentence: `A call costs ${formatRoutePrice(route)}, by x402.`,
     details: CALLER_PAYS,
@@ -44,6 +44,7 @@ function describePrice(sold: SoldRoute): ToolPrice {
       priceUsd,
       ...(priceUsdPerChain !== null && { priceUsdPerChain }),
       ...(priceUsdSummary !== null && { priceUsdSummary }),
+      ...(priceUsdProof !== null && { priceUsdProof }),
     },
     isPaidByCaller: true,
   };

@@ -1,5 +1,6 @@
 // The response to a request for a difference: its schema, and the types that follow from it.
 import { type JsonSchema, listOf, nullable, type TypeOf, titledRecord } from "../json-schema.ts";
+import { responseProofs } from "./proofs.ts";
 import {
   addressText,
   amountText,
@@ -130,7 +131,7 @@ export const portfolioDiffSchema = titledRecord(
     unknownCount: { ...count, description: "Entries of tokens and positions whose changeUsd is null." },
     provider: { ...text, description: "Source of the balances." },
   },
-  { failedChains },
+  { failedChains, proofs: responseProofs },
 );
 
 export type PortfolioDiff = TypeOf<typeof portfolioDiffSchema>;

@@ -8,6 +8,7 @@ import {
   titledRecord,
   wordOf,
 } from "../json-schema.ts";
+import { responseProofs } from "./proofs.ts";
 import {
   addressText,
   amountText,
@@ -170,7 +171,7 @@ export const exposureSchema = titledRecord(
     }),
     provider: text,
   },
-  { failedChains },
+  { failedChains, proofs: responseProofs },
 );
 
 /**

@@ -1,5 +1,6 @@
 // The response to a portfolio request: its schema, and the types that follow from it.
 import { listOf, nullable, type TypeOf, titledRecord } from "../json-schema.ts";
+import { responseProofs } from "./proofs.ts";
 import {
   addressText,
   amountText,
@@ -337,7 +338,7 @@ const snapshotId = {
     "The id under which the snapshot is stored for 90 days, as the start of a difference: the SHA-256 of its figures. Missing if the service stores none.",
 };
 
-/** `crossCheck`, `omitted`, `snapshotId` and `failedChains` are the only keys that a response may lack. */
+/** `crossCheck`, `omitted`, `snapshotId`, `failedChains` and `proofs` are the only keys that a response may lack. */
 export const portfolioSnapshotSchema = titledRecord(
   "PortfolioSnapshot",
   {
@@ -379,7 +380,7 @@ export const portfolioSnapshotSchema = titledRecord(
       { description: "The block that each chain was read at, in the order of the request." },
     ),
   },
-  { crossCheck, omitted, snapshotId, failedChains },
+  { crossCheck, omitted, snapshotId, failedChains, proofs: responseProofs },
 );
 
 export type PortfolioSnapshot = TypeOf<typeof portfolioSnapshotSchema>;

@@ -25,6 +25,7 @@ import type { PaidRouteDeclaration, RouteServices } from "../../../src/portfolio
 import { portfolioRoute } from "../../../src/portfolio/http/routes/portfolio.ts";
 import { addPortfolioRoutes } from "../../../src/portfolio/http/serve.ts";
 import type { NameResolver } from "../../../src/portfolio/names/name-resolver.ts";
+import { ResponseProver } from "../../../src/portfolio/proofs/prove-response.ts";
 import { ReadLoad } from "../../../src/portfolio/read-load.ts";
 import type { SnapshotReader } from "../../../src/portfolio/snapshot.ts";
 import type { PortfolioChain } from "../../../src/portfolio/types.ts";
@@ -126,6 +127,7 @@ export async function startTestPortfolioWeb(
         freeReads: createFreeReads(systemClock),
         clock: systemClock,
         storedSnapshots: options.storedSnapshots ?? null,
+        prover: new ResponseProver(new Map(), systemClock),
         load: options.load ?? new ReadLoad(new Map()),
       } as unknown as RouteServices,
       free: devBypass,

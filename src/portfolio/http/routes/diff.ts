@@ -6,6 +6,7 @@ import { exampleDiff } from "../../../schema/portfolio/examples.ts";
 import { count, textOrNull } from "../../../schema/portfolio/values.ts";
 import { canonicalDiffQuery, createDiffParameters, EXAMPLE_DIFF_QUERY } from "../../diff/query.ts";
 import { checkDiff, countDiffChains, readDiff } from "../../diff/read-diff.ts";
+import { describeProvableDiff } from "../../proofs/prove-response.ts";
 import {
   addBudget,
   type BudgetOptions,
@@ -14,6 +15,7 @@ import {
   fillList,
   pickFields,
 } from "../budget/budget.ts";
+import { addProofs } from "../proofs.ts";
 import type { PaidQuery, PaidRouteDeclaration } from "./paid-route.ts";
 
 const CHANGES_MAX = 5;
@@ -92,7 +94,7 @@ export const diffRoute: PaidRouteDeclaration = {
     "The difference of two snapshots of an EVM wallet, each as of blocks that you name: per token, position, chain and in total, the change in value split exactly into quantity and price, with what was known before and after.",
   tags: ["wallet", "portfolio", "history", "defi", "evm"],
   price: { key: "diffPriceUsd", variable: "DIFF_PRICE_USD" },
-  createQuery: (served) => addBudget(createDiffQuery(served), DIFF_BUDGET),
+  createQuery: (served) => addProofs(addBudget(createDiffQuery(served), DIFF_BUDGET), describeProvableDiff),
   exampleQuery: EXAMPLE_DIFF_QUERY,
   response: portfolioDiffSchema,
   otherResponses: [portfolioDiffOverviewSchema, describeSelection("PortfolioDiffSelection")],

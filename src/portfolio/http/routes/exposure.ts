@@ -5,6 +5,7 @@ import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposur
 import { count, text } from "../../../schema/portfolio/values.ts";
 import { readExposure } from "../../exposure/read-exposure.ts";
 import { spenderList } from "../../exposure/spenders.ts";
+import { describeProvableExposure } from "../../proofs/prove-response.ts";
 import {
   addBudget,
   type BudgetOptions,
@@ -14,6 +15,7 @@ import {
   fillList,
   pickFields,
 } from "../budget/budget.ts";
+import { addProofs } from "../proofs.ts";
 import { createWalletQuery, type PaidQuery, type PaidRouteDeclaration } from "./paid-route.ts";
 
 const PERMISSIONS_MAX = 5;
@@ -118,7 +120,8 @@ export const exposureRoute: PaidRouteDeclaration = {
     "Every live permission over an EVM wallet on the chains you choose: token allowances, NFT operators, Permit2 allowances with expiry, who may act on its positions in lending protocols, its EIP-7702 delegate, owners, modules and session keys; who has it, the value at risk, why it matters, and the calldata that revokes it.",
   tags: ["wallet", "security", "approvals", "revoke", "evm"],
   price: { key: "exposurePriceUsd", variable: "EXPOSURE_PRICE_USD" },
-  createQuery: (served) => addBudget(createExposureQuery(served), EXPOSURE_BUDGET),
+  createQuery: (served) =>
+    addProofs(addBudget(createExposureQuery(served), EXPOSURE_BUDGET), describeProvableExposure),
   exampleQuery: { address: exampleExposure.address, chains: "base" },
   response: exposureSchema,
   otherResponses: [exposureOverviewSchema, describeSelection("ExposureSelection")],

@@ -8,6 +8,7 @@ import type { Query } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/figures.ts";
 import { checkBlocks, type FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
+import type { ResponseProver } from "../../proofs/prove-response.ts";
 import { canonicalQuery, createPortfolioParameters, type PortfolioRequest } from "../../query.ts";
 import type { ReadLoad } from "../../read-load.ts";
 import type { SnapshotReader } from "../../snapshot.ts";
@@ -27,6 +28,8 @@ export type RouteServices = {
   /** For reads before anything is paid. */
   readonly freeReads: FreeReads;
   readonly load: ReadLoad;
+  /** For responses with `proof=1`. */
+  readonly prover: ResponseProver;
   readonly clock: Clock;
   /** Null if snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;
@@ -45,6 +48,8 @@ type PaidRead<Body = unknown> = {
   countChains(services: RouteServices, client: string): Promise<number>;
   /** Whether it returns a summary only, which may have a price of its own. */
   readonly isSummary?: boolean;
+  /** Whether it returns proofs as well, which may add to the price. */
+  readonly hasProofs?: boolean;
   /** How many chains it reads at most, each as often as it is read. */
   readonly readCount: number;
   /** Rejects, before a price is named, a request that cannot be served, as far as that costs little to know. */

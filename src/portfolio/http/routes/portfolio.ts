@@ -7,6 +7,7 @@ import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
 import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
 import { count, text } from "../../../schema/portfolio/values.ts";
 import { sortNotes } from "../../../web/pay-page/notes.ts";
+import { describeProvableSnapshot } from "../../proofs/prove-response.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
 import {
   addBudget,
@@ -17,6 +18,7 @@ import {
   fillList,
   pickFields,
 } from "../budget/budget.ts";
+import { addProofs } from "../proofs.ts";
 import {
   createWalletQuery,
   type DeliveredResponse,
@@ -193,7 +195,7 @@ export const portfolioRoute: PaidRouteDeclaration = {
   tags: ["wallet", "portfolio", "balances", "defi", "evm"],
   price: { key: "portfolioPriceUsd", variable: "PORTFOLIO_PRICE_USD" },
   createQuery(served) {
-    return addBudget(createSnapshotQuery(served), SNAPSHOT_BUDGET);
+    return addProofs(addBudget(createSnapshotQuery(served), SNAPSHOT_BUDGET), describeProvableSnapshot);
   },
   exampleQuery: { address: exampleSnapshot.address, chains: exampleSnapshot.chains.join(",") },
   response: portfolioSnapshotSchema,

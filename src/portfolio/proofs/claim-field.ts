@@ -1,0 +1,96 @@
+// Turns a field into a claim, if the proven state has exactly what the field says; otherwise into the reason why not.
+import { keccak256 } from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import type { ProofClaim } from "../../schema/portfolio/proofs.ts";
+import { PERMIT2 } from "../exposure/revocations.ts";
+import { formatUnixSeconds } from "../valuation/usd.ts";
+import { type Layout, PERMIT2_LAYOUT, permit2Slot, readBits, readPermit2Expiry, slotOf } from "./layouts.ts";
+import { keysOf, type MappingField, nameOf, type TokenMapping } from "./mappings.ts";
+import type { ProvableField } from "./provable-fields.ts";
+import type { ProvenState } from "./proven-state.ts";
+import { EMPTY_CODE_HASH } from "./trie.ts";
+
+export type ClaimContext = {
+  readonly wallet: Hex;
+  readonly state: ProvenState;
+  /** Null if it could not be read. */
+  readonly walletCode: Hex | null;
+  readonly mappings: ReadonlyMap<string, TokenMapping>;
+};
+
+/** A claim with the hashes of its nodes. */
+export type ProvenClaim = { readonly claim: ProofClaim; readonly path: readonly Hex[] };
+
+export function claimField(context: ClaimContext, field: ProvableField): ProvenClaim {
+  switch (field.kind) {
+    case "native":
+      return claimBalance(context, field);
+    case "code":
+      return claimCode(context, field);
+    case "permit2":
+      return claimPermit2(context, field);
+    default:
+      return claimMapping(context, field);
+  }
+}
+
+export function withoutProof({ path }: Pick<ProvableField, "path">, reason: string): ProvenClaim {
+  return { claim: { path, kind: "none", reason }, path: [] };
+}
+
+function claimBalance({ wallet, state }: ClaimContext, field: FieldOf<"native">): ProvenClaim {
+  const found = state.accountOf(wallet);
+  if (found === null) return withoutProof(field, "node_refused");
+  if (found.account.balance !== field.value) return withoutProof(field, "mismatch");
+  return { claim: { path: field.path, kind: "native", account: wallet }, path: found.path };
+}
+
+type FieldOf<Kind> = Extract<ProvableField, { readonly kind: Kind }>;
+
+function claimCode({ wallet, state, walletCode }: ClaimContext, field: FieldOf<"code">): ProvenClaim {
+  if (field.accountKind === null) return withoutProof(field, "unknown");
+  const found = state.accountOf(wallet);
+  if (found === null || walletCode === null) return withoutProof(field, "node_refused");
+  const hash = walletCode === "0x" ? EMPTY_CODE_HASH : keccak256(walletCode);
+  if (hash !== found.account.codeHash) return withoutProof(field, "node_refused");
+  if (!isKindOf(walletCode, field)) return withoutProof(field, "mismatch");
+  const code = walletCode === "0x" ? null : walletCode;
+  return { claim: { path: field.path, kind: "code", account: wallet, code }, path: found.path };
+}
+
+const DELEGATION = /^0xef0100([0-9a-f]{40})$/;
+
+/** The kinds that the code alone decides. */
+function isKindOf(code: Hex, { accountKind, delegate }: FieldOf<"code">): boolean {
+  if (code === "0x") return accountKind === "eoa";
+  const target = DELEGATION.exec(code)?.[1];
+  if (target !== undefined) return accountKind === "delegated" && delegate === `0x${target}`;
+  return accountKind !== "eoa" && accountKind !== "delegated";
+}
+
+function claimMapping({ wallet, state, mappings }: ClaimContext, field: MappingField): ProvenClaim {
+  const layout = mappings.get(nameOf(field))?.layout ?? "no_layout";
+  if (typeof layout === "string") return withoutProof(field, layout);
+  const slot = slotOf(layout, keysOf(wallet, field));
+  const found = state.wordOf(field.token, slot);
+  if (found === null) return withoutProof(field, "node_refused");
+  if (readBits(found.word, layout.topBit) !== field.value) return withoutProof(field, "mismatch");
+  const { path, kind, token: account } = field;
+  return { claim: { path, kind, account, layout: describeLayout(layout), slot }, path: found.path };
+}
+
+function claimPermit2({ wallet, state }: ClaimContext, field: FieldOf<"permit2">): ProvenClaim {
+  const slot = permit2Slot({ owner: wallet, token: field.token, spender: field.spender });
+  const found = state.wordOf(PERMIT2, slot);
+  if (found === null) return withoutProof(field, "node_refused");
+  const isSame =
+    readBits(found.word, PERMIT2_LAYOUT.topBit) === field.value &&
+    formatUnixSeconds(Number(readPermit2Expiry(found.word))) === field.expiresAt;
+  if (!isSame) return withoutProof(field, "mismatch");
+  const layout = describeLayout(PERMIT2_LAYOUT);
+  return { claim: { path: field.path, kind: "permit2", account: PERMIT2, layout, slot }, path: found.path };
+}
+
+function describeLayout({ rule, position, topBit }: Layout): NonNullable<ProofClaim["layout"]> {
+  return { rule, position: `0x${position.toString(16)}`, bits: `0-${topBit}` };
+}

@@ -1,0 +1,121 @@
+// Lists the fields of a response that can be proven, by chain and block: what each says, and where it stands.
+import type { Hex } from "../../lib/hex.ts";
+import type { PortfolioDiff, TokenChange } from "../../schema/portfolio/diff.ts";
+import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
+
+export type ProvableField = { readonly path: string } & (
+  | { readonly kind: "native"; readonly value: bigint }
+  | ({ readonly kind: "code" } & Pick<PortfolioSnapshot["accounts"][number], "delegate"> & {
+        readonly accountKind: string | null;
+      })
+  | { readonly kind: "erc20"; readonly token: Hex; readonly value: bigint }
+  | SpenderField<"allowance">
+  | (SpenderField<"permit2"> & Pick<ExposurePermission, "expiresAt">)
+);
+
+type SpenderField<Kind> = {
+  readonly kind: Kind;
+  readonly token: Hex;
+  readonly spender: Hex;
+  readonly value: bigint;
+};
+
+/** The fields of one chain at one block. */
+export type ProvableChain = {
+  readonly slug: string;
+  readonly side?: "from" | "to";
+  /** The number is null for a stored snapshot whose blocks are not known, the hash if the response does not have it. */
+  readonly block: { readonly number: number | null; readonly hash: Hex | null };
+  /** The most valuable first, as in the response. */
+  readonly fields: readonly ProvableField[];
+};
+
+function ofChain<T extends { readonly chain: string }>(
+  slug: string,
+  items: readonly T[],
+  describe: (item: T, index: number) => readonly ProvableField[],
+): readonly ProvableField[] {
+  return items.flatMap((item, index) => (item.chain === slug ? describe(item, index) : []));
+}
+
+function balanceField(path: string, contract: Hex | null, rawBalance: string): ProvableField {
+  const value = BigInt(rawBalance);
+  return contract === null
+    ? { path, kind: "native", value }
+    : { path, kind: "erc20", token: contract, value };
+}
+
+export function listSnapshotFields({
+  tokens,
+  gas,
+  accounts,
+  blocks,
+}: PortfolioSnapshot): readonly ProvableChain[] {
+  return blocks.map(({ chain: slug, number, hash }) => ({
+    slug,
+    block: { number, hash },
+    fields: [
+      ...ofChain(slug, accounts, ({ kind, delegate }, index) => [
+        { path: `/accounts/${index}/kind`, kind: "code", accountKind: kind, delegate },
+      ]),
+      ...ofChain(slug, gas, ({ rawBalance }, index) => [
+        balanceField(`/gas/${index}/rawBalance`, null, rawBalance),
+      ]),
+      ...ofChain(slug, tokens, ({ contract, rawBalance }, index) => [
+        balanceField(`/tokens/${index}/rawBalance`, contract, rawBalance),
+      ]),
+    ],
+  }));
+}
+
+export function listExposureFields({ summary, permissions }: Exposure): readonly ProvableChain[] {
+  return summary.chains.flatMap(({ chain: slug, blockNumber }) =>
+    blockNumber === null
+      ? []
+      : [
+          {
+            slug,
+            block: { number: blockNumber, hash: null },
+            fields: ofChain(slug, permissions, describePermission),
+          },
+        ],
+  );
+}
+
+function describePermission(permission: ExposurePermission, index: number): readonly ProvableField[] {
+  const { kind, contract: token, spender, rawAllowance, rawBalance, expiresAt } = permission;
+  if (kind !== "erc20-allowance" && kind !== "permit2-allowance") return [];
+  const allowance = { path: `/permissions/${index}/rawAllowance`, token, spender };
+  return [
+    ...(rawAllowance === null
+      ? []
+      : kind === "erc20-allowance"
+        ? [{ ...allowance, kind: "allowance" as const, value: BigInt(rawAllowance) }]
+        : [{ ...allowance, kind: "permit2" as const, value: BigInt(rawAllowance), expiresAt }]),
+    ...(rawBalance === null ? [] : [balanceField(`/permissions/${index}/rawBalance`, token, rawBalance)]),
+  ];
+}
+
+export function listDiffFields({ chains, tokens, from, to }: PortfolioDiff): readonly ProvableChain[] {
+  const sides = [
+    { side: "from", figures: "before", blocks: from.blocks },
+    { side: "to", figures: "after", blocks: to.blocks },
+  ] as const;
+  return sides.flatMap(({ side, figures, blocks }) =>
+    chains.map(({ chain: slug }) => ({
+      slug,
+      side,
+      block: { number: blocks.find(({ chain }) => chain === slug)?.number ?? null, hash: null },
+      fields: ofChain(slug, tokens, (token, index) => [describeSide(token, index, figures)]),
+    })),
+  );
+}
+
+/** A side without figures says that the wallet had nothing of the token. */
+function describeSide(token: TokenChange, index: number, side: "before" | "after"): ProvableField {
+  const figures = token[side];
+  return figures === null
+    ? balanceField(`/tokens/${index}/${side}`, token.contract, "0")
+    : balanceField(`/tokens/${index}/${side}/rawBalance`, token.contract, figures.rawBalance);
+}

@@ -1,0 +1,223 @@
+// Proves the fields of one chain at one block: reads header, proofs and layouts from a node, and believes none of it unchecked.
+import { wholeHeaderCall } from "../../chain/headers.ts";
+import { readHash, readQuantity } from "../../chain/rpc/hex-values.ts";
+import type { Rpc, RpcCall, RpcResult } from "../../chain/rpc/types.ts";
+import { toCaip2Network } from "../../lib/caip2.ts";
+import { splitIntoChunks } from "../../lib/chunks.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ProofChain } from "../../schema/portfolio/proofs.ts";
+import { PERMIT2 } from "../exposure/revocations.ts";
+import { type ClaimContext, claimField, type ProvenClaim, withoutProof } from "./claim-field.ts";
+import { findLayouts } from "./find-layouts.ts";
+import { encodeCheckedHeader } from "./header.ts";
+import type { LayoutMemory } from "./layout-memory.ts";
+import { permit2Slot } from "./layouts.ts";
+import {
+  dropStaleLayout,
+  findTeacher,
+  groupMappings,
+  keysOf,
+  nameOf,
+  rememberLayout,
+  slotsOf,
+  type TokenMapping,
+} from "./mappings.ts";
+import { codeCall, proofCall } from "./proof-calls.ts";
+import type { ProvableChain, ProvableField } from "./provable-fields.ts";
+import { ProvenState } from "./proven-state.ts";
+
+/** The fields of a chain, of a wallet, at a block whose number is known. */
+export type ChainProofQuery = Omit<ProvableChain, "block"> & {
+  readonly chainId: number;
+  readonly wallet: Hex;
+  readonly block: { readonly number: number; readonly hash: Hex | null };
+};
+
+/** Why nothing of a chain could be proven. */
+export type ChainFailure = "no_proofs" | "node_refused" | "header" | "block" | "late";
+
+// A contract has a proof of its own, of about five kilobytes on a large chain.
+const CONTRACTS_MAX = 100;
+// Fields in all, and slots in one call: some nodes reject calls with more.
+const FIELDS_MAX = 600;
+const SLOTS_PER_CALL = 64;
+// Together with a large response still far below what the ledger stores; each byte is two digits of the response.
+const NODE_BYTES_MAX = 1024 * 1024;
+
+type Slots = Map<Hex, Set<Hex>>;
+
+/** The proofs by one node; a failure if another node may do better. */
+export async function proveOnNode(
+  node: Rpc,
+  query: ChainProofQuery,
+  memory: LayoutMemory,
+  signal: AbortSignal,
+): Promise<ProofChain | ChainFailure> {
+  const { chainId, wallet, block } = query;
+  const { within, surplus } = limitFields(query.fields);
+  const mappings = groupMappings(within, { chainId, wallet, memory });
+  const opened = await openState(node, { ...query, fields: within }, mappings, signal);
+  if (typeof opened === "string") return opened;
+  const { state, walletCode, header } = opened;
+  for (const mapping of mappings) dropStaleLayout(mapping, state);
+  const open = mappings.filter((mapping) => mapping.layout === null && findTeacher(mapping) !== undefined);
+  await searchLayouts(node, open, block.number, signal);
+  state.addNodes(await readProofs(node, collectSlots(open), block.number, signal));
+  for (const mapping of open) rememberLayout(mapping, memory, state);
+  const byName = new Map(mappings.flatMap((each) => each.fields.map((field) => [nameOf(field), each])));
+  const context: ClaimContext = { wallet, state, walletCode, mappings: byName };
+  const tooMany = new Set(surplus);
+  const claims = query.fields.map((field) =>
+    tooMany.has(field) ? withoutProof(field, "too_many") : claimField(context, field),
+  );
+  const { nodes, listed } = collectNodes(state, claims);
+  return { ...identify(query), ...header, reason: null, nodes, claims: listed };
+}
+
+/** A chain of which nothing is proven. */
+export function describeUnproven(
+  query: Omit<ChainProofQuery, "block" | "wallet">,
+  reason: ChainFailure,
+): ProofChain {
+  const claims = query.fields.map((field) => withoutProof(field, reason).claim);
+  return { ...identify(query), block: null, header: null, reason, nodes: [], claims };
+}
+
+function identify({ slug, chainId, side }: Pick<ChainProofQuery, "slug" | "chainId" | "side">) {
+  return { chain: slug, chainId: toCaip2Network(chainId), ...(side && { side }) };
+}
+
+/** The first fields: responses list first what is worth most. */
+function limitFields(fields: readonly ProvableField[]) {
+  const contracts = new Set<Hex>();
+  const surplus: ProvableField[] = [];
+  const within: ProvableField[] = [];
+  for (const field of fields) {
+    const contract = contractOf(field);
+    const isOverLimit =
+      within.length >= FIELDS_MAX ||
+      (contract !== null && !contracts.has(contract) && contracts.size >= CONTRACTS_MAX);
+    if (isOverLimit) surplus.push(field);
+    else within.push(field);
+    if (contract !== null && !isOverLimit) contracts.add(contract);
+  }
+  return { within, surplus };
+}
+
+function contractOf(field: ProvableField): Hex | null {
+  if (field.kind === "native" || field.kind === "code") return null;
+  return field.kind === "permit2" ? PERMIT2 : field.token;
+}
+
+type OpenedState = {
+  readonly state: ProvenState;
+  readonly walletCode: Hex | null;
+  readonly header: Pick<ProofChain, "block" | "header">;
+};
+
+/** Header, the wallet's own account and the words whose slots are known, in one batch. */
+async function openState(
+  node: Rpc,
+  { wallet, block, fields }: ChainProofQuery,
+  mappings: readonly TokenMapping[],
+  signal: AbortSignal,
+): Promise<OpenedState | ChainFailure> {
+  const { number } = block;
+  const slots = collectSlots(mappings);
+  for (const field of fields) {
+    if (field.kind === "permit2") addSlots(slots, PERMIT2, [permit2Slot({ ...field, owner: wallet })]);
+  }
+  const first = [
+    wholeHeaderCall(block.hash ?? number),
+    proofCall(wallet, [], number),
+    codeCall(wallet, number),
+  ] as const;
+  const [header, own, code, ...proofs] = await node.batch([...first, ...listProofCalls(slots, number)], {
+    signal,
+  });
+  if ("error" in header) return "block";
+  if ("error" in own) return "no_proofs";
+  const hash = readHash(header.ok.hash, "the block hash");
+  const checked = encodeCheckedHeader(header.ok, hash);
+  if (checked === null) return "header";
+  if (readQuantity(header.ok.number, "the block number") !== number) return "block";
+  const state = new ProvenState(checked.stateRoot);
+  state.addNodes([...own.ok, ...proofs.flatMap(nodesOf)]);
+  if (state.accountOf(wallet) === null) return "node_refused";
+  const timestamp = new Date(readQuantity(header.ok.timestamp, "the block time") * 1_000).toISOString();
+  return {
+    state,
+    walletCode: "ok" in code ? code.ok : null,
+    header: { block: { number: number.toString(), hash, timestamp }, header: checked.rlp },
+  };
+}
+
+/** Finds the layouts by amounts above zero. A layout that cannot be read stays unknown. */
+async function searchLayouts(
+  node: Rpc,
+  mappings: readonly TokenMapping[],
+  number: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const taught = mappings.flatMap((mapping) => {
+    const teacher = findTeacher(mapping);
+    return teacher === undefined ? [] : [{ mapping, teacher }];
+  });
+  const amounts = taught.map(({ mapping: { token, wallet }, teacher }) => ({
+    token,
+    keys: keysOf(wallet, teacher),
+    value: teacher.value,
+  }));
+  const found = await findLayouts(node, amounts, number, signal);
+  for (const [index, { mapping }] of taught.entries()) mapping.layout = found[index] ?? null;
+}
+
+function collectSlots(mappings: readonly TokenMapping[]): Slots {
+  const slots: Slots = new Map();
+  for (const mapping of mappings) addSlots(slots, mapping.token, slotsOf(mapping));
+  return slots;
+}
+
+function addSlots(slots: Slots, contract: Hex, added: readonly Hex[]): void {
+  if (added.length > 0) slots.set(contract, new Set([...(slots.get(contract) ?? []), ...added]));
+}
+
+function listProofCalls(slots: Slots, number: number): readonly RpcCall<readonly Hex[]>[] {
+  return [...slots].flatMap(([contract, own]) =>
+    splitIntoChunks([...own], SLOTS_PER_CALL).map((part) => proofCall(contract, part, number)),
+  );
+}
+
+async function readProofs(
+  node: Rpc,
+  slots: Slots,
+  number: number,
+  signal: AbortSignal,
+): Promise<readonly Hex[]> {
+  const calls = listProofCalls(slots, number);
+  return calls.length === 0 ? [] : (await node.batch(calls, { signal })).flatMap(nodesOf);
+}
+
+/** A contract whose proof failed has no nodes, and then no claims. */
+function nodesOf(result: RpcResult<readonly Hex[]>): readonly Hex[] {
+  return "ok" in result ? result.ok : [];
+}
+
+/** Each node once, and none that no claim needs. */
+function collectNodes(state: ProvenState, claims: readonly ProvenClaim[]) {
+  const nodes = new Map<Hex, Hex>();
+  let bytes = 0;
+  const listed = claims.map(({ claim, path }) => {
+    const added = new Map<Hex, Hex>();
+    for (const hash of path) {
+      const node = nodes.has(hash) ? undefined : state.nodeOf(hash);
+      if (node !== undefined) added.set(hash, node);
+    }
+    const size = [...added.values()].reduce((sum, node) => sum + node.length / 2, 0);
+    if (bytes + size > NODE_BYTES_MAX) return withoutProof(claim, "too_many").claim;
+    bytes += size;
+    for (const [hash, node] of added) nodes.set(hash, node);
+    return claim;
+  });
+  return { nodes: [...nodes.values()], listed };
+}

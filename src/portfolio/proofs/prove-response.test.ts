@@ -1,0 +1,419 @@
+// Proofs of a real EVM's state for tokens of every layout: each is checked here by its own code, and none is sold that a node invented.
+import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
+import { returningCode } from "@sextant/contracts/test/hostile-token-code";
+import {
+  concat,
+  encodeAbiParameters,
+  encodeDeployData,
+  encodeFunctionData,
+  type Hex,
+  keccak256,
+  numberToHex,
+  size,
+  toHex,
+} from "viem";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  type ChangeResult,
+  flipDigit,
+  rejectMethod,
+  startProofNode,
+} from "../../../tests/support/nodes/proof-node.ts";
+import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
+import { readProvenNumbers } from "../../../tests/support/portfolio/check-claims.ts";
+import { localChainConfig, startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
+import { systemClock } from "../../lib/clock.ts";
+import type { ProofChain, ResponseProofs } from "../../schema/portfolio/proofs.ts";
+import { createChainAccess } from "../chain-access.ts";
+import type { ProvableField } from "./provable-fields.ts";
+import { ResponseProver } from "./prove-response.ts";
+
+const address = (number: number): Hex => numberToHex(0x7000 + number, { size: 20 });
+const word = (value: bigint): Hex => toHex(value, { size: 32 });
+const OPENZEPPELIN_5 = 0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00n;
+const TOP_BIT = 1n << 255n;
+
+const stage = await startPortfolioStage();
+const { wallet, chain } = stage;
+
+/** Hashes the holder in a mapping: of Solidity, of Vyper or of Solady. */
+const SLOTS = {
+  solidity: (position: bigint) =>
+    keccak256(encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [wallet, position])),
+  vyper: (position: bigint) =>
+    keccak256(encodeAbiParameters([{ type: "uint256" }, { type: "address" }], [position, wallet])),
+  solady: () => keccak256(concat([wallet, "0x0000000000000000", "0x87a211a2"])),
+};
+
+/** The slot of its holder, the bits of the word that it returns, and what the word has besides them. */
+type TokenCase = {
+  readonly rule: keyof typeof SLOTS;
+  readonly position: bigint;
+  readonly mask: bigint;
+  readonly flags?: bigint;
+  /** The number that it returns for a word of one. */
+  readonly factor?: bigint;
+};
+
+const ALL_BITS = 2n ** 256n - 1n;
+
+/** A token whose `balanceOf` reads its mapping, in bytes of the EVM. */
+function tokenCode({ rule, position, mask, factor = 1n }: TokenCase): Hex {
+  const holder: Hex = "0x600435";
+  const store = (value: Hex, offset: number): Hex =>
+    concat([value, "0x60", numberToHex(offset, { size: 1 }), "0x52"]);
+  const base: Hex = concat(["0x7f", word(rule === "solady" ? 0x87a211a2n : position)]);
+  const keys = {
+    solidity: concat([store(holder, 0), store(base, 32), "0x604060002054"]),
+    vyper: concat([store(base, 0), store(holder, 32), "0x604060002054"]),
+    solady: concat([store(base, 12), store(holder, 0), "0x6020600c2054"]),
+  };
+  return concat([keys[rule], "0x7f", word(mask), "0x16", "0x7f", word(factor), "0x02", "0x60005260206000f3"]);
+}
+
+const whole = (rule: TokenCase["rule"], position: bigint): TokenCase => ({ rule, position, mask: ALL_BITS });
+const CASES = {
+  "a plain mapping": whole("solidity", 0n),
+  "WETH9's third slot": whole("solidity", 3n),
+  "OpenZeppelin 4 upgradeable": whole("solidity", 51n),
+  "OpenZeppelin 5 upgradeable (ERC-7201)": whole("solidity", OPENZEPPELIN_5),
+  Solady: whole("solady", 0n),
+  "a mapping of Vyper": whole("vyper", 7n),
+  "USDC with a blocked holder": { rule: "solidity", position: 9n, mask: TOP_BIT - 1n, flags: TOP_BIT },
+  "an amount packed with flags": { rule: "solidity", position: 4n, mask: 2n ** 128n - 1n, flags: 5n << 128n },
+} as const satisfies Record<string, TokenCase>;
+const NAMES = Object.keys(CASES) as (keyof typeof CASES)[];
+const AMOUNT = 1_234_567_890n;
+const LIAR = address(90);
+const REBASING = address(91);
+const AMBIGUOUS = address(92);
+const FAR = address(93);
+
+const tokenOf = (name: keyof typeof CASES) => address(1 + NAMES.indexOf(name));
+
+async function place(token: Hex, spec: TokenCase, stored: bigint): Promise<void> {
+  await chain.request("hardhat_setCode", [token, tokenCode(spec)]);
+  await chain.request("hardhat_setStorageAt", [token, SLOTS[spec.rule](spec.position), word(stored)]);
+}
+
+beforeAll(async () => {
+  for (const name of NAMES) {
+    const spec: TokenCase = CASES[name];
+    await place(tokenOf(name), spec, AMOUNT | (spec.flags ?? 0n));
+  }
+  await chain.request("hardhat_setCode", [LIAR, returningCode(AMOUNT)]);
+  await place(REBASING, { ...whole("solidity", 0n), factor: 2n }, AMOUNT);
+  await place(AMBIGUOUS, whole("solidity", 0n), AMOUNT);
+  await chain.request("hardhat_setStorageAt", [AMBIGUOUS, SLOTS.solidity(1n), word(AMOUNT)]);
+  await place(FAR, whole("solidity", 777n), AMOUNT);
+  await chain.request("hardhat_mine", ["0x2"]);
+});
+
+type RawBlock = { readonly number: Hex; readonly hash: Hex };
+const readBlock = async () => (await chain.request("eth_getBlockByNumber", ["latest", false])) as RawBlock;
+
+const erc20 = (path: string, token: Hex, value: bigint): ProvableField => ({
+  path,
+  kind: "erc20",
+  token,
+  value,
+});
+
+const stops: (() => Promise<void>)[] = [];
+afterAll(() => Promise.all(stops.map((stop) => stop())));
+
+const request = (method: string, params: readonly unknown[]) => chain.request(method, params);
+
+/** A prover over these nodes, each with its own lies. */
+async function openProver(...changes: readonly (ChangeResult | undefined)[]) {
+  const nodes = await Promise.all(
+    (changes.length === 0 ? [undefined] : changes).map((each) => startProofNode(request, each)),
+  );
+  stops.push(...nodes.map(({ stop }) => stop));
+  const { rpc } = createTestRpc(nodes.map(({ url }) => url));
+  const access = createChainAccess(rpc, localChainConfig([]));
+  return { nodes, prover: new ResponseProver(new Map([[access.chain.slug, access]]), systemClock), access };
+}
+
+type Opened = Awaited<ReturnType<typeof openProver>>;
+
+async function prove({ prover, access }: Opened, fields: readonly ProvableField[]): Promise<ResponseProofs> {
+  const { number, hash } = await readBlock();
+  const block = { number: Number(number), hash };
+  const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields }], values: [] };
+  return prover.prove(provable, { isPast: false, budgetMs: 30_000 }, new AbortController().signal);
+}
+
+function onlyChain({ chains }: ResponseProofs): ProofChain {
+  const [only] = chains;
+  if (only === undefined || chains.length > 1) throw new Error("one chain");
+  return only;
+}
+
+/** The words that the claims prove, by path, at the newest block. */
+async function checkClaims(only: ProofChain): Promise<Map<string, bigint>> {
+  expect(only.block?.hash).toBe((await readBlock()).hash);
+  return readProvenNumbers(only);
+}
+
+const withoutOverrides: ChangeResult = (method, result, params) => {
+  if (method === "eth_call" && params.length > 2) throw new Error("state overrides are not available");
+  return result;
+};
+
+describe("balances", () => {
+  it.each(NAMES)("proves one in %s", async (name) => {
+    const opened = await openProver();
+    const only = onlyChain(await prove(opened, [erc20("/a", tokenOf(name), AMOUNT)]));
+    const spec: TokenCase = CASES[name];
+    const position = spec.rule === "solady" ? "0x0" : numberToHex(spec.position);
+    const bits = { [`${ALL_BITS}`]: "0-255", [`${TOP_BIT - 1n}`]: "0-254" }[`${spec.mask}`] ?? "0-127";
+    expect(only.claims).toEqual([
+      {
+        ...{ path: "/a", kind: "erc20", account: tokenOf(name) },
+        layout: { rule: spec.rule, position, bits },
+        slot: SLOTS[spec.rule](spec.position),
+      },
+    ]);
+    expect(await checkClaims(only)).toEqual(new Map([["/a", AMOUNT | (spec.flags ?? 0n)]]));
+  });
+
+  it("proves them all at once, also on a node without state overrides, and names what it cannot prove", async () => {
+    for (const change of [undefined, withoutOverrides]) {
+      const opened = await openProver(change);
+      const fields = NAMES.map((name) => erc20(`/${name}`, tokenOf(name), AMOUNT));
+      const others = { LIAR, REBASING, AMBIGUOUS, FAR };
+      const more = Object.entries(others).map(([path, token]) =>
+        erc20(path, token, token === REBASING ? 2n * AMOUNT : AMOUNT),
+      );
+      const only = onlyChain(await prove(opened, [...fields, ...more]));
+      const reasons = only.claims.flatMap(({ path, reason }) =>
+        reason === undefined ? [] : [[path, reason]],
+      );
+      const vyper = change === withoutOverrides ? [["/a mapping of Vyper", "no_layout"]] : [];
+      expect(reasons).toEqual([
+        ...vyper,
+        ["LIAR", "no_layout"],
+        ["REBASING", "rebasing"],
+        ["AMBIGUOUS", "ambiguous_layout"],
+        ["FAR", "no_layout"],
+      ]);
+      expect((await checkClaims(only)).size).toBe(NAMES.length - vyper.length);
+    }
+  });
+
+  it("proves zero only by a layout that an amount above zero has shown", async () => {
+    const opened = await openProver();
+    const token = tokenOf("WETH9's third slot");
+    const first = onlyChain(await prove(opened, [erc20("/zero", token, 0n)]));
+    expect(first.claims).toEqual([{ path: "/zero", kind: "none", reason: "no_layout" }]);
+    await prove(opened, [erc20("/a", token, AMOUNT)]);
+    await chain.request("hardhat_setStorageAt", [token, SLOTS.solidity(3n), word(0n)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const after = onlyChain(await prove(opened, [erc20("/zero", token, 0n)]));
+    expect(after.claims).toMatchObject([{ kind: "erc20", layout: { position: "0x3" } }]);
+    expect(await checkClaims(after)).toEqual(new Map([["/zero", 0n]]));
+    await place(token, CASES["WETH9's third slot"], AMOUNT);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const false_ = onlyChain(await prove(opened, [erc20("/zero", token, 0n)]));
+    expect(false_.claims).toEqual([{ path: "/zero", kind: "none", reason: "mismatch" }]);
+  });
+
+  it("asks only once where a token keeps its amounts, and again when the token has other code", async () => {
+    const opened = await openProver();
+    const token = address(94);
+    await place(token, whole("solidity", 2n), AMOUNT);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const [node] = opened.nodes;
+    const requests = async () => {
+      const before = node?.requestCount() ?? 0;
+      const only = onlyChain(await prove(opened, [erc20("/a", token, AMOUNT)]));
+      return { position: only.claims[0]?.layout?.position, requests: (node?.requestCount() ?? 0) - before };
+    };
+    expect(await requests()).toEqual({ position: "0x2", requests: 3 });
+    expect(await requests()).toEqual({ position: "0x2", requests: 1 });
+    await chain.request("hardhat_setStorageAt", [token, SLOTS.solidity(2n), word(1n)]);
+    await place(token, whole("solidity", 5n), AMOUNT);
+    await chain.request("hardhat_mine", ["0x1"]);
+    expect(await requests()).toEqual({ position: "0x5", requests: 3 });
+    expect(await requests()).toEqual({ position: "0x5", requests: 1 });
+  });
+});
+
+describe("the account", () => {
+  it("has its native balance and its code proven, and nothing that the state does not say", async () => {
+    const opened = await openProver();
+    const balance = BigInt((await chain.request("eth_getBalance", [wallet, "latest"])) as Hex);
+    const kind = (path: string, accountKind: string | null): ProvableField => ({
+      ...{ path, kind: "code", accountKind, delegate: null },
+    });
+    const only = onlyChain(
+      await prove(opened, [
+        { path: "/native", kind: "native", value: balance },
+        { path: "/more", kind: "native", value: balance + 1n },
+        kind("/eoa", "eoa"),
+        kind("/safe", "safe"),
+        kind("/null", null),
+      ]),
+    );
+    expect(only.claims).toEqual([
+      { path: "/native", kind: "native", account: wallet },
+      { path: "/more", kind: "none", reason: "mismatch" },
+      { path: "/eoa", kind: "code", account: wallet, code: null },
+      { path: "/safe", kind: "none", reason: "mismatch" },
+      { path: "/null", kind: "none", reason: "unknown" },
+    ]);
+    expect((await checkClaims(only)).get("/native")).toBe(balance);
+  });
+});
+
+describe("allowances", () => {
+  it("proves one above zero, and that another spender has none", async () => {
+    const [spender, other] = [address(200), address(201)];
+    const data = encodeFunctionData({ abi: plainTokenAbi, functionName: "approve", args: [spender, 77n] });
+    const args = ["Plain", "PLAIN", 18] as const;
+    const code = encodeDeployData({ abi: plainTokenAbi, bytecode: plainTokenBytecode, args });
+    const send = async (transaction: object) => {
+      const hash = await chain.request("eth_sendTransaction", [
+        { from: wallet, gas: "0x2dc6c0", ...transaction },
+      ]);
+      return (await chain.request("eth_getTransactionReceipt", [hash])) as { readonly contractAddress: Hex };
+    };
+    const { contractAddress: token } = await send({ data: code });
+    await send({ to: token, data });
+    const opened = await openProver();
+    const field = (path: string, to: Hex, value: bigint): ProvableField => ({
+      ...{ path, kind: "allowance", token, spender: to, value },
+    });
+    const only = onlyChain(await prove(opened, [field("/live", spender, 77n), field("/none", other, 0n)]));
+    expect(only.claims.map(({ layout }) => layout?.position)).toEqual(["0x1", "0x1"]);
+    expect(await checkClaims(only)).toEqual(
+      new Map([
+        ["/live", 77n],
+        ["/none", 0n],
+      ]),
+    );
+  });
+
+  it("proves one without a limit by the slot that a smaller one has shown, also at the position of balances in USDC", async () => {
+    const [token, small, unlimited] = [address(95), address(202), address(203)];
+    const ofOwner = SLOTS.solidity(9n);
+    const slotOf = (spender: Hex) =>
+      keccak256(encodeAbiParameters([{ type: "address" }, { type: "bytes32" }], [spender, ofOwner]));
+    await chain.request("hardhat_setCode", [token, returningCode(0n)]);
+    await chain.request("hardhat_setStorageAt", [token, slotOf(small), word(5n)]);
+    await chain.request("hardhat_setStorageAt", [token, slotOf(unlimited), word(ALL_BITS)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const field = (path: string, spender: Hex, value: bigint): ProvableField => ({
+      ...{ path, kind: "allowance", token, spender, value },
+    });
+    const fields = [field("/small", small, 5n), field("/unlimited", unlimited, ALL_BITS)];
+    const only = onlyChain(await prove(await openProver(), fields));
+    expect(only.claims.map(({ layout }) => layout?.bits)).toEqual(["0-255", "0-255"]);
+    expect([...(await checkClaims(only)).values()]).toEqual([5n, ALL_BITS]);
+  });
+});
+
+describe("nodes", () => {
+  const fields = () => [erc20("/a", tokenOf("a plain mapping"), AMOUNT)];
+  const reject = rejectMethod("eth_getProof");
+
+  it("says so when none offers eth_getProof, and uses another one that does", async () => {
+    expect(onlyChain(await prove(await openProver(reject), fields()))).toEqual({
+      ...{ chain: expect.any(String), chainId: expect.stringMatching(/^eip155:/), block: null, header: null },
+      ...{ reason: "no_proofs", nodes: [], claims: [{ path: "/a", kind: "none", reason: "no_proofs" }] },
+    });
+    const only = onlyChain(await prove(await openProver(reject, undefined), fields()));
+    expect((await checkClaims(only)).get("/a")).toBe(AMOUNT);
+  });
+
+  type Proof = {
+    readonly accountProof: readonly Hex[];
+    readonly storageProof: readonly { proof: readonly Hex[] }[];
+  };
+  const changeProof =
+    (change: (proof: Proof) => unknown): ChangeResult =>
+    (method, result) =>
+      method === "eth_getProof" ? change(result as Proof) : result;
+  const flipLast = (nodes: readonly Hex[]) =>
+    nodes.map((node, i) => (i < nodes.length - 1 ? node : flipDigit(node, 12)));
+  const LIES: Readonly<Record<string, readonly [ChangeResult, reason: string]>> = {
+    "a changed account": [
+      changeProof((proof) => ({ ...proof, accountProof: flipLast(proof.accountProof) })),
+      "node_refused",
+    ],
+    "a proof without its root": [
+      changeProof((proof) => ({ ...proof, accountProof: proof.accountProof.slice(1) })),
+      "node_refused",
+    ],
+    "no object": [changeProof(() => "0x"), "node_refused"],
+    "changed storage": [
+      changeProof((proof) => ({
+        ...proof,
+        storageProof: proof.storageProof.map((one) => ({ ...one, proof: flipLast(one.proof) })),
+      })),
+      "node_refused",
+    ],
+    "another state root": [
+      (method, result) =>
+        method === "eth_getBlockByHash" ? { ...(result as object), stateRoot: word(7n) } : result,
+      "header",
+    ],
+    "another balance": [
+      (method, result) =>
+        method === "eth_getBlockByHash" ? { ...(result as object), gasUsed: "0x1" } : result,
+      "header",
+    ],
+  };
+
+  it.each(Object.keys(LIES))("sells no proof of a node that politely sends %s", async (name) => {
+    const [lie, reason] = LIES[name] ?? [];
+    const only = onlyChain(await prove(await openProver(lie), fields()));
+    expect(only).toMatchObject({ nodes: [], claims: [{ path: "/a", kind: "none", reason }] });
+    if (only.header !== null) return;
+    const honest = onlyChain(await prove(await openProver(lie, undefined), fields()));
+    expect((await checkClaims(honest)).get("/a")).toBe(AMOUNT);
+  });
+
+  it("ignores nodes that no claim needs, and says nothing of a block that it does not have", async () => {
+    const surplus = changeProof((proof) => ({
+      ...proof,
+      accountProof: [...proof.accountProof, "0xc0", ...proof.accountProof, "0xzz", 5],
+    }));
+    const only = onlyChain(await prove(await openProver(surplus), fields()));
+    expect((await checkClaims(only)).get("/a")).toBe(AMOUNT);
+    const { prover, access } = await openProver();
+    const block = { number: 10_000, hash: null };
+    const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
+    const proofs = await prover.prove(
+      provable,
+      { isPast: false, budgetMs: 30_000 },
+      new AbortController().signal,
+    );
+    expect(proofs.chains).toMatchObject([{ header: null, reason: "block" }]);
+  });
+
+  it("ends with its time when they do not respond", async () => {
+    const { prover, access } = await openProver();
+    const hanging = { ...access, tryNodes: () => new Promise<null>(() => undefined) };
+    const late = new ResponseProver(new Map([[access.chain.slug, hanging]]), systemClock);
+    const block = { number: 1, hash: null };
+    const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
+    const proofs = await late.prove(provable, { isPast: false, budgetMs: 20 }, new AbortController().signal);
+    expect(proofs.chains).toMatchObject([{ reason: "late", claims: [{ kind: "none", reason: "late" }] }]);
+    expect(prover).toBeDefined();
+  });
+});
+
+describe("the size", () => {
+  it("is that of each node once", async () => {
+    const opened = await openProver();
+    const field = erc20("/a", tokenOf("Solady"), AMOUNT);
+    const [once, twice] = [
+      onlyChain(await prove(opened, [field])),
+      onlyChain(await prove(opened, [field, { ...field, path: "/b" }])),
+    ];
+    expect(twice.nodes).toEqual(once.nodes);
+    expect(Math.max(...twice.nodes.map(size))).toBeLessThan(533);
+  });
+});

@@ -1,0 +1,148 @@
+// Adds the proofs to a response: of each chain at its block, within a time of their own. What cannot be proven says why.
+import type { Clock } from "../../lib/clock.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { PortfolioDiff } from "../../schema/portfolio/diff.ts";
+import type { Exposure } from "../../schema/portfolio/exposure.ts";
+import type { ProofChain, ResponseProofs } from "../../schema/portfolio/proofs.ts";
+import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
+import { runWithinBudget } from "../time-budgets.ts";
+import type { PortfolioChain } from "../types.ts";
+import { type CoveredValue, describeCoverage } from "./coverage.ts";
+import { LayoutMemory } from "./layout-memory.ts";
+import {
+  listDiffFields,
+  listExposureFields,
+  listSnapshotFields,
+  type ProvableChain,
+} from "./provable-fields.ts";
+import { type ChainFailure, type ChainProofQuery, describeUnproven, proveOnNode } from "./prove-chain.ts";
+
+/** A response before its proofs, the chains that it was read from, and the values that they cover. */
+export type ProvableResponse = {
+  readonly wallet: Hex;
+  readonly chains: readonly ProvableChain[];
+  readonly values: readonly CoveredValue[];
+};
+
+type ProofOptions = {
+  /** The request names the blocks: their state is read where it was found, and not where the newest one is. */
+  readonly isPast: boolean;
+  readonly budgetMs: number;
+};
+
+export class ResponseProver {
+  readonly #chains: ReadonlyMap<string, PortfolioChain>;
+  readonly #memory: LayoutMemory;
+
+  constructor(chains: ReadonlyMap<string, PortfolioChain>, clock: Clock) {
+    this.#chains = chains;
+    this.#memory = new LayoutMemory(clock);
+  }
+
+  /** Never rejects for what nodes do: then the response says that nothing is proven. */
+  async prove(
+    { wallet, chains, values }: ProvableResponse,
+    options: ProofOptions,
+    signal: AbortSignal,
+  ): Promise<ResponseProofs> {
+    const first = await Promise.all(
+      chains.map(async (chain) => ({
+        chain,
+        proven: await this.#proveChain({ ...chain, wallet }, options, signal),
+      })),
+    );
+    // One side of a difference shows where a token keeps what the other side says is zero.
+    const proven = await Promise.all(
+      first.map(({ chain, proven }) =>
+        this.#canProveMore(chain, proven) ? this.#proveChain({ ...chain, wallet }, options, signal) : proven,
+      ),
+    );
+    return { version: 1, chains: proven, coverage: describeCoverage(values, proven) };
+  }
+
+  #canProveMore({ slug, fields, side }: ProvableChain, { claims }: ProofChain): boolean {
+    const chainId = this.#chains.get(slug)?.chain.chainId;
+    if (side === undefined || chainId === undefined) return false;
+    return fields.some((field, index) => {
+      if (field.kind !== "erc20" || claims[index]?.reason !== "no_layout") return false;
+      const known = this.#memory.find({ chainId, token: field.token, of: "balance" });
+      return known !== null && typeof known.layout !== "string";
+    });
+  }
+
+  async #proveChain(
+    chain: ProvableChain & { readonly wallet: Hex },
+    { isPast, budgetMs }: ProofOptions,
+    signal: AbortSignal,
+  ): Promise<ProofChain> {
+    const access = this.#chains.get(chain.slug);
+    const { number, hash } = chain.block;
+    const chainId = access?.chain.chainId ?? 0;
+    if (access?.tryNodes === undefined) return describeUnproven({ ...chain, chainId }, "no_proofs");
+    if (number === null) return describeUnproven({ ...chain, chainId }, "block");
+    const query: ChainProofQuery = { ...chain, chainId, block: { number, hash } };
+    let failure: ChainFailure = "no_proofs";
+    const { tryNodes } = access;
+    const outcome = await runWithinBudget(
+      (stop) =>
+        tryNodes(
+          { number, isPast },
+          async (node) => {
+            const proven = await proveOnNode(node, query, this.#memory, stop);
+            if (typeof proven !== "string") return proven;
+            failure = proven;
+            return null;
+          },
+          stop,
+        ),
+      budgetMs,
+      signal,
+    );
+    if ("value" in outcome && outcome.value !== null) return outcome.value;
+    return describeUnproven(query, "failure" in outcome && outcome.failure === "late" ? "late" : failure);
+  }
+}
+
+export function describeProvableSnapshot(snapshot: PortfolioSnapshot): ProvableResponse {
+  const { address, tokens, positions } = snapshot;
+  return {
+    wallet: address,
+    chains: listSnapshotFields(snapshot),
+    values: [
+      ...tokens.flatMap(({ spam, valueUsd }, index) =>
+        spam ? [] : [{ path: `/tokens/${index}/rawBalance`, valueUsd }],
+      ),
+      ...positions.map(({ valueUsd }) => ({ path: null, valueUsd })),
+    ],
+  };
+}
+
+export function describeProvableExposure(exposure: Exposure): ProvableResponse {
+  const { address, permissions } = exposure;
+  return {
+    wallet: address,
+    chains: listExposureFields(exposure),
+    values: permissions.map(({ valueAtRiskUsd: valueUsd }, index) => ({
+      path: `/permissions/${index}/rawAllowance`,
+      valueUsd,
+    })),
+  };
+}
+
+export function describeProvableDiff(diff: PortfolioDiff): ProvableResponse {
+  const { address, tokens, positions } = diff;
+  const sides = ["before", "after"] as const;
+  return {
+    wallet: address,
+    chains: listDiffFields(diff),
+    values: sides.flatMap((side) => [
+      ...tokens.map((token, index) => ({
+        path: `/tokens/${index}/${side}/rawBalance`,
+        valueUsd: token[side]?.valueUsd ?? null,
+      })),
+      ...positions.flatMap(({ assets }) =>
+        assets.map((asset) => ({ path: null, valueUsd: asset[side]?.valueUsd ?? null })),
+      ),
+    ]),
+  };
+}
