@@ -72,6 +72,7 @@ export const COMMANDS: readonly Command[] = [
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --quote",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --detail summary",
         "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --min-usd 1 --json > snapshot.json",
+        "wallet 0x14dC79964da2C08b23698B3D3cc7Ca32193d9955 --proof 1 --json > proven.json",
       ],
       extend: byOperation("getPortfolio", "address"),
     },

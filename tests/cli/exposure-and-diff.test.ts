@@ -195,3 +195,19 @@ it.concurrent.each(COMMANDS)(
     expect(await payer.transactions()).toHaveLength(1);
   },
 );
+
+describe("wallet --proof 1", () => {
+  it("says how much of the value is proven, and keeps the proofs for programs", async () => {
+    const payer = await stage.openPayer();
+    const { code, out } = await payer.run(["wallet", WALLET, "--proof", "1"]);
+    expect([code, out.split("\n").find((line) => line.startsWith("Proven"))]).toEqual([
+      0,
+      "Proven: $0 of $7750.25. The proofs are in the output of --json.",
+    ]);
+    const json = await payer.run(["wallet", WALLET, "--proof", "1", "--json"]);
+    expect(JSON.parse(json.out).proofs.chains).toMatchObject([
+      { chain: "base", reason: "no_proofs" },
+      { chain: "ethereum", reason: "no_proofs" },
+    ]);
+  });
+});

@@ -120,10 +120,22 @@ async function buy(
     const shown = [
       ...formatAsked(filters.at, systemClock.nowMs(), display),
       ...formatPaid(format, data, display),
+      ...formatProofs(data),
     ];
     await print([...shown, "", ...lines, ""].join("\n"));
   }
   return 0;
+}
+
+/** How much is proven; the proofs themselves are for programs. */
+function formatProofs(data: unknown): readonly string[] {
+  const proofs = isJsonObject(data) ? data.proofs : undefined;
+  const coverage = isJsonObject(proofs) ? proofs.coverage : undefined;
+  if (!isJsonObject(coverage)) return [];
+  const [proven, total] = [coverage.provenUsd, coverage.totalUsd].map(
+    (usd) => `$${toPlainText(String(usd))}`,
+  );
+  return ["", `Proven: ${proven} of ${total}. The proofs are in the output of --json.`];
 }
 
 /** Always shows what was paid for: a form that this version does not know is shown by its fields. */
