@@ -16,6 +16,7 @@ import { profileOptions, type StartChild, withChildren } from "./harness/with-ch
 import { measureChannels } from "./portfolio/measure-channels.ts";
 import { measureProcesses } from "./portfolio/measure-processes.ts";
 import { measureProfile } from "./portfolio/measure-profile.ts";
+import { measureProofs } from "./portfolio/measure-proofs.ts";
 import type { NodesReady, NodesTask } from "./portfolio/nodes-child.ts";
 import type { PaymentLoadReport, PaymentLoadTask } from "./portfolio/payment-load-child.ts";
 import { reportProcesses } from "./portfolio/processes-report.ts";
@@ -53,6 +54,7 @@ const PARTS: Readonly<Record<string, MeasurePart>> = {
     reportProcesses(await measureProcesses(start, options, DELAY_MS), { delayMs: DELAY_MS }),
   channels: measureChannels,
   profile: (options, start) => measureProfile(options, start, DELAY_MS),
+  proofs: (options, start) => measureProofs(options, start, DELAY_MS),
 };
 
 export const portfolioBench: Bench = {

@@ -8,6 +8,8 @@ export type NodesTask = {
   readonly listed: number;
   /** The number of wallets besides the first that hold tokens; none if absent. */
   readonly otherWallets?: number;
+  /** How many plain tokens the wallet holds; a handful if absent. */
+  readonly heldPlain?: number;
   /** Delay of every response. */
   readonly delayMs: number;
 };
@@ -15,10 +17,10 @@ export type NodesTask = {
 export type ReadyNode = TokenMarket & { readonly url: string };
 export type NodesReady = { readonly nodes: readonly ReadyNode[] };
 
-const { chainIds, listed, otherWallets, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
+const { chainIds, listed, otherWallets, heldPlain, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
 const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: CachingNode })[] = [];
 for (const chainId of chainIds) {
-  const { chain, market } = await openTokenMarket(chainId, listed, otherWallets);
+  const { chain, market } = await openTokenMarket(chainId, listed, otherWallets, heldPlain);
   const node = await startCachingNode(chain.rpcUrl, delayMs);
   opened.push({ chain, node, market });
   sendToParent({ progress: `chain ${chainId} has ${listed} listed tokens` });

@@ -53,13 +53,14 @@ export async function openTokenMarket(
   chainId: number,
   listed: number,
   otherWallets = 0,
+  heldPlain = HELD_PLAIN,
 ): Promise<{ chain: LocalChain; market: TokenMarket }> {
   const chain = await startLocalChain({ chainId, code: LOCAL_GENESIS_CODE, reorgDepthMax: 0 });
   const { local } = await deployFundedMarket(chain, `bench ${chainId}`);
   const at = (name: keyof typeof local) => local[name].toLowerCase() as Hex;
   const wallet = chain.accounts.payer.address.toLowerCase() as Hex;
   const plain: Hex[] = [];
-  for (let i = 0; i < HELD_PLAIN + HELD_UNLISTED; i += 1) plain.push(await mintToken(chain, i, wallet));
+  for (let i = 0; i < heldPlain + HELD_UNLISTED; i += 1) plain.push(await mintToken(chain, i, wallet));
   const others = Array.from({ length: otherWallets }, (_, i) =>
     toHex(OTHER_WALLETS + BigInt(i), { size: 20 }),
   );
@@ -69,7 +70,7 @@ export async function openTokenMarket(
     buildListedToken(at("UsdCoin"), "USDC", 6),
     buildListedToken(at("WrappedEther"), "WETH", 18),
     buildListedToken(at("Vault4626"), "vUSDC", 6),
-    ...plain.slice(0, HELD_PLAIN).map((contract, i) => buildListedToken(contract, `T${i}`, 18)),
+    ...plain.slice(0, heldPlain).map((contract, i) => buildListedToken(contract, `T${i}`, 18)),
   ];
   const code = (await chain.request("eth_getCode", [plain[0], "latest"])) as Hex;
   for (const { contract } of buildTokenList(held, listed).slice(held.length))
