@@ -6,7 +6,7 @@
  * again from the stored logs, and indexes no new block until then. Readers see the old rows meanwhile, and the database
  * needs room for both.
  */
-export const FOLD_VERSION = "12d9ecf3ce676013";
+export const FOLD_VERSION = "f6359ce0c3cb0d8f";
 
 /**
  * Earlier versions whose rows are exactly the same, so that their databases are not rebuilt: 1 is the number that
@@ -17,4 +17,5 @@ export const EQUIVALENT_FOLD_VERSIONS: readonly (number | string)[] = [
   "ae826262bf27552c",
   "4d4e15e24474fa8a",
   "a92c647a207d192e",
+  "12d9ecf3ce676013",
 ];

@@ -32,7 +32,8 @@ describe("formatKey", () => {
     const row = { account: "0xa", kind: 3, id: 2n ** 256n - 1n, name: "x" };
     const key = ["account", "kind", "id"];
     expect(formatKey(key, row)).toBe(`0xa|3|${2n ** 256n - 1n}`);
-    expect(formatKey(["id"], row)).toBe(String(2n ** 256n - 1n));
+    for (const id of [0n, 1n, -1n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 10n ** 21n, 2n ** 256n - 1n])
+      expect(formatKey(["id"], { id })).toBe(id.toString());
     expect(formatKey(["name"], { name: "" })).toBe("");
   });
 

@@ -87,9 +87,16 @@ export function listValueColumns<C extends Columns, K extends keyof C & string>(
 /** The key as one text; its parts are hex, digits or names, so a bar can separate them. */
 export function formatKey(key: readonly string[], row: Row): string {
   // A loop, because this runs several times per event.
-  let text = String(row[key[0] ?? ""]);
-  for (let i = 1; i < key.length; i += 1) text += `|${String(row[key[i] ?? ""])}`;
+  let text = formatPart(row[key[0] ?? ""]);
+  for (let i = 1; i < key.length; i += 1) text += `|${formatPart(row[key[i] ?? ""])}`;
   return text;
+}
+
+/** Engines remember the text of a small number, and write that of a bigint each time. */
+function formatPart(value: unknown): string {
+  if (typeof value !== "bigint") return String(value);
+  const exact = Number(value);
+  return String(Number.isSafeInteger(exact) ? exact : value);
 }
 
 /** The zero address and hash, which the protocol uses for "none". */

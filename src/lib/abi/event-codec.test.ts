@@ -106,6 +106,16 @@ describe("an event codec", () => {
     expect(() => one(type, data)).toThrow(MalformedAbiError);
   });
 
+  it.each([0n, 9n, 0xabcdefn, 2n ** 48n - 1n, 2n ** 48n, 2n ** 53n + 1n, 2n ** 64n - 1n])(
+    "decodes %s, whether it is small enough for a number or not, in either case of its digits",
+    (value) => {
+      const digits = word(value.toString(16));
+      expect(one("uint64", digits)).toBe(value);
+      expect(one("uint256", digits.toUpperCase())).toBe(value);
+      if (value < 2n ** 48n) expect(one("uint48", digits)).toBe(Number(value));
+    },
+  );
+
   it("rejects a log with too few or too many topics", () => {
     const decoder = createEventCodec({ type: "event", name: "E", inputs: [] });
     expect(() => decoder.decode([], "0x")).toThrow(MalformedAbiError);

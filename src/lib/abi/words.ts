@@ -108,17 +108,43 @@ export function readFlag(payload: string, at: number): boolean {
   return digit === "1";
 }
 
+// Most amounts and ids are small: summing their digits is faster than making a text of them for BigInt.
+const SMALL_DIGITS = NUMBER_BITS_MAX / 4;
+const ZERO = "0".charCodeAt(0);
+const LOWER_A = "a".charCodeAt(0);
+
+/** The word as a number; -1 for a larger one, and for all that is not lower-case hex. */
+function readSmallNumber(payload: string, at: number): number {
+  const end = at + WORD;
+  let next = at;
+  while (next < end && payload.charCodeAt(next) === ZERO) next += 1;
+  if (end - next > SMALL_DIGITS) return -1;
+  let value = 0;
+  for (; next < end; next += 1) {
+    // NaN behind the end of the payload, which is in no range.
+    const code = payload.charCodeAt(next);
+    if (code >= ZERO && code < ZERO + 10) value = value * 16 + code - ZERO;
+    else if (code >= LOWER_A && code < LOWER_A + 6) value = value * 16 + code - LOWER_A + 10;
+    else return -1;
+  }
+  return value;
+}
+
 function uintCodec(bits: number): ValueCodec {
   const digits = bits / 4;
   const padding = paddingFor(digits);
+  const isNumber = bits <= NUMBER_BITS_MAX;
+  const smallEnd = 2 ** Math.min(bits, NUMBER_BITS_MAX);
   return {
     isDynamic: false,
     words: 1,
     encode: (value) => encodeUint(value, digits),
-    decode:
-      bits <= NUMBER_BITS_MAX
-        ? (payload, at) => Number.parseInt(readLowDigits(payload, at, digits, padding), 16)
-        : (payload, at) => BigInt(`0x${readLowDigits(payload, at, digits, padding)}`),
+    decode: (payload, at) => {
+      const small = readSmallNumber(payload, at);
+      if (small >= 0 && small < smallEnd) return isNumber ? small : BigInt(small);
+      const text = readLowDigits(payload, at, digits, padding);
+      return isNumber ? Number.parseInt(text, 16) : BigInt(`0x${text}`);
+    },
   };
 }
 
@@ -159,6 +185,9 @@ function fixedBytesCodec(bytes: number): ValueCodec {
     words: 1,
     encode: (value) => `${hexDigits(value, digits)}${padding}`,
     decode: (payload, at) => {
+      // A topic is the value already.
+      if (digits === WORD && at === 2 && payload.length === 2 + WORD && payload.startsWith("0x"))
+        return payload;
       const word = readLowDigits(payload, at, WORD, "");
       if (!word.endsWith(padding)) throw new MalformedAbiError("bytes are not padded with zeros");
       return `0x${word.slice(0, digits)}`;

@@ -205,7 +205,8 @@ async function matchDirectCalls(
   );
   for (const { event, reader } of alone) {
     const transaction = transactions.get(event.txHash);
-    if (transaction?.to === event.address && reader.decodeCall(transaction.input)) {
+    // The fold decodes it.
+    if (transaction?.to === event.address && transaction.input.startsWith(reader.selector)) {
       found.set(event, encodeCallDetails(transaction.input));
     }
   }

@@ -57,7 +57,15 @@ async function countDifferences(rows: readonly (readonly CopyBinaryValue[])[]): 
 }
 
 const powers = [0n, 1n, 9_999n, 10_000n, 99_999_999n, 100_000_000n, 10n ** 20n, 12_345n * 10n ** 40n];
-const limits = [2n ** 53n, 2n ** 63n, 2n ** 64n, 2n ** 256n - 1n];
+const limits = [
+  2n ** 48n - 1n,
+  2n ** 48n,
+  281_474_969_999_999n,
+  2n ** 53n,
+  2n ** 63n,
+  2n ** 64n,
+  2n ** 256n - 1n,
+];
 const edges = [...powers, ...limits].flatMap((value) => [value, -value]);
 const amount = fc.oneof(fc.constantFrom(...edges), fc.bigInt({ min: -(2n ** 256n), max: 2n ** 256n }));
 const total = fc.oneof(amount, fc.bigInt({ min: 0n, max: 10n ** 300n }));
@@ -110,7 +118,12 @@ describe("a value that PostgreSQL would change or misread", () => {
     ["a negative one", "int8", -(2n ** 63n) - 1n],
     ["a number that is not exact", "int8", 2 ** 53],
     ["text that is not hex", "bytea", "0x0g"],
+    ["text whose first digit is not hex", "bytea", "0xg0"],
+    ["a character beyond ASCII", "bytea", "0x0é"],
+    ["one whose lower bits are those of a digit", "bytea", "0x0\u0131"],
+    ["long text that is not hex", "bytea", `0x${"ab".repeat(40)}zz`],
     ["half a byte", "bytea", "0xabc"],
+    ["half a byte at the end of a long text", "bytea", `0x${"ab".repeat(40)}a`],
     ["hex without its prefix", "bytea", ""],
     ["hex whose first byte is in the place of the prefix", "bytea", "abcd"],
     ["two characters that are not hex", "bytea", "zz"],

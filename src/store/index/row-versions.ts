@@ -90,10 +90,10 @@ export class RowVersions {
   ): void {
     for (const { table, entries } of this.#tables.values()) {
       if (!tables.has(table)) continue;
-      for (const [keyText, { versions, before }] of entries) {
+      entries.forEach(({ versions, before }, keyText) => {
         const row = versions.at(-1)?.row ?? before;
         if (row !== undefined) visit(table, keyText, row);
-      }
+      });
     }
   }
 
@@ -119,15 +119,8 @@ export class RowVersions {
 
   /** Loads what waiting changes need, applies them, and returns the versions of every table touched. */
   async finish(): Promise<readonly TableVersions[]> {
-    const needed = ([, { isNeeded, before }]: [string, Entry]) => isNeeded && before === undefined;
-    await this.#loadEntries(
-      [...this.#tables.values()].map(({ table, entries }) => ({
-        table,
-        entries: new Map([...entries].filter(needed)),
-      })),
-    );
-    for (const { entries } of this.#tables.values())
-      for (const entry of entries.values()) applyWaiting(entry);
+    await this.#loadEntries([...this.#tables.values()].map(selectUnloaded));
+    for (const { entries } of this.#tables.values()) entries.forEach(applyWaiting);
     return [...this.#tables.values()]
       .map(toTableVersions)
       .filter(({ newVersions }) => newVersions.length > 0);
@@ -186,6 +179,15 @@ function canSum({ sum, before, versions }: Entry, change: Change): boolean {
   return sum !== null || (before === undefined && versions.length === 0);
 }
 
+/** The entries whose changes wait for a row. By forEach, as the other passes over all entries: an iterator makes a pair of each. */
+function selectUnloaded({ table, entries }: TableEntries): TableEntries {
+  const unloaded = new Map<string, Entry>();
+  entries.forEach((entry, keyText) => {
+    if (entry.isNeeded && entry.before === undefined) unloaded.set(keyText, entry);
+  });
+  return { table, entries: unloaded };
+}
+
 /** Makes the changes that waited for the row. */
 function applyWaiting(entry: Entry): void {
   const { waiting, sum, before = null } = entry;
@@ -216,11 +218,11 @@ function addVersion(entry: Entry, from: number, row: Row): void {
 function toTableVersions({ table, entries }: TableEntries): TableVersions {
   const endedVersions: (TouchedKey & { at: number })[] = [];
   const newVersions: Version[] = [];
-  for (const [keyText, { key, before, versions }] of entries) {
+  entries.forEach(({ key, before, versions }, keyText) => {
     const [first] = versions;
-    if (!first) continue;
+    if (!first) return;
     if (before !== null) endedVersions.push({ keyText, key, at: first.from });
     for (const version of versions) newVersions.push(version);
-  }
+  });
   return { table, endedVersions, newVersions };
 }
