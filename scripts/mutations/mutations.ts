@@ -61,7 +61,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "src/payments/paywall/flow-run.ts",
     find: "if (open.length >= atOnce) return respond.tooManyActive(atOnce);",
     replace: "",
-    caughtBy: "src/payments/paywall/unpaid-work.test.ts",
+    caughtBy: "src/payments/paywall/unpaid-work.integration.test.ts",
   },
   {
     name: "a cursor that repeats its last row",
@@ -152,7 +152,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "src/payments/facilitator/payer-checks.ts",
     find: "return signer === signed.authorization.from.toLowerCase();",
     replace: "return signer !== signed.authorization.from || true;",
-    caughtBy: "src/payments/facilitator/key-claim.test.ts",
+    caughtBy: "src/payments/facilitator/key-claim.integration.test.ts",
   },
   {
     name: "a webhook signature that leaves its time out",

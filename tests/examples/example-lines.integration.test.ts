@@ -184,7 +184,7 @@ it("sells a wallet with something to see: allowances, one in Permit2, an operato
     return JSON.parse(out);
   };
   const exposure = await buy("exposure", wallet);
-  // tests/portfolio/exposure.test.ts has the figures, and shows that only the usual warnings appear.
+  // tests/portfolio/exposure.integration.test.ts has the figures, and shows that only the usual warnings appear.
   expect(new Set(exposure.permissions.map(({ kind }: { kind: string }) => kind))).toEqual(
     new Set(["erc20-allowance", "permit2-allowance", "position-operator"]),
   );

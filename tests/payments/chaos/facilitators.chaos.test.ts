@@ -1,5 +1,5 @@
 // Three facilitators with a key each behind one address, killed again and again while many payments are settled.
-// Proves docs/runbook.md#key-rotation. Fast tests of the same rules, with two facilitators in one process, are in src/payments/facilitator/key-claim.test.ts.
+// Proves docs/runbook.md#key-rotation. Fast tests of the same rules, with two facilitators in one process, are in src/payments/facilitator/key-claim.integration.test.ts.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

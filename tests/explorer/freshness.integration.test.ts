@@ -1,4 +1,5 @@
 // Pages are as fresh as the API: after a block, a reorg and a write; and they cost what their reads cost.
+// In main, page-requests.test.ts counts the requests of every page.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Database } from "../../src/store/postgres/database.ts";
 import { EventIndex } from "../api/events/event-index.ts";

@@ -1,4 +1,5 @@
 // Two databases with one payee and one key: a channel on which the other one claims is no longer served.
+// In main, channel-model.test.ts has one database; only several show this.
 import { afterAll, expect, it, vi } from "vitest";
 import { freeChannels } from "../../src/payments/channels/operator-rows.ts";
 import { openRecordStore } from "../../src/store/postgres/record-store.ts";

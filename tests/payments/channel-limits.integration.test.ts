@@ -1,4 +1,5 @@
 // Limits of a payer, and of all payers: channels that we keep, deposits and refunds that we pay for.
+// In main, channel-model.test.ts and channel-purchases.test.ts fail for the same broken accounts.
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";

@@ -1,4 +1,5 @@
 // Channels pay while the chain moves: withdrawals, reorgs, nodes that lag, bad vouchers, facilitators that lie.
+// In main, channel-model.test.ts plays withdrawals, reorgs and frozen nodes against a model.
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
 import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 // Liars inside the token list: whatever a listed contract says of itself, a snapshot believes no money that is not there.
+// In main, src/portfolio/positions/*.test.ts reject what single vaults claim.
 import { deploy, LOCAL_GENESIS_CODE } from "@sextant/contracts/deploy/deploy";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { returningCode } from "@sextant/contracts/test/hostile-token-code";

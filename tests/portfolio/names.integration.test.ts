@@ -1,4 +1,5 @@
 // Names in place of addresses, at the whole service: redirected before the price, paid by stock clients, bounded in cost.
+// In main, src/portfolio/names/*.test.ts fail for the same broken rules of names.
 import { encodeAbiParameters, type Hex, numberToHex, pad } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";

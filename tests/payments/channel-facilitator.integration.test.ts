@@ -1,4 +1,5 @@
 // Channels by a facilitator of another process: deposits, claims and refunds each once, for listed accounts only.
+// In main, src/payments/facilitator/endpoints.test.ts has the same endpoints for transfers.
 import { afterAll, describe, expect, it } from "vitest";
 import { signDeposit, withDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";

@@ -1,4 +1,5 @@
 // Limits the work that clients get without paying: one cent buys one response, and worthless payments end at a limit.
+// In main, gate.test.ts counts the work of single requests without payment.
 import { setTimeout } from "node:timers/promises";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { encodePaymentSignatureHeader } from "@x402/core/http";

@@ -1,4 +1,5 @@
 // include=rows: every event has the rows that it changed, as the stored versions and the reference model have them.
+// In main, read-events.test.ts and rows-limits.test.ts read single pages with their rows.
 import { EventEmitter } from "node:events";
 import { readFileSync } from "node:fs";
 import { Random } from "@sextant/simulator/random";

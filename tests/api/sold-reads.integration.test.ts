@@ -1,4 +1,5 @@
 // Reads that are sold: real chain, contract, database and HTTP, paid by the stock client of x402 through a payment channel.
+// In main, tests/payments/channel-purchases.test.ts sells by the same gate.
 import { join } from "node:path";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";

@@ -1,4 +1,5 @@
 // A refund that is signed can be used at any time later: what it may take covers no voucher.
+// In main, channel-model.test.ts plays refunds against a model.
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { holdTransactions, openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";

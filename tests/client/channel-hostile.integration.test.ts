@@ -1,4 +1,5 @@
 // A service that lies about sums, loses its database or disappears: the payer loses one price at most.
+// In main, packages/client/channels/hostile-channel.test.ts fails for the same broken rules, without a node.
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
 // Several facilitators over one database: a key each, one transaction a payment, and the work of a dead one goes on.
+// Fast tests of the same rules, with one facilitator: local.test.ts and idempotent-settle.test.ts.
 import { localAccount } from "@sextant/local-chain/accounts";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";

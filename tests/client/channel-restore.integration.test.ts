@@ -1,4 +1,5 @@
 // A payer whose journal is lost finds its channels on the chain: it takes the money back alone, or buys on.
+// In main, channel.test.ts pays by a channel that the journal still knows.
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { voucherTypedData } from "../../packages/client/channels/channel-typed-data.ts";

@@ -1,4 +1,5 @@
 // A 402 invites the client to sign again: it must not be sent because a node is behind or a facilitator is wrong.
+// Fast tests of the same rules, with recorded blocks: onchain.test.ts.
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

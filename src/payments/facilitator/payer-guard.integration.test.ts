@@ -1,4 +1,5 @@
 // Payers whose transfers revert when they are mined: how often they can make the facilitator pay for that.
+// A fast test of the same rule, without a chain: payer-guard-races.test.ts.
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import type { PaymentPayload } from "@x402/core/types";
 import { concatHex, type Hex, type PrivateKeyAccount, toFunctionSelector } from "viem";

@@ -1,4 +1,5 @@
 // GET /exposure, bought with a real x402 client: what can be taken is shown, and its own calldata ends it.
+// In main, src/portfolio/exposure/read-exposure.test.ts fails for the same broken rules.
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { namedAccounts } from "@sextant/local-chain/accounts";

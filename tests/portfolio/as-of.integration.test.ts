@@ -1,4 +1,5 @@
 // Paid snapshots as of blocks, and differences between them, on real chains: the same from any process at any time.
+// In main, src/portfolio/past-blocks.test.ts and dates.test.ts fail for the same broken rules.
 import { priceFeedAbi } from "@sextant/contracts/generated/price-feed";
 import { usdCoinAbi } from "@sextant/contracts/generated/usd-coin";
 import { Ajv2020 } from "ajv/dist/2020.js";
