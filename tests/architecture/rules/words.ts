@@ -36,7 +36,7 @@ const LEFT_OUT =
 const EXEMPT: readonly (readonly [files: RegExp, words: RegExp])[] = [
   [/^(src\/payments|src\/store\/postgres\/migrations|tests|docs\/(payments|operations)\.md)/, /refused/],
   [/^src\/(chain|portfolio\/providers)\//, /refused/],
-  [/chainlink|fund-market|local-tokens\.test|portfolio\/(truth|as-of|listed-liars)\.(integration\.)?test/, /answer(ed)?/],
+  [/chainlink|fund-market|local-tokens\.test|portfolio\/(truth|as-of|listed-liars)\./, /answer(ed)?/],
   [/^contracts\/test\//, /refused/],
   [/^src\/store\/postgres\/migrations\/000/, /answers/],
   [/server-account\.ts$/, /nobody/],
