@@ -318,7 +318,9 @@ const bodyForgeries: readonly Forgery[] = [
     changeAmount(figures, "rawBalance", "balance", BigInt(2_000_000 + chance.number(9)) * 10n ** 6n);
   }),
   forgery("changes a digit of an amount", (report, chance) => {
-    const list = [...(report.tokens ?? []), ...(report.permissions ?? []), ...(report.gas ?? [])];
+    // A permission without an amount has no claim, and is never shown as proven.
+    const amounts = (report.permissions ?? []).filter(({ rawAllowance }) => rawAllowance !== null);
+    const list = [...(report.tokens ?? []), ...amounts, ...(report.gas ?? [])];
     const entry = chance.pick(list);
     const figures = (entry.after ?? entry) as Json;
     const name = Object.hasOwn(figures, "rawAllowance") ? "rawAllowance" : "rawBalance";
