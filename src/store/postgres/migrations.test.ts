@@ -58,6 +58,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["deposits of accounts", "21c1a937a19f30c674627b1e8b4381ffdb0cc3b9506c0781aa0dd799b9d29527"],
   ["short storage of responses", "ec007d194d90fe348d2db3fc13d64d15a0e910e221072941a1e58ddc34b85bf4"],
   ["purchases by end of storage", "528588bf5817f98fc25307cff3035f1d55fc0f6a588579cc5d1001efdb793e4d"],
+  ["deposits by a facilitator", "f8f9e68d0c999a19804d1c8c3b8ba0984bead605646dfab6a6398395e8bc71c1"],
 ];
 
 let server: TestDatabase;
