@@ -1,8 +1,9 @@
 // The gate of a service as the settings have it, with its channels; and what its offers and its facilitator need.
 import { findChainById, UNKNOWN_CHAIN_DEFAULTS } from "../chain/chains/chains.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { CallObserver, Rpc } from "../chain/rpc/types.ts";
 import type { channelSettings, paywallSettings } from "../config/payment-settings.ts";
 import type { Config } from "../config/read-config.ts";
+import type { SigningKeys } from "../http/signing/signing-keys.ts";
 import { parseAmount } from "../lib/decimal.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
@@ -36,17 +37,28 @@ export type ConfiguredGate = {
 
 type GateConfig = Config<typeof channelSettings> & Pick<Config<typeof paywallSettings>, "payTo">;
 
-type GateNeeds = {
+/** The parts of a process that its paid service is made of. */
+export type PaidServiceNeeds = {
+  readonly database: Database;
+  readonly log: Log;
+  readonly count: (outcome: PaymentOutcome) => void;
+  readonly onCall: CallObserver | null;
+  /** The listen address, known once the server listens. */
+  readonly listenUrl: () => string;
+  /** Sign offers and receipts; absent if nothing is signed. */
+  readonly signingKeys?: SigningKeys | undefined;
+  /** Aborts the start while a node does not respond. */
+  readonly signal?: AbortSignal;
+};
+
+type GateNeeds = Pick<PaidServiceNeeds, "database" | "log" | "count"> & {
   readonly token: PaymentToken;
   /** In the token's smallest units. */
   readonly largestPrice: bigint;
-  readonly database: Database;
   /** Our own nodes. */
   readonly rpc: Rpc;
   readonly facilitator: PaymentFacilitator;
   readonly sender: ChannelSender;
-  readonly log: Log;
-  readonly count: (outcome: PaymentOutcome) => void;
   /** Aborts the start while a node does not respond. */
   readonly signal?: AbortSignal | undefined;
 };

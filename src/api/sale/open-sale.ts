@@ -1,26 +1,23 @@
 // The sale of reads as the settings have it: the offers of a price, behind the gate of the portfolio service, for channels only.
-import type { CallObserver } from "../../chain/rpc/types.ts";
 import type { apiSettings, writeSettings } from "../../config/indexing-settings.ts";
 import type { channelSettings, paymentSettings, paywallSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { listenSettings } from "../../config/service-settings.ts";
-import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Log } from "../../lib/log.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
   type ConfiguredGate,
   openConfiguredGate,
   openRemoteFacilitator,
+  type PaidServiceNeeds,
   readAmount,
   readPayee,
   sharedTermsOf,
 } from "../../payments/configured-gate.ts";
 import { openPaymentToken, type PaymentToken, resolvePaymentAsset } from "../../payments/payment-token.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
-import type { PaymentOffer, PaymentOutcome } from "../../payments/paywall/offer.ts";
-import type { Database } from "../../store/postgres/database.ts";
+import type { PaymentOffer } from "../../payments/paywall/offer.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 type SaleConfig = Config<typeof paymentSettings & typeof channelSettings> &
@@ -35,19 +32,6 @@ export type ApiSale = {
   readonly download: Sale;
   /** The space for responses of both, over all deployments of the process. */
   readonly stored: StoredBytes;
-};
-
-type SaleNeeds = {
-  readonly database: Database;
-  readonly log: Log;
-  readonly count: (outcome: PaymentOutcome) => void;
-  readonly onCall: CallObserver | null;
-  /** The listen address, known once the server listens. */
-  readonly listenUrl: () => string;
-  /** Sign offers and receipts; absent if nothing is signed. */
-  readonly signingKeys?: SigningKeys | undefined;
-  /** Aborts the start while a node does not respond. */
-  readonly signal?: AbortSignal;
 };
 
 // A CSV has up to ten pages of a list.
@@ -78,7 +62,7 @@ export function checkSaleConfig(config: SaleConfig): void {
 /** Null without a price. Waits for a node of the payment chain. */
 export async function openApiSale(
   config: SaleConfig,
-  { listenUrl, signingKeys, ...needs }: SaleNeeds,
+  { listenUrl, signingKeys, ...needs }: PaidServiceNeeds,
 ): Promise<(ConfiguredGate & { readonly sale: ApiSale; readonly decimals: number; close(): void }) | null> {
   checkSaleConfig(config);
   const { apiPriceUsd, facilitatorUrl } = config;
@@ -104,7 +88,7 @@ function createOffer(
   config: SaleConfig,
   token: PaymentToken,
   amount: bigint,
-  { listenUrl, signingKeys }: Pick<SaleNeeds, "listenUrl" | "signingKeys">,
+  { listenUrl, signingKeys }: Pick<PaidServiceNeeds, "listenUrl" | "signingKeys">,
 ): PaymentOffer {
   return {
     ...sharedTermsOf(config, token),

@@ -1,6 +1,6 @@
 // Opens the configured paywall of the portfolio service: price, facilitator and payment ledger.
 import { findChainById } from "../../chain/chains/chains.ts";
-import type { CallObserver, Rpc } from "../../chain/rpc/types.ts";
+import type { Rpc } from "../../chain/rpc/types.ts";
 import type {
   channelSettings,
   gasSettings,
@@ -9,15 +9,14 @@ import type {
 } from "../../config/payment-settings.ts";
 import type { portfolioSettings } from "../../config/portfolio-settings.ts";
 import type { Config } from "../../config/read-config.ts";
-import type { SigningKeys } from "../../http/signing/signing-keys.ts";
 import { Fault } from "../../lib/fault.ts";
-import type { Log } from "../../lib/log.ts";
 import type { ChannelSender } from "../../payments/channels/channel-sender.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
   type ConfiguredGate,
   openConfiguredGate,
   openRemoteFacilitator,
+  type PaidServiceNeeds,
   readAmount,
   readKeylessTotals,
   readPayee,
@@ -33,13 +32,7 @@ import {
   resolvePaymentAsset,
 } from "../../payments/payment-token.ts";
 import { createFreeSale, type Gate } from "../../payments/paywall/gate.ts";
-import {
-  amountOf,
-  type PaymentOffer,
-  type PaymentOutcome,
-  withListings,
-} from "../../payments/paywall/offer.ts";
-import type { Database } from "../../store/postgres/database.ts";
+import { amountOf, type PaymentOffer, withListings } from "../../payments/paywall/offer.ts";
 import { SUPPORTED_CHAINS } from "../query.ts";
 import { describeOffer, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
@@ -60,19 +53,9 @@ type PortfolioPaywall = Pick<ConfiguredGate, "channels" | "channelTotals"> & {
   close(): Promise<void>;
 };
 
-type PortfolioPaywallOptions = {
-  readonly database: Database;
-  readonly log: Log;
-  readonly count: (outcome: PaymentOutcome) => void;
-  readonly onCall: CallObserver | null;
-  /** The listen address, known once the server listens. */
-  readonly listenUrl: () => string;
+type PortfolioPaywallOptions = PaidServiceNeeds & {
   /** The routes that are sold; all paid ones unless a test sells others. */
   readonly routes?: readonly PaidRouteDeclaration[];
-  /** Sign offers and receipts; absent if nothing is signed. */
-  readonly signingKeys?: SigningKeys | undefined;
-  /** Aborts the start while a node does not respond. */
-  readonly signal?: AbortSignal;
 };
 
 // The work takes seconds and the transfer a few blocks; a signature with a longer validity could be settled long after
