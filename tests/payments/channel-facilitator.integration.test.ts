@@ -96,6 +96,37 @@ describe("a facilitator of another process", () => {
     await expect(deposit()).resolves.toMatchObject({ kind: "deposited" });
   });
 
+  it("counts no deposit that it does not send: gas is too dear, or the node rejects it", async () => {
+    const world = await openChannelWorld(stage, { salt: `0x${"06".repeat(32)}` });
+    const request = await signDeposit(world.account, world.config, 10n * TEST_PRICE);
+    const count = async () => {
+      const text = "select deposits from facilitator_deposits where payer = $1 and deposits > 0";
+      const { rows } = await stage.database.query({ text, values: [world.config.payer] });
+      return rows;
+    };
+    const { address } = stage.chain.accounts.facilitator;
+    const setBaseFee = async (wei: bigint) => {
+      await stage.chain.request("hardhat_setNextBlockBaseFeePerGas", [`0x${wei.toString(16)}`]);
+      await stage.chain.mine();
+      // For as long as a process believes in a fee.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+    };
+    const usual = (await stage.node.getBlock()).baseFeePerGas ?? 0n;
+    await setBaseFee(10_000n * 10n ** 9n);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await expect(stage.sender.deposit(request)).resolves.toMatchObject({ kind: "unknown" });
+    }
+    expect(await count()).toEqual([]);
+    await setBaseFee(usual);
+    const balance = await stage.node.getBalance({ address });
+    await stage.chain.request("hardhat_setBalance", [address, "0x1"]);
+    await expect(stage.sender.deposit(request)).resolves.toMatchObject({ kind: "unknown" });
+    await stage.chain.request("hardhat_setBalance", [address, `0x${balance.toString(16)}`]);
+    expect(await count()).toEqual([]);
+    await expect(stage.sender.deposit(request)).resolves.toMatchObject({ kind: "deposited" });
+    expect(await count()).toEqual([{ deposits: 1 }]);
+  });
+
   it("sends nothing for an account that is not listed, and pays out nothing twice", async () => {
     const world = await openChannelWorld(stage, { salt: `0x${"03".repeat(32)}` });
     const config = { ...world.config, receiverAuthorizer: world.config.payer };

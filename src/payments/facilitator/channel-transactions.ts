@@ -41,7 +41,7 @@ import {
 } from "./idempotent-settle.ts";
 import type { SettlementTurns } from "./key-claim.ts";
 import type { PayerGuard } from "./payer-guard.ts";
-import type { SettlementRecords } from "./settlement-records.ts";
+import type { SettlementKey, SettlementRecords } from "./settlement-records.ts";
 import type { TransactionLookup } from "./transaction-lookup.ts";
 
 type ChannelTransactionsOptions = {
@@ -164,15 +164,49 @@ function describeDeposit(
       const { queue, limitsFor, lookup } = options;
       const estimate = await estimateGas(options, data, DEPOSIT_GAS_MAX);
       if (estimate === null) return failed(key, DEPOSIT_SIMULATION_FAILED, "");
-      if (perHourMax !== null && !(await records.takeDeposit(key, perHourMax)))
-        return failed(key, DEPOSITS_USED_UP, "");
       const gas = estimate + GAS_MARGIN;
       const limits = await limitsFor(deposit.amount, gas);
+      const quota = perHourMax === null ? null : await openQuota(records, key, perHourMax);
       const send = { to: CHANNEL_CONTRACT, data, gas, limits, onRejected };
-      const hash = await queue.send({ ...send, beforeSend: (sent) => beforeSend(sent, gas) });
+      const sending = queue.send({
+        ...send,
+        async beforeSend(sent) {
+          await quota?.take();
+          await beforeSend(sent, gas);
+        },
+      });
+      // The queue throws only if nothing was sent.
+      const hash = await sending.catch(async (error: unknown) => {
+        await quota?.giveBack();
+        if (quota?.isUsedUp) return null;
+        throw error;
+      });
+      if (hash === null) return failed(key, DEPOSITS_USED_UP, "");
       const { kind } = await lookup.waitUntilMined(hash, key);
       if (kind === "succeeded") return succeeded(key, hash);
       return failed(key, kind === "reverted" ? TRANSACTION_FAILED : SETTLEMENT_PENDING, hash);
+    },
+  };
+}
+
+/** Counts a deposit once, when it is about to be sent: in dear gas, attempts that send nothing must not use up its account. */
+async function openQuota(records: SettlementRecords, key: SettlementKey, perHourMax: number) {
+  const sent = (await records.find(key)).find(({ digest }) => digest === key.digest);
+  const isCountedBefore = sent !== undefined && sent.transactions.length > 0;
+  let isCounted = false;
+  let isUsedUp = false;
+  return {
+    get isUsedUp() {
+      return isUsedUp;
+    },
+    async take() {
+      if (isCountedBefore || isCounted) return;
+      isUsedUp = !(await records.takeDeposit(key, perHourMax));
+      if (isUsedUp) throw new Error("the account has used up its deposits");
+      isCounted = true;
+    },
+    async giveBack() {
+      if (isCounted) await records.giveBackDeposit(key);
     },
   };
 }

@@ -129,6 +129,12 @@ export class SettlementRecords {
     return rows.length === 1;
   }
 
+  /** Undoes the count of a deposit that was not sent. */
+  async giveBackDeposit({ network, payer }: PaymentKey): Promise<void> {
+    await this.#store.run(sql`update facilitator_deposits set deposits = deposits - 1
+      where network = ${network} and payer = ${payer} and deposits > 0`);
+  }
+
   /** Counts a payment of a plain key against its balance, in every process, before its transaction is known. */
   async addReservation({ amount, ...key }: SettlementKey & { readonly amount: bigint }): Promise<void> {
     const now = this.#ago(0);
