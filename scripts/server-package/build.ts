@@ -19,7 +19,7 @@ const LICENSES = "THIRD-PARTY-LICENSES.txt";
 const FILE_OF_MODULE = /new URL\("([^"]+\.(?:json|css)|[^"]*browser\/[^"]+\.ts)", import\.meta\.url\)/g;
 
 /** Workspaces that pin the versions of dependencies. */
-const WORKSPACES = ["contracts", "packages/embedded-postgres", "packages/local-chain", ""];
+const WORKSPACES = ["contracts", "packages/client", "packages/embedded-postgres", "packages/local-chain", ""];
 /** Only the embedded database and local runs need them: `--omit=optional` leaves out 250 MB. */
 const OPTIONAL = /^@(?:embedded-postgres|nomicfoundation)\//;
 /** Fastify would take a newer one, which needs a newer Node than we do. */
