@@ -119,7 +119,7 @@ export async function startProofStage(chainId = 1): Promise<ProofStage> {
 const word = (value: bigint | number): Hex => numberToHex(value, { size: 32 });
 
 /** Written down again from the rules of the compilers, not taken from the code under test. */
-function slotOf({ rule, position }: StageLayout, keys: readonly Hex[]): Hex {
+export function slotOf({ rule, position }: StageLayout, keys: readonly Hex[]): Hex {
   const [owner = "0x", ...others] = keys;
   if (rule === "solady") {
     const seed: Hex = others.length === 0 ? "0x87a211a2" : "0x7f5e9f20";

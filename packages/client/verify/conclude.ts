@@ -69,16 +69,17 @@ function describeBlock(proof: ChainProof, witness: Witness | undefined) {
   const { opinion, isConfirmed, isKnown } = witness;
   const block: VerifiedBlock = {
     ...{ chain, chainId, side, number: header.number.toString(), hash: header.hash },
-    ...{ timestamp: formatTime(header.timestamp), nodes: opinion.agreed },
+    ...{ timestamp: formatTime(header.timestamp), nodes: opinion.agreed.length },
   };
   const value = `${chain} ${header.number} ${header.hash}`;
   const at = `${path}/block`;
   const trouble = [...opinion.disputes, ...opinion.problems].join("; ");
   if (opinion.disputes.length > 0) return [{ block, row: createRow(at, "wrong", trouble, value) }];
-  const count = opinion.agreed === 1 ? "1 of your nodes has it" : `${opinion.agreed} of your nodes have it`;
+  const agreed = opinion.agreed.length;
+  const count = agreed === 1 ? "1 of your nodes has it" : `${agreed} of your nodes have it`;
   const vouched = isKnown ? "you know its hash" : count;
   if (isConfirmed) return [{ block, row: createRow(at, "proven", vouched, value) }];
-  const reason = [opinion.agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble];
+  const reason = [agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble];
   const open = createRow(at, "proven-if", reason.filter((each) => each !== "").join("; "), value);
   return [{ block, row: { ...open, conditions: ["block"] as const } }];
 }

@@ -1,6 +1,6 @@
 // Computes where a token keeps a number: the slot of a balance or an allowance, and the bits of the word.
 import type { Hex } from "viem";
-import { concat, encodeAbiParameters, keccak256, numberToHex, pad } from "viem/utils";
+import { bytesToHex, concat, encodeAbiParameters, keccak256, numberToHex, pad } from "viem/utils";
 
 export type LayoutRule = "solidity" | "vyper" | "solady" | "erc7201";
 
@@ -45,15 +45,31 @@ export function describeLayout({ rule, position, bits }: Layout): string {
   return rule === "solady" ? `solady${part}` : `${rule} mapping at ${position}${part}`;
 }
 
-/** A word for a probe: random to the contract, with the bits outside the value as they are. */
-export function probeWord(
-  slot: Hex,
-  word: bigint,
-  mask: bigint,
-): { readonly word: Hex; readonly value: Hex } {
-  const value = BigInt(keccak256(slot)) & mask;
-  const probe = (word & ~mask) | value;
-  return { word: numberToHex(probe, { size: 32 }), value: numberToHex(value, { size: 32 }) };
+/** The least bits of a value: enough that no one guesses them, and in every word that holds an amount. */
+const PROBE_BYTES = 12;
+const PROBE_MASK = 2n ** BigInt(8 * PROBE_BYTES) - 1n;
+
+/**
+ * A word for a probe, other than any that a service could foresee: one that knew it would choose the slot after it. Only
+ * the lowest bits are random, so that a token that reads a part of the word must read it as the claim does.
+ */
+export function probeWord(word: bigint, mask: bigint): { readonly word: Hex; readonly value: Hex } {
+  const random = BigInt(bytesToHex(crypto.getRandomValues(new Uint8Array(PROBE_BYTES))));
+  const probe = (word & ~PROBE_MASK) | random;
+  return { word: numberToHex(probe, { size: 32 }), value: numberToHex(probe & mask, { size: 32 }) };
+}
+
+const PLAIN_POSITIONS = 256n;
+/** ERC-7201 `openzeppelin.storage.ERC20`: balances, and in the next slot allowances. */
+const OPENZEPPELIN_5 = 0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00n;
+
+/** Whether tokens keep a mapping there. With any other position a service could search for a slot that suits it. */
+export function isPlausible({ rule, position }: Omit<Layout, "bits">): boolean {
+  const at = BigInt(position);
+  const isNamespaced = at === OPENZEPPELIN_5 || at === OPENZEPPELIN_5 + 1n;
+  if (rule === "solady") return at === 0n;
+  if (rule === "erc7201") return isNamespaced;
+  return at < PLAIN_POSITIONS || (rule === "solidity" && isNamespaced);
 }
 
 /** The words that a call with addresses as arguments has after its selector. */

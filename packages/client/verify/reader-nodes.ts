@@ -20,9 +20,10 @@ export type ReaderNode = {
   ask(method: string, params: readonly unknown[]): Promise<unknown>;
 };
 
-/** Counts what the nodes of a chain say about a block. Each sentence is about one node. */
+/** What the nodes of a chain say about a block. Each sentence is about one node. */
 export type BlockOpinion = {
-  readonly agreed: number;
+  /** Those that have it. */
+  readonly agreed: readonly ReaderNode[];
   readonly disputes: readonly string[];
   readonly problems: readonly string[];
 };
@@ -54,14 +55,15 @@ function ignoreProblem(error: unknown): null {
 
 export async function compareBlock(nodes: readonly ReaderNode[], header: BlockHeader): Promise<BlockOpinion> {
   const opinions = await Promise.all(
-    nodes.map(async ({ name, ask }) => {
+    nodes.map(async (node) => {
+      const { name, ask } = node;
       try {
         const block = await ask("eth_getBlockByNumber", [numberToHex(header.number), false]);
         const hash = isObject(block) ? memberOf(block, "hash") : null;
         if (typeof hash !== "string")
           return { kind: "problem", text: `${name} does not have the block` } as const;
         return hash.toLowerCase() === header.hash
-          ? ({ kind: "agreed" } as const)
+          ? ({ kind: "agreed", node } as const)
           : ({ kind: "dispute", text: `${name} has another block at this height` } as const);
       } catch (error) {
         if (error instanceof NodeProblem)
@@ -71,35 +73,41 @@ export async function compareBlock(nodes: readonly ReaderNode[], header: BlockHe
     }),
   );
   return {
-    agreed: opinions.filter(({ kind }) => kind === "agreed").length,
+    agreed: opinions.flatMap((each) => (each.kind === "agreed" ? [each.node] : [])),
     disputes: opinions.flatMap((each) => (each.kind === "dispute" ? [each.text] : [])),
     problems: opinions.flatMap((each) => (each.kind === "problem" ? [each.text] : [])),
   };
 }
 
-/** `unknown`: the nodes do not execute calls with a changed state, so that nothing is shown either way. */
+/** `unknown`: too few nodes execute calls with a changed state, so that nothing is shown either way. */
 export type LayoutOpinion = "right" | "wrong" | "unknown";
+
+type ProbeOptions = {
+  /** Nodes that have the block: any other would execute the call on another state. */
+  readonly nodes: readonly ReaderNode[];
+  /** How many of them must return the word. */
+  readonly nodesMin: number;
+  readonly header: BlockHeader;
+};
 
 /** Has each node call the token while the slot holds another word: a token that keeps the value there returns it. */
 export async function probeLayouts(
-  nodes: readonly ReaderNode[],
-  header: BlockHeader,
+  options: ProbeOptions,
   probes: readonly LayoutProbe[],
 ): Promise<readonly LayoutOpinion[]> {
   const opinions: LayoutOpinion[] = [];
   for (let from = 0; from < probes.length; from += PARALLEL) {
     const part = probes.slice(from, from + PARALLEL);
-    opinions.push(...(await Promise.all(part.map((probe) => probeLayout(nodes, header, probe)))));
+    opinions.push(...(await Promise.all(part.map((probe) => probeLayout(options, probe)))));
   }
   return opinions;
 }
 
 async function probeLayout(
-  nodes: readonly ReaderNode[],
-  header: BlockHeader,
+  { nodes, nodesMin, header }: ProbeOptions,
   probe: LayoutProbe,
 ): Promise<LayoutOpinion> {
-  const { word, value } = probeWord(probe.slot, probe.word, probe.mask);
+  const { word, value } = probeWord(probe.word, probe.mask);
   const call = { to: probe.token, data: concat([probe.selector, encodeAddresses(probe.arguments)]) };
   const state = { [probe.token]: { stateDiff: { [probe.slot]: word } } };
   const params = [call, numberToHex(header.number), state];
@@ -108,7 +116,7 @@ async function probeLayout(
   const unchanged = numberToHex(probe.word & probe.mask, { size: 32 });
   if (given.some((report) => report !== value && report !== unchanged)) return "wrong";
   // A node that ignores the changed state returns the value that it has, and so says nothing about the slot.
-  return given.length > 0 && given.every((report) => report === value) ? "right" : "unknown";
+  return given.filter((report) => report === value).length >= nodesMin ? "right" : "unknown";
 }
 
 type RpcCall = { readonly method: string; readonly params: readonly unknown[] };

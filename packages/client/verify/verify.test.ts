@@ -1,10 +1,11 @@
 // Responses with real proofs of a chain: what is proven, under which condition, and what each lie becomes.
-import { type Hex, numberToHex } from "viem";
+import { type Hex, keccak256, numberToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Json,
   type ProofStage,
   SPENDER,
+  slotOf,
   startProofStage,
   TOKENS,
   USDC,
@@ -97,6 +98,39 @@ describe("an honest snapshot", () => {
   });
 });
 
+describe("a layout", () => {
+  /** Nodes of the stage that reject a method, by the path of their URL. */
+  const rejecting =
+    (path: string, rejected: string): typeof fetch =>
+    (url, init) => {
+      const { method } = JSON.parse(String(init?.body)) as { method: string };
+      const isRejected = method === rejected && String(url).endsWith(path);
+      return isRejected ? Promise.resolve(new Response('{"error":{}}')) : fetch(url, init);
+    };
+  const open = ({ rows }: Verification) => rows.find(({ path }) => path === "/tokens/1/rawBalance");
+
+  it("is open when only one node executes the token", async () => {
+    const result = await check(snapshot, { nodes: nodes(), fetch: rejecting("/second", "eth_call") });
+    expect(open(result)).toMatchObject({ status: "proven-if", conditions: ["layout"] });
+  });
+
+  it("is not settled by a node that does not say that it has the block", async () => {
+    const third = `${stage.chain.rpcUrl}/third`;
+    const [first = "", second = ""] = nodes();
+    const result = await check(snapshot, {
+      nodes: [first, second, third],
+      fetch: (url, init) => rejecting("/third", "eth_getBlockByNumber")(url, init),
+    });
+    expect(open(result)).toMatchObject({ status: "proven" });
+    const without = await check(snapshot, {
+      nodes: [first, third],
+      fetch: rejecting("/third", "eth_getBlockByNumber"),
+      blockHashes: [String((snapshot.blocks as Json[])[0]?.hash)],
+    });
+    expect(open(without)).toMatchObject({ status: "proven-if", conditions: ["layout"] });
+  });
+});
+
 describe("an honest exposure", () => {
   it("has allowances, absent ones and those in Permit2 proven", async () => {
     const exposure = await stage.exposure();
@@ -167,6 +201,59 @@ describe("a service that lies with proofs that fit", () => {
     expect(wrongOf(await check(lie))).toEqual([]);
     const result = await check(lie, { nodes: nodes() });
     expect(wrongOf(result)).toEqual([expect.stringContaining("keeps it elsewhere")]);
+    expect(result.ok).toBe(false);
+  });
+
+  it("cannot choose a slot for which it knows what the nodes are made to return", async () => {
+    const own = await startProofStage();
+    try {
+      const slot = slotOf({ rule: "solidity", position: "0x6f", bits: "0-95" }, [own.wallet]);
+      const guess = BigInt(keccak256(slot)) & (2n ** 96n - 1n);
+      await own.hold(TOKENS.map(({ amount }, index) => (index === 1 ? guess : amount)));
+      const lie = await pointElsewhere(own, TOKENS[1]?.contract ?? USDC, "0-95");
+      const result = await check(lie, { nodes: [own.chain.rpcUrl, `${own.chain.rpcUrl}/second`] });
+      expect(wrongOf(result)).toEqual([expect.stringContaining("keeps it elsewhere")]);
+    } finally {
+      await own.chain.stop();
+    }
+  });
+
+  it("is asked about another word in each check, and never about few bits", async () => {
+    const words = new Set<string>();
+    const record: typeof fetch = (url, init) => {
+      const { method, params } = JSON.parse(String(init?.body)) as { method: string; params: Json[] };
+      if (method === "eth_call") words.add(JSON.stringify(params[2]));
+      return fetch(url, init);
+    };
+    await check(snapshot, { nodes: nodes(), fetch: record });
+    await check(snapshot, { nodes: nodes(), fetch: record });
+    expect(words.size).toBe(10);
+  });
+
+  it.each([
+    ["few bits", { position: "0x3", bits: "0-63" }, /bits of the layout/],
+    ["a position that no compiler gives", { position: "0x101", bits: "0-255" }, /position that no token/],
+    ["a position of a rule that has none", { rule: "erc7201", position: "0x3" }, /position that no token/],
+  ])("cannot name a layout with %s", async (_, change, reason) => {
+    const lie = edit((report: { proofs: { chains: { claims: Json[] }[] } }) => {
+      const claim = report.proofs.chains[0]?.claims.find(({ path }) => path === "/tokens/1/rawBalance");
+      Object.assign(claim?.layout as Json, change);
+    });
+    expect(wrongOf(await check(lie))).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it("cannot claim a proof of a permission whose kind nothing proves", async () => {
+    const exposure = await stage.exposure();
+    const [first] = exposure.permissions as Json[];
+    const { claims = [] } = (exposure.proofs as { chains: { claims: Json[] }[] }).chains[0] ?? {};
+    Object.assign(first ?? {}, { kind: "allowance" });
+    Object.assign(claims.find(({ path }) => path === "/permissions/0/rawAllowance") ?? {}, { kind: null });
+    claims.splice(
+      claims.findIndex(({ path }) => path === "/permissions/0/rawBalance"),
+      1,
+    );
+    const result = await check(exposure, { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([expect.stringContaining("another kind")]);
     expect(result.ok).toBe(false);
   });
 
@@ -268,8 +355,8 @@ async function forgeState({ chain }: ProofStage): Promise<Json> {
 }
 
 /** The service says that nothing is held, and proves it with a slot of the token that is empty. */
-function pointElsewhere(stage: ProofStage, token: Hex): Promise<Json> {
-  const layout = { rule: "solidity", position: "0x6f", bits: "0-255" } as const;
+function pointElsewhere(stage: ProofStage, token: Hex, bits = "0-255"): Promise<Json> {
+  const layout = { rule: "solidity", position: "0x6f", bits } as const;
   return stage.snapshot(
     stage.tokens.map((each) => (each.contract === token ? { ...each, layout, amount: 0n } : each)),
   );

@@ -139,7 +139,7 @@ async function hearWitnesses(
   const witnesses = await Promise.all(
     proofs.map(async (proof) => {
       const serving = nodes.filter(({ chainId }) => chainId === proof.chainId);
-      return [proof, await hearWitness(proof, serving, { known, nodesMin })] as const;
+      return [proof, await hearWitness(proof, serving, { known, nodesMin: Math.max(1, nodesMin) })] as const;
     }),
   );
   return new Map(witnesses);
@@ -151,22 +151,16 @@ async function hearWitness(
   { known, nodesMin }: { readonly known: ReadonlySet<string>; readonly nodesMin: number },
 ): Promise<Witness> {
   if (header === null) {
-    const opinion = { agreed: 0, disputes: [], problems: [] };
+    const opinion = { agreed: [], disputes: [], problems: [] };
     return { opinion, isKnown: false, isConfirmed: false, layouts: new Map() };
   }
   const opinion = await compareBlock(nodes, header);
   const isKnown = known.has(header.hash);
-  const isConfirmed = opinion.disputes.length === 0 && (isKnown || opinion.agreed >= Math.max(1, nodesMin));
+  const isConfirmed = opinion.disputes.length === 0 && (isKnown || opinion.agreed.length >= nodesMin);
   const probed = [...findings].flatMap(([path, { probe }]) => (probe === null ? [] : [{ path, probe }]));
-  // A node that does not have the block would execute the call on another state.
-  const opinions =
-    opinion.agreed > 0 && opinion.disputes.length === 0
-      ? await probeLayouts(
-          nodes,
-          header,
-          probed.map(({ probe }) => probe),
-        )
-      : [];
+  const isExecuted = opinion.agreed.length > 0 && opinion.disputes.length === 0;
+  const probes = isExecuted ? probed.map(({ probe }) => probe) : [];
+  const opinions = await probeLayouts({ nodes: opinion.agreed, nodesMin, header }, probes);
   return {
     opinion,
     isKnown,
