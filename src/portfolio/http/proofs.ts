@@ -1,13 +1,14 @@
 // `proof=1`: adds Merkle proofs to a whole response, for a price of its own if that is set.
+import { Deadline } from "../../lib/deadline.ts";
 import { Fault } from "../../lib/fault.ts";
 import { enumParameter, type ParameterValues, queryParameter, withDefault } from "../../schema/parameter.ts";
-import type { ProvableResponse } from "../proofs/prove-response.ts";
-import type { PaidQuery } from "./routes/paid-route.ts";
+import type { ResponseProofs } from "../../schema/portfolio/proofs.ts";
+import type { ProofOptions, ProvableResponse } from "../proofs/prove-response.ts";
+import type { PaidQuery, RouteServices } from "./routes/paid-route.ts";
 
 // Paid work has 25 seconds. What is left after the read is for the proofs, and then for the response itself.
 const WORK_MS_MAX = 23_500;
 const PROOFS_MS_MAX = 4_000;
-const PROOFS_MS_MIN = 500;
 
 /** The whole response is what claims are about: a part of it would leave them without their fields. */
 const EXCLUDED = ["fields", "detail"] as const;
@@ -39,17 +40,38 @@ export function addProofs<Body extends object>(
           // The form of the response is the full one, which `describe` takes.
           const body = (await request.read(services, signal)) as Body;
           const leftMs = WORK_MS_MAX - (services.clock.nowMs() - startMs);
-          const budgetMs = Math.max(PROOFS_MS_MIN, Math.min(PROOFS_MS_MAX, leftMs));
+          const budgetMs = Math.max(0, Math.min(PROOFS_MS_MAX, leftMs));
           const provable = describe(body);
-          const slugs = [...new Set(provable.chains.map(({ slug }) => slug))];
-          const proofs = await services.load.run(slugs, signal, () =>
-            services.prover.prove(provable, { isPast: isPast(request.query), budgetMs }, signal),
-          );
+          const options = { isPast: isPast(request.query), budgetMs };
+          const proofs = await proveWithin(services, provable, options, signal);
           return { ...body, proofs };
         },
       };
     },
   };
+}
+
+/** The response is sold whatever happens here: what waits too long, or fails, is late. */
+async function proveWithin(
+  { clock, load, prover }: RouteServices,
+  provable: ProvableResponse,
+  { isPast, budgetMs }: ProofOptions,
+  signal: AbortSignal,
+): Promise<ResponseProofs> {
+  const untilMs = clock.nowMs() + budgetMs;
+  const waiting = new Deadline(budgetMs, signal);
+  const slugs = [...new Set(provable.chains.map(({ slug }) => slug))];
+  try {
+    return await load.run(slugs, waiting.signal, () => {
+      waiting.end();
+      return prover.prove(provable, { isPast, budgetMs: untilMs - clock.nowMs() }, signal);
+    });
+  } catch {
+    signal.throwIfAborted();
+    return prover.describeLate(provable);
+  } finally {
+    waiting.end();
+  }
 }
 
 function requireWhole(values: ParameterValues): void {

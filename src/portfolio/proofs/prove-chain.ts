@@ -7,8 +7,9 @@ import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ProofChain } from "../../schema/portfolio/proofs.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
-import { type ClaimContext, claimField, type ProvenClaim, withoutProof } from "./claim-field.ts";
+import { type ClaimContext, claimField, withoutProof } from "./claim-field.ts";
 import { findLayouts } from "./find-layouts.ts";
+import type { ProvenChain } from "./fit-proofs.ts";
 import { encodeCheckedHeader } from "./header.ts";
 import type { LayoutMemory } from "./layout-memory.ts";
 import { permit2Slot } from "./layouts.ts";
@@ -41,8 +42,6 @@ const CONTRACTS_MAX = 100;
 // Fields in all, and slots in one call: some nodes reject calls with more.
 const FIELDS_MAX = 600;
 const SLOTS_PER_CALL = 64;
-// Together with a large response still far below what the ledger stores; each byte is two digits of the response.
-const NODE_BYTES_MAX = 1024 * 1024;
 
 type Slots = Map<Hex, Set<Hex>>;
 
@@ -52,7 +51,7 @@ export async function proveOnNode(
   query: ChainProofQuery,
   memory: LayoutMemory,
   signal: AbortSignal,
-): Promise<ProofChain | ChainFailure> {
+): Promise<ProvenChain | ChainFailure> {
   const { chainId, wallet, block } = query;
   const { within, surplus } = limitFields(query.fields);
   const mappings = groupMappings(within, { chainId, wallet, memory });
@@ -70,17 +69,16 @@ export async function proveOnNode(
   const claims = query.fields.map((field) =>
     tooMany.has(field) ? withoutProof(field, "too_many") : claimField(context, field),
   );
-  const { nodes, listed } = collectNodes(state, claims);
-  return { ...identify(query), ...header, reason: null, nodes, claims: listed };
+  return { ...identify(query), ...header, reason: null, state, claims };
 }
 
 /** A chain of which nothing is proven. */
 export function describeUnproven(
   query: Omit<ChainProofQuery, "block" | "wallet">,
   reason: ChainFailure,
-): ProofChain {
-  const claims = query.fields.map((field) => withoutProof(field, reason).claim);
-  return { ...identify(query), block: null, header: null, reason, nodes: [], claims };
+): ProvenChain {
+  const claims = query.fields.map((field) => withoutProof(field, reason));
+  return { ...identify(query), block: null, header: null, reason, state: null, claims };
 }
 
 function identify({ slug, chainId, side }: Pick<ChainProofQuery, "slug" | "chainId" | "side">) {
@@ -201,23 +199,4 @@ async function readProofs(
 /** A contract whose proof failed has no nodes, and then no claims. */
 function nodesOf(result: RpcResult<readonly Hex[]>): readonly Hex[] {
   return "ok" in result ? result.ok : [];
-}
-
-/** Each node once, and none that no claim needs. */
-function collectNodes(state: ProvenState, claims: readonly ProvenClaim[]) {
-  const nodes = new Map<Hex, Hex>();
-  let bytes = 0;
-  const listed = claims.map(({ claim, path }) => {
-    const added = new Map<Hex, Hex>();
-    for (const hash of path) {
-      const node = nodes.has(hash) ? undefined : state.nodeOf(hash);
-      if (node !== undefined) added.set(hash, node);
-    }
-    const size = [...added.values()].reduce((sum, node) => sum + node.length / 2, 0);
-    if (bytes + size > NODE_BYTES_MAX) return withoutProof(claim, "too_many").claim;
-    bytes += size;
-    for (const [hash, node] of added) nodes.set(hash, node);
-    return claim;
-  });
-  return { nodes: [...nodes.values()], listed };
 }

@@ -119,6 +119,7 @@ const erc20 = (path: string, token: Hex, value: bigint): ProvableField => ({
   value,
 });
 
+const { signal } = new AbortController();
 const stops: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(stops.map((stop) => stop())));
 
@@ -393,6 +394,41 @@ describe("nodes", () => {
     expect(proofs.chains).toMatchObject([{ header: null, reason: "block" }]);
   });
 
+  it("keeps what is proven when the second look at a difference does not end, within one time for both", async () => {
+    const opened = await openProver();
+    const token = address(96);
+    await place(token, whole("solidity", 6n), AMOUNT);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const { number, hash } = await readBlock();
+    const block = { number: Number(number), hash };
+    const { access } = opened;
+    const tryNodes: NonNullable<typeof access.tryNodes> = async (at, work, stop) => {
+      calls += 1;
+      if (calls > 2) return new Promise<null>(() => undefined);
+      // The side with zero first, so that it is looked at again.
+      if (calls === 2) await new Promise((resolve) => setTimeout(resolve, 400));
+      return access.tryNodes?.(at, work, stop) ?? null;
+    };
+    let calls = 0;
+    const balance = BigInt((await chain.request("eth_getBalance", [wallet, "latest"])) as Hex);
+    const native: ProvableField = { path: "/native", kind: "native", value: balance };
+    const slug = access.chain.slug;
+    const sides = [
+      { slug, side: "from" as const, block, fields: [erc20("/zero", token, 0n), native] },
+      { slug, side: "to" as const, block, fields: [erc20("/a", token, AMOUNT)] },
+    ];
+    const prover = new ResponseProver(new Map([[slug, { ...access, tryNodes }]]), systemClock);
+    const startMs = systemClock.nowMs();
+    const provable = { wallet, chains: sides, values: [] };
+    const { chains } = await prover.prove(provable, { isPast: false, budgetMs: 1_500 }, signal);
+    expect(calls).toBe(3);
+    expect(systemClock.nowMs() - startMs).toBeLessThan(1_500 + 300);
+    expect(chains.map(({ claims }) => claims.map(({ kind }) => kind))).toEqual([
+      ["none", "native"],
+      ["erc20"],
+    ]);
+  });
+
   it("ends with its time when they do not respond", async () => {
     const { prover, access } = await openProver();
     const hanging = { ...access, tryNodes: () => new Promise<null>(() => undefined) };
@@ -406,6 +442,18 @@ describe("nodes", () => {
 });
 
 describe("the size", () => {
+  /** The chain under several names. */
+  async function proveOften(names: readonly string[], fields: readonly ProvableField[], charsMax?: number) {
+    const { access } = await openProver();
+    const prover = new ResponseProver(new Map(names.map((name) => [name, access])), systemClock, charsMax);
+    const { number, hash } = await readBlock();
+    const block = { number: Number(number), hash };
+    const chains = names.map((slug) => ({ slug, block, fields }));
+    return prover.prove({ wallet: HEAVY, chains, values: [] }, { isPast: false, budgetMs: 30_000 }, signal);
+  }
+  const HEAVY = address(300);
+  const kindOf = ({ claims }: ProofChain) => claims.map(({ kind, reason }) => reason ?? kind);
+
   it("is that of each node once", async () => {
     const opened = await openProver();
     const field = erc20("/a", tokenOf("Solady"), AMOUNT);
@@ -415,5 +463,35 @@ describe("the size", () => {
     ];
     expect(twice.nodes).toEqual(once.nodes);
     expect(Math.max(...twice.nodes.map(size))).toBeLessThan(533);
+  });
+
+  it("stays far below what can be sold, also over many chains", async () => {
+    await chain.request("hardhat_setCode", [HEAVY, `0x${"5b".repeat(800_000)}`]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const code: ProvableField = { path: "/kind", kind: "code", accountKind: "contract", delegate: null };
+    const proofs = await proveOften(["a", "b", "c", "d", "e", "f"], [code]);
+    expect(JSON.stringify(proofs).length).toBeLessThan(4.1 * 1024 * 1024);
+    expect(proofs.chains.flatMap(kindOf)).toEqual([
+      ...["code", "code"],
+      ...Array<string>(4).fill("too_many"),
+    ]);
+  });
+
+  it("leaves out what matters least on each chain", async () => {
+    const native = (path: string): ProvableField => ({ path, kind: "native", value: 0n });
+    const fields = [native("/a"), native("/b"), native("/c"), native("/d")];
+    const all = await proveOften(["a", "b"], fields);
+    expect(all.chains.flatMap(kindOf)).toEqual(Array<string>(8).fill("native"));
+    // Room for half of the claims.
+    const texts = all.chains.flatMap(({ header, nodes }) => [header ?? "", ...nodes]);
+    const claims = all.chains.flatMap((one) => one.claims.map((claim) => JSON.stringify(claim)));
+    const sum = (lengths: readonly number[]) => lengths.reduce((total, each) => total + each, 0);
+    const charsMax =
+      sum(texts.map((text) => text.length + 3)) + sum(claims.slice(0, 4).map((text) => text.length)) + 10;
+    const some = await proveOften(["a", "b"], fields, charsMax);
+    expect(some.chains.map(kindOf)).toEqual(
+      Array<string[]>(2).fill(["native", "native", "too_many", "too_many"]),
+    );
+    for (const one of some.chains) expect(readProvenNumbers(one).get("/b")).toBe(0n);
   });
 });

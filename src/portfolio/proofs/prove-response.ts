@@ -3,11 +3,12 @@ import type { Clock } from "../../lib/clock.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { PortfolioDiff } from "../../schema/portfolio/diff.ts";
 import type { Exposure } from "../../schema/portfolio/exposure.ts";
-import type { ProofChain, ResponseProofs } from "../../schema/portfolio/proofs.ts";
+import type { ResponseProofs } from "../../schema/portfolio/proofs.ts";
 import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import { runWithinBudget } from "../time-budgets.ts";
 import type { PortfolioChain } from "../types.ts";
 import { type CoveredValue, describeCoverage } from "./coverage.ts";
+import { fitProofs, PROOF_CHARS_MAX, type ProvenChain } from "./fit-proofs.ts";
 import { LayoutMemory } from "./layout-memory.ts";
 import {
   listDiffFields,
@@ -24,47 +25,70 @@ export type ProvableResponse = {
   readonly values: readonly CoveredValue[];
 };
 
-type ProofOptions = {
+export type ProofOptions = {
   /** The request names the blocks: their state is read where it was found, and not where the newest one is. */
   readonly isPast: boolean;
+  /** The time for all chains and sides together. */
   readonly budgetMs: number;
 };
 
 export class ResponseProver {
   readonly #chains: ReadonlyMap<string, PortfolioChain>;
   readonly #memory: LayoutMemory;
+  readonly #clock: Clock;
+  readonly #charsMax: number;
 
-  constructor(chains: ReadonlyMap<string, PortfolioChain>, clock: Clock) {
+  constructor(chains: ReadonlyMap<string, PortfolioChain>, clock: Clock, charsMax: number = PROOF_CHARS_MAX) {
     this.#chains = chains;
+    this.#clock = clock;
+    this.#charsMax = charsMax;
     this.#memory = new LayoutMemory(clock);
   }
 
   /** Never rejects for what nodes do: then the response says that nothing is proven. */
   async prove(
-    { wallet, chains, values }: ProvableResponse,
-    options: ProofOptions,
+    response: ProvableResponse,
+    { isPast, budgetMs }: ProofOptions,
     signal: AbortSignal,
   ): Promise<ResponseProofs> {
+    const { wallet, chains } = response;
+    const at = { isPast, untilMs: this.#clock.nowMs() + budgetMs };
     const first = await Promise.all(
       chains.map(async (chain) => ({
         chain,
-        proven: await this.#proveChain({ ...chain, wallet }, options, signal),
+        proven: await this.#proveChain({ ...chain, wallet }, at, signal),
       })),
     );
     // One side of a difference shows where a token keeps what the other side says is zero.
     const proven = await Promise.all(
-      first.map(({ chain, proven }) =>
-        this.#canProveMore(chain, proven) ? this.#proveChain({ ...chain, wallet }, options, signal) : proven,
-      ),
+      first.map(async ({ chain, proven }) => {
+        if (!this.#canProveMore(chain, proven)) return proven;
+        const more = await this.#proveChain({ ...chain, wallet }, at, signal);
+        return more.reason === null ? more : proven;
+      }),
     );
-    return { version: 1, chains: proven, coverage: describeCoverage(values, proven) };
+    return this.#describe(response, proven);
   }
 
-  #canProveMore({ slug, fields, side }: ProvableChain, { claims }: ProofChain): boolean {
+  /** Says of each chain that its time was over. */
+  describeLate(response: ProvableResponse): ResponseProofs {
+    const late = response.chains.map((chain) => {
+      const chainId = this.#chains.get(chain.slug)?.chain.chainId ?? 0;
+      return describeUnproven({ ...chain, chainId }, "late");
+    });
+    return this.#describe(response, late);
+  }
+
+  #describe({ values }: ProvableResponse, proven: readonly ProvenChain[]): ResponseProofs {
+    const chains = fitProofs(proven, this.#charsMax);
+    return { version: 1, chains, coverage: describeCoverage(values, chains) };
+  }
+
+  #canProveMore({ slug, fields, side }: ProvableChain, { claims }: ProvenChain): boolean {
     const chainId = this.#chains.get(slug)?.chain.chainId;
     if (side === undefined || chainId === undefined) return false;
     return fields.some((field, index) => {
-      if (field.kind !== "erc20" || claims[index]?.reason !== "no_layout") return false;
+      if (field.kind !== "erc20" || claims[index]?.claim.reason !== "no_layout") return false;
       const known = this.#memory.find({ chainId, token: field.token, of: "balance" });
       return known !== null && typeof known.layout !== "string";
     });
@@ -72,9 +96,9 @@ export class ResponseProver {
 
   async #proveChain(
     chain: ProvableChain & { readonly wallet: Hex },
-    { isPast, budgetMs }: ProofOptions,
+    { isPast, untilMs }: { readonly isPast: boolean; readonly untilMs: number },
     signal: AbortSignal,
-  ): Promise<ProofChain> {
+  ): Promise<ProvenChain> {
     const access = this.#chains.get(chain.slug);
     const { number, hash } = chain.block;
     const chainId = access?.chain.chainId ?? 0;
@@ -95,7 +119,7 @@ export class ResponseProver {
           },
           stop,
         ),
-      budgetMs,
+      untilMs - this.#clock.nowMs(),
       signal,
     );
     if ("value" in outcome && outcome.value !== null) return outcome.value;
