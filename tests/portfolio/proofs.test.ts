@@ -141,6 +141,7 @@ describe("an exposure", () => {
         expect(pointTo(exposure, path)).toBe(`${isPermit2 ? BigInt.asUintN(160, word) : word}`);
       }
     }
+    expect(chains.map(({ reason }) => reason)).toEqual(chains.map(() => null));
     expect(exposure.summary.chains.map(({ blockNumber }) => `${blockNumber}`)).toEqual(
       chains.map(({ block }) => block?.number),
     );

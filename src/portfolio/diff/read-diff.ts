@@ -3,6 +3,7 @@ import type { Clock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import type { DiffSide, PortfolioDiff } from "../../schema/portfolio/diff.ts";
 import type { SnapshotBlock } from "../../schema/portfolio/snapshot.ts";
+import { withBlockHash } from "../block-hashes.ts";
 import { checkBlocks, checkFreely, type FreeReads } from "../free-reads.ts";
 import { readPinnedChains } from "../read-pinned-chains.ts";
 import type { SnapshotQuery, SnapshotReader } from "../snapshot.ts";
@@ -247,5 +248,5 @@ async function readNewestBlocks(
 }
 
 function toDiffBlocks(blocks: readonly SnapshotBlock[]): DiffSide["blocks"] {
-  return blocks.map(({ chain, number }) => ({ chain, number }));
+  return blocks.map(({ chain, number, hash }) => withBlockHash({ chain, number }, hash));
 }

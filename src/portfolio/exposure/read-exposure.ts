@@ -9,6 +9,7 @@ import type {
   PermissionKind,
   PermissionReason,
 } from "../../schema/portfolio/exposure.ts";
+import { withBlockHash } from "../block-hashes.ts";
 import { addFailedChains, newestBlockMs, readPinnedChains, selectProvider } from "../read-pinned-chains.ts";
 import type { SnapshotQuery } from "../snapshot.ts";
 import { DECIMALS_MAX } from "../tokens/erc20.ts";
@@ -84,12 +85,17 @@ function describeExposure(
     summary: {
       ...countPermissions(permissions, total),
       spenderListVersion: spenders.version,
-      chains: described.map(({ data, total: ofChain, permissions: own }) => ({
-        chain: data.chain.slug,
-        blockNumber: data.block.number,
-        searchedFromBlock: data.searchedFromBlock,
-        ...countPermissions(own, ofChain),
-      })),
+      chains: described.map(({ data, total: ofChain, permissions: own }) =>
+        withBlockHash(
+          {
+            chain: data.chain.slug,
+            blockNumber: data.block.number,
+            searchedFromBlock: data.searchedFromBlock,
+            ...countPermissions(own, ofChain),
+          },
+          data.block.hash,
+        ),
+      ),
       warnings: keepPresent(omitted > 0 && left, ...described.flatMap(({ data }) => data.warnings)),
     },
     permissions: listed.map(({ permission }) => permission),

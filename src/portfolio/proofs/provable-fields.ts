@@ -1,8 +1,9 @@
 // Lists the fields of a response that can be proven, by chain and block: what each says, and where it stands.
 import type { Hex } from "../../lib/hex.ts";
-import type { PortfolioDiff, TokenChange } from "../../schema/portfolio/diff.ts";
+import type { DiffSide, PortfolioDiff, TokenChange } from "../../schema/portfolio/diff.ts";
 import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
 import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
+import { blockHashOf } from "../block-hashes.ts";
 
 export type ProvableField = { readonly path: string } & (
   | { readonly kind: "native"; readonly value: bigint }
@@ -25,8 +26,8 @@ type SpenderField<Kind> = {
 export type ProvableChain = {
   readonly slug: string;
   readonly side?: "from" | "to";
-  /** The number is null for a stored snapshot whose blocks are not known, the hash if the response does not have it. */
-  readonly block: { readonly number: number | null; readonly hash: Hex | null };
+  /** Where it was read; null for a stored snapshot whose blocks are not known. */
+  readonly block: { readonly number: number; readonly hash: Hex } | null;
   /** The most valuable first, as in the response. */
   readonly fields: readonly ProvableField[];
 };
@@ -70,17 +71,12 @@ export function listSnapshotFields({
 }
 
 export function listExposureFields({ summary, permissions }: Exposure): readonly ProvableChain[] {
-  return summary.chains.flatMap(({ chain: slug, blockNumber }) =>
-    blockNumber === null
-      ? []
-      : [
-          {
-            slug,
-            block: { number: blockNumber, hash: null },
-            fields: ofChain(slug, permissions, describePermission),
-          },
-        ],
-  );
+  return summary.chains.flatMap((part) => {
+    const { chain: slug, blockNumber } = part;
+    if (blockNumber === null) return [];
+    const fields = ofChain(slug, permissions, describePermission);
+    return [{ slug, block: blockOf(part, blockNumber), fields }];
+  });
 }
 
 function describePermission(permission: ExposurePermission, index: number): readonly ProvableField[] {
@@ -106,10 +102,21 @@ export function listDiffFields({ chains, tokens, from, to }: PortfolioDiff): rea
     chains.map(({ chain: slug }) => ({
       slug,
       side,
-      block: { number: blocks.find(({ chain }) => chain === slug)?.number ?? null, hash: null },
+      block: findBlock(blocks, slug),
       fields: ofChain(slug, tokens, (token, index) => [describeSide(token, index, figures)]),
     })),
   );
+}
+
+function findBlock(blocks: DiffSide["blocks"], slug: string): ProvableChain["block"] {
+  const block = blocks.find(({ chain }) => chain === slug);
+  return block === undefined ? null : blockOf(block, block.number);
+}
+
+/** Without the hash anything could be proven, for a block of that number that a node has made up. */
+function blockOf(part: object, number: number): ProvableChain["block"] {
+  const hash = blockHashOf(part);
+  return hash && { number, hash };
 }
 
 /** A side without figures says that the wallet had nothing of the token. */

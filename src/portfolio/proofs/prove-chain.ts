@@ -1,6 +1,6 @@
 // Proves the fields of one chain at one block: reads header, proofs and layouts from a node, and believes none of it unchecked.
 import { wholeHeaderCall } from "../../chain/headers.ts";
-import { readHash, readQuantity } from "../../chain/rpc/hex-values.ts";
+import { readQuantity } from "../../chain/rpc/hex-values.ts";
 import type { Rpc, RpcCall, RpcResult } from "../../chain/rpc/types.ts";
 import { toCaip2Network } from "../../lib/caip2.ts";
 import { splitIntoChunks } from "../../lib/chunks.ts";
@@ -27,11 +27,11 @@ import { codeCall, proofCall } from "./proof-calls.ts";
 import type { ProvableChain, ProvableField } from "./provable-fields.ts";
 import { ProvenState } from "./proven-state.ts";
 
-/** The fields of a chain, of a wallet, at a block whose number is known. */
+/** The fields of a chain, of a wallet, at a known block. */
 export type ChainProofQuery = Omit<ProvableChain, "block"> & {
   readonly chainId: number;
   readonly wallet: Hex;
-  readonly block: { readonly number: number; readonly hash: Hex | null };
+  readonly block: NonNullable<ProvableChain["block"]>;
 };
 
 /** Why nothing of a chain could be proven. */
@@ -120,22 +120,17 @@ async function openState(
   mappings: readonly TokenMapping[],
   signal: AbortSignal,
 ): Promise<OpenedState | ChainFailure> {
-  const { number } = block;
+  const { number, hash } = block;
   const slots = collectSlots(mappings);
   for (const field of fields) {
     if (field.kind === "permit2") addSlots(slots, PERMIT2, [permit2Slot({ ...field, owner: wallet })]);
   }
-  const first = [
-    wholeHeaderCall(block.hash ?? number),
-    proofCall(wallet, [], number),
-    codeCall(wallet, number),
-  ] as const;
+  const first = [wholeHeaderCall(hash), proofCall(wallet, [], number), codeCall(wallet, number)] as const;
   const [header, own, code, ...proofs] = await node.batch([...first, ...listProofCalls(slots, number)], {
     signal,
   });
   if ("error" in header) return "block";
   if ("error" in own) return "no_proofs";
-  const hash = readHash(header.ok.hash, "the block hash");
   const checked = encodeCheckedHeader(header.ok, hash);
   if (checked === null) return "header";
   if (readQuantity(header.ok.number, "the block number") !== number) return "block";

@@ -6,11 +6,13 @@ import {
   encodeAbiParameters,
   encodeDeployData,
   encodeFunctionData,
+  fromRlp,
   type Hex,
   keccak256,
   numberToHex,
   size,
   toHex,
+  toRlp,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -23,10 +25,12 @@ import { createTestRpc } from "../../../tests/support/nodes/test-rpc.ts";
 import { readProvenNumbers } from "../../../tests/support/portfolio/check-claims.ts";
 import { localChainConfig, startPortfolioStage } from "../../../tests/support/portfolio/portfolio-stage.ts";
 import { systemClock } from "../../lib/clock.ts";
+import type { Exposure } from "../../schema/portfolio/exposure.ts";
 import type { ProofChain, ResponseProofs } from "../../schema/portfolio/proofs.ts";
+import { withBlockHash } from "../block-hashes.ts";
 import { createChainAccess } from "../chain-access.ts";
 import type { ProvableField } from "./provable-fields.ts";
-import { ResponseProver } from "./prove-response.ts";
+import { describeProvableExposure, ResponseProver } from "./prove-response.ts";
 
 const address = (number: number): Hex => numberToHex(0x7000 + number, { size: 20 });
 const word = (value: bigint): Hex => toHex(value, { size: 32 });
@@ -376,6 +380,36 @@ describe("nodes", () => {
     expect((await checkClaims(honest)).get("/a")).toBe(AMOUNT);
   });
 
+  it("takes no block that a node has made up in one piece, for responses that show only its number", async () => {
+    const { number, hash } = await readBlock();
+    const [honest] = (await prove(await openProver(), fields())).chains;
+    const items = fromRlp(honest?.header ?? "0x", "hex") as Hex[];
+    const gasUsed = "0x1234";
+    const otherHash = keccak256(toRlp(items.map((item, index) => (index === 10 ? gasUsed : item))));
+    const lie: ChangeResult = (method, result) =>
+      method.startsWith("eth_getBlockBy") ? { ...(result as object), gasUsed, hash: otherHash } : result;
+    const exposureOf = (chainPart: object) =>
+      describeProvableExposure({
+        address: wallet,
+        summary: { chains: [chainPart] },
+        permissions: [],
+      } as unknown as Exposure);
+    const reasonsOf = async (opened: Opened) => {
+      const part = { chain: opened.access.chain.slug, blockNumber: Number(number) };
+      const unknown = exposureOf({ ...part });
+      const known = exposureOf(withBlockHash({ ...part }, hash));
+      const options = { isPast: false, budgetMs: 30_000 };
+      const proofs = [unknown, known].map((each) => opened.prover.prove(each, options, signal));
+      return (await Promise.all(proofs)).map(({ chains: [one] }) => [one?.reason, one?.block?.hash ?? null]);
+    };
+    const liars = await reasonsOf(await openProver(lie));
+    expect(liars).toEqual([
+      ["block", null],
+      ["block", null],
+    ]);
+    expect((await reasonsOf(await openProver(lie, undefined)))[1]).toEqual([null, hash]);
+  });
+
   it("ignores nodes that no claim needs, and says nothing of a block that it does not have", async () => {
     const surplus = changeProof((proof) => ({
       ...proof,
@@ -384,7 +418,7 @@ describe("nodes", () => {
     const only = onlyChain(await prove(await openProver(surplus), fields()));
     expect((await checkClaims(only)).get("/a")).toBe(AMOUNT);
     const { prover, access } = await openProver();
-    const block = { number: 10_000, hash: null };
+    const block = { number: 10_000, hash: word(5n) };
     const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
     const proofs = await prover.prove(
       provable,
@@ -433,7 +467,7 @@ describe("nodes", () => {
     const { prover, access } = await openProver();
     const hanging = { ...access, tryNodes: () => new Promise<null>(() => undefined) };
     const late = new ResponseProver(new Map([[access.chain.slug, hanging]]), systemClock);
-    const block = { number: 1, hash: null };
+    const block = { number: 1, hash: word(5n) };
     const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
     const proofs = await late.prove(provable, { isPast: false, budgetMs: 20 }, new AbortController().signal);
     expect(proofs.chains).toMatchObject([{ reason: "late", claims: [{ kind: "none", reason: "late" }] }]);

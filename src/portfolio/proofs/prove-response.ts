@@ -100,17 +100,17 @@ export class ResponseProver {
     signal: AbortSignal,
   ): Promise<ProvenChain> {
     const access = this.#chains.get(chain.slug);
-    const { number, hash } = chain.block;
+    const { block } = chain;
     const chainId = access?.chain.chainId ?? 0;
     if (access?.tryNodes === undefined) return describeUnproven({ ...chain, chainId }, "no_proofs");
-    if (number === null) return describeUnproven({ ...chain, chainId }, "block");
-    const query: ChainProofQuery = { ...chain, chainId, block: { number, hash } };
+    if (block === null) return describeUnproven({ ...chain, chainId }, "block");
+    const query: ChainProofQuery = { ...chain, chainId, block };
     let failure: ChainFailure = "no_proofs";
     const { tryNodes } = access;
     const outcome = await runWithinBudget(
       (stop) =>
         tryNodes(
-          { number, isPast },
+          { number: block.number, isPast },
           async (node) => {
             const proven = await proveOnNode(node, query, this.#memory, stop);
             if (typeof proven !== "string") return proven;
