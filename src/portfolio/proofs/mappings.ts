@@ -41,9 +41,10 @@ export function groupMappings(
     const [field] = own;
     if (field === undefined) return [];
     const of = field.kind === "erc20" ? ("balance" as const) : ("allowance" as const);
-    const known = memory.find({ chainId, token: field.token, of });
-    const { layout = null, codeHash = null } = known ?? {};
-    return [{ chainId, wallet, token: field.token, of, fields: own, layout, codeHash }];
+    const name = { chainId, wallet, token: field.token, of };
+    const known = memory.findLayout(name);
+    const layout = known?.layout ?? memory.findFailure(name);
+    return [{ ...name, fields: own, layout, codeHash: known?.codeHash ?? null }];
   });
 }
 
@@ -72,8 +73,8 @@ export function slotsOf(mapping: TokenMapping): readonly Hex[] {
   return layout === null ? [] : mapping.fields.map((field) => slotOf(layout, keysOf(mapping.wallet, field)));
 }
 
-/** A layout that other code was found with, or that no longer shows the amount, must be found again. */
-export function dropStaleLayout(mapping: TokenMapping, state: ProvenState): void {
+/** A layout that other code was found with, or that does not show this amount, must be found again. */
+export function dropStaleLayout(mapping: TokenMapping, memory: LayoutMemory, state: ProvenState): void {
   const layout = layoutOf(mapping);
   if (layout === null) return;
   const account = state.accountOf(mapping.token);
@@ -81,21 +82,21 @@ export function dropStaleLayout(mapping: TokenMapping, state: ProvenState): void
   if (account === null) return;
   const isSame = account.account.codeHash === mapping.codeHash;
   if (isSame && isShown(mapping, layout, state)) return;
-  mapping.layout = null;
+  mapping.layout = isSame ? memory.findFailure(mapping) : null;
   mapping.codeHash = null;
 }
 
-/** Keeps a layout that a proof has confirmed. */
+/** Keeps a layout that a proof has confirmed, or that this wallet shows none. */
 export function rememberLayout(mapping: TokenMapping, memory: LayoutMemory, state: ProvenState): void {
   const { layout, codeHash } = mapping;
   if (layout === null || codeHash !== null) return;
   if (typeof layout === "string") {
-    memory.keep(mapping, { layout, codeHash: null });
+    memory.keepFailure(mapping, layout);
     return;
   }
   const account = state.accountOf(mapping.token);
   if (account === null || findTeacher(mapping) === undefined || !isShown(mapping, layout, state)) return;
-  memory.keep(mapping, { layout, codeHash: account.account.codeHash });
+  memory.keepLayout(mapping, { layout, codeHash: account.account.codeHash });
 }
 
 function isShown(mapping: TokenMapping, layout: Layout, state: ProvenState): boolean {

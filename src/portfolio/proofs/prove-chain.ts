@@ -58,7 +58,7 @@ export async function proveOnNode(
   const opened = await openState(node, { ...query, fields: within }, mappings, signal);
   if (typeof opened === "string") return opened;
   const { state, walletCode, header } = opened;
-  for (const mapping of mappings) dropStaleLayout(mapping, state);
+  for (const mapping of mappings) dropStaleLayout(mapping, memory, state);
   const open = mappings.filter((mapping) => mapping.layout === null && findTeacher(mapping) !== undefined);
   await searchLayouts(node, open, block.number, signal);
   state.addNodes(await readProofs(node, collectSlots(open), block.number, signal));

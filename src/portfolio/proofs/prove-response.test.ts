@@ -142,10 +142,15 @@ async function openProver(...changes: readonly (ChangeResult | undefined)[]) {
 
 type Opened = Awaited<ReturnType<typeof openProver>>;
 
-async function prove({ prover, access }: Opened, fields: readonly ProvableField[]): Promise<ResponseProofs> {
+async function prove(
+  { prover, access }: Opened,
+  fields: readonly ProvableField[],
+  holder: Hex = wallet,
+): Promise<ResponseProofs> {
   const { number, hash } = await readBlock();
   const block = { number: Number(number), hash };
-  const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields }], values: [] };
+  const chains = [{ slug: access.chain.slug, block, fields }];
+  const provable = { wallet: holder, chains, values: [] };
   return prover.prove(provable, { isPast: false, budgetMs: 30_000 }, new AbortController().signal);
 }
 
@@ -242,6 +247,47 @@ describe("balances", () => {
     await chain.request("hardhat_mine", ["0x1"]);
     expect(await requests()).toEqual({ position: "0x5", requests: 3 });
     expect(await requests()).toEqual({ position: "0x5", requests: 1 });
+  });
+});
+
+describe("a layout that was not found", () => {
+  const other = address(301);
+  const slotOf = (holder: Hex, position: bigint) =>
+    keccak256(encodeAbiParameters([{ type: "address" }, { type: "uint256" }], [holder, position]));
+  const reasonOf = async (opened: Opened, token: Hex, holder: Hex) => {
+    const [claim] = onlyChain(await prove(opened, [erc20("/a", token, AMOUNT)], holder)).claims;
+    return claim?.reason ?? claim?.kind;
+  };
+
+  it("is of one wallet, whose amount another word has by chance", async () => {
+    await chain.request("hardhat_setStorageAt", [AMBIGUOUS, slotOf(other, 0n), word(AMOUNT)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const opened = await openProver();
+    const [node] = opened.nodes;
+    expect(await reasonOf(opened, AMBIGUOUS, wallet)).toBe("ambiguous_layout");
+    const before = node?.requestCount() ?? 0;
+    expect(await reasonOf(opened, AMBIGUOUS, wallet)).toBe("ambiguous_layout");
+    expect((node?.requestCount() ?? 0) - before).toBe(1);
+    expect(await reasonOf(opened, AMBIGUOUS, other)).toBe("erc20");
+    // What the other wallet has shown holds for this one as well.
+    expect(await reasonOf(opened, AMBIGUOUS, wallet)).toBe("erc20");
+  });
+
+  it("is of one wallet, for which a node has sent wrong words", async () => {
+    const token = address(97);
+    await place(token, whole("solidity", 3n), AMOUNT);
+    await chain.request("hardhat_setStorageAt", [token, slotOf(other, 3n), word(AMOUNT)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    let isLying = true;
+    const opened = await openProver((method, result, params) =>
+      isLying && method === "eth_call" && params.length > 2
+        ? `0x${"0".repeat((result as string).length - 2)}`
+        : result,
+    );
+    expect(await reasonOf(opened, token, wallet)).toBe("no_layout");
+    isLying = false;
+    expect(await reasonOf(opened, token, other)).toBe("erc20");
+    expect(await reasonOf(opened, token, wallet)).toBe("erc20");
   });
 });
 

@@ -89,8 +89,7 @@ export class ResponseProver {
     if (side === undefined || chainId === undefined) return false;
     return fields.some((field, index) => {
       if (field.kind !== "erc20" || claims[index]?.claim.reason !== "no_layout") return false;
-      const known = this.#memory.find({ chainId, token: field.token, of: "balance" });
-      return known !== null && typeof known.layout !== "string";
+      return this.#memory.findLayout({ chainId, token: field.token, of: "balance" }) !== null;
     });
   }
 
