@@ -87,7 +87,7 @@ function describeSale(): ApiSale {
     const described = { description: "A read.", mimeType: "application/json", listing: null };
     return { offer: { ...TOKEN, ...described, amount }, challenge: unused, serve: unused };
   };
-  const stored = new StoredBytes({ bytesMax: 0, storedMs: 0, clock: { nowMs: unused } });
+  const stored = new StoredBytes({ bytesMax: 0, bodyBytesMax: 0, storedMs: 0 });
   return { priceUsd: "0.00025", read: sell(250n), download: sell(2_500n), stored };
 }
 

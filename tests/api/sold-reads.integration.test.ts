@@ -391,10 +391,63 @@ describe("the limits of streams", () => {
   });
 });
 
+describe("a stream of a payment that is sent again", () => {
+  const url = (api: TestApi) => `${api.url}/events?from=genesis`;
+  const endOf = (text: string) => /^event: ended\ndata: (.*)$/m.exec(text)?.[1] ?? null;
+
+  it("takes the slot of the one that it replaces", async () => {
+    const limited = await startTestApi(backend.database, {
+      ...{ eventStreams: { streamsPerClientMax: 1 }, sale: { ...opened.sale, streamMs: 20_000 } },
+    });
+    try {
+      const client = await openClient();
+      const first = await client.pay(url(limited), { headers: STREAM });
+      const voucher = client.sent.at(-1) ?? "";
+      const others = await openClient();
+      expect((await others.pay(url(limited), { headers: STREAM })).status).toBe(429);
+      const [other = ""] = others.sent;
+      expect((await fetchWithPayment(url(limited), other, { headers: STREAM })).status).toBe(429);
+      const again = await fetchWithPayment(url(limited), voucher, { headers: STREAM });
+      expect(again.status).toBe(200);
+      expect(endOf(await first.text())).toContain("PAYMENT_CONFLICT");
+      await again.body?.cancel();
+    } finally {
+      await limited.close();
+    }
+  });
+
+  it("leaves the open one alone if its client disconnects while it is charged", async () => {
+    const held = { ms: 0 };
+    const { read } = opened.sale;
+    const slow: typeof read = {
+      ...read,
+      async serve(...args) {
+        const response = await read.serve(...args);
+        await new Promise((resolve) => setTimeout(resolve, held.ms));
+        return response;
+      },
+    };
+    const sale = { ...opened.sale, read: slow, streamMs: 3_000 };
+    const service = await startTestApi(backend.database, { sale });
+    try {
+      const client = await openClient();
+      const first = await client.pay(url(service), { headers: STREAM });
+      held.ms = 400;
+      const leaving = new AbortController();
+      const { signal } = leaving;
+      const again = fetchWithPayment(url(service), client.sent.at(-1) ?? "", { headers: STREAM, signal });
+      setTimeout(() => leaving.abort(), 150);
+      await expect(again).rejects.toThrow();
+      expect(endOf(await first.text())).toContain("PAYMENT_REQUIRED");
+    } finally {
+      await service.close();
+    }
+  });
+});
+
 describe("the space for responses", () => {
   it("ends before anything is charged, and replays need none", async () => {
-    const clock = { nowMs: () => Date.now() };
-    const stored = new StoredBytes({ bytesMax: 1_500, storedMs: 300_000, clock });
+    const stored = new StoredBytes({ bytesMax: 1_500, bodyBytesMax: 700, storedMs: 300_000 });
     const full = await startTestApi(backend.database, { sale: { ...opened.sale, stored } });
     try {
       const client = await openClient();
@@ -405,12 +458,16 @@ describe("the space for responses", () => {
         if (response.status !== 503) continue;
         expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(200);
         await expect(response.json()).resolves.toMatchObject({
-          error: expect.stringContaining("nothing was charged"),
+          error: expect.stringMatching(
+            /^(The|This signer's share of the) space for stored responses of sold reads is full, and nothing was charged; send the same signature again in \d{3} seconds\.$/,
+          ),
         });
         break;
       }
       const sold = statuses.filter((status) => status === 200).length;
       expect([statuses[0], statuses.at(-1), sold > 0]).toEqual([200, 503, true]);
+      // No read runs for a response that could not be stored: this one would find nothing.
+      expect((await client.pay(`${full.url}/agents/999999`)).status).toBe(503);
       const [first = ""] = client.sent;
       const before = (await opened.channelTotals()).unclaimed;
       expect((await fetchWithPayment(`${full.url}/agents/1`, first)).status).toBe(200);

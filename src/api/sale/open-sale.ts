@@ -3,7 +3,6 @@ import type { apiSettings, writeSettings } from "../../config/indexing-settings.
 import type { channelSettings, paymentSettings, paywallSettings } from "../../config/payment-settings.ts";
 import type { Config } from "../../config/read-config.ts";
 import type { listenSettings } from "../../config/service-settings.ts";
-import { systemClock } from "../../lib/clock.ts";
 import { Fault } from "../../lib/fault.ts";
 import { checkChannelConfig } from "../../payments/channels/configured-channels.ts";
 import {
@@ -18,6 +17,7 @@ import {
 import { openPaymentToken, type PaymentToken, resolvePaymentAsset } from "../../payments/payment-token.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaymentOffer } from "../../payments/paywall/offer.ts";
+import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 type SaleConfig = Config<typeof paymentSettings & typeof channelSettings> &
@@ -42,6 +42,7 @@ const RESPONSE_MS = 300_000;
 // Half a megabyte a response at most, so that 500 a second would fill 75 GB in that time; pages of usual size take a tenth
 // of this.
 const STORED_BYTES_MAX = 1024 ** 3;
+const BODY_BYTES_MAX = Number(READS_PER_DOWNLOAD) * PAGE_BYTES_MAX;
 
 /** Rejects a configuration that could not sell, before opening anything. */
 export function checkSaleConfig(config: SaleConfig): void {
@@ -76,8 +77,8 @@ export async function openApiSale(
       opened.gate.sell(createOffer(config, token, price, { listenUrl, signingKeys }));
     const stored = new StoredBytes({
       bytesMax: STORED_BYTES_MAX,
+      bodyBytesMax: BODY_BYTES_MAX,
       storedMs: RESPONSE_MS,
-      clock: systemClock,
     });
     const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice), stored };
     return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };

@@ -1,5 +1,5 @@
 // The routes of the API that a price is for, how a request to one is charged, and what the documents say about it.
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { EXPLORER_PATH } from "../../explorer/context.ts";
 import { siteFiles } from "../../http/icon.ts";
@@ -9,18 +9,20 @@ import { serializeResponse } from "../../http/response.ts";
 import type { ResponseSigner } from "../../http/signing/response-signer.ts";
 import { openTextStream } from "../../http/text-stream.ts";
 import { formatAmount } from "../../lib/decimal.ts";
-import { isJsonObject } from "../../lib/json.ts";
+import { Fault } from "../../lib/fault.ts";
 import type { ClientSender } from "../../mcp/endpoint.ts";
-import { parseJson } from "../../mcp/tool-result.ts";
+import { parseChannelPayment } from "../../payments/channels/channel-payment.ts";
 import { toStoredResponse } from "../../payments/ledger/row.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/offer.ts";
+import { parsePaymentHeader } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
-import type { EndpointResponse, StreamedResponse, TextStream } from "../../schema/endpoint.ts";
+import type { EndpointResponse, StreamedResponse } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { channelRequiredSchema, X402_SECURITY } from "../../web/discovery.ts";
 import { asksForStream } from "../events/endpoint.ts";
 import type { ApiSale } from "./open-sale.ts";
+import { PaidStreams } from "./paid-streams.ts";
 
 /** GET routes that stay free besides the pages of the explorer: about the service, whether to trust it, and webhooks. */
 export const FREE_PATHS: ReadonlySet<string> = new Set([
@@ -86,11 +88,11 @@ export function sellRoutes(
       price: `${price} a download`,
     });
   });
-  const open = new Map<string, TextStream>();
+  const streams = new PaidStreams(STREAM_MS);
   app.addHook("preHandler", async (request, reply) => {
     const route = sold.get(request.routeOptions.url ?? "");
     if (route === undefined || !["GET", "HEAD"].includes(request.method)) return;
-    const response = await charge(app, { route, sale, request, open });
+    const response = await charge(app, { route, sale, request, streams });
     if ("open" in response) openTextStream(request, reply, response);
     else {
       const sent = serializeResponse({ route: request.routeOptions.url ?? "", ...response });
@@ -105,13 +107,12 @@ type SoldRequest = {
   readonly route: SoldRoute;
   readonly sale: SaleOptions;
   readonly request: FastifyRequest;
-  /** Open streams by what is stored with their payment. */
-  readonly open: Map<string, TextStream>;
+  readonly streams: PaidStreams;
 };
 
 async function charge(
   app: FastifyInstance,
-  { route, sale, request, open }: SoldRequest,
+  { route, sale, request, streams }: SoldRequest,
 ): Promise<EndpointResponse | StreamedResponse> {
   const { url, params, client, body, raw } = request;
   // Stored with its payment, a response must suit every client that asks for it again.
@@ -133,20 +134,38 @@ async function charge(
   }
   const order = { resource, signature, client };
   // Its limits are checked and its slot is taken before anything is charged, also for a payment that is sent again.
-  const stream =
-    route.headers.length > 0 && asksForStream({ headers: { accept: request.headers.accept } })
-      ? await respond()
-      : null;
-  if (stream !== null && "open" in stream) return chargeStream(app, stream, { route, sale, order, open });
+  if (route.headers.length > 0 && asksForStream({ headers: { accept: request.headers.accept } })) {
+    const name = createHash("sha256").update(JSON.stringify(order)).digest("hex");
+    const stream = await respond().catch(async (error: unknown) => {
+      // The slot may be that of the stream which this one replaces.
+      if (!isFull(error) || !(await streams.endFor(name))) throw error;
+      return respond();
+    });
+    if ("open" in stream) return chargeStream(app, stream, { route, sale, order, streams, name });
+  }
   const work = route.sale.serve(order, async () => {
+    const signer = readSigner(signature, route.sale);
+    sale.stored.check(signer);
     const response = await respond();
     if ("open" in response) throw new TypeError("a stream is sold as a page");
     if (response.status >= 400) return response;
     const stored = toStoredResponse(response);
-    sale.stored.take(stored.body.length);
+    sale.stored.take(signer, stored.body.length);
     return stored;
   });
   return withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
+}
+
+const isFull = (error: unknown) =>
+  error instanceof Fault && (error.code === "RATE_LIMITED" || error.code === "OVERLOADED");
+
+/** The key that has signed a voucher which the gate has accepted. */
+function readSigner(signature: string, { offer }: Sale): string {
+  const what = "The voucher";
+  const envelope = parsePaymentHeader(signature, offer);
+  const payment = "unsupported" in envelope ? envelope : parseChannelPayment(envelope.payload, what);
+  if ("unsupported" in payment) throw new TypeError("a read is sold for something else than a voucher");
+  return payment.config.payerAuthorizer;
 }
 
 /** A payment that is sent again gets the same stream for what is left of its minute, in place of the one that it has open. */
@@ -157,8 +176,9 @@ async function chargeStream(
     route,
     sale,
     order,
-    open,
-  }: Omit<SoldRequest, "request"> & { readonly order: Parameters<Sale["serve"]>[0] },
+    streams,
+    name,
+  }: Omit<SoldRequest, "request"> & { readonly order: Parameters<Sale["serve"]>[0]; readonly name: string },
 ): Promise<EndpointResponse | StreamedResponse> {
   let isSold = false;
   try {
@@ -172,7 +192,7 @@ async function chargeStream(
     });
     const response = await withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
     isSold = response.headers?.["content-type"]?.startsWith(STREAM_TYPE) === true;
-    return isSold ? limitStream(stream, response, open) : response;
+    return isSold ? streams.limit(stream, response, name) : response;
   } finally {
     if (!isSold) stream.cancel();
   }
@@ -197,48 +217,6 @@ function describeResource(
     headers: Object.fromEntries(asked),
   };
 }
-
-/** The stream until its payment is used up, with a last message that says so. A payment has one open at a time. */
-function limitStream(
-  { open, cancel }: StreamedResponse,
-  { headers, body }: EndpointResponse,
-  others: Map<string, TextStream>,
-): StreamedResponse {
-  const stored = body instanceof Uint8Array ? parseJson(Buffer.from(body).toString()) : null;
-  const paid = isJsonObject(stored) ? stored : {};
-  const leftMs = Math.min(STREAM_MS, Number(paid.paid_until) - Date.now());
-  // A process of an earlier version stores no name of the stream.
-  const name = typeof paid.stream === "string" ? paid.stream : randomUUID();
-  return {
-    headers: { ...headers, "cache-control": "private, no-store, no-transform" },
-    cancel,
-    open(stream) {
-      if (!(leftMs > 0)) {
-        cancel();
-        return stream.end(STREAM_ENDED);
-      }
-      others.get(name)?.end(STREAM_REPLACED);
-      others.set(name, stream);
-      const timer = setTimeout(() => stream.end(STREAM_ENDED), leftMs);
-      const close = () => {
-        clearTimeout(timer);
-        if (others.get(name) === stream) others.delete(name);
-      };
-      stream.signal.addEventListener("abort", close, { once: true });
-      open(stream);
-    },
-  };
-}
-
-/** Without an id, so that a reader keeps the one to go on from. */
-const formatEnd = (code: string, error: string) =>
-  `event: ended\ndata: ${JSON.stringify({ code, error })}\n\n`;
-
-const STREAM_ENDED = formatEnd(
-  "PAYMENT_REQUIRED",
-  "The minute that was paid for is over: connect again with Last-Event-ID and a new payment.",
-);
-const STREAM_REPLACED = formatEnd("PAYMENT_CONFLICT", "The same payment has opened this stream once more.");
 
 /** Tools do not pay: a result that is too large makes them ask twice, and a payment is for one request. */
 export function rejectSoldTools(

@@ -151,9 +151,10 @@ export function isOverload(error: unknown): error is Fault {
 
 /** A payer must resend the same signature: a new one could pay twice. */
 export function asUncharged(overload: Fault): Fault {
-  const message =
-    "Too much work is waiting, and nothing was charged; send the same signature again in a moment.";
   const { retryAfterSeconds } = overload;
+  const [what = ""] = overload.message.split(/;|\.$/, 1);
+  const when = retryAfterSeconds === null ? "in a moment" : `in ${retryAfterSeconds} seconds`;
+  const message = `${what}, and nothing was charged; send the same signature again ${when}.`;
   return new Fault("OVERLOADED", message, {
     cause: overload,
     ...(retryAfterSeconds !== null && { retryAfterSeconds }),
