@@ -32,6 +32,8 @@ type Findings = {
   readonly seals?: Seals;
   readonly proofs?: readonly ChainProof[];
   readonly witnesses?: ReadonlyMap<ChainProof, Witness>;
+  /** The time that ages count to. */
+  readonly nowMs: number;
 };
 
 export function conclude({
@@ -40,9 +42,10 @@ export function conclude({
   seals,
   proofs = [],
   witnesses = new Map(),
+  nowMs,
 }: Findings): Verification {
   const base = seals === undefined ? "unknown" : statusWithoutProof(seals);
-  const blocks = proofs.flatMap((proof) => describeBlock(proof, witnesses.get(proof)));
+  const blocks = proofs.flatMap((proof) => describeBlock(proof, witnesses.get(proof), nowMs));
   const fields = (report?.fields ?? []).map((field) => ({
     field,
     row: describeField(field, base, findProof(proofs, field), witnesses),
@@ -63,13 +66,14 @@ export function conclude({
   };
 }
 
-function describeBlock(proof: ChainProof, witness: Witness | undefined) {
+function describeBlock(proof: ChainProof, witness: Witness | undefined, nowMs: number) {
   const { header, chain, chainId, side, path } = proof;
   if (header === null || witness === undefined) return [];
   const { opinion, isConfirmed, isKnown } = witness;
   const block: VerifiedBlock = {
     ...{ chain, chainId, side, number: header.number.toString(), hash: header.hash },
     ...{ timestamp: formatTime(header.timestamp), nodes: opinion.agreed.length },
+    ageSeconds: Math.floor(nowMs / 1000) - Number(header.timestamp),
   };
   const value = `${chain} ${header.number} ${header.hash}`;
   const at = `${path}/block`;
@@ -77,11 +81,29 @@ function describeBlock(proof: ChainProof, witness: Witness | undefined) {
   if (opinion.disputes.length > 0) return [{ block, row: createRow(at, "wrong", trouble, value) }];
   const agreed = opinion.agreed.length;
   const count = agreed === 1 ? "1 of your nodes has it" : `${agreed} of your nodes have it`;
-  const vouched = isKnown ? "you know its hash" : count;
+  const age = `of ${block.timestamp ?? "no date"}, ${describeAge(block.ageSeconds)}`;
+  const vouched = `${isKnown ? "you know its hash" : count}; ${age}`;
   if (isConfirmed) return [{ block, row: createRow(at, "proven", vouched, value) }];
-  const reason = [agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble];
+  const reason = [agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble, age];
   const open = createRow(at, "proven-if", reason.filter((each) => each !== "").join("; "), value);
   return [{ block, row: { ...open, conditions: ["block"] as const } }];
+}
+
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+/** Blocks may be this much ahead of a clock that is right. */
+const AHEAD_SECONDS = 30;
+
+function describeAge(seconds: number): string {
+  if (seconds < -AHEAD_SECONDS) return "later than your clock";
+  const age = Math.max(0, seconds);
+  const [unit, length] = UNITS.find(([, each]) => age >= 2 * each) ?? ["second", 1];
+  const count = Math.floor(age / length);
+  return `${count} ${unit}${count === 1 ? "" : "s"} old`;
 }
 
 function describeField(
@@ -148,6 +170,8 @@ export function statusWithoutProof({ signer }: Seals): "signed" | "unknown" {
 }
 
 export function rejectedRow(path: string, error: unknown): VerificationRow {
+  // The engine's own limits, of its stack and of the length of a text.
+  if (error instanceof RangeError) return createRow(path, "wrong", "It is too large to be checked.");
   if (!(error instanceof Rejection)) throw error;
   return createRow(path, "wrong", error.message);
 }

@@ -123,6 +123,7 @@ function readSnapshot(report: JsonObject): Parts {
   const otherUsd = sumAbsolute(
     entriesOf(report, "positions").map(({ entry, path }) => readUsd(entry, "valueUsd", path)),
   );
+  for (const list of [tokens, gas, accounts]) requireOnce(list);
   return { kind: "snapshot", chains, blocks, fields: [...tokens, ...gas, ...accounts], otherUsd };
 }
 
@@ -153,6 +154,8 @@ function readExposure(report: JsonObject): Parts {
     ];
   });
   const fields = entriesOf(report, "permissions").flatMap(({ entry, path }) => readPermission(entry, path));
+  // One contract may have permissions of other kinds for several items, and a balance is in each row of its token.
+  requireOnce(fields.filter(({ kind, spender }) => kind !== null && spender !== null));
   return { kind: "exposure", chains, blocks, fields, otherUsd: 0n };
 }
 
@@ -204,6 +207,7 @@ function readDiff(report: JsonObject): Parts {
     });
   });
   const fields = entriesOf(report, "tokens").flatMap(({ entry, path }) => readChange(entry, path));
+  requireOnce(fields);
   const assets = entriesOf(report, "positions").flatMap(({ entry, path }) =>
     entriesOf(entry, "assets", path),
   );
@@ -239,6 +243,16 @@ function readChange(change: JsonObject, path: string): readonly Field[] {
     const usd = checkValue(given, raw, decimals, at);
     return { ...common, path: `${at}/rawBalance`, value: raw, stated: showAmount(raw, decimals, given), usd };
   });
+}
+
+/** Each of two equal rows would be proven, and their sum false. */
+function requireOnce(fields: readonly Field[]): void {
+  const seen = new Set<string>();
+  for (const { path, chain, chainId, side, kind, contract, spender } of fields) {
+    const identity = [chainId ?? chain, side, kind, contract, spender].join(" ");
+    if (seen.has(identity)) throw new Rejection(`${path} is in the response twice.`);
+    seen.add(identity);
+  }
 }
 
 type Entry = { readonly entry: JsonObject; readonly path: string };

@@ -28,20 +28,39 @@ export function parseStrictJson(text: string): unknown {
   return value;
 }
 
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]/g;
+const TOKENS = /["{}[\]:]/g;
 
-/** Programs take the first or the last of two members with one name. */
+/** Programs take the first or the last of two members with one name. The text is JSON, as the parser found. */
 function rejectRepeatedMembers(text: string): void {
   const open: (Set<string> | null)[] = [];
-  let latest = '""';
-  for (const [token] of text.matchAll(TOKENS)) {
+  const tokens = new RegExp(TOKENS);
+  let latest: readonly [start: number, end: number] = [0, 0];
+  for (let found = tokens.exec(text); found !== null; found = tokens.exec(text)) {
+    const [token] = found;
     if (token === "{") open.push(new Set());
     else if (token === "[") open.push(null);
     else if (token === "}" || token === "]") open.pop();
-    else if (token === ":") addMember(open.at(-1), JSON.parse(latest) as string);
-    else if (token !== ",") latest = token;
+    else if (token === ":") addMember(open.at(-1), JSON.parse(text.slice(...latest)) as string);
+    else {
+      tokens.lastIndex = findEnd(text, found.index);
+      latest = [found.index, tokens.lastIndex];
+    }
     if (open.length > DEPTH_MAX) throw new Rejection("The JSON is nested too deeply.");
   }
+}
+
+/** Where the string that starts there has ended. A pattern for it would need stack for each escape. */
+function findEnd(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end + 1;
+}
+
+/** By the number of backslashes before it. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text[first - 1] === "\\") first -= 1;
+  return (at - first) % 2 === 1;
 }
 
 function addMember(names: Set<string> | null | undefined, name: string): void {
@@ -96,7 +115,8 @@ export function requireHex(value: unknown, name: string, pattern: RegExp): Hex {
 
 export const ADDRESS = /^0x[0-9a-f]{40}$/;
 export const WORD = /^0x[0-9a-f]{64}$/;
-export const BYTES = /^0x(?:[0-9a-f]{2})*$/;
+/** Code on some chains is longer than the 24 kB of Ethereum. */
+export const BYTES = /^0x(?:[0-9a-f]{2}){0,262144}$/;
 const UINT = /^(?:0|[1-9][0-9]{0,77})$/;
 
 export function requireUint(value: unknown, name: string): bigint {

@@ -28,7 +28,10 @@ export type VerifiedBlock = {
   readonly side: Side;
   readonly number: string;
   readonly hash: string;
+  /** That of its header. */
   readonly timestamp: string | null;
+  /** Seconds since then; negative if your clock is behind. */
+  readonly ageSeconds: number;
   /** How many of the reader's nodes have it. */
   readonly nodes: number;
 };

@@ -98,6 +98,89 @@ describe("an honest snapshot", () => {
   });
 });
 
+describe("the block of a response", () => {
+  const number = () => Number((snapshot.blocks as Json[])[0]?.number);
+  const url = (query: string) => `https://api.example/portfolio?address=${stage.wallet}${query}`;
+  const asked = (report: Json, query: string) =>
+    verify({ body: JSON.stringify(report), request: { method: "GET", url: url(query) } }, { nodes: nodes() });
+
+  it.each([
+    ["its block", () => `&block=ethereum:${number()}`],
+    ["its block by another name of the chain", () => `&chains=eth&block=%20ETH:${number()}`],
+    ["its chain", () => "&chains=ethereum,eth"],
+    ["a chain that could not be read", () => "&chains=ethereum,base&partial=allow"],
+    ["a time", () => "&at=7d"],
+  ])("fits a request for %s", async (_, query) => {
+    expect(wrongOf(await asked(snapshot, query()))).toEqual([]);
+  });
+
+  it.each([
+    ["another block", () => `&block=ethereum:${number() - 1}`, /another block/],
+    [
+      "another block of two",
+      () => `&block=ethereum:${number() + 1},base:${number()}&partial=allow`,
+      /another block/,
+    ],
+    ["another chain", () => "&chains=base", /other chains/],
+    ["another chain by its block", () => `&block=base:${number()}`, /other chains/],
+    ["more chains", () => "&chains=ethereum,base", /other chains/],
+    ["two wallets", () => `&address=0x${"11".repeat(20)}`, /address twice/],
+    ["two blocks", () => `&block=ethereum:${number()}&block=ethereum:1`, /block twice/],
+  ])("is wrong for a request for %s", async (_, query, reason) => {
+    expect(wrongOf(await asked(snapshot, query()))).toEqual([expect.stringMatching(reason)]);
+  });
+
+  it("is wrong when either side of a difference is another one than the request names", async () => {
+    const diff = await stage.diff();
+    const [from, to] = ["from", "to"].map((side) =>
+      Number((diff[side] as { blocks: Json[] }).blocks[0]?.number),
+    ) as [number, number];
+    expect(wrongOf(await asked(diff, `&from=ethereum:${from}&to=ethereum:${to}`))).toEqual([]);
+    expect(wrongOf(await asked(diff, `&from=ethereum:${from - 1}&to=ethereum:${to}`))).not.toEqual([]);
+    expect(wrongOf(await asked(diff, `&from=ethereum:${from}&to=ethereum:${to + 1}`))).not.toEqual([]);
+    expect(wrongOf(await asked(diff, "&from=snapshot-id"))).toEqual([]);
+  });
+
+  it("has an age by its header, which people see", async () => {
+    const timestamp = (await check(snapshot)).blocks[0]?.timestamp ?? "";
+    const now = new Date(Date.parse(timestamp) + 3 * 3_600_000 + 1_000);
+    const result = await check(snapshot, { nodes: nodes(), now });
+    expect(result.blocks).toMatchObject([{ timestamp, ageSeconds: 10_801 }]);
+    const row = result.rows.find(({ path }) => path === "/proofs/chains/0/block");
+    expect(row?.reason).toBe(`2 of your nodes have it; of ${timestamp}, 3 hours old`);
+    const early = await check(snapshot, { now: new Date(Date.parse(timestamp) - 120_000) });
+    expect(early.rows[2]?.reason).toContain("later than your clock");
+  });
+});
+
+describe("a response that lists a value twice", () => {
+  const twice = (list: string, report: Json): Json =>
+    edit((copy: Record<string, Json[]>) => {
+      const [first = {}] = copy[list] ?? [];
+      // The proofs would have to name both: without them the list alone is at fault.
+      copy[list]?.push(structuredClone(first));
+      delete copy.proofs;
+    }, report);
+
+  it.each(["tokens", "gas", "accounts"])("is wrong when it is in %s", async (list) => {
+    expect(wrongOf(await check(twice(list, snapshot)))).toEqual([expect.stringContaining("twice")]);
+  });
+
+  it("is wrong when it is a permission or a change", async () => {
+    expect(wrongOf(await check(twice("permissions", await stage.exposure())))).toHaveLength(1);
+    expect(wrongOf(await check(twice("tokens", await stage.diff())))).toHaveLength(1);
+  });
+
+  it("is wrong when a second name of its chain hides that", async () => {
+    const alias = edit((copy: { chains: string[]; tokens: Json[]; proofs?: unknown }) => {
+      copy.chains.push("main");
+      copy.tokens.push({ ...copy.tokens[0], chain: "main" });
+      delete copy.proofs;
+    });
+    expect(wrongOf(await check(alias))).toEqual([expect.stringContaining("twice")]);
+  });
+});
+
 describe("a layout", () => {
   /** Nodes of the stage that reject a method, by the path of their URL. */
   const rejecting =
@@ -308,6 +391,13 @@ describe("a file", () => {
     const result = await verify(text);
     expect(result.ok).toBe(false);
     expect(result.rows).toMatchObject([{ path: "file", status: "wrong" }]);
+  });
+
+  it("a file with millions of escapes is read as any other", async () => {
+    const text = "\\n".repeat(12_000_000);
+    expect((await verify(`{"a":"${text}"}`)).ok).toBe(false);
+    const repeated = await verify(`{"a":"${text}","\\"":"\\\\","\\"":1}`);
+    expect(repeated.rows).toMatchObject([{ path: "file", reason: expect.stringContaining("twice") }]);
   });
 
   it("a file that is not UTF-8 is wrong", async () => {

@@ -1,6 +1,7 @@
 // Checks a response without believing its service: signatures, receipt, and Merkle proofs down to the header of each block.
 
 import { type ChainProof, checkChainProof } from "./chain-proof.ts";
+import { compareRequest } from "./compare-request.ts";
 import { conclude, findFinding, rejectedRow, statusWithoutProof, sumUsd, type Witness } from "./conclude.ts";
 import { formatShare, formatUsd } from "./decimals.ts";
 import { type ReadInput, readInput, type VerifyInput } from "./read-input.ts";
@@ -25,7 +26,7 @@ export type VerifyOptions = {
   readonly blockHashes?: readonly string[];
   /** The service's keys as you know them: public keys, key directories or DID documents. Never fetched from here. */
   readonly keys?: readonly unknown[];
-  /** The time that counts for signatures; now by default. */
+  /** The time that counts for signatures and for the age of blocks; now by default. */
   readonly now?: Date;
   readonly fetch?: typeof fetch;
   readonly signal?: AbortSignal;
@@ -46,9 +47,9 @@ export async function verify(input: VerifyInput, options: VerifyOptions = {}): P
   try {
     read = readInput(input);
     report = readReport(read.json);
-    if (report !== null) compareWallet(read, report);
+    if (report !== null) compareRequest(read.request, report);
   } catch (error) {
-    return conclude({ report: null, rows: [rejectedRow("file", error)] });
+    return conclude({ report: null, rows: [rejectedRow("file", error)], nowMs });
   }
   const seals = checkSeals({ ...read, report, keys, nowMs });
   if (report === null) {
@@ -57,7 +58,7 @@ export async function verify(input: VerifyInput, options: VerifyOptions = {}): P
       statusWithoutProof(seals),
       "nothing in a response of this kind can be proven",
     );
-    return conclude({ report, seals, rows: [...seals.rows, whole] });
+    return conclude({ report, seals, rows: [...seals.rows, whole], nowMs });
   }
   const { proofs, rows } = readProofs(report);
   const nodes = await openNodes({
@@ -70,16 +71,7 @@ export async function verify(input: VerifyInput, options: VerifyOptions = {}): P
   const said = silent.map(({ name }) =>
     createRow(`node ${name}`, "unknown", "it did not say which chain it serves"),
   );
-  return conclude({ report, seals, proofs, witnesses, rows: [...seals.rows, ...said, ...rows] });
-}
-
-/** The response must be about the wallet that the request names by its address. */
-function compareWallet({ request }: ReadInput, { wallet }: Report): void {
-  if (request === null || !URL.canParse(request.url)) return;
-  const asked = new URL(request.url).searchParams.get("address") ?? "";
-  if (/^0x[0-9a-f]{40}$/i.test(asked) && asked.toLowerCase() !== wallet) {
-    throw new Rejection("The response is about another wallet than the request.");
-  }
+  return conclude({ report, seals, proofs, witnesses, rows: [...seals.rows, ...said, ...rows], nowMs });
 }
 
 type ReadProofs = { readonly proofs: readonly ChainProof[]; readonly rows: readonly VerificationRow[] };
@@ -97,7 +89,10 @@ function readProofs(report: Report): ReadProofs {
       const path = `/proofs/chains/${index}`;
       try {
         const proof = checkChainProof(entry, path, report);
-        const isRepeated = proofs.some(({ chain, side }) => chain === proof.chain && side === proof.side);
+        const isRepeated = proofs.some(
+          ({ chain, chainId, side }) =>
+            (chain === proof.chain || chainId === proof.chainId) && side === proof.side,
+        );
         if (isRepeated) throw new Rejection("A chain has two entries.");
         proofs.push(proof);
       } catch (error) {
