@@ -127,7 +127,7 @@ export const COMMANDS: readonly Command[] = [
       ),
       block: text("HASH", "a block that you know to be on its chain", { repeatable: true }),
       key: text("KEY", "the public key of the service, or a file with its keys", { repeatable: true }),
-      keys: text("URL", "read the keys of the service from its /.well-known/did.json", { repeatable: true }),
+      keys: text("URL", "a service whose keys are read, and count for its host", { repeatable: true }),
       wide,
       json: flag("print the result as JSON"),
     },
@@ -136,7 +136,7 @@ export const COMMANDS: readonly Command[] = [
       operandsMax: 1,
       examples: [
         "verify response.json --rpc https://node-a.example --rpc https://node-b.example",
-        "verify response.json --keys https://service.example/.well-known/did.json --json",
+        "verify response.json --keys https://service.example --json",
       ],
     },
     exits: { 1: "something is wrong, or nothing vouches for the response" },

@@ -23,7 +23,7 @@ export function renderVerifyPage({ links, base = "" }: VerifyPageInput): HtmlPag
 <p class="soft hint" id="blocks-hint">A proof counts once anyone other than the service vouches for its block. Compare the hash with a node or an explorer of yours.</p>
 <input type="text" id="blocks" placeholder="0x…" aria-describedby="blocks-hint" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
 <label for="key">Public key of the service, if you know it</label>
-<p class="soft hint" id="key-hint">43 characters, or the JSON of its <code>/.well-known/did.json</code>.</p>
+<p class="soft hint" id="key-hint">43 characters, or the JSON of its <code>/.well-known/http-message-signatures-directory</code>, which says when each key counts.</p>
 <input type="text" id="key" aria-describedby="key-hint" autocomplete="off" autocapitalize="off" autocorrect="off" spellcheck="false">
 <noscript><p class="notice">The check runs in your browser and needs JavaScript. Without it, run <code>sextant verify FILE</code>.</p></noscript>
 </form>

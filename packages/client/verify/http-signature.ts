@@ -81,6 +81,6 @@ function checkForHost({ request, response, keys, nowMs }: SignatureInput, host: 
     `"@signature-params": ${COMPONENTS}${given}`,
   ].join("\n");
   const signature = decodeBase64(encoded, "The signature");
-  checkSignedText(keys, { keyId, text, signature, signedAt: Number(created), nowMs });
+  checkSignedText(keys, { keyId, host, text, signature, signedAt: Number(created), nowMs });
   return { keyId, host };
 }

@@ -107,9 +107,10 @@ function readJws(jws: unknown, keys: readonly SigningKey[], nowMs: number) {
   const payload = readPart(body);
   const signedAt = memberOf(payload, "issuedAt");
   if (!Number.isSafeInteger(signedAt)) throw new Rejection("The receipt does not say when it was issued.");
-  const signed = { keyId, text: `${head}.${body}`, signedAt: signedAt as number, nowMs };
+  const host = did.slice("did:web:".length).replace(/%3A/i, ":");
+  const signed = { keyId, host, text: `${head}.${body}`, signedAt: signedAt as number, nowMs };
   checkSignedText(keys, { ...signed, signature: decodeBase64Url(signature, "The signature") });
-  return { keyId, payload, host: did.slice("did:web:".length).replace(/%3A/i, ":") };
+  return { keyId, payload, host };
 }
 
 function readPart(part: string): JsonObject {

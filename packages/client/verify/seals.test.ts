@@ -158,6 +158,38 @@ describe("keys of a reader", () => {
   });
 });
 
+describe("keys that a host lists", () => {
+  const HOST = "api.example.com:8443";
+  const listed = (host: string) => ({ hostKeys: [{ host, source: { keys: [signer.jwk] } }], now: NOW });
+
+  it("vouch for that host", async () => {
+    const file = signResponse(body, url, signer, SECONDS);
+    file.response.headers["payment-response"] = signReceipt(
+      receiptOf(body, url, SECONDS, blocks),
+      HOST,
+      signer,
+    );
+    const result = await verify(JSON.stringify(file), listed(HOST));
+    expect([statusOf(result, "signature"), statusOf(result, "receipt")]).toEqual(["signed", "signed"]);
+  });
+
+  it.each([
+    ["other.example.com", false],
+    ["api.example.com", false],
+    ["API.example.com:8443", true],
+  ])("that is %s count for its own signatures: %s", async (host, isSame) => {
+    const signed = signResponse(body, url, signer, SECONDS);
+    const result = await verify(JSON.stringify(signed), listed(host));
+    const row = result.rows.find(({ path }) => path === "signature");
+    expect(row).toMatchObject(
+      isSame ? { status: "signed" } : { status: "wrong", reason: expect.stringContaining("another host") },
+    );
+    const receipt = signReceipt(receiptOf(body, url, SECONDS, blocks), HOST, signer);
+    const paid = await verify({ body, receipt }, listed(host));
+    expect(statusOf(paid, "receipt")).toBe(isSame ? "signed" : "wrong");
+  });
+});
+
 describe("a receipt", () => {
   const HOST = "api.example.com:8443";
   const verifyReceipt = (claims: ReceiptClaims, host = HOST, by = signer, head = {}) =>

@@ -9,6 +9,8 @@ export type SigningKey = {
   /** The thumbprint of the key (RFC 7638). */
   readonly id: string;
   readonly publicKey: Uint8Array;
+  /** The only host that it may sign for; null for a key that the reader knows by itself. */
+  readonly host: string | null;
   /** Seconds since 1970; null if the source states no limit. */
   readonly notBefore: number | null;
   readonly expires: number | null;
@@ -20,7 +22,13 @@ const KEYS_MAX = 100;
  * Reads a public key (43 characters of base64url), a JWK, a key directory or a DID document. A key that has another id
  * than its thumbprint is rejected.
  */
-export function readSigningKeys(source: unknown): readonly SigningKey[] {
+export function readSigningKeys(source: unknown, host: string | null = null): readonly SigningKey[] {
+  return readKeys(source).map((key) => ({ ...key, host: host?.toLowerCase() ?? null }));
+}
+
+type UnboundKey = Omit<SigningKey, "host">;
+
+function readKeys(source: unknown): readonly UnboundKey[] {
   if (typeof source === "string") return [readKey({ kty: "OKP", crv: "Ed25519", x: source })];
   const document = requireObject(source, "The source of keys");
   const methods = memberOf(document, "verificationMethod");
@@ -34,7 +42,7 @@ export function readSigningKeys(source: unknown): readonly SigningKey[] {
   return requireList(keys, "keys", KEYS_MAX).map((key) => readKey(requireObject(key, "A key")));
 }
 
-function readKey(key: JsonObject): SigningKey {
+function readKey(key: JsonObject): UnboundKey {
   const x = memberOf(key, "x");
   if (memberOf(key, "kty") !== "OKP" || memberOf(key, "crv") !== "Ed25519" || typeof x !== "string") {
     throw new Rejection("A key is not an Ed25519 key.");
@@ -64,6 +72,8 @@ const SKEW_SECONDS = 60;
 
 type SignedText = {
   readonly keyId: string;
+  /** The host that it is signed for. */
+  readonly host: string;
   readonly text: string;
   readonly signature: Uint8Array;
   /** Seconds since 1970. */
@@ -73,9 +83,11 @@ type SignedText = {
 
 /** Passes only for a signature by one of the keys, made while that key counted. */
 export function checkSignedText(keys: readonly SigningKey[], signed: SignedText): void {
-  const { keyId, text, signature, signedAt, nowMs } = signed;
-  const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined) throw new Rejection("It is signed with a key that is not among yours.");
+  const { keyId, host, text, signature, signedAt, nowMs } = signed;
+  const named = keys.filter(({ id }) => id === keyId);
+  if (named.length === 0) throw new Rejection("It is signed with a key that is not among yours.");
+  const key = named.find((each) => each.host === null || each.host === host.toLowerCase());
+  if (key === undefined) throw new Rejection("It is signed with a key of another host.");
   if (signedAt > nowMs / 1000 + SKEW_SECONDS) throw new Rejection("It is signed in the future.");
   const { notBefore, expires, publicKey } = key;
   if ((notBefore !== null && signedAt < notBefore) || (expires !== null && signedAt >= expires)) {

@@ -17,6 +17,9 @@ export type { ResponseParts, VerifyInput } from "./read-input.ts";
 export type { Condition, Coverage, RowStatus, VerificationRow, VerifiedBlock } from "./verification.ts";
 export { describeStatus, requireProven, type Verification } from "./verification.ts";
 
+/** `host`: with its port, if it is not that of the scheme. */
+export type HostKeys = { readonly host: string; readonly source: unknown };
+
 export type VerifyOptions = {
   /** Nodes that you choose, for the hash of each block and the layout of tokens. Nothing else is called. */
   readonly nodes?: readonly string[];
@@ -26,6 +29,8 @@ export type VerifyOptions = {
   readonly blockHashes?: readonly string[];
   /** The service's keys as you know them: public keys, key directories or DID documents. Never fetched from here. */
   readonly keys?: readonly unknown[];
+  /** Keys that you fetched from a host over HTTPS: they count for what is signed for that host only. */
+  readonly hostKeys?: readonly HostKeys[];
   /** The time that counts for signatures and for the age of blocks; now by default. */
   readonly now?: Date;
   readonly fetch?: typeof fetch;
@@ -40,7 +45,10 @@ const CHAINS_MAX = 100;
  * It throws for keys that are malformed, and for nodes that are not URLs.
  */
 export async function verify(input: VerifyInput, options: VerifyOptions = {}): Promise<Verification> {
-  const keys = (options.keys ?? []).flatMap(readSigningKeys);
+  const keys = [
+    ...(options.keys ?? []).flatMap((source) => readSigningKeys(source)),
+    ...(options.hostKeys ?? []).flatMap(({ host, source }) => readSigningKeys(source, host)),
+  ];
   const nowMs = (options.now ?? new Date()).getTime();
   let read: ReadInput;
   let report: Report | null;

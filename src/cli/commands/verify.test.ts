@@ -1,10 +1,11 @@
 // `sextant verify` on files with real proofs: what people and programs see, exit codes, and what is never asked.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
 import { createSigner, signResponse } from "@sextant/client/testing/signed-response";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 
@@ -79,20 +80,57 @@ describe("sextant verify", () => {
 
   it("reads keys from the command line, from a file and from the URL that the reader names", async () => {
     const did = JSON.stringify({ verificationMethod: [{ publicKeyJwk: signer.jwk }] });
-    const { url, stop } = await startLoopbackServer((_, response) => response.end(did));
+    const directory = "/.well-known/http-message-signatures-directory";
+    const { url, stop } = await startLoopbackServer(({ url: path }, response) => {
+      response.writeHead(path === directory ? 200 : 404).end(JSON.stringify({ keys: [signer.jwk] }));
+    });
     onTestFinished(stop);
-    const signed = signResponse('{"intent_id":"15"}', "https://service.example/intents/15", signer, HOUR_AGO);
+    const signed = signResponse('{"intent_id":"15"}', `${url}/intents/15`, signer, HOUR_AGO);
     const file = write("signed.json", signed);
     for (const keys of [
       ["--key", signer.jwk.x],
       ["--key", write("keys.json", did)],
-      ["--keys", `${url}/.well-known/did.json`],
+      ["--keys", `${url}${directory}`],
+      ["--keys", url],
     ]) {
       const { code, out, err } = await run([file, ...keys]);
       expect(code, err).toBe(0);
       expect(out).toMatch(/the whole response .*signed only/);
     }
     expect((await run([file, "--key", createSigner(4).jwk.x])).code).toBe(1);
+  });
+
+  it("takes keys of a host for that host only", async () => {
+    const keys = JSON.stringify({ keys: [signer.jwk] });
+    const { url, stop } = await startLoopbackServer((_, response) => response.end(keys));
+    onTestFinished(stop);
+    const signed = signResponse('{"intent_id":"15"}', "https://service.example/intents/15", signer, HOUR_AGO);
+    const { code, out } = await run([write("signed.json", signed), "--keys", url]);
+    expect(code).toBe(1);
+    expect(out).toContain("another host");
+  });
+
+  it.each([
+    ["do not end", (response: ServerResponse) => response.write("{")],
+    ["are too many", (response: ServerResponse) => response.end(" ".repeat(300 * 1024))],
+  ])("gives up on keys that %s", async (_, respond) => {
+    const limit = vi.spyOn(AbortSignal, "timeout").mockImplementation(() => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(new Error("late")), 300);
+      return controller.signal;
+    });
+    onTestFinished(() => limit.mockRestore());
+    const { url, stop } = await startLoopbackServer((_, response) => void respond(response));
+    onTestFinished(stop);
+    const { code, err } = await run([write("honest.json", snapshot), "--keys", url]);
+    expect(code).toBe(65);
+    expect(err).toContain(`No keys could be read from ${url}`);
+  });
+
+  it("shows when each block was made, and how old it is", async () => {
+    const { out } = await run([write("honest.json", snapshot), ...nodes(), "--wide"], 300);
+    const [{ number = 0 } = {}] = snapshot.blocks as { number: number }[];
+    expect(out).toMatch(new RegExp(`ethereum ${number} 0x.*have it; of 20[^ ]*Z, (\\d+ \\w+ old|later)`));
   });
 
   it("asks no address that only the file names", async () => {
@@ -120,7 +158,7 @@ describe("sextant verify", () => {
     [["a.json", "--block", "0x12"], 64, /--block must be the hash of a block/],
     [["a.json", "--key", "nowhere.json"], 65, /--key must be a public key/],
     [
-      ["a.json", "--keys", "http://127.0.0.1:1/did.json"],
+      ["a.json", "--keys", "http://127.0.0.1:1/keys"],
       65,
       /No keys could be read from http:\/\/127\.0\.0\.1:1/,
     ],

@@ -4,6 +4,7 @@ import { text as readAll } from "node:stream/consumers";
 import { Rejection } from "@sextant/client/verify/rejection";
 import {
   describeStatus,
+  type HostKeys,
   type Verification,
   type VerificationRow,
   type VerifyOptions,
@@ -25,6 +26,8 @@ import { fetchOverHttp } from "../http-fetch.ts";
 /** As much as the verifier reads. */
 const FILE_MAX = 32 * 1024 * 1024;
 const KEYS_MAX = 256 * 1024;
+const KEYS_MS_MAX = 10_000;
+const KEYS_PATH = "/.well-known/http-message-signatures-directory";
 const HASH = /^0x[0-9a-f]{64}$/i;
 const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
 
@@ -32,8 +35,11 @@ export const verifyCommand: RunClientCommand = async (context) => {
   const { operands, options, display, print, stop } = context;
   const named = readOptions(options);
   const content = await readStoredFile(operands[0]);
-  const keys = await readKeys(options, stop);
-  const given = { ...named, keys, fetch: fetchOverHttp, signal: stop };
+  const keys = readRepeatedOption(options, "key").map((key) =>
+    PUBLIC_KEY.test(key) ? key : readKeyFile(key),
+  );
+  const hostKeys = await readHostKeys(options, stop);
+  const given = { ...named, keys, hostKeys, fetch: fetchOverHttp, signal: stop };
   const done = display.progress("Checking");
   const result = await verify(content, given)
     .catch((cause: unknown) => {
@@ -96,14 +102,15 @@ function readWebUrl(option: string, text: string): URL {
 }
 
 /** Addresses of keys come from the command line only: a file could name any host, also one inside your network. */
-async function readKeys(options: CommandOptions, signal: AbortSignal): Promise<readonly unknown[]> {
-  const named = readRepeatedOption(options, "key").map((key) =>
-    PUBLIC_KEY.test(key) ? key : readKeyFile(key),
+async function readHostKeys(options: CommandOptions, signal: AbortSignal): Promise<readonly HostKeys[]> {
+  const urls = readRepeatedOption(options, "keys").map((text) => readWebUrl("keys", text));
+  return Promise.all(
+    urls.map(async (url) => {
+      // The directory says when each key counts, which a DID document does not.
+      const source = await fetchKeys(url.pathname === "/" ? new URL(KEYS_PATH, url) : url, signal);
+      return { host: url.host, source };
+    }),
   );
-  const fetched = readRepeatedOption(options, "keys").map((url) =>
-    fetchKeys(readWebUrl("keys", url), signal),
-  );
-  return [...named, ...(await Promise.all(fetched))];
 }
 
 function readKeyFile(file: string): unknown {
@@ -120,7 +127,9 @@ function readKeyFile(file: string): unknown {
 
 async function fetchKeys(url: URL, signal: AbortSignal): Promise<unknown> {
   try {
-    const response = await fetchOverHttp(url.href, { headers: { accept: "application/json" }, signal });
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(KEYS_MS_MAX)]);
+    const headers = { accept: "application/json" };
+    const response = await fetchOverHttp(url.href, { headers, signal: limit });
     const text = await readLimited(response);
     if (response.status === 200) return JSON.parse(text);
     throw new Error(`status ${response.status}`);
@@ -128,7 +137,7 @@ async function fetchKeys(url: URL, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     throw new Fault(
       "INPUT_INVALID",
-      `No keys could be read from ${toPlainText(url.origin)}. Name its /.well-known/did.json, or give a key with --key.`,
+      `No keys could be read from ${toPlainText(url.origin)}. Name its ${KEYS_PATH}, or give a key with --key.`,
       { cause },
     );
   }
