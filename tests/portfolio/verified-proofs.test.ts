@@ -22,10 +22,11 @@ it.each(["/portfolio?address=", "/exposure?address="])(
   "finds nothing wrong in %s with proofs, and proves it by nodes",
   async (path) => {
     const { fetch: pay } = await openPayingClient(stage);
-    const response = await pay(`${service.url}${path}${wallet}&proof=1`);
+    const url = `${service.url}${path}${wallet}&chains=base&proof=1`;
+    const response = await pay(url);
     const body = await response.text();
     expect(response.status, body).toBe(200);
-    const result = await verify(body);
+    const result = await verify({ body, request: { method: "GET", url } });
     expect(result.rows.filter(({ status }) => status === "wrong")).toEqual([]);
     const urls = [stage.base.node.url, `${stage.base.node.url}/second`];
     const online = await verify(body, { nodes: urls });
