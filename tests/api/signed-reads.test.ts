@@ -101,6 +101,11 @@ describe("a read with signed=1", () => {
 });
 
 it("leaves all other responses unsigned", async () => {
+  for (const origin of [`${api.url}/head?signed=1`, `${signsAll.url}/head`]) {
+    const head = await fetch(origin, { method: "HEAD" });
+    expect([head.status, head.headers.get("content-digest")]).toEqual([200, null]);
+  }
+  signed.mockClear();
   for (const path of [
     "/intents?limit=2",
     "/intents?signed=0",

@@ -30,9 +30,9 @@ describe("a signed response", () => {
     ],
     [
       "http://127.0.0.1:3001",
-      "HEAD",
+      "GET",
       "/agents/1",
-      "wa8p7XPLmWDj9OJYj7vKfikNdNTChl6A2/9HUpi8WmScvG+Vb9zbKL+GN1AKQ3hnw9cdCyeaeNYg4ap9zHvNAg==",
+      "7tA7fG8XICeaxMe8EvuZVTGaEGxYdlu+r+/uxDIZCb2mxbBgstlFnkpTEydVz8js5l0hRviNArfyhcsNAm09Ag==",
     ],
     [
       "https://api.example:443/d/second/",
@@ -54,6 +54,19 @@ describe("a signed response", () => {
     expect(of("cache-control")).toBe("no-cache, no-transform");
     expect(signed.etag).toBeNull();
     expect(signed.body).toBe(response.body);
+  });
+
+  it("lets pages of other origins read what they need to check it", () => {
+    const { of } = signedHeaders("https://api.example", { method: "GET", url: "/agents" });
+    const exposed = of("access-control-expose-headers")?.split(", ");
+    expect(exposed).toEqual(expect.arrayContaining(["Content-Digest", "Signature", "Signature-Input"]));
+    expect(exposed?.[0]).toBe("*");
+  });
+
+  it("is none for HEAD, which has no content", () => {
+    const { signed, of } = signedHeaders("https://api.example", { method: "HEAD", url: "/agents" });
+    expect(signed).toBe(response);
+    expect(of("content-digest")).toBeUndefined();
   });
 
   it("has another signature for another status", () => {

@@ -22,6 +22,8 @@ const COMPONENTS =
   '("@status" "content-type" "content-digest" "@method";req "@authority";req "@path";req "@query";req)';
 const LABEL = "sextant";
 const TAG = "sextant-answer";
+/** What a page of another origin needs to check a response. */
+const EXPOSED = "Content-Digest, Signature, Signature-Input";
 
 export class ResponseSigner {
   readonly #options: SignerOptions;
@@ -30,7 +32,9 @@ export class ResponseSigner {
     this.#options = options;
   }
 
+  /** A response to HEAD stays unsigned: it has no content, so that the digest of the body would be wrong (RFC 9530). */
   sign(response: SerializedResponse, { method, url }: SignedRequest): SerializedResponse {
+    if (method === "HEAD") return response;
     const { keys, publicUrl, clock = systemClock } = this.#options;
     const { host, pathname } = new URL(publicUrl());
     const queryAt = url.indexOf("?");
@@ -42,7 +46,7 @@ export class ResponseSigner {
       const [name = "", value = ""] = response.headers.slice(at, at + 2);
       if (name === "content-type") type = value;
       if (name === "cache-control") cacheControl = value;
-      else headers.push(name, value);
+      else headers.push(name, name === "access-control-expose-headers" ? `${value}, ${EXPOSED}` : value);
     }
     const digest = contentDigest(response.body);
     const signer = keys.at(Math.floor(clock.nowMs() / 1_000));
