@@ -1,9 +1,11 @@
 // The 402 response: its header is put together from parts, and must read like one object encoded as a whole.
 import { decodePaymentRequiredHeader } from "@x402/core/http";
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { anyCharacter } from "../../../tests/support/any-character.ts";
+import { TEST_KEY_SET } from "../../../tests/support/signing/test-keys.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
+import { SigningKeys } from "../../http/signing/signing-keys.ts";
 import {
   createListing,
   type PaymentOffer,
@@ -76,4 +78,23 @@ it("states the terms of its own offer next to another one", () => {
     (offer) => decodePaymentRequiredHeader(headerOf(offer, "0x1", "No.").header).accepts[0]?.amount,
   );
   expect(amounts).toEqual(["10000", "20000", "10000"]);
+});
+
+it("signs its offers once, also for the corrections of channels", () => {
+  const signingKeys = SigningKeys.parse(TEST_KEY_SET, "the test");
+  const signer = vi.spyOn(signingKeys, "at");
+  const channels = {
+    receiverAuthorizer: `0x${"33".repeat(20)}`,
+    withdrawDelay: 900,
+    minDeposit: 1n,
+  } as const;
+  const offer = offerOf({ signingKeys, channels });
+  const resource = { method: "GET", path: "/portfolio", query: {} };
+  const [plain, ...corrected] = [null, { charged: "5" }, { charged: "6" }].map((correction) => {
+    const { headers } = paymentRequiredResponse(offer, resource, "Pay.", correction);
+    return decodePaymentRequiredHeader(headers?.["payment-required"] ?? "");
+  });
+  expect(signer).toHaveBeenCalledTimes(plain?.accepts.length ?? 0);
+  expect(corrected.map(({ accepts }) => accepts[1]?.extra.charged)).toEqual(["5", "6"]);
+  for (const { extensions } of corrected) expect(extensions).toEqual(plain?.extensions);
 });

@@ -128,6 +128,8 @@ export type ChannelCorrection = Readonly<Record<string, unknown>>;
 type FixedTerms = {
   readonly accepts: readonly PaymentRequirements[];
   readonly headerEnd: string;
+  /** Of the header, with the signed offers. */
+  readonly extensions: Readonly<Record<string, unknown>>;
   /** The time for which its offers are signed; null if they are not. */
   readonly window: number | null;
 };
@@ -138,22 +140,37 @@ const fixedTerms = new WeakMap<PaymentOffer, FixedTerms>();
 function fixedTermsOf(offer: PaymentOffer): FixedTerms {
   const known = fixedTerms.get(offer);
   if (known && (known.window === null || known.window === currentOfferWindow())) return known;
-  const terms = termsOf(offer, null);
+  const terms = createTerms(offer);
   fixedTerms.set(offer, terms);
   return terms;
 }
 
-function termsOf(offer: PaymentOffer, correction: ChannelCorrection | null): FixedTerms {
+function listAccepts(offer: PaymentOffer, correction: ChannelCorrection): readonly PaymentRequirements[] {
   const accepts: PaymentRequirements[] = offer.isChannelOnly ? [] : [paymentRequirementsFor(offer)];
-  if (offer.channels) accepts.push(channelRequirementsFor(offer, offer.channels, correction ?? {}));
+  if (offer.channels) accepts.push(channelRequirementsFor(offer, offer.channels, correction));
+  return accepts;
+}
+
+function createTerms(offer: PaymentOffer): FixedTerms {
+  const accepts = listAccepts(offer, {});
   const window = offer.signingKeys === undefined ? null : currentOfferWindow();
   const extensions = {
     ...listingExtensions(offer),
     [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
     ...(window === null ? {} : signedOfferExtension(offer, accepts, window)),
   };
-  const fields = JSON.stringify({ accepts, extensions } satisfies Partial<PaymentRequired>);
-  return { accepts, window, headerEnd: encodeBase64(`,${fields.slice(1)}`) };
+  return { accepts, extensions, window, headerEnd: encodeHeaderEnd({ accepts, extensions }) };
+}
+
+/** The same terms for one client. No signed offer covers what is corrected, so that none is signed again. */
+function correctTerms(offer: PaymentOffer, correction: ChannelCorrection): FixedTerms {
+  const terms = fixedTermsOf(offer);
+  const accepts = listAccepts(offer, correction);
+  return { ...terms, accepts, headerEnd: encodeHeaderEnd({ ...terms, accepts }) };
+}
+
+function encodeHeaderEnd({ accepts, extensions }: Pick<FixedTerms, "accepts" | "extensions">): string {
+  return encodeBase64(`,${JSON.stringify({ accepts, extensions }).slice(1)}`);
 }
 
 const transferOffers = new WeakMap<PaymentOffer, PaymentOffer>();
@@ -205,7 +222,7 @@ export function paymentRequiredResponse(
   reason: string,
   correction: ChannelCorrection | null = null,
 ): EndpointResponse {
-  const terms = correction === null ? fixedTermsOf(offer) : termsOf(offer, correction);
+  const terms = correction === null ? fixedTermsOf(offer) : correctTerms(offer, correction);
   const header = encodePaymentRequired(offer, terms, resource, reason);
   const challenge = offer.mpp?.issue(offer, resourceFingerprint(resource), canonicalQuery(resource.query));
   if (header.length + (challenge?.length ?? 0) > HEADER_LENGTH_MAX) {
