@@ -15,7 +15,6 @@ type PageParts = {
 };
 
 const COMMON_LINKS = [
-  { path: "/verify", label: "Verify" },
   { path: "/docs", label: "API" },
   { path: "/llms.txt", label: "For agents" },
 ];
@@ -29,7 +28,7 @@ export function renderPage({ title, main, links, script, base = "" }: PageParts)
 <main id="main">
 ${main}
 </main>
-<footer><p>This page loads nothing from other sites. A snapshot is information, not advice.</p></footer>
+<footer><p>This page loads nothing from other sites. A snapshot is information, not advice: <a href="${base}/verify">check a response</a>.</p></footer>
 `;
   const style = new URL("./pay-page/pay-page.css", import.meta.url);
   return renderInlinePage({ title, style, script, body, formAction: "'self'" });
