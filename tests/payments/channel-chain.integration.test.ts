@@ -1,18 +1,25 @@
 // Channels pay while the chain moves: withdrawals, reorgs, nodes that lag, bad vouchers, facilitators that lie.
 // In main, channel-model.test.ts plays withdrawals, reorgs and frozen nodes against a model.
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
-import type { Hex, PrivateKeyAccount } from "viem";
+import { encodeFunctionData, type Hex, type PrivateKeyAccount } from "viem";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import type { ChannelConfig } from "../../src/payments/channels/channel-config.ts";
 import { CHANNEL_CONTRACT, ChannelDigests } from "../../src/payments/channels/channel-config.ts";
+import type { ChannelSender } from "../../src/payments/channels/channel-sender.ts";
 import {
   channelConfigOf,
   signDeposit,
   signVoucher,
   withDeposit,
 } from "../support/payments/channel-client.ts";
+import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
-import { decodeBase64Header, fetchWithPayment, TEST_NETWORK } from "../support/payments/paid-client.ts";
+import {
+  decodeBase64Header,
+  fetchWithPayment,
+  TEST_NETWORK,
+  waitFor,
+} from "../support/payments/paid-client.ts";
 import {
   openPaidStage,
   type PaidStage,
@@ -56,6 +63,27 @@ async function openWorld(given: Parameters<PaidStage["serve"]>[0] = {}) {
 function configOf(stage: PaidStage, account: PrivateKeyAccount): ChannelConfig {
   const { receiverAuthorizer } = TEST_CHANNEL_TERMS;
   return channelConfigOf(account, { receiver: stage.payTo, token: stage.asset, receiverAuthorizer });
+}
+
+/** A sender whose calls were estimated and recorded when others send theirs. */
+function overtaken(sender: ChannelSender, sendFirst: () => Promise<void>): ChannelSender {
+  return {
+    ...sender,
+    send: (call, { beforeSend, onRejected }) =>
+      sender.send(call, {
+        onRejected,
+        async beforeSend(...recorded) {
+          await beforeSend(...recorded);
+          await sendFirst();
+        },
+      }),
+  };
+}
+
+/** Who sends the transactions of the next block, in order. */
+async function readPending(): Promise<readonly Hex[]> {
+  const block = await backend.chain.request("eth_getBlockByNumber", ["pending", true]);
+  return (block as { transactions: readonly { from: Hex }[] }).transactions.map(({ from }) => from);
 }
 
 type World = {
@@ -122,6 +150,46 @@ describe("channels and the chain", () => {
     await backend.chain.increaseTime(901n);
     await payerSends("finalizeWithdraw", [config]);
     await expect(buy(2)).resolves.toBe("cumulative_exceeds_balance");
+  });
+
+  it("a payer that empties its channel right before our claim takes what was unclaimed of it, and nothing of others", async () => {
+    const { stage, service, account, config, buy, deposit, payerSends } = await openWorld();
+    const { chain } = backend;
+    await deposit();
+    for (const purchases of [1, 2]) await expect(buy(purchases)).resolves.toBe(200);
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ value: 2n * TEST_PRICE });
+    for (const purchases of [3, 4, 5]) await expect(buy(purchases)).resolves.toBe(200);
+    const other = await openChannelWorld(stage, { salt: `0x${"0b".repeat(32)}` });
+    await other.deposit(DEPOSIT);
+    await expect(other.buy(service, 1)).resolves.toBe(200);
+    // As if we could claim nothing until the delay is over.
+    await payerSends("initiateWithdraw", [config, DEPOSIT - 2n * TEST_PRICE]);
+    await chain.increaseTime(901n);
+    await chain.mine();
+    const outrun = await stage.serve({ channels: { sender: overtaken(stage.sender, () => sendFirst()) } });
+    const sendFirst = async () => {
+      await chain.request("evm_setAutomine", [false]);
+      const call = { abi: batchSettlementAbi, functionName: "finalizeWithdraw", args: [config] } as const;
+      const sent = { from: account.address, to: CHANNEL_CONTRACT, data: encodeFunctionData(call) };
+      const fees = { maxFeePerGas: "0x174876e800", maxPriorityFeePerGas: "0x174876e800" };
+      await chain.request("eth_sendTransaction", [{ ...sent, ...fees, gas: "0x493e0" }]);
+    };
+    const claiming = outrun.claims?.claimNow(null);
+    await waitFor(async () => (await readPending()).length > 1);
+    expect(await readPending()).toEqual([account.address.toLowerCase(), stage.inProcess.address]);
+    await chain.mine();
+    await chain.request("evm_setAutomine", [true]);
+    await expect(claiming).resolves.toMatchObject({ claimed: 0, transaction: expect.any(String) });
+    const { claimRows } = outrun.channels ?? {};
+    const totals = () => claimRows?.readTotals([TEST_CHANNEL_TERMS.receiverAuthorizer]);
+    await expect(totals()).resolves.toMatchObject({ lost: 3n * TEST_PRICE, due: TEST_PRICE });
+    await expect(stage.balance(account.address)).resolves.toBe(1_000_000n - 2n * TEST_PRICE);
+    await expect(buy(6)).resolves.toBe("cumulative_exceeds_balance");
+    // The other channel was in the same transaction: it is claimed when its time comes again, without more lost gas.
+    await expect(outrun.claims?.claimNow(null)).resolves.toMatchObject({ transaction: null });
+    await stage.database.query("update payment_channels set claim_sent_at = now() - interval '10 minutes'");
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 1, value: TEST_PRICE });
+    await expect(stage.balance(stage.payTo)).resolves.toBe(3n * TEST_PRICE);
   });
 
   it("a reorg that takes the deposit ends the service, and nothing is claimed of it", async () => {
