@@ -1,7 +1,7 @@
 // Hashes of the blocks that responses were read at, for those that show only the number: proofs must be of the same block.
 import type { Hex } from "../lib/hex.ts";
 
-/** By the part of a response that names the block. */
+/** Keyed by the part of a response that names the block. */
 const hashes = new WeakMap<object, Hex>();
 
 /** Remembers the hash as long as the part exists. */

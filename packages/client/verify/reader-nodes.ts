@@ -20,9 +20,9 @@ export type ReaderNode = {
   ask(method: string, params: readonly unknown[]): Promise<unknown>;
 };
 
-/** What the nodes of a chain say about a block. Each sentence is about one node. */
+/** Opinions of the nodes of a chain about a block. Each sentence is about one node. */
 export type BlockOpinion = {
-  /** Those that have it. */
+  /** Nodes that have it. */
   readonly agreed: readonly ReaderNode[];
   readonly disputes: readonly string[];
   readonly problems: readonly string[];

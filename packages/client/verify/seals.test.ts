@@ -177,7 +177,7 @@ describe("keys that a host lists", () => {
     ["other.example.com", false],
     ["api.example.com", false],
     ["API.example.com:8443", true],
-  ])("that is %s count for its own signatures: %s", async (host, isSame) => {
+  ])("a host that is %s lets its keys count for its own signatures: %s", async (host, isSame) => {
     const signed = signResponse(body, url, signer, SECONDS);
     const result = await verify(JSON.stringify(signed), listed(host));
     const row = result.rows.find(({ path }) => path === "signature");

@@ -49,14 +49,14 @@ function rejectRepeatedMembers(text: string): void {
   }
 }
 
-/** Where the string that starts there has ended. A pattern for it would need stack for each escape. */
+/** Finds the end of the string that starts there. A pattern for it would need stack for each escape. */
 function findEnd(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end === -1 ? text.length : end + 1;
 }
 
-/** By the number of backslashes before it. */
+/** Counts the backslashes before it. */
 function isEscaped(text: string, at: number): boolean {
   let first = at;
   while (text[first - 1] === "\\") first -= 1;

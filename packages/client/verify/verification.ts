@@ -28,7 +28,7 @@ export type VerifiedBlock = {
   readonly side: Side;
   readonly number: string;
   readonly hash: string;
-  /** That of its header. */
+  /** The time of its header. */
   readonly timestamp: string | null;
   /** Seconds since then; negative if your clock is behind. */
   readonly ageSeconds: number;

@@ -9,9 +9,9 @@ const END_MS = 1_000;
 
 export class PaidStreams {
   readonly #msMax: number;
-  /** By what is stored with the payment. */
+  /** Keyed by what is stored with the payment. */
   readonly #byName = new Map<string, TextStream>();
-  /** By the request with its payment, to the byte. */
+  /** Keyed by the request with its payment, to the byte. */
   readonly #byRequest = new Map<string, TextStream>();
 
   constructor(msMax: number) {

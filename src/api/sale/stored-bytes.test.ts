@@ -65,7 +65,7 @@ describe("the bytes of sold reads", () => {
     );
   });
 
-  it("have room again as soon as they say, and not before", () => {
+  it("stored responses have room again as soon as they say, and not before", () => {
     const { time, stored } = openStored(80);
     for (let at = 0; at < 8; at += 1) {
       stored.take(`signer ${at}`, 10);
@@ -80,7 +80,7 @@ describe("the bytes of sold reads", () => {
     expect(waitOf(() => stored.take("last", 30))).toBe(70);
   });
 
-  it("are an eighth of the space for one signer once half of it is used, and others still buy", () => {
+  it("one signer gets an eighth of the space once half of it is used, and others still buy", () => {
     const { time, stored } = openStored(800);
     for (let at = 0; at < 4; at += 1) stored.take("greedy", 100);
     time.ms += 100_000;
@@ -95,7 +95,7 @@ describe("the bytes of sold reads", () => {
     expect(waitOf(() => stored.take("greedy", 100))).toBeNull();
   });
 
-  it("are rejected before the read while the largest body has no room", () => {
+  it("a read is rejected before it runs while the largest body has no room", () => {
     const { stored } = openStored(100, 40);
     stored.take("one", 20);
     expect(waitOf(() => stored.check("two"))).not.toBeNull();

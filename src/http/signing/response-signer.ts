@@ -22,7 +22,7 @@ const COMPONENTS =
   '("@status" "content-type" "content-digest" "@method";req "@authority";req "@path";req "@query";req)';
 const LABEL = "sextant";
 const TAG = "sextant-answer";
-/** What a page of another origin needs to check a response. */
+/** Headers that a page of another origin needs to check a response. */
 const EXPOSED = "Content-Digest, Signature, Signature-Input";
 
 export class ResponseSigner {

@@ -128,7 +128,7 @@ export type ChannelCorrection = Readonly<Record<string, unknown>>;
 type FixedTerms = {
   readonly accepts: readonly PaymentRequirements[];
   readonly headerEnd: string;
-  /** Of the header, with the signed offers. */
+  /** Members of the header, with the signed offers. */
   readonly extensions: Readonly<Record<string, unknown>>;
   /** The time for which its offers are signed; null if they are not. */
   readonly window: number | null;

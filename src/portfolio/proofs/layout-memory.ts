@@ -15,7 +15,7 @@ const FAILURE_MS = 10 * 60_000;
 /** Why no layout was found: the token keeps other amounts than it reports, or more than one word has its amount. */
 export type UnknownLayout = "no_layout" | "rebasing" | "ambiguous_layout";
 
-/** With the code that it was found with. */
+/** A layout and the code that it was found with. */
 type FoundLayout = { readonly layout: Layout; readonly codeHash: Hex };
 
 type MappingName = { readonly chainId: number; readonly token: Hex; readonly of: MappingKeys["of"] };

@@ -26,7 +26,7 @@ type SpenderField<Kind> = {
 export type ProvableChain = {
   readonly slug: string;
   readonly side?: "from" | "to";
-  /** Where it was read; null for a stored snapshot whose blocks are not known. */
+  /** The block that it was read at; null for a stored snapshot whose blocks are not known. */
   readonly block: { readonly number: number; readonly hash: Hex } | null;
   /** The most valuable first, as in the response. */
   readonly fields: readonly ProvableField[];

@@ -269,7 +269,7 @@ describe("a layout that was not found", () => {
     expect(await reasonOf(opened, AMBIGUOUS, wallet)).toBe("ambiguous_layout");
     expect((node?.requestCount() ?? 0) - before).toBe(1);
     expect(await reasonOf(opened, AMBIGUOUS, other)).toBe("erc20");
-    // What the other wallet has shown holds for this one as well.
+    // A layout that the other wallet has shown holds for this one as well.
     expect(await reasonOf(opened, AMBIGUOUS, wallet)).toBe("erc20");
   });
 
