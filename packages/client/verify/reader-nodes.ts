@@ -129,13 +129,16 @@ async function askNode(
 ): Promise<unknown> {
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    const response = await send(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-      redirect: "error",
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
-    });
+    const post = () =>
+      send(url, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+        redirect: "error",
+        signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      });
+    // A connection that was kept open may have closed meanwhile, and fetch repeats no POST.
+    const response = await post().catch(post);
     const text = await readLimited(response);
     const message: unknown = JSON.parse(text);
     const result = isObject(message) ? memberOf(message, "result") : undefined;

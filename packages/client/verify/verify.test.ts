@@ -153,6 +153,31 @@ describe("the block of a response", () => {
   });
 });
 
+describe("a node whose connection has closed", () => {
+  /** Fails as fetch does when the server has just closed the connection, so many times for each body. */
+  const closing = (times: number): typeof fetch => {
+    const failed = new Map<unknown, number>();
+    return (url, init) => {
+      const key = `${url} ${init?.body}`;
+      const count = failed.get(key) ?? 0;
+      failed.set(key, count + 1);
+      return count < times ? Promise.reject(new TypeError("fetch failed")) : fetch(url, init);
+    };
+  };
+
+  it("is asked once more, and vouches for the block", async () => {
+    const result = await check(snapshot, { nodes: nodes(), fetch: closing(1) });
+    expect(result.rows.filter(({ path }) => path.endsWith("/block")).map(({ status }) => status)).toEqual([
+      "proven",
+    ]);
+  });
+
+  it("vouches for nothing if it fails again", async () => {
+    const result = await check(snapshot, { nodes: nodes(), fetch: closing(9) });
+    expect(result.rows.map(({ status }) => status)).not.toContain("proven");
+  });
+});
+
 describe("a response that lists a value twice", () => {
   const twice = (list: string, report: Json): Json =>
     edit((copy: Record<string, Json[]>) => {
