@@ -10,6 +10,7 @@ import {
 } from "../chain/logs/get-logs.ts";
 import { readBigQuantity, readData } from "../chain/rpc/hex-values.ts";
 import {
+  type PinnedRpc,
   type Rpc,
   type RpcCall,
   type RpcResult,
@@ -86,7 +87,7 @@ const TRIED_NODES_MAX = 2;
 
 async function tryNodes<T>(
   rpc: Rpc,
-  work: (node: Rpc) => Promise<T | null>,
+  work: (node: PinnedRpc) => Promise<T | null>,
   signal: AbortSignal,
 ): Promise<T | null> {
   const exclude: number[] = [];

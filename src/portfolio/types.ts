@@ -3,7 +3,7 @@ import type { ChainInfo } from "../chain/chains/chain-info.ts";
 import type { ContractCallResult } from "../chain/contract-calls.ts";
 import type { TopicFilter, TransferFilter } from "../chain/logs/get-logs.ts";
 import type { NodeLog } from "../chain/logs/log.ts";
-import type { Rpc } from "../chain/rpc/types.ts";
+import type { PinnedRpc } from "../chain/rpc/types.ts";
 import type { Decimal } from "../lib/decimal.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { PortfolioPosition } from "../schema/portfolio/snapshot.ts";
@@ -195,7 +195,7 @@ export type PortfolioChain = {
    */
   tryNodes?<T>(
     at: { readonly number: number; readonly isPast: boolean },
-    work: (node: Rpc) => Promise<T | null>,
+    work: (node: PinnedRpc) => Promise<T | null>,
     signal: AbortSignal,
   ): Promise<T | null>;
 };

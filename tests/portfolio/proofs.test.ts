@@ -33,9 +33,9 @@ afterEach(() => {
 });
 afterAll(() => stage.close());
 
-async function buy<T>(path: string): Promise<T & { readonly proofs?: ResponseProofs }> {
+async function buy<T>(path: string, { url } = service): Promise<T & { readonly proofs?: ResponseProofs }> {
   const { fetch } = await openPayingClient(stage);
-  const response = await fetch(`${service.url}${path}`);
+  const response = await fetch(`${url}${path}`);
   const body = await response.json();
   expect(response.status, JSON.stringify(body)).toBe(200);
   return body as T & { readonly proofs?: ResponseProofs };
@@ -102,8 +102,10 @@ describe("a snapshot", () => {
   });
 
   it("is sold in full when a node rejects proofs, and says so", async () => {
+    // A service remembers which nodes offer no proofs.
+    const other = await stage.serve();
     rejectProofs();
-    const snapshot = await buy<PortfolioSnapshot>(`/portfolio?address=${wallet}&chains=base&proof=1`);
+    const snapshot = await buy<PortfolioSnapshot>(`/portfolio?address=${wallet}&chains=base&proof=1`, other);
     expect(snapshot.tokens.length).toBeGreaterThan(0);
     expect(chainsOf(snapshot)).toMatchObject([
       { chain: "base", reason: "no_proofs", header: null, block: null },

@@ -51,7 +51,7 @@ export async function proveOnNode(
   query: ChainProofQuery,
   memory: LayoutMemory,
   signal: AbortSignal,
-): Promise<ProvenChain | ChainFailure> {
+): Promise<ProvenChain | ChainFailure | "unsupported"> {
   const { chainId, wallet, block } = query;
   const { within, surplus } = limitFields(query.fields);
   const mappings = groupMappings(within, { chainId, wallet, memory });
@@ -119,7 +119,7 @@ async function openState(
   { wallet, block, fields }: ChainProofQuery,
   mappings: readonly TokenMapping[],
   signal: AbortSignal,
-): Promise<OpenedState | ChainFailure> {
+): Promise<OpenedState | ChainFailure | "unsupported"> {
   const { number, hash } = block;
   const slots = collectSlots(mappings);
   for (const field of fields) {
@@ -129,6 +129,7 @@ async function openState(
   const [header, own, code, ...proofs] = await node.batch([...first, ...listProofCalls(slots, number)], {
     signal,
   });
+  if ("error" in own && own.error.kind === "unsupported") return "unsupported";
   if ("error" in header) return "block";
   if ("error" in own) return "no_proofs";
   const checked = encodeCheckedHeader(header.ok, hash);

@@ -378,6 +378,22 @@ describe("nodes", () => {
     expect((await checkClaims(only)).get("/a")).toBe(AMOUNT);
   });
 
+  it("asks one that does not offer it only once in ten minutes", async () => {
+    const { nodes, access } = await openProver(reject);
+    let laterMs = 0;
+    const clock = { ...systemClock, nowMs: () => systemClock.nowMs() + laterMs };
+    const prover = new ResponseProver(new Map([[access.chain.slug, access]]), clock);
+    const counts: (number | undefined)[] = [];
+    for (const ms of [0, 0, 599_000, 601_000]) {
+      laterMs = ms;
+      const { reason } = onlyChain(await prove({ nodes, access, prover }, fields()));
+      expect(reason).toBe("no_proofs");
+      counts.push(nodes[0]?.requestCount());
+    }
+    const [first = 0] = counts;
+    expect(counts).toEqual([first, first, first, first + 1]);
+  });
+
   type Proof = {
     readonly accountProof: readonly Hex[];
     readonly storageProof: readonly { proof: readonly Hex[] }[];

@@ -32,11 +32,16 @@ export type ProofOptions = {
   readonly budgetMs: number;
 };
 
+// A node without eth_getProof is not asked again for so long.
+const UNSUPPORTED_MS = 10 * 60_000;
+
 export class ResponseProver {
   readonly #chains: ReadonlyMap<string, PortfolioChain>;
   readonly #memory: LayoutMemory;
   readonly #clock: Clock;
   readonly #charsMax: number;
+  /** Until when nodes are not asked. */
+  readonly #unsupported = new Map<string, number>();
 
   constructor(chains: ReadonlyMap<string, PortfolioChain>, clock: Clock, charsMax: number = PROOF_CHARS_MAX) {
     this.#chains = chains;
@@ -111,9 +116,12 @@ export class ResponseProver {
         tryNodes(
           { number: block.number, isPast },
           async (node) => {
+            const name = `${chain.slug} ${isPast} ${node.host} ${node.providerIndex}`;
+            if (this.#clock.nowMs() < (this.#unsupported.get(name) ?? 0)) return null;
             const proven = await proveOnNode(node, query, this.#memory, stop);
             if (typeof proven !== "string") return proven;
-            failure = proven;
+            if (proven !== "unsupported") failure = proven;
+            else this.#unsupported.set(name, this.#clock.nowMs() + UNSUPPORTED_MS);
             return null;
           },
           stop,
