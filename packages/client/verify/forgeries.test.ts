@@ -62,7 +62,7 @@ describe("a forged response", () => {
 });
 
 describe("a forged response, to a reader with honest nodes", () => {
-  const nodes = () => [stage.chain.rpcUrl, `${stage.chain.rpcUrl}/second`];
+  const nodes = () => [stage.chain.rpcUrl, stage.chain.rpcUrl.replace("127.0.0.1", "localhost")];
   const numbers = fc.integer({ min: 0x10, max: 0x12f });
   const layouts = fc.record({
     rule: fc.constantFrom("solidity", "vyper", "solady"),

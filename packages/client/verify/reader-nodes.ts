@@ -116,7 +116,13 @@ async function probeLayout(
   const unchanged = numberToHex(probe.word & probe.mask, { size: 32 });
   if (given.some((report) => report !== value && report !== unchanged)) return "wrong";
   // A node that ignores the changed state returns the value that it has, and so says nothing about the slot.
-  return given.filter((report) => report === value).length >= nodesMin ? "right" : "unknown";
+  const agreed = nodes.filter((_, index) => reports[index] === value);
+  return countHosts(agreed) >= nodesMin ? "right" : "unknown";
+}
+
+/** Two URLs of one host are one witness. */
+export function countHosts(nodes: readonly ReaderNode[]): number {
+  return new Set(nodes.map(({ name }) => name)).size;
 }
 
 type RpcCall = { readonly method: string; readonly params: readonly unknown[] };

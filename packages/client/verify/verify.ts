@@ -5,7 +5,7 @@ import { compareRequest } from "./compare-request.ts";
 import { conclude, findFinding, rejectedRow, statusWithoutProof, sumUsd, type Witness } from "./conclude.ts";
 import { formatShare, formatUsd } from "./decimals.ts";
 import { type ReadInput, readInput, type VerifyInput } from "./read-input.ts";
-import { compareBlock, openNodes, probeLayouts, type ReaderNode } from "./reader-nodes.ts";
+import { compareBlock, countHosts, openNodes, probeLayouts, type ReaderNode } from "./reader-nodes.ts";
 import { Rejection } from "./rejection.ts";
 import { type Report, readReport } from "./report.ts";
 import { checkSeals } from "./seals.ts";
@@ -159,7 +159,7 @@ async function hearWitness(
   }
   const opinion = await compareBlock(nodes, header);
   const isKnown = known.has(header.hash);
-  const isConfirmed = opinion.disputes.length === 0 && (isKnown || opinion.agreed.length >= nodesMin);
+  const isConfirmed = opinion.disputes.length === 0 && (isKnown || countHosts(opinion.agreed) >= nodesMin);
   const probed = [...findings].flatMap(([path, { probe }]) => (probe === null ? [] : [{ path, probe }]));
   const isExecuted = opinion.agreed.length > 0 && opinion.disputes.length === 0;
   const probes = isExecuted ? probed.map(({ probe }) => probe) : [];

@@ -84,7 +84,7 @@ it.each([
   ["eth_call", "overrides", /portfolio service reads balances in more requests/],
   ["eth_getLogs", "getLogs", /lower SEXTANT_LOG_RANGE_MAX/],
   ["debug_traceTransaction", "trace", /NODE_STATE_MISSING/],
-  ["eth_getProof", "getProof", /no feature needs it/],
+  ["eth_getProof", "getProof", /responses to proof=1 say no_proofs/],
 ])("says what it means that a node rejects %s", async (method, check, meaning) => {
   rejected = method;
   const { about } = await diagnose({ [`RPC_URL_${CHAIN_ID}`]: proxy.url });

@@ -30,7 +30,12 @@ function write(name: string, content: unknown): string {
 
 const run = (args: readonly string[], columns: number | null = null) =>
   runSextantInProcess(["verify", ...args], { NO_COLOR: "1" }, folder, columns);
-const nodes = () => ["--rpc", stage.chain.rpcUrl, "--rpc", `${stage.chain.rpcUrl}/second`];
+const nodes = () => [
+  "--rpc",
+  stage.chain.rpcUrl,
+  "--rpc",
+  stage.chain.rpcUrl.replace("127.0.0.1", "localhost"),
+];
 const signer = createSigner(3);
 const HOUR_AGO = Math.floor(Date.now() / 1000) - 3_600;
 

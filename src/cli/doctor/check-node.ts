@@ -67,7 +67,7 @@ const FEATURES: readonly {
   },
   {
     check: "getProof",
-    meaning: "no feature needs it; clients cannot check state against a block's root with this node",
+    meaning: "responses to proof=1 say no_proofs where no other node of the chain has it",
     async run(call) {
       await call("eth_getProof", PROBE, [], "latest");
       return "has eth_getProof";

@@ -92,3 +92,22 @@ it("still ends with the request", async () => {
   const proven = addProofs(query, () => ({ wallet, chains: [], values: [] }));
   await expect(proven.parse({ proof: "1" }).read(services, gone)).rejects.toThrow("gone");
 });
+
+it("logs a defect of the prover, and sells the response", async () => {
+  const lines: unknown[] = [];
+  const log = { error: (fields: unknown) => lines.push(fields) };
+  const prover = {
+    prove: () => Promise.reject(new TypeError("a defect")),
+    describeLate: () => ({ version: 1, chains: [] }),
+  };
+  const load = new ReadLoad(new Map());
+  const services = { load, clock: systemClock, prover, log } as unknown as RouteServices;
+  const query = {
+    parameters: [],
+    parse: () => ({ query: {}, read: async () => BODY }),
+  } as unknown as PaidQuery;
+  const proven = addProofs(query, () => ({ wallet, chains: [], values: [] }));
+  const body = await proven.parse({ proof: "1" }).read(services, new AbortController().signal);
+  expect(body).toMatchObject({ proofs: { chains: [] } });
+  expect(lines).toEqual([expect.objectContaining({ event: "proofs_failed" })]);
+});

@@ -53,7 +53,7 @@ export function addProofs<Body extends object>(
 
 /** The response is sold whatever happens here: what waits too long, or fails, is late. */
 async function proveWithin(
-  { clock, load, prover }: RouteServices,
+  { clock, load, prover, log }: RouteServices,
   provable: ProvableResponse,
   { isPast, budgetMs }: ProofOptions,
   signal: AbortSignal,
@@ -66,8 +66,11 @@ async function proveWithin(
       waiting.end();
       return prover.prove(provable, { isPast, budgetMs: untilMs - clock.nowMs() }, signal);
     });
-  } catch {
+  } catch (error) {
     signal.throwIfAborted();
+    if (!(waiting.isLate || error instanceof Fault)) {
+      log.error({ component: "portfolio", event: "proofs_failed", err: error }, "Proofs failed");
+    }
     return prover.describeLate(provable);
   } finally {
     waiting.end();

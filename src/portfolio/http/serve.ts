@@ -88,7 +88,10 @@ export function servePortfolio(
   const freeReads = createFreeReads(systemClock);
   const prover = new ResponseProver(chains, systemClock);
   const names = createNameResolver({ chains, freeReads, clock: systemClock });
-  const services: RouteServices = { ...read, snapshots, storedSnapshots, names, freeReads, load, prover };
+  const services: RouteServices = {
+    ...read,
+    ...{ snapshots, storedSnapshots, names, freeReads, load, prover, log },
+  };
   const offering = createPortfolioOffering(sold, Date.now());
   const served = [...chains.keys()];
   const pageOf = createPageRenderers(offering, options);

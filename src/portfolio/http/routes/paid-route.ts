@@ -3,6 +3,7 @@
 import type { paywallSettings } from "../../../config/payment-settings.ts";
 import type { Config } from "../../../config/read-config.ts";
 import type { Clock } from "../../../lib/clock.ts";
+import type { Log } from "../../../lib/log.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 import type { Query } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/figures.ts";
@@ -31,6 +32,7 @@ export type RouteServices = {
   /** For responses with `proof=1`. */
   readonly prover: ResponseProver;
   readonly clock: Clock;
+  readonly log: Log;
   /** Null if snapshots are not stored. */
   readonly storedSnapshots: StoredSnapshots | null;
 };
