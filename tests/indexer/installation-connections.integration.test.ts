@@ -81,8 +81,8 @@ it("ten deployments in one process share its connections", async () => {
     beginExpiry();
     await expect.poll(() => countConnections("sextant api lock"), { timeout: 25_000 }).toBe(COUNT);
     const count = await countConnections("sextant api%");
-    // All but those of the pool are open now.
-    expect(count).toBeGreaterThan(COUNT * 5);
+    // All but those of the pool, which may be idle, are open now.
+    expect(count).toBeGreaterThanOrEqual(COUNT * 5);
     expect(count).toBeLessThanOrEqual(CONNECTIONS_MAX);
   } finally {
     await writer.end();
