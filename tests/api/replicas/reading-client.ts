@@ -30,6 +30,9 @@ const PAGES_PERCENT = 50;
 // A process that is gone rejects connections at once: clients would do nothing else.
 const AFTER_FAILURE_MS = 50;
 
+/** A statement that a busy machine did not finish in its time: the test says how often that may be. */
+export const LATE = "late";
+
 export class ReadingClient {
   readonly #readers: Readers;
   readonly #random: Random;
@@ -146,6 +149,7 @@ function findReason(
   const { status, code } = response as ReadResponse;
   // A block that was named in a path, and not only as seen, is the client's mistake: 400.
   if (status !== 503 && code !== "BLOCK_NOT_INDEXED") return null;
+  if (code === "TIMED_OUT") return LATE;
   if (site.withoutPrimary.wasOnSince(marks.primary) && NEEDS_PRIMARY.has(code)) return `no primary: ${code}`;
   if (code !== "BLOCK_NOT_INDEXED") return null;
   if (site.withoutIndexer.wasOnSince(marks.indexer)) return "no indexer";
