@@ -28,7 +28,7 @@ it.each(["/portfolio?address=", "/exposure?address="])(
     expect(response.status, body).toBe(200);
     const result = await verify({ body, request: { method: "GET", url } });
     expect(result.rows.filter(({ status }) => status === "wrong")).toEqual([]);
-    const urls = [stage.base.node.url, `${stage.base.node.url}/second`];
+    const urls = [stage.base.node.url, stage.base.node.url.replace("127.0.0.1", "localhost")];
     const online = await verify(body, { nodes: urls });
     expect(online.rows.filter(({ status }) => status === "wrong")).toEqual([]);
     expect(
