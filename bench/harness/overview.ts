@@ -26,26 +26,29 @@ export function formatOverview(parts: BenchRuns): string {
 
 /**
  * The headlines of one benchmark on several databases, a column each; empty if it ran on one only. A headline is found
- * by what stands before its colon: which route is the median or the lowest differs from run to run.
+ * by what stands before its colon and by what it is compared with: which route is the median or the lowest differs from
+ * run to run, and an older run may have other headlines.
  */
 export function formatDatabaseComparison(parts: BenchRuns, kinds: readonly string[]): string {
   const [first = ""] = kinds;
   const benches = Object.keys(parts).filter((bench) => kinds.some((kind) => parts[`${bench} (${kind})`]));
   const rows = benches.flatMap((bench) => {
     const columnOf = (kind: string) => parts[kind === first ? bench : `${bench} (${kind})`]?.headlines ?? [];
-    return (parts[bench]?.headlines ?? []).map((headline, place) => {
+    return (parts[bench]?.headlines ?? []).map((headline) => {
+      const name = nameOf(headline);
       const cells = kinds.map((kind) => {
-        const same = columnOf(kind)[place];
+        const same = columnOf(kind).find((each) => nameOf(each).join() === name.join());
         return same ? `${same.value}, ${same.ratio.trim()}` : "-";
       });
-      const [what = "", against = ""] = [
-        headline.what.split(":")[0],
-        headline.ceiling.replace(/^[0-9.,]+ /, ""),
-      ];
+      const [what, against] = name;
       return [bench, what, ...cells, `of ${against}`];
     });
   });
   return rows.length === 0 ? "" : formatColumns([["bench", "headline", ...kinds, "ratio"], ...rows]);
+}
+
+function nameOf({ what, ceiling }: Headline): readonly [what: string, against: string] {
+  return [what.split(":")[0] ?? "", ceiling.replace(/^[0-9.,]+ /, "")];
 }
 
 function cellsOf({ what, value, ceiling, ratio, aim }: Headline): readonly string[] {

@@ -5,6 +5,7 @@ import {
   aimAtMost,
   aimBelowMemoryMax,
   type BenchReport,
+  type Headline,
 } from "../../bench/harness/measurement.ts";
 import { formatDatabaseComparison, formatOverview } from "../../bench/harness/overview.ts";
 import { formatResultsPage, replaceRuns } from "../../bench/harness/results.ts";
@@ -57,6 +58,23 @@ describe("databases side by side", () => {
         "grind  turns     1, 5 %    2, 5 %  -           of bare",
         "",
       ].join("\n"),
+    );
+  });
+
+  it("compares a headline with the same one of another database only, wherever that stands", () => {
+    const older = { ...report("9", null).headlines[0], what: "dust", ceiling: "3 swept" } as Headline;
+    const renamed = {
+      circumstances: now,
+      measurements: [],
+      headlines: [older, ...report("2", null).headlines],
+    };
+    const parts = {
+      grind: on("1"),
+      "grind (stock)": renamed,
+      "grind (remote)": { ...renamed, headlines: [older] },
+    };
+    expect(formatDatabaseComparison(parts, ["embedded", "stock", "remote"]).split("\n")[1]).toBe(
+      "grind  turns     1, 5 %    2, 5 %  -       of bare",
     );
   });
 
