@@ -12,7 +12,7 @@ import type { RequestGuard } from "./security/request-guard.ts";
 
 /** The part of a request that routes read, whether it came over a connection or from this process. */
 export type RouteRequest = Pick<FastifyRequest, "url" | "params" | "headers" | "client" | "body"> & {
-  readonly raw: { readonly socket: ClientSocket };
+  readonly raw: { readonly socket: ClientSocket; readonly method?: string | undefined };
 };
 
 /** Closes when the client leaves. */

@@ -197,7 +197,7 @@ function sendPreflightResponse(reply: FastifyReply, methods: readonly string[]):
       allow: allowed,
       "access-control-allow-methods": allowed,
       "access-control-allow-headers":
-        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Authorization, Payment-Authorization, Access-Control-Expose-Headers",
+        "*, Content-Type, X-Min-Block, PAYMENT-SIGNATURE, Authorization, Payment-Authorization, SIGN-IN-WITH-X, Access-Control-Expose-Headers",
       "access-control-max-age": PREFLIGHT_SECONDS,
     })
     .send();

@@ -26,6 +26,7 @@ import { describeToken, type PaymentToken } from "./payment-token.ts";
 import { createGate, type Gate } from "./paywall/gate.ts";
 import type { PaymentOffer, PaymentOutcome } from "./paywall/offer.ts";
 import { createSettlementLookup } from "./settlement/onchain.ts";
+import { openSignIn } from "./sign-in/open-sign-in.ts";
 
 export type ConfiguredGate = {
   readonly gate: Gate;
@@ -77,6 +78,7 @@ export async function openConfiguredGate(
   const gate = createGate({
     scope: token,
     ...(channels ? { channels } : {}),
+    signIn: await openSignIn(store, token),
     store,
     facilitator,
     lookup: createSettlementLookup(rpc, finality),

@@ -14,12 +14,14 @@ export type EndpointRequest<Values = ParameterValues, Body = unknown> = {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The client, as limits per client count it. */
   readonly client: string;
+  /** Whether the client gets the head of the response only. */
+  readonly isHead: boolean;
   /** Only with `readsIndex`: what is read must not be older. */
   readonly minBlock: MinBlock;
 };
 
 /** A request before its parameters and body are parsed. */
-export type RequestHead = Pick<EndpointRequest, "headers" | "client"> & {
+export type RequestHead = Pick<EndpointRequest, "headers" | "client" | "isHead"> & {
   /** As sent, without the leading `?`; empty without a query. */
   readonly query: string;
 };

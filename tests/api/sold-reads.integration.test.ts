@@ -2,6 +2,7 @@
 // In main, tests/payments/channel-purchases.test.ts sells by the same gate.
 import { join } from "node:path";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
+import { wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSextant, type SextantOptions } from "../../packages/client/create-sextant.ts";
@@ -286,6 +287,18 @@ describe("a read", () => {
       'Only the scheme "batch-settlement" is accepted.',
     ]);
     expect(await stage.transfersFrom(account.address)).toEqual([]);
+  });
+
+  it("is served again to its payer that signs in, and a stream is not", async () => {
+    const payer = await stage.payer();
+    const url = `${api.url}/agents/2`;
+    const bought = await createChannelClient(payer, stage).pay(url);
+    const again = await wrapFetchWithSIWx(fetch, payer)(url);
+    expect([again.status, await again.text()]).toEqual([200, await bought.text()]);
+    const stream = `${api.url}/events`;
+    await (await createChannelClient(payer, stage).pay(stream, { headers: STREAM })).body?.cancel();
+    const refused = await wrapFetchWithSIWx(fetch, payer)(stream, { headers: STREAM });
+    expect([refused.status, requiredBy(refused).error]).toEqual([402, expect.stringMatching(/^Payment req/)]);
   });
 
   it("is free within the payer's quota, which the terms name", async () => {
@@ -847,11 +860,13 @@ describe("the price", () => {
         ["x-security-schemes", "payment-response", "description", "x-codeSamples", "x-client-call"].includes(
           key,
         ) ||
-        value?.name === "PAYMENT-SIGNATURE"
+        ["PAYMENT-SIGNATURE", "SIGN-IN-WITH-X"].includes(value?.name)
           ? undefined
           : value,
       );
-      const { components, ...rest } = JSON.parse(text.replaceAll(",null]", "]").replaceAll("[null]", "[]"));
+      const { components, ...rest } = JSON.parse(
+        text.replaceAll(/(,null)+]/g, "]").replaceAll(/\[null(,null)*]/g, "[]"),
+      );
       const { PaymentRequired, PaymentTerms, ...schemas } = components.schemas;
       return { ...rest, schemas };
     };

@@ -31,6 +31,7 @@ const NOTHING: EndpointRequest = {
   body: undefined,
   headers: {},
   client: "192.0.2.1",
+  isHead: false,
   minBlock: null,
 };
 

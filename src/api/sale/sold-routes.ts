@@ -17,6 +17,8 @@ import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/offer.ts";
 import { parsePaymentHeader } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
+import { SIGN_IN } from "../../payments/sign-in/challenges.ts";
+import { SIGN_IN_PARAMETER } from "../../payments/sign-in/sign-in-parameter.ts";
 import type { EndpointResponse, StreamedResponse } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { channelRequiredSchema, X402_SECURITY } from "../../web/discovery.ts";
@@ -129,12 +131,19 @@ async function charge(
   if (route.sale === sale.download && query.get("at")) return respond();
   const resource = describeResource(route, sale, request);
   const signature = request.headers[SIGNATURE];
+  const isStream = route.headers.length > 0 && asksForStream({ headers: { accept: request.headers.accept } });
   if (typeof signature !== "string") {
+    // No stream is stored, and the nonce of a sign-in is good for one body.
+    const signIn = request.method === "HEAD" || isStream ? undefined : request.headers[SIGN_IN];
+    if (typeof signIn === "string") {
+      const again = route.sale.serve({ resource, signature: undefined, signIn, client }, runNothing);
+      return withRequestTimeout(app, again, PAYMENT_IN_PROGRESS);
+    }
     return route.sale.challenge(resource, `Payment required: ${route.price}, by payment channel.`);
   }
   const order = { resource, signature, client };
   // Its limits are checked and its slot is taken before anything is charged, also for a payment that is sent again.
-  if (route.headers.length > 0 && asksForStream({ headers: { accept: request.headers.accept } })) {
+  if (isStream) {
     const name = createHash("sha256").update(JSON.stringify(order)).digest("hex");
     const stream = await respond().catch(async (error: unknown) => {
       // The slot may be that of the stream which this one replaces.
@@ -154,6 +163,11 @@ async function charge(
     return stored;
   });
   return withRequestTimeout(app, work, PAYMENT_IN_PROGRESS);
+}
+
+/** The handler of a request that signs in. */
+async function runNothing(): Promise<never> {
+  throw new TypeError("a sign-in runs a handler");
 }
 
 const isFull = (error: unknown) =>
@@ -261,7 +275,7 @@ export function describeSold(route: RouteDescription, sale: ApiSale): RouteDescr
   return {
     ...route,
     description: `${description} Costs ${formatUsd(sale.read)}.${minute}`,
-    parameters: [...parameters, SIGNATURE_PARAMETER],
+    parameters: [...parameters, SIGNATURE_PARAMETER, SIGN_IN_PARAMETER],
     security: X402_SECURITY,
     responses: { ...responses, 402: { type: "application/json", schema: channelRequiredSchema } },
     responseHeaders: {

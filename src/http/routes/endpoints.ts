@@ -121,7 +121,7 @@ function readRequest(
   endpoint: Endpoint,
   validateBody: BodyValidator | null,
   request: RouteRequest,
-  { headers }: RequestHead,
+  { headers, isHead }: RequestHead,
 ): EndpointRequest {
   const query = readQuery(request.url);
   const values = readParameters(endpoint.parameters, request, query);
@@ -132,7 +132,7 @@ function readRequest(
     body = dropEmptyOptionals(parseStrictJson(rawBody, "The body"), endpoint.body);
     validateBody(body);
   }
-  return { values, rawBody, body, headers, client: request.client, minBlock };
+  return { values, rawBody, body, headers, client: request.client, isHead, minBlock };
 }
 
 /** Forms and some clients send "" for a field that is not filled in; an optional field then counts as absent. */
@@ -146,10 +146,11 @@ function dropEmptyOptionals(body: unknown, schema: JsonSchema | null): unknown {
   );
 }
 
-function readHead({ url, headers, client }: RouteRequest): RequestHead {
+function readHead({ url, headers, client, raw }: RouteRequest): RequestHead {
   const start = url.indexOf("?");
   return {
     client,
+    isHead: raw.method === "HEAD",
     query: start < 0 ? "" : url.slice(start + 1),
     headers: Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")]),

@@ -297,6 +297,7 @@ describe("the endpoints", () => {
         body,
         headers: {},
         client: "192.0.2.1",
+        isHead: false,
         minBlock: null,
       });
   };

@@ -19,6 +19,8 @@ import type { LedgerScope } from "../ledger/row.ts";
 import type { ReconcileCounts } from "../ledger/unfinished-payments.ts";
 import { type CredentialRequest, createMppScheme } from "../mpp/mpp-scheme.ts";
 import type { SettlementLookup } from "../settlement/onchain.ts";
+import type { SignIn } from "../sign-in/open-sign-in.ts";
+import { createSignInServer } from "../sign-in/serve-sign-in.ts";
 import { runPaymentFlow, startFlow } from "./flow.ts";
 import { createRowWaiters, type FlowServices } from "./flow-states.ts";
 import { GATE_LIMITS, type GateLimits } from "./limits.ts";
@@ -29,6 +31,7 @@ import {
   priceOffer,
   validateOffer,
   withoutChannels,
+  withSignIn,
 } from "./offer.ts";
 import { parseExactPayment } from "./payment.ts";
 import { parsePaymentHeader } from "./payment-envelope.ts";
@@ -62,6 +65,8 @@ type GateOptions = {
   readonly lookup: SettlementLookup;
   /** Absent if only transfers are taken. */
   readonly channels?: ChannelParts;
+  /** Absent if payers do not get stored responses by signing in. */
+  readonly signIn?: SignIn;
   readonly log: Log;
   readonly clock?: Clock;
   readonly limits?: Partial<GateLimits>;
@@ -90,19 +95,25 @@ export function createGate(options: GateOptions): Gate {
   const reconcileExact = createReconciler({ ...services, store: options.store, scope });
   const channels = options.channels && openChannelScheme(services, options.channels, challenge);
   if (channels) schemes.push(channels.scheme);
+  const { signIn } = options;
+  const channelRows = options.channels?.rows ?? null;
+  const serveSignIn =
+    signIn && createSignInServer({ ...services, rows: signIn.rows, channelRows, challenge });
+  const protocols = { schemes, serveCredential, serveSignIn, challengeFor: challenge };
   return {
     sell(offer) {
       validateOffer(offer);
       if (offer.network !== network || offer.asset !== asset) {
         throw new Fault("CONFIG_INVALID", "A paid offer names another payment token than its gate.");
       }
-      return createSale({ schemes, serveCredential, challengeFor: challenge }, offer);
+      return createSale(protocols, withSignIn(offer, signIn?.challenges));
     },
     async reconcile(signal) {
       // A part that fails does not stop the other.
-      const parts = [reconcileExact(signal), channels?.maintain(signal)] as const;
+      const parts = [reconcileExact(signal), channels?.maintain(signal), signIn?.rows.prune()] as const;
       await Promise.allSettled(parts);
       await parts[1];
+      await parts[2];
       return parts[0];
     },
     totalPaid: () => services.ledger.totalPaid(scope),
@@ -112,22 +123,30 @@ export function createGate(options: GateOptions): Gate {
 type Protocols = {
   readonly schemes: readonly PaymentScheme[];
   readonly serveCredential: (request: CredentialRequest) => Promise<EndpointResponse>;
+  /** Absent if sign-in is off. */
+  readonly serveSignIn: ReturnType<typeof createSignInServer> | undefined;
   readonly challengeFor: PaymentChallenge;
 };
 
-function createSale({ schemes, serveCredential, challengeFor }: Protocols, offer: PaymentOffer): Sale {
+function createSale(
+  { schemes, serveCredential, serveSignIn, challengeFor }: Protocols,
+  offer: PaymentOffer,
+): Sale {
   const challenge = (resource: PaidResource, reason = "Payment required.") =>
     challengeFor(priceOffer(offer, resource), resource, reason);
   return {
     offer,
     challenge,
-    async serve({ resource, signature, credential, client }, handler) {
+    async serve({ resource, signature, credential, signIn, client }, handler) {
       if (signature !== undefined && credential !== undefined) throw twoPayments();
       const priced = priceOffer(offer, resource);
       if (credential !== undefined) {
         return serveCredential({ offer: priced, resource, credential, handler, client });
       }
-      if (signature === undefined) return challenge(resource);
+      if (signature === undefined) {
+        if (signIn === undefined || serveSignIn === undefined) return challenge(resource);
+        return serveSignIn({ offer: priced, resource, header: signIn, client });
+      }
       const envelope = parsePaymentHeader(signature, offer);
       if ("unsupported" in envelope) return challenge(resource, envelope.unsupported);
       const taken = schemes.filter(({ name }) => !offer.isChannelOnly || name === CHANNEL_SCHEME);

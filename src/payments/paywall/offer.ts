@@ -17,6 +17,8 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type ChannelTerms, channelRequirementsFor } from "../channels/channel-terms.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import type { ChallengeIssuer } from "../mpp/challenges.ts";
+import { SIGN_IN, type SignInChallenges } from "../sign-in/challenges.ts";
+import { SIGN_IN_TYPE } from "../sign-in/proof.ts";
 import { currentOfferWindow, signedOfferExtension } from "./signed-offers.ts";
 
 export type PaymentOffer = {
@@ -51,6 +53,8 @@ export type PaymentOffer = {
   readonly responseMs?: number;
   /** Issues challenges of the Machine Payments Protocol; absent if only x402 is taken. */
   readonly mpp?: ChallengeIssuer;
+  /** Issues challenges for the accounts of payers, whose stored responses they get again; absent if nothing is stored. */
+  readonly signIn?: SignInChallenges;
   /** Sign offers and receipts; absent if nothing is signed. */
   readonly signingKeys?: SigningKeys | undefined;
 };
@@ -156,21 +160,36 @@ function createTerms(offer: PaymentOffer): FixedTerms {
   const window = offer.signingKeys === undefined ? null : currentOfferWindow();
   const extensions = {
     ...listingExtensions(offer),
-    [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
+    [PAYMENT_IDENTIFIER]: declareIdentifier(),
     ...(window === null ? {} : signedOfferExtension(offer, accepts, window)),
   };
-  return { accepts, extensions, window, headerEnd: encodeHeaderEnd({ accepts, extensions }) };
+  return { accepts, extensions, window, headerEnd: encodeHeaderEnd(offer, { accepts, extensions }) };
+}
+
+/** As the library declares it, without the dialect of its schema: each 402 has it in a header. */
+function declareIdentifier() {
+  const { info, schema } = declarePaymentIdentifierExtension(false);
+  const { $schema: _, ...rules } = schema;
+  return { info, schema: rules };
 }
 
 /** The same terms for one client. No signed offer covers what is corrected, so that none is signed again. */
 function correctTerms(offer: PaymentOffer, correction: ChannelCorrection): FixedTerms {
   const terms = fixedTermsOf(offer);
   const accepts = listAccepts(offer, correction);
-  return { ...terms, accepts, headerEnd: encodeHeaderEnd({ ...terms, accepts }) };
+  return { ...terms, accepts, headerEnd: encodeHeaderEnd(offer, { ...terms, accepts }) };
 }
 
-function encodeHeaderEnd({ accepts, extensions }: Pick<FixedTerms, "accepts" | "extensions">): string {
-  return encodeBase64(`,${JSON.stringify({ accepts, extensions }).slice(1)}`);
+/** With sign-in it goes on in that extension: the challenge in it is of one request, and all that follows is the same. */
+function encodeHeaderEnd(
+  { network, signIn }: PaymentOffer,
+  { accepts, extensions }: Pick<FixedTerms, "accepts" | "extensions">,
+): string {
+  if (signIn === undefined) return encodeBase64(`,${JSON.stringify({ accepts, extensions }).slice(1)}`);
+  // x402 wants a schema, which every 402 would carry in its header.
+  const rest = { supportedChains: [{ chainId: network, type: SIGN_IN_TYPE }], schema: {} };
+  const members = [rest, extensions].map((value) => `,${JSON.stringify(value).slice(1)}`);
+  return encodeBase64(`${members.join("")},"accepts":${JSON.stringify(accepts)}}`);
 }
 
 const transferOffers = new WeakMap<PaymentOffer, PaymentOffer>();
@@ -180,36 +199,44 @@ export function withoutChannels(offer: PaymentOffer): PaymentOffer {
   if (offer.channels === undefined) return offer;
   const known = transferOffers.get(offer);
   if (known) return known;
-  // A copy keeps getters: without configuration the origin is known late.
+  // Copies keep getters: without configuration the origin is known late.
   const { channels, ...properties } = Object.getOwnPropertyDescriptors(offer);
   const only: PaymentOffer = Object.create(Object.prototype, properties);
   transferOffers.set(offer, only);
   return only;
 }
 
+/** The same offer with sign-in. */
+export function withSignIn(offer: PaymentOffer, value: SignInChallenges | undefined): PaymentOffer {
+  if (value === undefined) return offer;
+  const signIn = { value, enumerable: true };
+  return Object.create(Object.prototype, { ...Object.getOwnPropertyDescriptors(offer), signIn });
+}
+
 /** The payment requirements of one request in base64, as the header carries them. */
 function encodePaymentRequired(
   offer: PaymentOffer,
   { headerEnd }: FixedTerms,
-  resource: PaidResource,
-  reason: string,
+  { resource, reason, fingerprint }: { resource: PaidResource; reason: string; fingerprint: string },
 ): string {
   // Checked here and not at start: without configuration it is the listening address, which is known later.
   if (!/^https?:\/\/[^/?#]+$/.test(offer.resourceOrigin)) {
     throw new Fault("INTERNAL", "The origin of the paid offer is invalid.");
   }
-  const fields = Buffer.from(
-    JSON.stringify({
-      x402Version: 2,
-      error: reason,
-      resource: {
-        url: resourceUrl(offer.resourceOrigin, resource),
-        description: offer.description,
-        mimeType: offer.mimeType,
-        ...describeService(offer),
-      },
-    } satisfies Partial<PaymentRequired>).slice(0, -1),
-  );
+  const info = offer.signIn?.issue(offer, { path: resource.path, fingerprint });
+  const text = JSON.stringify({
+    x402Version: 2,
+    error: reason,
+    resource: {
+      url: resourceUrl(offer.resourceOrigin, resource),
+      description: offer.description,
+      mimeType: offer.mimeType,
+      ...describeService(offer),
+    },
+    ...(info === undefined ? {} : { extensions: { [SIGN_IN]: { info } } }),
+  } satisfies Partial<PaymentRequired>);
+  // The end closes what is open here.
+  const fields = Buffer.from(text.slice(0, info === undefined ? -1 : -3));
   // Base64 encodes three bytes at a time: with spaces up to a multiple of three, the encoded end can follow as it is.
   const spaces = Buffer.alloc((3 - (fields.length % 3)) % 3, " ");
   return Buffer.concat([fields, spaces]).toString("base64") + headerEnd;
@@ -223,8 +250,9 @@ export function paymentRequiredResponse(
   correction: ChannelCorrection | null = null,
 ): EndpointResponse {
   const terms = correction === null ? fixedTermsOf(offer) : correctTerms(offer, correction);
-  const header = encodePaymentRequired(offer, terms, resource, reason);
-  const challenge = offer.mpp?.issue(offer, resourceFingerprint(resource), canonicalQuery(resource.query));
+  const fingerprint = offer.mpp || offer.signIn ? resourceFingerprint(resource) : "";
+  const header = encodePaymentRequired(offer, terms, { resource, reason, fingerprint });
+  const challenge = offer.mpp?.issue(offer, fingerprint, canonicalQuery(resource.query));
   if (header.length + (challenge?.length ?? 0) > HEADER_LENGTH_MAX) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
@@ -298,6 +326,8 @@ export type PaidRequest = {
   readonly signature: string | undefined;
   /** The credential of the `Payment` scheme. */
   readonly credential?: string | undefined;
+  /** The SIGN-IN-WITH-X header, which counts without a payment only. */
+  readonly signIn?: string | undefined;
   /** As limits per client count it. */
   readonly client: string;
 };

@@ -27,7 +27,7 @@ const HEADER = "The PAYMENT-SIGNATURE header";
 
 /** To a client of version 1, which pays with another header. */
 export const VERSION_1_MESSAGE =
-  "X-PAYMENT is a header of x402 version 1, and this service speaks version 2: sign the terms in the header PAYMENT-REQUIRED and send them as PAYMENT-SIGNATURE.";
+  "X-PAYMENT is of x402 version 1, and this is version 2: sign the terms in PAYMENT-REQUIRED, and send PAYMENT-SIGNATURE.";
 
 export function parsePaymentHeader(
   header: string,

@@ -13,6 +13,8 @@ import { receiptExtensions, withoutNote } from "./receipts.ts";
 const JITTER_SECONDS = 3;
 // Nothing counts that was an hour ago.
 const CHANNEL_WAIT_SECONDS = 3_600;
+// The oldest of an hour may be over soon.
+const SIGN_IN_WAIT_SECONDS = 300;
 
 /** An error response with headers of its own: when to retry, and that no cache may store it. */
 export function toErrorResponse(
@@ -139,6 +141,11 @@ function createLimitResponses(limits: GateLimits, count: (outcome: PaymentOutcom
       limited(
         "Too many deposits and refunds were made at our cost for what was bought; pay by transfer, or send the transaction yourself.",
         CHANNEL_WAIT_SECONDS,
+      ),
+    tooManySignIns: () =>
+      limited(
+        "Too many sign-ins of this account within an hour; send the payments themselves again, or wait.",
+        SIGN_IN_WAIT_SECONDS,
       ),
     tooManyUnpaid: (waitMs: number) =>
       limited(

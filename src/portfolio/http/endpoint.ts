@@ -6,6 +6,8 @@ import type { PaidRequest, PaidResource } from "../../payments/paywall/offer.ts"
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
+import { SIGN_IN } from "../../payments/sign-in/challenges.ts";
+import { SIGN_IN_PARAMETER } from "../../payments/sign-in/sign-in-parameter.ts";
 import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";
 import { exampleSnapshot } from "../../schema/portfolio/examples.ts";
@@ -77,13 +79,22 @@ const CREDENTIAL: Parameter = {
   example: "Payment eyJjaGFsbGVuZ2UiOns...",
 };
 
-type SentPayment = Pick<PaidRequest, "signature" | "credential">;
+type SentPayment = Pick<PaidRequest, "signature" | "credential" | "signIn">;
 
-/** The payment of a request; null without one. A service that takes only x402 leaves Authorization to proxies. */
-function readPayment({ sale }: SoldRoute, headers: RequestHead["headers"]): SentPayment | null {
+/**
+ * The payment of a request, or the sign-in of an account that has paid; null without either. A service that takes only x402
+ * leaves Authorization to proxies.
+ */
+function readPayment(
+  { sale }: SoldRoute,
+  { headers, isHead }: Pick<RequestHead, "headers" | "isHead">,
+): SentPayment | null {
   const signature = headers[SIGNATURE];
   const credential = sale.offer.mpp === undefined ? undefined : readCredential(headers);
-  return signature === undefined && credential === undefined ? null : { signature, credential };
+  // Its nonce is good for one response, which needs a body.
+  const signIn = isHead || sale.offer.signIn === undefined ? undefined : headers[SIGN_IN];
+  const isUnpaid = signature === undefined && credential === undefined && signIn === undefined;
+  return isUnpaid ? null : { signature, credential, signIn };
 }
 
 function describeSignature({ terms }: PaidRoute): Parameter {
@@ -136,7 +147,8 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
   const { method, path } = route;
   const page = renderOnce(options.page);
   const credential = route.takesMpp ? [CREDENTIAL] : [];
-  const parameters = [...query.parameters, describeSignature(route), ...credential];
+  const signIn = free ? [] : [SIGN_IN_PARAMETER];
+  const parameters = [...query.parameters, describeSignature(route), ...credential, ...signIn];
   const description = describePaidEndpoint(declaration, parameters);
   return {
     ...description,
@@ -160,9 +172,8 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         redirectDates({ ...services, path, served: options.served, parameters: names }, head);
       return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
     },
-    onTimeout: ({ headers }) =>
-      readPayment(sold, headers) === null ? null : varyByAccept(PAYMENT_IN_PROGRESS),
-    async handle({ values, headers, client }) {
+    onTimeout: (head) => (readPayment(sold, head) === null ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
+    async handle({ values, headers, isHead, client }) {
       const request = query.parse(values);
       const countPricedChains = async () =>
         sale.offer.amountPerChain ? request.countChains(services, client) : 1;
@@ -174,7 +185,7 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
         ...(hasProofs && { hasProofs }),
       };
       const resource: PaidResource = { method, path, query: request.query, ...priced };
-      const payment = readPayment(sold, headers);
+      const payment = readPayment(sold, { headers, isHead });
       if (!free && payment === null) {
         await request.check(services, client);
         const warnings = [describePrice(route, { chainCount, isSummary, hasProofs }), request.warning];
@@ -221,7 +232,7 @@ function respondUnpaid(
   route: PaidRoute,
   { page: renderer, head }: { readonly page: PageRenderer | null; readonly head: RequestHead },
 ): EndpointResponse | null {
-  if (readPayment(sold, head.headers) !== null) return null;
+  if (readPayment(sold, head) !== null) return null;
   const page = respondWithPage(renderer, head);
   if (page === null && head.query !== "") return null;
   const resource = { method: "GET", path: route.path, query: {} };

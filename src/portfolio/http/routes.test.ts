@@ -231,6 +231,7 @@ describe("/openapi.json", () => {
       ["fields", "query"],
       ["proof", "query"],
       ["PAYMENT-SIGNATURE", "header"],
+      ["SIGN-IN-WITH-X", "header"],
     ]);
   });
 

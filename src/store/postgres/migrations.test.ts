@@ -59,6 +59,9 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["short storage of responses", "ec007d194d90fe348d2db3fc13d64d15a0e910e221072941a1e58ddc34b85bf4"],
   ["purchases by end of storage", "528588bf5817f98fc25307cff3035f1d55fc0f6a588579cc5d1001efdb793e4d"],
   ["deposits by a facilitator", "f8f9e68d0c999a19804d1c8c3b8ba0984bead605646dfab6a6398395e8bc71c1"],
+  ["sign-ins of payers", "21ebfb1bb4c1a4ab41d8ec09920500e2e2ff64ae2bb34de49f09f83a7fbb9404"],
+  ["payments by request", "1b8b1223d8b657804c26e30a2af629c5211a05dae751f7d8b8ce5dd7474c40e6"],
+  ["purchases by request", "6b1329d6a003f14e89b2e868d5acd38ed6390e66fa65babdf42bfc2bab34a7a2"],
 ];
 
 let server: TestDatabase;

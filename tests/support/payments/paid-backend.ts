@@ -11,7 +11,7 @@ const TABLES = [
   ...["payments", "facilitator_settlements", "facilitator_reverts", "facilitator_contract_payers"],
   ...["facilitator_deposits"],
   ...["payment_channels", "channel_purchases", "channel_scans", "channel_transactions"],
-  ...["payment_names", "channel_free_calls", "channel_deposits"],
+  ...["payment_names", "channel_free_calls", "channel_deposits", "sign_ins"],
 ];
 /** The first account without another role. */
 const PAYER_INDEX = 8;

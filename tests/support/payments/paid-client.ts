@@ -14,8 +14,12 @@ function createX402Client(account: PrivateKeyAccount, asset: Hex): x402Client {
   });
 }
 
-export function createPayingFetch(account: PrivateKeyAccount, asset: Hex): typeof fetch {
-  return wrapFetchWithPayment(fetch, createX402Client(account, asset)) as typeof fetch;
+export function createPayingFetch(
+  account: PrivateKeyAccount,
+  asset: Hex,
+  send: typeof fetch = fetch,
+): typeof fetch {
+  return wrapFetchWithPayment(send, createX402Client(account, asset)) as typeof fetch;
 }
 
 export function decodeBase64Header<T>(response: Response, name: string): T {

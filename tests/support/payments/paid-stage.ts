@@ -35,6 +35,7 @@ import type { GateLimits } from "../../../src/payments/paywall/limits.ts";
 import type { PaidHandler, PaymentOffer } from "../../../src/payments/paywall/offer.ts";
 import type { SettlementLookup } from "../../../src/payments/settlement/onchain.ts";
 import { createSettlementLookup } from "../../../src/payments/settlement/onchain.ts";
+import { openSignIn } from "../../../src/payments/sign-in/open-sign-in.ts";
 import type { Endpoint } from "../../../src/schema/endpoint.ts";
 import type { StatementRunner } from "../../../src/schema/record-store.ts";
 import type { SqlText } from "../../../src/schema/sql.ts";
@@ -206,6 +207,8 @@ type PaidServiceOptions = {
   facilitator?: PaymentFacilitator;
   /** Sells by channel too, with these changes. */
   channels?: Partial<Omit<Parameters<typeof openChannels>[0], "network" | "store">>;
+  /** Gives payers stored responses when they sign in. */
+  signIn?: true;
   /** Believes the facilitator as one of this process; without it, as a remote one. */
   readsOwnNodes?: true;
 };
@@ -251,6 +254,7 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
   const gate = createGate({
     scope: offer,
     ...(channels ? { channels } : {}),
+    ...(given.signIn ? { signIn: await openSignIn(store, offer, given.clock) } : {}),
     store,
     facilitator: {
       ...injectCalls(given.facilitator ?? parts.facilitator, injected),
@@ -352,14 +356,15 @@ function paidEndpoint(
     parameters: [{ name: "q", in: "query", required: true, kind: TEXT, description: "What is requested." }],
     body: null,
     responses: { 200: { type: "object" } },
-    handle({ values, headers, client }) {
+    handle({ values, headers, isHead, client }) {
       const q = String(values.q);
       // `a:5` is read from five chains.
       const chainCount = Number(q.split(":")[1] ?? 1);
       const resource = { method: "GET", path: "/paid", query: { q }, chainCount };
       const signature = headers["payment-signature"];
       const credential = sale.offer.mpp === undefined ? undefined : readCredential(headers);
-      return sale.serve({ resource, signature, credential, client }, (signal) => work(q, signal));
+      const signIn = isHead ? undefined : headers["sign-in-with-x"];
+      return sale.serve({ resource, signature, credential, signIn, client }, (signal) => work(q, signal));
     },
   };
 }

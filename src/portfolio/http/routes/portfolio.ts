@@ -202,7 +202,7 @@ export const portfolioRoute: PaidRouteDeclaration = {
   otherResponses: [portfolioHoldingsSchema, portfolioOverviewSchema, describeSelection("PortfolioSelection")],
   responseExample: exampleSnapshot,
   responseExcerpt: {
-    ...pickFields(exampleSnapshot, ["address", "timestamp", "chains"]),
+    ...pickFields(exampleSnapshot, ["chains"]),
     summary: pickFields(exampleSnapshot.summary, ["totalValueUsd"]),
     tokens: exampleSnapshot.tokens
       .slice(0, 1)

@@ -166,4 +166,41 @@ export const newestMigrations: readonly Migration[] = [
       );
     `,
   },
+  // A payer that lost a response proves its account, and gets it without a payment.
+  {
+    version: 38,
+    name: "sign-ins of payers",
+    sql: `
+      -- Authenticates nonces: all processes of the database issue them and recognize them. One row.
+      create table sign_in_key (
+        is_only boolean primary key default true check (is_only),
+        key bytea not null
+      );
+      -- Nonces that were used within the hour. One that was only issued has no row.
+      create table sign_ins (
+        nonce text collate "C" primary key,
+        payer text collate "C" not null,
+        used_at timestamptz not null default now()
+      );
+      create index sign_ins_by_payer on sign_ins (payer, used_at);
+    `,
+  },
+  {
+    version: 39,
+    name: "payments by request",
+    concurrentIndex: "payments_by_request",
+    sql: `
+      create index concurrently payments_by_request on payments (payer, fingerprint)
+        where answer_body is not null or state <> 'settled';
+    `,
+  },
+  {
+    version: 40,
+    name: "purchases by request",
+    concurrentIndex: "channel_purchases_by_request",
+    sql: `
+      create index concurrently channel_purchases_by_request
+        on channel_purchases (payer, fingerprint, created_at) where answer_body <> '';
+    `,
+  },
 ];
