@@ -2,6 +2,7 @@
 import { findChainById } from "../../src/chain/chains/chains.ts";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { systemClock } from "../../src/lib/clock.ts";
+import type { Hex } from "../../src/lib/hex.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
 import { readDiff } from "../../src/portfolio/diff/read-diff.ts";
 import { readExposure } from "../../src/portfolio/exposure/read-exposure.ts";
@@ -50,7 +51,7 @@ export function createPaidReads({ nodes, tokens, observe = (chain) => chain }: P
       ),
     );
   return {
-    snapshot: () => snapshots.read(query, signal),
+    snapshot: (wallet: Hex = query.wallet) => snapshots.read({ ...query, wallet }, signal),
     exposure: () => readExposure(options, query, signal),
     diff: async () =>
       readDiff(

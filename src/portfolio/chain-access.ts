@@ -44,6 +44,9 @@ const LOG_ATTEMPTS_MAX = 3;
 // Leaves a search by itself most of its five seconds.
 const JOINED_LOGS_MS_MAX = 1_500;
 
+// Three scans of 30 million gas one after another.
+const JOINED_LARGE_MS_MAX = 3_000;
+
 // Many nodes keep the state of the last blocks only: one more node is tried.
 const EARLIER_ATTEMPTS_MAX = 2;
 // Blocks may come faster than the chain's average for a while.
@@ -121,12 +124,13 @@ function createPinnedChain(
   signal: AbortSignal,
 ): PinnedChain {
   const state = joinRequests(rpc, signal);
+  const large = joinRequests(rpc, signal, JOINED_LARGE_MS_MAX);
   const at: PinnedChain = {
     ...createStateReads(state, chain, block),
-    ...createHistoryReads(rpc, block, signal),
+    ...createHistoryReads({ rpc, state }, block, signal),
     readEarlier: (seconds, calls, abort) => readEarlier(rpc, { chain, block, seconds }, calls, abort),
-    callWithOverride: ({ isSmall, ...call }, abort) =>
-      overrides.callWithOverride(block, call, abort, isSmall ? state : undefined),
+    callWithOverride: ({ isSmall, isRepeated, ...call }, abort) =>
+      overrides.callWithOverride(block, call, abort, isSmall ? state : isRepeated ? large : undefined),
     callAsAccount: (call, abort) => overrides.callAsAccount(block, call, abort),
   };
   // Large scans and sales keep a node busy, and stay requests of their own; bundles of small reads do not.
@@ -180,7 +184,7 @@ function createStateReads(rpc: Rpc, chain: ChainConfig, block: PinnedBlock): Pic
 
 /** Nodes search logs and old transactions slowly, or not at all: the state of the wallet does not wait for them. */
 function createHistoryReads(
-  rpc: Rpc,
+  { rpc, state }: { readonly rpc: Rpc; readonly state: Rpc },
   block: PinnedBlock,
   pinSignal: AbortSignal,
 ): Pick<PinnedChain, "transfers" | "logs" | "blockHash" | "timestamps" | "senders"> {
@@ -205,7 +209,7 @@ function createHistoryReads(
     async timestamps(blocks, signal) {
       for (const number of blocks) requireWithin(block, number);
       const distinct = [...new Set(blocks)];
-      const headers = unwrapResults(await joined.batch(distinct.map(headerCall), { signal }));
+      const headers = unwrapResults(await state.batch(distinct.map(headerCall), { signal }));
       return new Map(headers.map(({ number, timestamp }) => [number, timestamp]));
     },
     async senders(hashes, signal) {

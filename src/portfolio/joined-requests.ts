@@ -106,8 +106,8 @@ export class RequestJoiner {
 }
 
 /** The same client, with the requests of each turn joined. */
-export function joinRequests(rpc: Rpc, signal: AbortSignal): Rpc {
-  const joiner = new RequestJoiner(rpc, signal);
+export function joinRequests(rpc: Rpc, signal: AbortSignal, msMax: number = JOINED_MS_MAX): Rpc {
+  const joiner = new RequestJoiner(rpc, signal, msMax);
   const read = (calls: readonly RpcCall[], options: RpcCallOptions) =>
     joiner.read(
       { calls, interpret: (results) => results, readAlone: () => sendAlone(rpc, calls, options) },

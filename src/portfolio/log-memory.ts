@@ -14,8 +14,8 @@ import type {
 } from "./types.ts";
 
 /** Every chain of ours has made a block final by then. */
-const FINAL_AFTER_MS = 3_600_000;
-const PROCESS_MS_MAX = 600_000;
+export const FINAL_AFTER_MS = 3_600_000;
+export const PROCESS_MS_MAX = 600_000;
 /** For each chain: kinds of a hundred wallets or so, of a third of a kilobyte a log. */
 const ENTRIES_MAX = 200;
 /** Wallets with more move so often that most of their logs are new. */

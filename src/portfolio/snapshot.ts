@@ -17,6 +17,7 @@ import {
   prefetchPrices,
 } from "./prices/collect-prices.ts";
 import { addFailedChains, newestBlockMs, readPinnedChains, selectProvider } from "./read-pinned-chains.ts";
+import { repeatReads } from "./repeated-reads.ts";
 import { BUDGET_MS } from "./time-budgets.ts";
 import { describeHoldings, readTokenMetadata } from "./tokens/metadata.ts";
 import { describeByLists } from "./tokens/token-list.ts";
@@ -175,8 +176,13 @@ async function readPinnedData(
 ): Promise<ChainData> {
   const deadline = new Deadline(null, signal);
   try {
-    const data = await readParts(options, query, deadline.signal);
+    // Figures alone lead to fewer reads than a snapshot, which would forget the others.
+    const { at, remember } = options.figuresOnly
+      ? { at: query.at, remember: undefined }
+      : repeatReads(query.at, query.wallet, deadline.signal);
+    const data = await readParts(options, { ...query, at }, deadline.signal);
     deadline.end();
+    remember?.();
     return data;
   } catch (error) {
     deadline.end(error);

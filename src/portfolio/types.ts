@@ -57,6 +57,12 @@ export type KnownResults = {
   keep(key: string, call: ContractRead, result: Hex | null): void;
 };
 
+/** A call, and what `keyOfCall` makes of it. */
+export type KeyedRead = { readonly key: string; readonly call: ContractRead };
+
+/** By key, as `KnownResults`. */
+export type EarlyResults = ReadonlyMap<string, Hex | null>;
+
 export type TransferLog = {
   /** Null for the native coin, whose transfers some chains log, too. */
   readonly contract: Hex | null;
@@ -118,6 +124,8 @@ export type PinnedChain = {
   readonly asOf?: boolean;
   /** Results at this block that were read for any wallet. */
   readonly results?: KnownResults;
+  /** Results at this block of calls that were sent early, because the wallet's last read led to them. */
+  readonly early?: (calls: readonly KeyedRead[]) => EarlyResults | Promise<EarlyResults>;
   /** The logs that were remembered of the wallet; absent if nothing outlives the process. */
   readonly memory?: WalletMemory;
   /** Results in the order of the calls, in one round trip; null for a revert or a call that runs out of gas. */
@@ -136,6 +144,8 @@ export type PinnedChain = {
       readonly gasMax?: number;
       /** Travels with the other reads of the moment: it keeps no node busy. */
       readonly isSmall?: boolean;
+      /** Travels with other large calls of the moment, each of which the node made for the wallet a short time ago. */
+      readonly isRepeated?: boolean;
     },
     signal: AbortSignal,
   ): Promise<Hex | null>;

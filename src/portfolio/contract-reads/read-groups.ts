@@ -17,7 +17,7 @@ import {
 const CALLS_PER_MULTICALL_MAX = 200;
 const MULTICALL_GAS_MAX = 30_000_000;
 
-type CallReader = Pick<PinnedChain, "read" | "results">;
+type CallReader = Pick<PinnedChain, "read" | "results" | "early">;
 
 /**
  * Reads a whole group in one round trip, or in two if a multicall fails; a call that occurs twice is sent once:
@@ -45,21 +45,24 @@ export function readEach<Item, const Group extends ReadGroup>(
   return readGroups(at, signal, joinEach(items, declare));
 }
 
-/** Equal calls are sent once, and those not at all whose results the block has for all wallets. */
+/** Equal calls are sent once, and those not at all whose results the block has for all wallets, or were sent early. */
 async function sendCalls(
   at: CallReader,
   calls: readonly ContractRead[],
   signal: AbortSignal,
 ): Promise<CallResults> {
   if (calls.length === 0) return [];
+  const keyed = calls.map((call) => ({ key: keyOfCall(call), call }));
+  const early = at.early && (await at.early(keyed));
   const results: (Hex | null)[] = [];
   const open: ContractRead[] = [];
   const positionOf = new Map<string, number>();
   /** The place in `open` of each call that the block does not know, in the order of the calls. */
   const waiting: (readonly [index: number, position: number])[] = [];
-  for (const [index, call] of calls.entries()) {
-    const key = keyOfCall(call);
-    const known = at.results?.find(key);
+  for (const [index, { key, call }] of keyed.entries()) {
+    const shared = at.results?.find(key);
+    const known = shared === undefined ? early?.get(key) : shared;
+    if (shared === undefined && known !== undefined) at.results?.keep(key, call, known);
     results.push(known ?? null);
     if (known !== undefined) continue;
     let position = positionOf.get(key);
@@ -79,7 +82,7 @@ async function sendCalls(
 }
 
 /** In the order of the calls, which are distinct. */
-async function fetchCalls(
+export async function fetchCalls(
   at: CallReader,
   calls: readonly ContractRead[],
   signal: AbortSignal,
@@ -209,6 +212,6 @@ export class BlockResults {
 }
 
 /** A part of a text keeps the whole alive: here a response of any size. */
-function copyText<T extends string>(text: T): T {
+export function copyText<T extends string>(text: T): T {
   return Buffer.from(text, "latin1").toString("latin1") as T;
 }

@@ -133,10 +133,11 @@ function read(
   access: PortfolioChain,
   of: Hex = wallet,
   positionReaders: readonly PositionReader[] = [],
+  prices: PriceSource = priceSource,
 ): Promise<Exposure> {
   const options = {
     provider: rpcHoldingsProvider,
-    priceSources: [[priceSource]],
+    priceSources: [[prices]],
     positionReaders,
     spenders,
     clock: systemClock,
@@ -162,6 +163,32 @@ it("asks the node for no transaction: an exposure shows no activity", async () =
   await read(stage.port(node, tokens));
   expect(asked).toContain("eth_getLogs");
   expect(asked).not.toContain("eth_getTransactionByHash");
+});
+
+it("asks for the prices of what a permission is about, and for no other prices or positions", async () => {
+  await revertAfterTest();
+  const [[token = "0x"], [spender = "0x"]] = [tokens, OUTSIDERS];
+  const asked: string[] = [];
+  const prices: PriceSource = {
+    ...priceSource,
+    read: (query, stop) => {
+      asked.push(...query.assets.map(getAssetKey));
+      return priceSource.read(query, stop);
+    },
+  };
+  const positions: PositionReader = {
+    protocol: "asked",
+    read: async () => {
+      asked.push("positions");
+      return { positions: [], warnings: [] };
+    },
+  };
+  const readHeld = () => read(stage.port(scanNode, tokens), wallet, [positions], prices);
+  expect((await readHeld()).permissions).toEqual([]);
+  expect(asked).toEqual([]);
+  await approve(token, spender, 5n);
+  expect((await readHeld()).permissions).toHaveLength(1);
+  expect([...new Set(asked)]).toEqual([token]);
 });
 
 describe.each([

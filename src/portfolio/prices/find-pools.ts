@@ -260,7 +260,10 @@ export async function readPools(
 }
 
 /** Anyone makes pools for a token of theirs: results of those take the place of what contracts of anyone return. */
-function shareByTrust(at: PinnedChain, pools: readonly Pool[]): Pick<PinnedChain, "read" | "results"> {
+function shareByTrust(
+  at: PinnedChain,
+  pools: readonly Pool[],
+): Pick<PinnedChain, "read" | "results" | "early"> {
   const { read, results } = at;
   if (results === undefined) return { read };
   const ofAnyone = new Set(pools.filter(({ token }) => !token.isListed).map(({ address }) => address));
@@ -271,7 +274,7 @@ function shareByTrust(at: PinnedChain, pools: readonly Pool[]): Pick<PinnedChain
     if (!isOfAnyone(call)) results.keep(key, call, result);
     else if (result !== null && result !== "0x") results.keep(key, { ...call, gasMax: 0 }, result);
   };
-  return { read, results: { find: results.find, keep } };
+  return { ...at, results: { find: results.find, keep } };
 }
 
 function declareState(pool: Pool) {
