@@ -151,4 +151,62 @@ describe("claims of channels", () => {
     const found = await claimRows?.findUnclaimed([...(authorizers?.keys() ?? [])], 1);
     expect(found?.map(({ row }) => row.channelId)).toEqual([small.channelId]);
   });
+
+  it("claims the others at once when one payer is faster in every block", async () => {
+    const stage = await openStage();
+    const bad = await openChannelWorld(stage);
+    let reverts = 0;
+    const sender: ChannelSender = {
+      ...stage.sender,
+      async send(call, hooks) {
+        const isOvertaken =
+          call.claims?.claims.some(({ config }) => config.payer === bad.config.payer) ?? false;
+        if (!isOvertaken) return stage.sender.send(call, hooks);
+        reverts += 1;
+        const transaction = `0x${reverts.toString(16).padStart(64, "0")}` as const;
+        await hooks.beforeSend(transaction);
+        return { kind: "reverted", transaction };
+      },
+    };
+    const service = await stage.serve({ channels: { sender } });
+    const worlds = [bad];
+    while (worlds.length < 6) worlds.push(await openChannelWorld(stage));
+    for (const world of worlds) {
+      await world.deposit(2n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+    }
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({
+      claimed: 5,
+      value: 5n * TEST_PRICE,
+    });
+    await expect(stage.balance(stage.payTo)).resolves.toBe(5n * TEST_PRICE);
+    expect(reverts).toBeLessThanOrEqual(4);
+    // By itself it costs no gas again before its time.
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ transaction: null });
+  });
+
+  it("claims what a reorg has left of a deposit, and again what it has undone", async () => {
+    const stage = await openStage();
+    const claimRules = { valueMin: 3n * TEST_PRICE, ageSecondsMax: 3_600 };
+    const service = await stage.serve({ channels: { claimRules } });
+    const world = await openChannelWorld(stage);
+    await world.deposit(2n * TEST_PRICE);
+    for (const purchases of [1, 2]) await expect(world.buy(service, purchases)).resolves.toBe(200);
+    await world.deposit(2n * TEST_PRICE);
+    await service.gate.reconcile();
+    await expect(stage.balance(stage.payTo)).resolves.toBe(0n);
+    await expect(world.buy(service, 3)).resolves.toBe(200);
+    await service.gate.reconcile();
+    await expect(stage.balance(stage.payTo)).resolves.toBe(3n * TEST_PRICE);
+    // The claim and the second deposit are gone.
+    await stage.chain.reorg(2, { replay: "none" });
+    await stage.chain.mine();
+    const [payer, facilitator] = [world.account.address, stage.inProcess.address];
+    // Its account nonces are used for other transactions.
+    for (let nonce = 0; nonce < 2; nonce += 1) {
+      await stage.chain.request("eth_sendTransaction", [{ from: facilitator, to: payer }]);
+    }
+    await service.gate.reconcile();
+    await expect(stage.balance(stage.payTo)).resolves.toBe(2n * TEST_PRICE);
+  });
 });

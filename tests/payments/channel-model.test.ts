@@ -5,6 +5,7 @@ import type { Hex, PrivateKeyAccount } from "viem";
 import { afterAll, expect, it } from "vitest";
 import { type ChannelConfig, ChannelDigests } from "../../src/payments/channels/channel-config.ts";
 import { channelConfigOf, signDeposit, signVoucher } from "../support/payments/channel-client.ts";
+import { Died, killAt } from "../support/payments/dying-process.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
 import { signPaymentFor, TEST_NETWORK } from "../support/payments/paid-client.ts";
 import {
@@ -14,7 +15,7 @@ import {
   TEST_PRICE,
 } from "../support/payments/paid-stage.ts";
 import { runsOf } from "../support/test-depth.ts";
-import { type Death, type Step, steps } from "./channel-steps.ts";
+import { type Step, steps } from "./channel-steps.ts";
 
 const RUNS = 120;
 const DEPOSIT = 60n * TEST_PRICE;
@@ -42,25 +43,6 @@ const frozen = await stage.serve({
   channels: { limits: { ...limits, blockAgeMsMax: -1 }, claimRules },
   limits: gateLimits,
 });
-
-class Died extends Error {}
-
-/** Every statement after a death fails, as those of a process that is gone. */
-function killAt(service: StagedPaidService, death: Death): () => void {
-  let count = 0;
-  let isDead = false;
-  service.injected.statement = async (run) => {
-    count += 1;
-    if (isDead) throw new Died("it is dead");
-    if (death === null || count !== death.statement) return run();
-    isDead = true;
-    if (death.isAfter) await run();
-    throw new Died("it dies");
-  };
-  return () => {
-    delete service.injected.statement;
-  };
-}
 
 type Payer = { readonly account: PrivateKeyAccount; readonly config: ChannelConfig };
 

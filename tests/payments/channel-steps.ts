@@ -1,7 +1,7 @@
 // Steps of the histories of a channel in its model test.
 import fc from "fast-check";
+import type { Death } from "../support/payments/dying-process.ts";
 
-export type Death = { readonly statement: number; readonly isAfter: boolean } | null;
 export type Step =
   | { do: "buy"; ahead: number; q: number; process: 0 | 1; death: Death; works: boolean }
   | { do: "twice"; q: number }

@@ -23,6 +23,8 @@ const NOTHING: ClaimRun = { transaction: null, claimed: 0, value: 0n, rejected: 
 const GONE_SECONDS = 60;
 // A transaction that is still not mined by then holds no other claim back: at worst the contract skips what is claimed.
 const STUCK_SECONDS = 120;
+// Each half of those before: enough to find one bad claim among a hundred.
+const REVERTS_PER_RUN = 7;
 // Each is waited for until it is mined.
 const REFUNDS_PER_RUN = 3;
 // More than a few transactions hold; the rest follows in the next run.
@@ -43,7 +45,7 @@ export class ChannelClaims {
       const claims = channels.flatMap(({ row }) => claimOf(row));
       if (claims.reduce((sum, { delta }) => sum + delta, 0n) >= valueMin) return channels;
       return channels.filter(
-        ({ row, ageSeconds, isBlind }) => isBlind || row.withdrawAmount > 0n || ageSeconds >= ageSecondsMax,
+        ({ row, ageSeconds, isBlind }) => isBlind || isUncovered(row) || ageSeconds >= ageSecondsMax,
       );
     }, rowMin);
   }
@@ -75,7 +77,7 @@ export class ChannelClaims {
         // The next run claims those of another key.
         .filter(({ claim }, _, [first]) => isOfSameKey(claim, first?.claim))
         .slice(0, channelLimits.claimsPerTransactionMax);
-      return due.length === 0 ? NOTHING : this.#send(due);
+      return due.length === 0 ? NOTHING : this.#send(due, { left: REVERTS_PER_RUN });
     });
   }
 
@@ -102,7 +104,8 @@ export class ChannelClaims {
     return hasFinished;
   }
 
-  async #send(due: readonly DueClaim[]): Promise<ClaimRun> {
+  /** Sends what the contract takes. A transaction that reverts nevertheless is sent again in halves, `reverts` times at most. */
+  async #send(due: readonly DueClaim[], reverts: { left: number }): Promise<ClaimRun> {
     const { claimRows, log } = this.#options;
     const { good, bad } = await this.#sift(due);
     const rejected = bad.map(({ channelId }) => channelId);
@@ -119,8 +122,35 @@ export class ChannelClaims {
     const sent = { kind: "claim" as const, channelIds, claims: good };
     const call = { claims: await this.#sign(good), refund: null, value };
     const { kind, transaction } = await this.#sendRecorded(call, sent);
-    if (kind !== "mined") return { ...NOTHING, transaction, rejected };
-    return { transaction, claimed: good.length, value, rejected };
+    if (kind === "mined") return { transaction, claimed: good.length, value, rejected };
+    reverts.left -= 1;
+    const run = { ...NOTHING, transaction, rejected };
+    if (kind === "pending" || good.length === 1 || reverts.left <= 0) return run;
+    return this.#sendHalves(channelIds, run, reverts);
+  }
+
+  /** As the chain has them now: a payer that was faster may have left nothing to claim. */
+  async #sendHalves(
+    channelIds: readonly Hex[],
+    before: ClaimRun,
+    reverts: { left: number },
+  ): Promise<ClaimRun> {
+    const { authorizers, claimRows } = this.#options;
+    const found = await claimRows.findUnclaimed([...authorizers.keys()], CANDIDATES_MAX);
+    const due = found.flatMap(({ row }) => (channelIds.includes(row.channelId) ? claimOf(row) : []));
+    const middle = Math.ceil(due.length / 2);
+    let run = before;
+    for (const half of [due.slice(0, middle), due.slice(middle)]) {
+      if (half.length === 0 || reverts.left <= 0) continue;
+      const sent = await this.#send(half, reverts);
+      run = {
+        transaction: sent.transaction ?? run.transaction,
+        claimed: run.claimed + sent.claimed,
+        value: run.value + sent.value,
+        rejected: [...run.rejected, ...sent.rejected],
+      };
+    }
+    return run;
   }
 
   /** Records a transaction before it is sent, and what became of it. */
@@ -219,6 +249,11 @@ type DueClaim = SentClaim & { readonly claim: VoucherClaim; readonly delta: bigi
 
 function isOfSameKey(one: VoucherClaim, other: VoucherClaim | undefined): boolean {
   return one.config.receiverAuthorizer === other?.config.receiverAuthorizer;
+}
+
+/** Whether its payer takes money out, or a reorg or a refund has left less than it owes. */
+function isUncovered(row: ChannelRow): boolean {
+  return row.withdrawAmount > 0n || row.charged + openRefundOf(row) > row.balance;
 }
 
 /** The claim of a channel's voucher, as far as its balance goes; none if there is nothing to claim. */

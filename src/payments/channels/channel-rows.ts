@@ -157,9 +157,10 @@ export class ChannelRows {
     return row && { row, scan };
   }
 
+  /** What was read in the future is old: the clock was set back. */
   #scan(): SqlText {
     return sql`select block_number, block_hash, block_time, final_number,
-        greatest(0, extract(epoch from now() - read_at) * 1000)::bigint as age_ms,
+        abs(extract(epoch from now() - read_at) * 1000)::bigint as age_ms,
         greatest(0, (extract(epoch from now()) - block_time) * 1000)::bigint as block_age_ms
       from channel_scans where network = ${this.#network}`;
   }

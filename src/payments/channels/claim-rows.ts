@@ -1,7 +1,7 @@
 // The statements of claims: which channels have vouchers to claim, and which transactions may still be mined.
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { fromNow } from "../ledger/statements.ts";
 import type { VoucherClaim } from "./channel-config.ts";
 import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
@@ -72,8 +72,8 @@ export class ClaimRows {
     max: number,
     rowMin: bigint = 0n,
   ): Promise<readonly UnclaimedChannel[]> {
-    const retry = fromNow(-this.#retryMs);
-    const sent = sql`case when claim_sent_at > ${retry} then coalesce(claim_sent, 0) else 0 end`;
+    const isRecent = (column: "claim_sent_at" | "claim_failed_at") => isWithin(rawSql(column), this.#retryMs);
+    const sent = sql`case when ${isRecent("claim_sent_at")} then coalesce(claim_sent, 0) else 0 end`;
     const rows =
       await this.#store.run(sql`select ${CHANNEL_COLUMNS}, ${secondsSince("unclaimed_since")} as age,
         extract(epoch from now()) - coalesce(block_time, 0) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
@@ -81,7 +81,7 @@ export class ClaimRows {
       where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed
         and least(charged, balance) > greatest(total_claimed, ${sent})
         and least(charged, balance) - total_claimed >= ${rowMin.toString()}::numeric
-        and (claim_failed_at is null or claim_failed_at <= ${retry})
+        and ${isRecent("claim_failed_at")} is not true
       order by withdraw_amount > 0 desc, charged - total_claimed desc limit ${max}::int`);
     return rows.map((row) => ({
       row: parseChannelRow(row),
@@ -103,7 +103,7 @@ export class ClaimRows {
         and channel_id <> all(${except}::text[]) and channel_id = coalesce(${only ?? null}::text, channel_id)
         and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
         and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
-          and c.channel_id = any(t.channels) and t.created_at > ${fromNow(-this.#retryMs)})
+          and c.channel_id = any(t.channels) and ${isWithin(rawSql("t.created_at"), this.#retryMs)})
       order by signed_refund desc limit ${max}::int`);
     return rows.map(parseChannelRow);
   }
@@ -128,15 +128,15 @@ export class ClaimRows {
   }
 
   /**
-   * Ends the wait for a transaction. Claims of one that is gone may be sent again at once, and those of a refund that has
-   * reverted: anyone who has seen its signature can use it first.
+   * Ends the wait for a transaction. Claims of one that is gone may be sent again at once, those of a refund that has reverted,
+   * because anyone who has seen its signature can use it first, and those of several channels that have reverted for one.
    */
   async closeTransaction(transaction: Hex, outcome: "mined" | "reverted" | "gone"): Promise<void> {
     await this.#store.run(sql`with closed as (update channel_transactions set is_open = false
         where network = ${this.#network} and transaction = ${transaction} returning channels, kind)
       update payment_channels set claim_sent = null
       where network = ${this.#network} and channel_id in (select unnest(channels) from closed
-        where ${outcome}::text = 'gone' or ${outcome}::text = 'reverted' and kind = 'refund')`);
+        where ${outcome}::text = 'gone' or ${outcome}::text = 'reverted' and (kind = 'refund' or cardinality(channels) > 1))`);
   }
 
   async findOpenTransactions(): Promise<readonly OpenTransaction[]> {
@@ -223,6 +223,14 @@ export class ClaimRows {
   }
 }
 
+// A later time than that is from a clock that was set back since: it would hold claims for hours.
+const CLOCK_TOLERANCE = rawSql("interval '1 minute'");
+
+function isWithin(column: RawSql, ms: number): SqlText {
+  return sql`(${column} > ${fromNow(-ms)} and ${column} < now() + ${CLOCK_TOLERANCE})`;
+}
+
+/** A time in the future counts as long ago: the clock was set back. */
 function secondsSince(column: "unclaimed_since" | "created_at"): SqlText {
-  return sql`extract(epoch from now() - ${rawSql(column)})::int`;
+  return sql`abs(extract(epoch from now() - ${rawSql(column)}))::int`;
 }

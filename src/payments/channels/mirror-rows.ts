@@ -139,7 +139,10 @@ export class MirrorRows {
     return Number(row?.of_all) >= channelsMax ? "all" : "added";
   }
 
-  /** A view of an earlier block than the row has already changes nothing, unless a reorg has undone that block. */
+  /**
+   * A view of an earlier block than the row has already changes nothing, unless a reorg has undone that block. A claim that a
+   * reorg has undone may be sent again at once.
+   */
   #update({ at, finalNumber, states }: ChannelView, isReorg: boolean, guard: SqlText): SqlText {
     const list = [...states];
     const texts = (of: (state: ChannelState) => bigint | number) =>
@@ -160,6 +163,7 @@ export class MirrorRows {
         unclaimed_since = case when n.total_claimed >= c.charged then null
           when n.total_claimed > c.total_claimed then now() else coalesce(c.unclaimed_since, now()) end,
         claim_failed_at = case when n.total_claimed > c.total_claimed then null else c.claim_failed_at end,
+        claim_sent = case when n.total_claimed < c.total_claimed then null else c.claim_sent end,
         seen_block = ${at.number}::bigint, seen_at = now()
       from unnest(${list.map(([id]) => id)}::text[], ${texts(({ balance }) => balance)}::numeric[],
         ${texts(({ totalClaimed }) => totalClaimed)}::numeric[], ${texts(({ withdrawAmount }) => withdrawAmount)}::numeric[],

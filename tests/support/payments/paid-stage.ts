@@ -76,6 +76,8 @@ type InjectedFacilitatorCalls = {
   settle?: (real: PaymentFacilitator["settle"]) => PaymentFacilitator["settle"];
   /** Runs a statement, or dies before or after it. */
   statement?: <T>(run: () => Promise<T>) => Promise<T>;
+  /** Changes what the database is asked. */
+  rewrite?: (statement: SqlText) => SqlText;
 };
 
 export type PaidStage = Awaited<ReturnType<typeof openPaidStage>>;
@@ -246,7 +248,7 @@ async function servePaid(parts: PaidServiceParts, given: PaidServiceOptions) {
   const store: StatementRunner = {
     run: <R extends object>(statement: SqlText) => {
       statements += 1;
-      const run = () => records.run<R>(statement);
+      const run = () => records.run<R>(injected.rewrite?.(statement) ?? statement);
       return injected.statement ? injected.statement(run) : run();
     },
   };
