@@ -16,7 +16,8 @@ type Second = { bytes: number; readonly bySigner: Map<string, number> };
 
 const SECOND_MS = 1_000;
 const MONOTONIC = { nowMs: () => performance.now() };
-// The space is worth cents to fill. One signer must not close the sale for all others.
+// The space is worth cents to fill. A signer must not close the sale for all others, nor a few dozen that take turns: each
+// leaves most of what it finds.
 const SHARE_DIVISOR = 8;
 const FREE_FOR_ALL_DIVISOR = 2;
 
@@ -76,7 +77,8 @@ export class StoredBytes {
 
   #fits(sum: number, own: number): boolean {
     const { bytesMax } = this.#options;
-    return sum <= bytesMax && (sum <= bytesMax / FREE_FOR_ALL_DIVISOR || own <= bytesMax / SHARE_DIVISOR);
+    const free = bytesMax - sum;
+    return free >= 0 && (sum <= bytesMax / FREE_FOR_ALL_DIVISOR || own <= free / SHARE_DIVISOR);
   }
 
   #drop(at: number, stored: Second): void {
