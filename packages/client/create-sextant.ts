@@ -227,9 +227,9 @@ async function run(
   if (kind === "document") return sendForDocument(calls, call);
   if (kind !== "paid") return send(calls, call);
   assertChecksum(call.parameters.address);
-  const { signal, purchase = null } = options;
+  const { signal, purchase = null, again = false } = options;
   const url = buildUrl(calls, { ...call, block: null });
-  const { data, receipt, exchange } = await buy(purchases, { method, url, purchase, signal });
+  const { data, receipt, exchange } = await buy(purchases, { method, url, purchase, signal, again });
   return { data, receipt, exchange };
 }
 

@@ -34,9 +34,14 @@ export interface PaidOptions extends RequestOptions {
    * the same name fails before anything is signed.
    */
   readonly purchase?: string;
+  /**
+   * Asks for what the payer has bought within a day first, such as in a process that does not have the journal: the payer
+   * signs in, and nothing is charged. Buys only if the service has no stored response to this request.
+   */
+  readonly again?: boolean;
 }
 
-/** The purchase and its receipt; null if the service asked for no payment. */
+/** The purchase and its receipt; null if nothing was charged: for what is free, and for a stored response. */
 export interface Paid<T> {
   readonly data: T;
   readonly receipt: PaymentReceipt | null;

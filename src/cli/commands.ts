@@ -37,6 +37,7 @@ const max = text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the u
 const purchaseOptions = {
   max,
   purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
+  again: flag("get what this payer bought within a day again, by signing in; pay only if there is nothing"),
   quote: flag("show price and payee, and pay nothing"),
   save: text("FILE", "write the response into FILE too, with its signature, receipt and keys"),
 } as const;

@@ -21,6 +21,8 @@ type PaidRun = {
   readonly pins: Readonly<Record<string, string>>;
   /** A payer of its own, with a dollar unless it says otherwise, and a data folder with its local.json. */
   openPayer(units?: bigint): Promise<PayerOfRun>;
+  /** Has the service call itself by the URL that a payer knows, in whose name it challenges. */
+  nameOrigin(url: string): void;
   close(): Promise<void>;
 };
 
@@ -91,6 +93,7 @@ export async function openPaidRun(options: Parameters<PaidStage["serve"]>[0] = {
       SEXTANT_GUARD_ASSET: service.offer.asset,
       SEXTANT_GUARD_PAYEES: service.offer.payTo,
     },
+    nameOrigin: (url) => Object.defineProperty(service.sale.offer, "resourceOrigin", { value: url }),
     async openPayer(units = 1_000_000n) {
       const privateKey = generatePrivateKey();
       const { address } = privateKeyToAccount(privateKey);

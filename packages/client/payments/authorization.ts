@@ -24,6 +24,8 @@ type SignedDomain = {
 export interface Payer {
   readonly address: Hex;
   signTypedData(data: PaymentTypedData): Promise<Hex>;
+  /** Signs a text (EIP-191). Only `again` needs it. */
+  signMessage?(text: { readonly message: string }): Promise<Hex>;
 }
 
 export type SignedTransfer = {

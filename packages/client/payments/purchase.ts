@@ -3,7 +3,7 @@ import { SextantError } from "../errors.ts";
 import { giveAddress, locateWallet } from "../http/named-wallet.ts";
 import { sendRepeatedly } from "../http/repeat.ts";
 import { normalizeRequestUrl } from "../http/request-spelling.ts";
-import { parseJson } from "../http/transport.ts";
+import { type HttpResponse, parseJson } from "../http/transport.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { SignedRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
@@ -34,8 +34,9 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const heldByAddress = url === given.url ? null : await settleHeld(context, given, { urls, over });
   if (heldByAddress !== null) return heldByAddress;
   const accepted = [200, 402];
-  const unpaid = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
-  // A service that asks for no payment, such as one under development.
+  const first = await sendRepeatedly(transport, { method, url, signal }, { attemptsMax, accepted });
+  const unpaid = await getAgain(context, { ...given, url }, first);
+  // A service that asks for no payment, such as one under development, or has the response of an earlier one.
   if (unpaid.status === 200) {
     return { data: parseJson(unpaid.text), receipt: null, exchange: toExchange({ method, url }, unpaid) };
   }
@@ -53,6 +54,17 @@ export async function buy(context: PurchaseContext, asked: PaidRequest): Promise
   const finished = await finish(context, entry, { signal }, { isNew });
   if (finished.kind === "paid") return toBought(entry, finished);
   throw finished.error;
+}
+
+/** The response of an earlier purchase if the caller wants that and the service has it; otherwise the terms. */
+async function getAgain(
+  context: PurchaseContext,
+  { method, url, signal, again = false }: PaidRequest,
+  first: HttpResponse,
+): Promise<HttpResponse> {
+  if (!again || first.status !== 402) return first;
+  const { signIn } = await import("./sign-in.ts");
+  return signIn(context, { method, url, signal }, first);
 }
 
 /**

@@ -44,6 +44,8 @@ export type PaidRequest = {
   readonly signal?: AbortSignal | undefined;
   /** How long the service stores the response, if that is not a day. */
   readonly storedMs?: number;
+  /** Signs in for a stored response before anything is paid. */
+  readonly again?: boolean;
 };
 
 export type NewPurchase = {

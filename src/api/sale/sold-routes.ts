@@ -1,5 +1,7 @@
 // The routes of the API that a price is for, how a request to one is charged, and what the documents say about it.
+
 import { createHash, randomUUID } from "node:crypto";
+import { SIGN_IN } from "@sextant/client/payments/sign-in-message";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { EXPLORER_PATH } from "../../explorer/context.ts";
 import { siteFiles } from "../../http/icon.ts";
@@ -17,7 +19,6 @@ import type { Sale } from "../../payments/paywall/gate.ts";
 import type { PaidResource } from "../../payments/paywall/offer.ts";
 import { parsePaymentHeader } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
-import { SIGN_IN } from "../../payments/sign-in/challenges.ts";
 import { SIGN_IN_PARAMETER } from "../../payments/sign-in/sign-in-parameter.ts";
 import type { EndpointResponse, StreamedResponse } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";

@@ -107,7 +107,8 @@ async function buy(
   const file = readStringOption(options, "save");
   if (file !== undefined) await assertWritable(file);
   const done = display.progress(`Paying for the ${sold.noun}`);
-  const request = { signal: stop, ...(purchase === null ? {} : { purchase }) };
+  const again = options.again === true;
+  const request = { signal: stop, again, ...(purchase === null ? {} : { purchase }) };
   const action = findPaidAction(sextant, sold.operation);
   const { data, receipt, exchange } = await action(parameters, request).finally(done);
   if (file !== undefined) await saveExchange(file, exchange);

@@ -1,5 +1,6 @@
 // The offer and its terms: payment requirements of x402 version 2, the 402 with its listing for directories, requests that pay.
 import { createHash } from "node:crypto";
+import { SIGN_IN, SIGN_IN_TYPE } from "@sextant/client/payments/sign-in-message";
 import type { PaymentPayload, PaymentRequired, PaymentRequirements } from "@x402/core/types";
 import {
   BAZAAR,
@@ -17,8 +18,7 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type ChannelTerms, channelRequirementsFor } from "../channels/channel-terms.ts";
 import type { PaymentFacilitator } from "../facilitator/facilitator.ts";
 import type { ChallengeIssuer } from "../mpp/challenges.ts";
-import { SIGN_IN, type SignInChallenges } from "../sign-in/challenges.ts";
-import { SIGN_IN_TYPE } from "../sign-in/proof.ts";
+import type { SignInChallenges } from "../sign-in/challenges.ts";
 import { currentOfferWindow, signedOfferExtension } from "./signed-offers.ts";
 
 export type PaymentOffer = {

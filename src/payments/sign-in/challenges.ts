@@ -1,12 +1,11 @@
 // Challenges of x402's sign-in-with-x: nonces that only processes of this database can issue, each for one request.
 import { createHmac, randomUUID, timingSafeEqual } from "node:crypto";
+import { SIGN_IN_VERSION } from "@sextant/client/payments/sign-in-message";
 import type { Caip2Network } from "../../lib/caip2.ts";
 import type { Clock } from "../../lib/clock.ts";
 import { formatMoment } from "../../lib/moment.ts";
 import type { Secret } from "../../lib/secret.ts";
-import { SIGN_IN_VERSION, type SignInProof } from "./proof.ts";
-
-export const SIGN_IN = "sign-in-with-x";
+import type { SignInProof } from "./proof.ts";
 
 /** The part of an offer that a challenge states. */
 type AnnouncedOffer = { readonly network: Caip2Network; readonly resourceOrigin: string };

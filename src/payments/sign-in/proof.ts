@@ -1,14 +1,10 @@
 // The header SIGN-IN-WITH-X: parsed strictly, and the text of EIP-4361 that its account has signed.
-import { getAddress, hashMessage } from "viem";
-import { chainIdOfNetwork } from "../../lib/caip2.ts";
+import { formatSignInMessage, SIGN_IN_TYPE, SIGN_IN_VERSION } from "@sextant/client/payments/sign-in-message";
+import { hashMessage } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { asAddress, type Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject, parseStrictJson } from "../../lib/json.ts";
 import { recoverKeyAddress } from "../../lib/recover-address.ts";
-
-export const SIGN_IN_VERSION = "1";
-/** The only way to sign: by the key of an account, over the text of EIP-4361. */
-export const SIGN_IN_TYPE = "eip191";
 
 export type SignInProof = {
   readonly domain: string;
@@ -90,23 +86,7 @@ function readTime(text: string | null): string | undefined {
 
 /** Whether the key of the account has signed exactly this message. */
 export async function isSignedByAccount(proof: SignInProof): Promise<boolean> {
-  return (await recoverKeyAddress(hashMessage(textOf(proof)), proof.signature)) === proof.address;
-}
-
-/** EIP-4361, without the fields that no challenge has. */
-function textOf({ domain, address, uri, chainId, nonce, ...times }: SignInProof): string {
-  const { issuedAt, expirationTime, notBefore } = times;
-  return [
-    `${domain} wants you to sign in with your Ethereum account:`,
-    getAddress(address),
-    "",
-    "",
-    `URI: ${uri}`,
-    `Version: ${SIGN_IN_VERSION}`,
-    `Chain ID: ${chainIdOfNetwork(chainId)}`,
-    `Nonce: ${nonce}`,
-    `Issued At: ${issuedAt}`,
-    ...(expirationTime === null ? [] : [`Expiration Time: ${expirationTime}`]),
-    ...(notBefore === null ? [] : [`Not Before: ${notBefore}`]),
-  ].join("\n");
+  return (
+    (await recoverKeyAddress(hashMessage(formatSignInMessage(proof)), proof.signature)) === proof.address
+  );
 }

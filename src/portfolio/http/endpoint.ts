@@ -1,4 +1,5 @@
 // The endpoint of a paid route: validates the request, takes the payment and responds; browsers may get the pay page.
+import { SIGN_IN } from "@sextant/client/payments/sign-in-message";
 import type { HtmlPage } from "../../http/pages/document.ts";
 import { Fault } from "../../lib/fault.ts";
 import { readCredential } from "../../payments/mpp/credential.ts";
@@ -6,7 +7,6 @@ import type { PaidRequest, PaidResource } from "../../payments/paywall/offer.ts"
 import { encodeX402Header } from "../../payments/paywall/offer.ts";
 import { VERSION_1_MESSAGE } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
-import { SIGN_IN } from "../../payments/sign-in/challenges.ts";
 import { SIGN_IN_PARAMETER } from "../../payments/sign-in/sign-in-parameter.ts";
 import type { Endpoint, EndpointResponse, RequestHead } from "../../schema/endpoint.ts";
 import type { Parameter } from "../../schema/parameter.ts";

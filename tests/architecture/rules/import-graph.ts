@@ -49,7 +49,7 @@ const PACKAGE_USERS: Readonly<Record<string, readonly string[]>> = {
   "packages/simulator": ["local"],
 };
 const SHARED =
-  /^(contracts\/(generated|hashes)\/|packages\/client\/(writes\/typed-data|payments\/token-typed-data|verify\/(rejection|verification|verify))\.ts$)/;
+  /^(contracts\/(generated|hashes)\/|packages\/client\/(writes\/typed-data|payments\/(?:sign-in-message|token-typed-data)|verify\/(rejection|verification|verify))\.ts$)/;
 
 export const importGraph: RepositoryRule = (repository) =>
   repository.files
