@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../../src/lib/clock.ts";
 import { parseDecimal } from "../../../src/lib/decimal.ts";
 import { Fault } from "../../../src/lib/fault.ts";
+import { BlockResults } from "../../../src/portfolio/contract-reads/read-groups.ts";
 import { createUniswapV2Reader } from "../../../src/portfolio/positions/uniswap-v2/reader.ts";
 import { createUniswapV4Reader } from "../../../src/portfolio/positions/uniswap-v4/reader.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
@@ -79,7 +80,12 @@ it("counts half of a pair worth $600,000, not as spam, and finds the NFT by the 
         chain.slug,
         {
           chain,
-          pin: pinWithoutSearch,
+          // As two snapshots of one process: the second asks early what the first led to.
+          pin: async () => ({
+            ...(await pinWithoutSearch()),
+            chain,
+            results: new BlockResults(0).of(wallet),
+          }),
           canPin: () => false,
           blockAt: async () => ({ number: 0, timestamp: 0 }),
         },
@@ -93,7 +99,8 @@ it("counts half of a pair worth $600,000, not as spam, and finds the NFT by the 
     ],
     clock: systemClock,
   });
-  const { positions, tokens, summary } = await reader.read({ wallet, slugs: [chain.slug] }, signal);
+  const { timestamp, ...first } = await reader.read({ wallet, slugs: [chain.slug] }, signal);
+  const { positions, tokens, summary } = first;
 
   const pairPosition = positions.find(({ contract }) => contract === pair.address);
   // 10^20 units of both, less the thousand units of liquidity that no one owns: a hair below $300,000.
@@ -106,4 +113,6 @@ it("counts half of a pair worth $600,000, not as spam, and finds the NFT by the 
   const spam = tokens.filter((token) => token.spam);
   expect(spam).toEqual([]);
   expect(summary.warnings.filter((warning) => warning.includes("Uniswap v4 positions"))).toEqual([]);
+  const { timestamp: later, ...second } = await reader.read({ wallet, slugs: [chain.slug] }, signal);
+  expect(second).toEqual(first);
 });
