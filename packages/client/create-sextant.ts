@@ -40,7 +40,7 @@ export interface SextantOptions {
   readonly guard?: GuardOptions;
   /** Pays by channel where the service takes it: one deposit, then a signature for each purchase. Needs a `journal`. */
   readonly channel?: ChannelOptions;
-  /** Called with the receipt of each read of the index that was bought: its action returns what was read. */
+  /** Called with the receipt of each read of the index, and each minute of a watch, that was bought. */
   readonly onPaid?: (receipt: PaymentReceipt) => void;
   /** The journal of payments; default: in memory, which forgets them when the process ends. */
   readonly journal?: Journal;
@@ -152,6 +152,12 @@ export function openSextant(options: SextantOptions): {
       const { response, receipt } = await buyRead({ ...purchases, transport: observed }, request, unpaid);
       if (receipt !== null) options.onPaid?.(receipt);
       return response;
+    },
+    buyStream: async (request, unpaid) => {
+      const { buyStream } = await import("./payments/buy-read.ts");
+      const { body, receipt } = await buyStream(purchases, request, unpaid);
+      if (receipt !== null) options.onPaid?.(receipt);
+      return body;
     },
   };
   const sextant = {

@@ -637,6 +637,63 @@ describe("our client", () => {
     expect((await owed()) - before).toBeLessThanOrEqual(PRICE);
   });
 
+  it("watches by the minute, each bought from where the one before has ended, and signs nothing above a limit", async () => {
+    const short = await startTestApi(backend.database, { sale: { ...opened.sale, streamMs: 1_500 } });
+    try {
+      const before = await owed();
+      const { sextant, receipts } = await openBuyer({ api: short.url });
+      const events: string[] = [];
+      const deadline = AbortSignal.timeout(20_000);
+      for await (const item of sextant.watch({}, { from: "genesis", signal: deadline })) {
+        if (item.kind === "event") events.push(item.event.id);
+        if (receipts.length === 3) break;
+      }
+      const expected: string[] = [];
+      for await (const item of createSextant({ api: free.url }).watch({}, { from: "genesis" })) {
+        if (item.kind !== "event") break;
+        expected.push(item.event.id);
+      }
+      expect(events).toEqual(expected);
+      const paid = receipts.reduce((sum, amount) => sum + amount, 0n);
+      expect((await owed()) - before).toBe(paid);
+      expect((await sextant.channels.list())[0]?.bought).toBe(paid);
+      // A read goes on from the same sum.
+      await expect(sextant.getAgent({ agentId: 1n })).resolves.toMatchObject({ agent_id: "1" });
+      const payments = { network: "eip155:31337", asset: stage.asset, payees: [stage.payTo] } as const;
+      const guarded = await openBuyer({ api: short.url, guard: { ...payments, perPayment: "0.0001" } });
+      const unable = createSextant({ api: short.url });
+      for (const [client, message] of [
+        [guarded.sextant, "guard.perPayment"],
+        [unable, "Nothing was paid"],
+      ] as const) {
+        const next = client.watch({}, { from: "genesis" }).next();
+        await expect(next).rejects.toThrow(message);
+      }
+      expect(guarded.written).toEqual([]);
+    } finally {
+      await short.close();
+    }
+  });
+
+  it("goes on after a stream whose start was lost, which is asked for as a stream again", async () => {
+    const { sextant, wire } = await openBuyer();
+    await sextant.getAgent({ agentId: 1n });
+    await sextant.getAgent({ agentId: 3n });
+    const before = await owed();
+    wire.isLosing = true;
+    await expect(sextant.watch({}, { from: "genesis" }).next()).rejects.toMatchObject({ charged: "unknown" });
+    wire.isLosing = false;
+    await expect(sextant.getAgent({ agentId: 2n })).resolves.toMatchObject({ agent_id: "2" });
+    expect((await owed()) - before).toBe(2n * PRICE);
+    expect((await sextant.channels.list())[0]).toMatchObject({ state: "open" });
+    for await (const item of sextant.watch({}, { from: "genesis" })) {
+      expect(item.kind).toBe("event");
+      break;
+    }
+    // The minute that was paid for is not over.
+    expect((await owed()) - before).toBe(2n * PRICE);
+  });
+
   it("goes on after a read that was charged is no longer stored, and calls the channel disputed if that is often", async () => {
     const { account, sextant, wire, written } = await openBuyer();
     await sextant.getAgent({ agentId: 1n });

@@ -140,6 +140,7 @@ async function signOnce(
     },
     validBefore: signed.voucher.deposit?.validBefore ?? 0,
     ...(given.storedMs === undefined ? {} : { storedMs: given.storedMs }),
+    ...(given.isStream === true ? { isStream: true } : {}),
     signature: signed.header,
     voucher: { ...signed.voucher, owner: use.owner },
   };

@@ -25,6 +25,8 @@ export type CallContext = {
     request: HttpRequest,
     unpaid: HttpResponse,
   ) => Promise<HttpResponse>;
+  /** Buys a minute of a stream. */
+  readonly buyStream: (request: HttpRequest, unpaid: HttpResponse) => Promise<ReadableStream<Uint8Array>>;
 };
 
 export type Call = {

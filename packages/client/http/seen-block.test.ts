@@ -7,7 +7,7 @@ import type { HttpResponse, Transport } from "./transport.ts";
 /** A call whose response has these headers. */
 async function call(seen: SeenBlock, headers: Record<string, string>, status = 200) {
   const response: HttpResponse = { status, headers: new Headers(headers), text: "" };
-  const transport: Transport = { send: async () => response, open: async () => new ReadableStream() };
+  const transport: Transport = { send: async () => response, open: async () => response };
   const observed = seen.observeCall(transport);
   expect(await observed.transport.send({ method: "GET", url: "http://api" })).toBe(response);
   return observed;

@@ -20,9 +20,13 @@ export type HttpResponse = {
 export type Transport = {
   /** Any status; throws if there is no complete response. */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** A stream of events: its head within the time limit, its body as it comes. Throws for any status but 200. */
-  open(request: HttpRequest): Promise<ReadableStream<Uint8Array>>;
+  /** A stream of events: its head within the time limit, its body as it comes. For another status than 200 the response. */
+  open(request: HttpRequest): Promise<OpenedStream | HttpResponse>;
 };
+
+type OpenedStream = { readonly headers: Headers; readonly body: ReadableStream<Uint8Array> };
+
+export const STREAM_TYPE = "text/event-stream";
 
 type TransportOptions = {
   readonly fetch?: typeof fetch | undefined;
@@ -71,10 +75,10 @@ export function createTransport(options: TransportOptions): Transport {
       try {
         const response = await begin(request, late.signal);
         const { status, headers, body } = response;
-        if (status !== 200) {
-          throw toResponseError({ status, headers, text: await readText(response, responseBytesMax) });
+        if (status !== 200) return { status, headers, text: await readText(response, responseBytesMax) };
+        if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) {
+          return { headers, body };
         }
-        if (body !== null && /^text\/event-stream\b/i.test(headers.get("content-type") ?? "")) return body;
         body?.cancel().catch(() => undefined);
         throw new SextantError("RESPONSE_INVALID", "The response is not a stream of events.", { status });
       } catch (cause) {

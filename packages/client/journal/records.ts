@@ -31,6 +31,8 @@ export type SignedRecord = {
   readonly validBefore: number;
   /** How long the service stores the response, if that is not a day. */
   readonly storedMs?: number;
+  /** Buys a minute of a stream of events, which is asked for as one again. */
+  readonly isStream?: true;
   /** PAYMENT-SIGNATURE as it is sent. */
   readonly signature: string;
   /** Only of a payment by channel. */
@@ -137,7 +139,7 @@ function readObject(line: string): Fields {
 }
 
 function isSigned(record: Fields): record is Fields & SignedRecord {
-  const { type, payer, method, url, request, signature, purchase, validBefore, storedMs } = record;
+  const { type, payer, method, url, request, signature, purchase, validBefore, storedMs, isStream } = record;
   const requirements = (record.requirements ?? {}) as Fields;
   const { network, asset, payTo, amount } = requirements;
   return (
@@ -147,6 +149,7 @@ function isSigned(record: Fields): record is Fields & SignedRecord {
     isGiven(record.given) &&
     Number.isSafeInteger(validBefore) &&
     (storedMs === undefined || Number.isSafeInteger(storedMs)) &&
+    (isStream === undefined || isStream === true) &&
     typeof amount === "string" &&
     /^[1-9][0-9]*$/.test(amount)
   );

@@ -1,7 +1,7 @@
 // A read of the index that the service sells: bought by channel, within the guard, and returned as the service sent it.
 import { buyByChannel } from "../channels/channel-purchase.ts";
 import { SextantError } from "../errors.ts";
-import { type HttpRequest, type HttpResponse, toResponseError } from "../http/transport.ts";
+import { type HttpRequest, type HttpResponse, STREAM_TYPE, toResponseError } from "../http/transport.ts";
 import type { Bought } from "./finish.ts";
 import { settleHeld } from "./purchase.ts";
 import type { PurchaseContext } from "./standing.ts";
@@ -27,7 +27,8 @@ export async function buyRead(
   if (context.payer === null || context.channels === null) {
     throw new SextantError(code, `${message} ${ADVICE}`, { status: details.status });
   }
-  const given = { method, url, headers, signal, purchase: null, storedMs: READ_STORED_MS };
+  const isStream = headers.accept === STREAM_TYPE;
+  const given = { method, url, headers, signal, purchase: null, storedMs: READ_STORED_MS, isStream };
   try {
     const over = new Set<string>();
     const held = await settleHeld(context, given, { urls: [url], over });
@@ -43,6 +44,31 @@ export async function buyRead(
     "TERMS_REJECTED",
     "The service sells the read without a channel; nothing was signed.",
   );
+}
+
+/** A minute of a stream of events, which is bought like a read. */
+export async function buyStream(
+  context: PurchaseContext,
+  request: HttpRequest,
+  unpaid: HttpResponse,
+): Promise<Pick<Bought, "receipt"> & { readonly body: ReadableStream<Uint8Array> }> {
+  const opened: ReadableStream<Uint8Array>[] = [];
+  const closeAll = () => {
+    for (const body of opened.splice(0)) body.cancel().catch(() => undefined);
+  };
+  const takeStream = (body: ReadableStream<Uint8Array>) => {
+    closeAll();
+    opened.push(body);
+  };
+  try {
+    const { receipt } = await buyRead({ ...context, takeStream }, request, unpaid);
+    const [body] = opened;
+    if (body !== undefined) return { body, receipt };
+    throw new SextantError("RESPONSE_INVALID", "The service sold the stream, and opened none.");
+  } catch (error) {
+    closeAll();
+    throw error;
+  }
 }
 
 /**

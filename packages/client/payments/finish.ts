@@ -1,7 +1,7 @@
 // Sends the signature of a payment until its outcome is known, and writes the outcome down.
 import { SextantError } from "../errors.ts";
 import { pauseBefore } from "../http/repeat.ts";
-import type { HttpResponse } from "../http/transport.ts";
+import { type HttpRequest, type HttpResponse, STREAM_TYPE } from "../http/transport.ts";
 import type { PaymentEntry } from "../journal/payment-book.ts";
 import type { OutcomeRecord } from "../journal/records.ts";
 import type { Paid } from "../operation.ts";
@@ -56,7 +56,7 @@ async function sendUntilKnown(
 ): Promise<Verdict> {
   let wasUnclear = !isNew && !isRejectedRequest(entry);
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = await sendSignature(context, entry, { ...sending, wasUnclear });
+    const verdict = await sendSignature(context, entry, { ...sending, wasUnclear, isHeld });
     await recordOutcome(context, entry, verdict, isHeld);
     if (verdict.kind !== "open") return verdict;
     wasUnclear = true;
@@ -71,14 +71,17 @@ async function sendUntilKnown(
 async function sendSignature(
   context: PurchaseContext,
   entry: PaymentEntry,
-  { headers: others, signal, wasUnclear }: Sending & { readonly wasUnclear: boolean },
+  { headers: others, signal, wasUnclear, isHeld }: Sending & Record<"wasUnclear" | "isHeld", boolean>,
 ): Promise<Verdict> {
   try {
     // Also for what an earlier process wrote: the journal may have payments of other services, and can be edited.
     context.guard.assertOrigin(entry.url);
     const { method, url, signature } = entry;
     const headers = { ...others, "payment-signature": signature };
-    const response = await context.transport.send({ method, url, headers, signal });
+    const request = { method, url, headers, signal };
+    const response = entry.isStream
+      ? await openStream(context, request, isHeld)
+      : await context.transport.send(request);
     if (entry.voucher === undefined)
       return await readVerdict(context, entry, response, { wasUnclear, signal });
     const { readVoucherVerdict } = await import("../channels/voucher-verdict.ts");
@@ -89,6 +92,20 @@ async function sendSignature(
     const retry = error.code === "TERMS_REJECTED" ? "never" : "same-signature";
     return { kind: "open", error: error.forPayment(entry.id, chargedSoFar(entry), retry) };
   }
+}
+
+/** The stream itself goes to the call that buys it; for another one it is enough that the service opens it. */
+async function openStream(
+  { transport, takeStream }: PurchaseContext,
+  request: HttpRequest,
+  isHeld: boolean,
+): Promise<HttpResponse> {
+  const headers = { ...request.headers, accept: STREAM_TYPE };
+  const opened = await transport.open({ ...request, headers });
+  if (!("body" in opened)) return opened;
+  if (takeStream === undefined || isHeld) opened.body.cancel().catch(() => undefined);
+  else takeStream(opened.body);
+  return { status: 200, headers: opened.headers, text: "{}" };
 }
 
 /** The service rejected the request itself, and nothing else since: it says that it has not charged, which only the chain shows. */

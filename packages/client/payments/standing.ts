@@ -19,6 +19,8 @@ export type PurchaseContext = {
   readonly now: () => number;
   /** Null: nothing is paid by channel. */
   readonly channels: ChannelUse | null;
+  /** Takes the body of the stream that is bought; one that nobody takes is closed. */
+  readonly takeStream?: (body: ReadableStream<Uint8Array>) => void;
 };
 
 /** Limits of the channels that are opened, and what this process does with them. */
@@ -44,6 +46,8 @@ export type PaidRequest = {
   readonly signal?: AbortSignal | undefined;
   /** How long the service stores the response, if that is not a day. */
   readonly storedMs?: number;
+  /** The response is a stream of events. */
+  readonly isStream?: boolean;
   /** Signs in for a stored response before anything is paid. */
   readonly again?: boolean;
 };

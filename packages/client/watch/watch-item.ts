@@ -39,6 +39,11 @@ const BLOCK = /^\d{1,20}$/;
 // It becomes a header and a file of the caller: nothing but what cursors are made of.
 const CURSOR = /^[A-Za-z0-9_-]{1,1024}$/;
 
+/** Whether the service ends the stream because what was paid for is over. */
+export function isPaymentOver({ name, data }: ServerMessage): boolean {
+  return name === "ended" && (parseJson(data) as Fields | null)?.code === "PAYMENT_REQUIRED";
+}
+
 /** Null for a message of a later version. Throws what the service rejects the request with. */
 export function readItem({ name, data }: ServerMessage): WatchItem | null {
   if (!Object.hasOwn(READERS, name)) return null;

@@ -324,3 +324,19 @@ it("passes over messages of a later version", async () => {
   );
   expect(await take(sextant, 1)).toEqual(["event a"]);
 });
+
+it("asks for a stream that is sold by its URL, which a payment is bound to, and says what it takes to buy it", async () => {
+  const sell: Respond = (response) => response.writeHead(402).end('{"error":"A minute costs $1."}');
+  const { requests, sextant } = await serve((response) => {
+    begin(response, `retry: 100\n${format(null, event("a"))}`);
+    response.end();
+  }, sell);
+  const items = sextant.watch({}, { from: "genesis" });
+  await expect(items.next()).resolves.toMatchObject({ value: { cursor: "a" } });
+  await expect(items.next()).rejects.toThrow(/^A minute costs \$1\. Nothing was paid: reads are bought by/);
+  expect(requests.map(({ url, headers }) => [url, headers["last-event-id"]])).toEqual([
+    ["/events?from=genesis", undefined],
+    ["/events?from=genesis", "a"],
+    ["/events?from=a", undefined],
+  ]);
+});

@@ -3,9 +3,10 @@ import { SextantError } from "../errors.ts";
 import { OPERATIONS } from "../generated/operations.ts";
 import { buildUrl, type CallContext } from "../http/call.ts";
 import { pauseBefore } from "../http/repeat.ts";
+import { STREAM_TYPE, toResponseError } from "../http/transport.ts";
 import type { RequestOptions } from "../operation.ts";
 import { MessageParser } from "./message-parser.ts";
-import { readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
+import { isPaymentOver, readItem, type WatchedUndo, type WatchItem } from "./watch-item.ts";
 
 /** Selects events; several filters must all match. */
 export interface WatchFilter {
@@ -56,6 +57,8 @@ const RETRY_MS = 1_000;
 // A server must not make its clients ask without a pause, nor wait until they are forgotten.
 const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 60_000;
+// After a shorter time the next minute is bought with a pause, as after a failure: a service must not sell moments.
+const PAID_MS_MIN = 30_000;
 // Doubled from one failure to the next, up to the longest wait.
 const DOUBLINGS_MAX = 10;
 
@@ -67,6 +70,14 @@ type Position = {
   failures: number;
   /** Whether the service has ever sent something: from then on the watch outlasts any outage. */
   hasBegun: boolean;
+  /** Whether the service sells streams: each minute is then bought. */
+  isSold: boolean;
+};
+
+type WatchUrls = {
+  /** As the caller wants it to begin. */
+  readonly url: string;
+  readonly urlFrom: (cursor: string) => string;
 };
 
 export async function* watch(
@@ -75,12 +86,21 @@ export async function* watch(
   options: WatchOptions = {},
 ): AsyncGenerator<WatchItem, void, undefined> {
   const { signal, onRetry } = options;
-  const url = buildWatchUrl(context, filter, options);
-  const position: Position = { cursor: null, retryMs: RETRY_MS, failures: 0, hasBegun: false };
+  const urlFrom = (from: WatchOptions["from"]) =>
+    buildWatchUrl(context, filter, from === undefined ? options : { ...options, from });
+  const position: Position = {
+    cursor: null,
+    retryMs: RETRY_MS,
+    failures: 0,
+    hasBegun: false,
+    isSold: false,
+  };
+  // Also rejects a wrong filter before anything is sent.
+  const url = urlFrom(undefined);
   for (;;) {
     let problem: SextantError;
     try {
-      yield* readConnection(context, url, position, options);
+      if (yield* readConnection(context, { url, urlFrom }, position, options)) continue;
       problem = new SextantError("UNREACHABLE", "The service has ended the stream.");
     } catch (error) {
       if (signal?.aborted) throw aborted(error);
@@ -95,27 +115,54 @@ export async function* watch(
   }
 }
 
-/** The items of one connection. It is closed when the caller stops reading, too. */
+/** The stream from the position on. One that is sold is bought by its URL, which a payment is bound to. */
+async function openConnection(
+  context: WatchContext,
+  { url, urlFrom }: WatchUrls,
+  position: Position,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array>> {
+  const { cursor, isSold } = position;
+  const isByUrl = isSold || cursor === null;
+  const request = {
+    method: "GET",
+    url: isSold && cursor !== null ? urlFrom(cursor) : url,
+    headers: { accept: STREAM_TYPE, ...(isByUrl ? {} : { "last-event-id": cursor }) },
+    signal,
+  };
+  const opened = await context.transport.open(request);
+  if ("body" in opened) return opened.body;
+  if (opened.status !== 402) throw toResponseError(opened);
+  position.isSold = true;
+  return isByUrl
+    ? context.buyStream(request, opened)
+    : openConnection(context, { url, urlFrom }, position, signal);
+}
+
+/**
+ * The items of one connection. It is closed when the caller stops reading, too. Returns whether it ended because what was
+ * paid for is over.
+ */
 async function* readConnection(
-  { transport, seen, messageLengthMax }: WatchContext,
-  url: string,
+  context: WatchContext,
+  urls: WatchUrls,
   position: Position,
   { signal, finality, finalized, include, idleMs = IDLE_MS }: WatchOptions,
-): AsyncGenerator<WatchItem, void, undefined> {
+): AsyncGenerator<WatchItem, boolean, undefined> {
+  const { seen, messageLengthMax } = context;
   const isFinal = finalized === true || finality === "finalized";
   const connection = new AbortController();
   const abort = () => connection.abort();
   if (signal?.aborted) throw aborted(signal.reason);
   signal?.addEventListener("abort", abort, { once: true });
   try {
-    const headers = {
-      accept: "text/event-stream",
-      ...(position.cursor === null ? {} : { "last-event-id": position.cursor }),
-    };
-    const body = await transport.open({ method: "GET", url, headers, signal: connection.signal });
+    const body = await openConnection(context, urls, position, connection.signal);
+    const openedMs = performance.now();
+    let isOver = false;
     const parser = new MessageParser(messageLengthMax);
     for await (const text of readText(body, idleMs, connection.signal)) {
       for (const message of parser.read(text)) {
+        isOver ||= isPaymentOver(message) && performance.now() - openedMs >= PAID_MS_MIN;
         const item = readItem(message);
         if (item === null) continue;
         if (isFinal && item.kind === "undo") throw undoneThoughFinal();
@@ -127,6 +174,7 @@ async function* readConnection(
       }
       if (parser.retryMs !== null) position.retryMs = parser.retryMs;
     }
+    return isOver;
   } finally {
     signal?.removeEventListener("abort", abort);
     connection.abort();
