@@ -67,6 +67,7 @@ ${formatMarkdownJson({ success: true, transaction: TRANSACTION, network: terms.n
 
 - Keep the value of \`PAYMENT-SIGNATURE\` until you have the response. Sending the same value with the same request again is free: you are charged once, and get the same response every time.
 - After 503, 429, a timeout or a broken connection: wait \`Retry-After\` seconds (2 if it is absent) and send **the same** \`PAYMENT-SIGNATURE\` again. Do not sign a new payment: a second signature is a second payment.
+- If the payment itself is lost, its account gets a response of the last day again: sign the challenge \`sign-in-with-x\` in \`extensions\` of the 402 (EIP-4361, by the account's key), and send it with the same request as \`SIGN-IN-WITH-X\`, without a payment. Nothing is charged; 402 means that no response is stored.
 - 402 to a request that carried a payment means that it was not accepted and not charged; \`error\` in the header and the body says why. Fix that, then sign a new payment.
 - 409 means that this signature belongs to another request. A payment is bound to method, path and query: \`address\`, \`chains\` and every other parameter.
 - After 500 we have charged nothing. Send the same signature again, a few times a minute, and sign a new one only after it has expired: anyone who holds a signature can carry it out. If someone did, the same signature returns the response, until ten minutes after its expiry.

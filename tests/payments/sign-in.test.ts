@@ -178,7 +178,7 @@ describe("a payer that signs in", () => {
     // Its nonce was not used up.
     expect(await outcomeOf(await fetchSignedIn(service.at("slow"), proof))).toBe(200);
     const unsettle = "update payments set state = $1, reason = $2 where payer = $3";
-    for (const state of ["settling", "refused"]) {
+    for (const state of ["settling", "refused", "released"]) {
       await stage.database.query({ text: unsettle, values: [state, null, payer.address.toLowerCase()] });
       expect(
         await outcomeOf(await fetchSignedIn(service.at("slow"), await signInTo(service.at("slow"), payer))),
@@ -203,6 +203,25 @@ describe("a nonce", () => {
       new Set([200, "Not signed in. The nonce was used; sign the new challenge."]),
     );
     expect((await countNonces()) - before).toBe(1);
+  });
+
+  it("is used up if the process dies behind it, and the next one gives the response", async () => {
+    const origin = "http://localhost:3";
+    const [dying, restarted] = [await serve({}, origin), await serve({}, origin)];
+    const { payer, text } = await buy(dying, "dies");
+    const header = await signInTo(dying.at("dies"), payer);
+    let statements = 0;
+    dying.injected.statement = async (run) => {
+      const rows = await run();
+      statements += 1;
+      if (statements === 1) throw new Error("this process is dead");
+      return rows;
+    };
+    expect((await fetchSignedIn(dying.at("dies"), header)).status).toBe(500);
+    expect(await outcomeOf(await fetchSignedIn(restarted.at("dies"), header))).toMatch("nonce was used");
+    const again = await fetchSignedIn(restarted.at("dies"), await signInTo(restarted.at("dies"), payer));
+    expect([again.status, await again.text()]).toEqual([200, text]);
+    expect(await spentBy(payer)).toBe(1);
   });
 
   it("has a row only if it gave a response", async () => {
@@ -272,7 +291,7 @@ describe("someone who signs in", () => {
     expect(await outcomeOf(await fetchSignedIn(service.at("pruned"), header))).toMatch("no stored response");
   });
 
-  it("has a limit of wrong signatures, and an account one of sign-ins", async () => {
+  it("has a limit of sign-ins in vain, and an account one of all", async () => {
     const service = await serve({ limits: { unpaidPerClientPerMinute: 2 } });
     const { payer } = await buy(service, "limit");
     const header = await signInTo(service.at("limit"), payer);
@@ -282,7 +301,10 @@ describe("someone who signs in", () => {
     for (let sent = 0; sent < 3; sent += 1) {
       outcomes.push(await outcomeOf(await fetchSignedIn(service.at("limit"), forged)));
     }
-    expect(outcomes).toEqual([expect.stringMatching("not signed"), expect.stringMatching("not signed"), 429]);
+    const isWrong = expect.stringMatching("has not signed");
+    expect(outcomes).toEqual([isWrong, isWrong, expect.stringMatching("Too many sign-ins of this client")]);
+    const limited = await fetchSignedIn(service.at("limit"), header);
+    expect([limited.status, Number(limited.headers.get("retry-after")) > 0]).toEqual([402, true]);
     const elsewhere = { headers: { "x-forwarded-for": "198.51.100.7" } };
     const asPayer = async () =>
       fetchSignedIn(service.at("limit"), await signInTo(service.at("limit"), payer), elsewhere);

@@ -150,6 +150,16 @@ describe("a call with again", () => {
     expect([new Set(texts).size, paid]).toEqual([3, 0]);
   });
 
+  it("pays nothing if the service has not looked for a response", async () => {
+    challengeWith({}, (_, response) => requireSignIn(response.setHeader("retry-after", "1"), {}));
+    await expect(getAgain()).rejects.toMatchObject({
+      code: "RATE_LIMITED",
+      charged: "no",
+      retryAfterMs: 1_000,
+    });
+    expect(paid).toBe(0);
+  });
+
   it("signs in with a new nonce if the response is lost", async () => {
     let sent = 0;
     challengeWith({}, (request, response) => {

@@ -78,6 +78,11 @@ async function sendOnce(
 ): Promise<HttpResponse | SextantError> {
   try {
     const response = await transport.send(request);
+    const { retryAfterMs, message, status, requestId } = toResponseError(response);
+    // The service has not looked whether there is a response.
+    if (status === 402 && retryAfterMs !== null) {
+      return new SextantError("RATE_LIMITED", message, { status, retryAfterMs, requestId });
+    }
     return response.status === 200 || response.status === 402 ? response : toResponseError(response);
   } catch (error) {
     if (error instanceof SextantError) return error;

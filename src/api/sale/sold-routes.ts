@@ -285,6 +285,7 @@ export function describeSold(route: RouteDescription, sale: ApiSale): RouteDescr
       402: {
         "payment-required": "The payment requirements: base64 of the x402 version 2 requirements.",
         "x-error-code": "PAYMENT_REQUIRED.",
+        "retry-after": "For a sign-in that was not looked at: seconds to wait.",
       },
     },
     errorStatuses: [...errorStatuses, 409],

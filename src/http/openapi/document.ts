@@ -182,7 +182,9 @@ function headerReferences(...names: readonly string[]): Readonly<Record<string, 
 function describeHeaders(
   descriptions: Readonly<Record<string, string>>,
 ): Readonly<Record<string, OpenApiHeader>> {
-  return Object.fromEntries(Object.entries(descriptions).map(([name, text]) => [name, header(text)]));
+  // No response has it always.
+  const describe = (name: string) => (name in RETRY_AFTER ? optionalHeader : header);
+  return Object.fromEntries(Object.entries(descriptions).map(([name, text]) => [name, describe(name)(text)]));
 }
 
 // `default` covers every other error: the body has the same form.

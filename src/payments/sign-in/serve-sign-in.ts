@@ -28,6 +28,8 @@ type SignInRequest = {
 
 const NOTHING = "The account has no stored response to this request: pay for it.";
 const USED = "The nonce was used; sign the new challenge.";
+const WRONG_SIGNATURE = "The key of the account has not signed this message.";
+const TOO_MANY = "Too many sign-ins of this client have failed; wait, or pay for the request.";
 const IN_PROGRESS =
   "The account is paying for this request, or has paid and has no response yet; sign in again in a moment, or send that payment again.";
 
@@ -35,8 +37,9 @@ const IN_PROGRESS =
 export function createSignInServer(
   services: SignInServices,
 ): (request: SignInRequest) => Promise<EndpointResponse> {
-  const { challenge } = services;
-  return async ({ offer, resource, header, client }) => {
+  const { challenge, unpaidWork } = services;
+  return async (request) => {
+    const { offer, resource, header, client } = request;
     const reject = (reason: string) => challenge(offer, resource, `Not signed in. ${reason}`);
     const fingerprint = resourceFingerprint(resource);
     const proof = parseSignIn(header);
@@ -45,38 +48,44 @@ export function createSignInServer(
     const problem = offer.signIn?.findProblem(proof, offer, asked) ?? null;
     if (offer.signIn === undefined || problem !== null)
       return reject(problem ?? "Sign-in is not accepted here.");
-    const respond = createPaymentResponses({ ...services, offer }, resource);
-    const forged = await rejectForgery(services, proof, { respond, client });
-    if (forged !== null) return forged === "forged" ? reject(WRONG_SIGNATURE) : forged;
-    const { address: payer, nonce } = proof;
-    const signedIn = await services.rows.signIn({ payer, fingerprint, nonce });
-    if (signedIn.kind === "in-progress") return respond.pending(IN_PROGRESS);
-    if (signedIn.kind === "too-many") return respond.tooManySignIns();
-    if (signedIn.kind !== "found") return reject(signedIn.kind === "nothing" ? NOTHING : USED);
-    const { purchase } = signedIn;
-    const found = await readResponse(services, { offer, resource, payer, purchase, respond });
-    return found ?? reject(NOTHING);
+    const unpaid = new UnpaidShare(unpaidWork, client);
+    try {
+      const waitMs = unpaid.takeRejection();
+      if (waitMs > 0) return inAWhile(reject(TOO_MANY), waitMs);
+      const response = await respondToProof(services, request, { proof, fingerprint });
+      if (typeof response !== "string") return response;
+      unpaid.spend(REJECTION_UNITS);
+      return reject(response);
+    } finally {
+      unpaid.end();
+    }
   };
 }
 
-const WRONG_SIGNATURE = "The key of the account has not signed this message.";
+/**
+ * The stored response, or why there is none, which costs the client a rejection: keys and signatures are free. A 402 in
+ * any case: programs that sign in before each purchase must still be able to pay.
+ */
+async function respondToProof(
+  services: SignInServices,
+  { offer, resource }: SignInRequest,
+  { proof, fingerprint }: { readonly proof: SignInProof; readonly fingerprint: string },
+): Promise<EndpointResponse | string> {
+  if (!(await isSignedByAccount(proof))) return WRONG_SIGNATURE;
+  const { address: payer, nonce } = proof;
+  const signedIn = await services.rows.signIn({ payer, fingerprint, nonce });
+  const respond = createPaymentResponses({ ...services, offer }, resource);
+  if (signedIn.kind === "in-progress") return respond.pending(IN_PROGRESS);
+  if (signedIn.kind === "too-many") return respond.tooManySignIns();
+  if (signedIn.kind !== "found") return signedIn.kind === "nothing" ? NOTHING : USED;
+  const { purchase } = signedIn;
+  return (await readResponse(services, { offer, resource, payer, purchase, respond })) ?? NOTHING;
+}
 
-/** A wrong signature costs us as much as a right one, and is free for its client: it counts as a rejected payment. */
-async function rejectForgery(
-  { unpaidWork }: SignInServices,
-  proof: SignInProof,
-  { respond, client }: { readonly respond: PaymentResponses; readonly client: string },
-): Promise<EndpointResponse | "forged" | null> {
-  const unpaid = new UnpaidShare(unpaidWork, client);
-  try {
-    const waitMs = unpaid.takeRejection();
-    if (waitMs > 0) return respond.tooManyUnpaid(waitMs);
-    if (await isSignedByAccount(proof)) return null;
-    unpaid.spend(REJECTION_UNITS);
-    return "forged";
-  } finally {
-    unpaid.end();
-  }
+/** The header tells a client that it is not known whether there is a response. */
+function inAWhile(response: EndpointResponse, waitMs: number): EndpointResponse {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1_000));
+  return { ...response, headers: { ...response.headers, "retry-after": String(seconds) } };
 }
 
 type Found = Pick<SignInRequest, "offer" | "resource"> & {

@@ -93,7 +93,8 @@ export class SignInRows {
     const isOurs = sql`network = ${network} and payer = ${payer}`;
     return sql`(exists (select from payments where ${isOurs} and asset = ${asset} and fingerprint = ${fingerprint}
           and verified and (answer_body is not null or state <> 'settled') -- as the index says it
-          and (state = 'settling' or transaction is not null and state in ('reserved', 'released')
+          and (state = 'settling'
+            or transaction is not null and state in ('reserved', 'released') and updated_at > now() - interval '1 day'
             or state = 'reserved' and ${HELD}
             or state = 'refused' and not replaced and valid_before > extract(epoch from now())
               and (reason is null or reason <> all(${UNCHARGEABLE}))))

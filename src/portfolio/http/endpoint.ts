@@ -59,6 +59,7 @@ function describeHeaders(
         ? { "www-authenticate": "The challenge of the Machine Payments Protocol: method evm, intent charge." }
         : {}),
       "x-error-code": "PAYMENT_REQUIRED.",
+      "retry-after": "For a sign-in that was not looked at: seconds to wait.",
     },
   };
 }
