@@ -4,7 +4,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { type SqlText, sql } from "../../schema/sql.ts";
+import { prepareSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { LedgerScope } from "../ledger/row.ts";
 import { HELD } from "../ledger/statements.ts";
 import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
@@ -59,14 +59,15 @@ export class SignInRows {
 
   /** Finds the newest stored purchase of the request by the payer, and uses the nonce up for it, in one statement. */
   async signIn({ payer, fingerprint, nonce }: SignInAttempt): Promise<SignedIn> {
-    const [row] = await this.#store.run(sql`with bought as (${this.#boughtSql(payer, fingerprint)}),
+    const statement = sql`with bought as (${this.#boughtSql(payer, fingerprint)}),
       used as (select count(*) as signed_in from sign_ins where payer = ${payer} and used_at > now() - ${USED_FOR}),
       taken as (insert into sign_ins (nonce, payer)
         select ${nonce}, ${payer} from bought, used where signed_in < ${PER_PAYER_AND_HOUR}::int
         on conflict do nothing returning 1)
       select (select row_to_json(bought) from bought) as bought, exists (select from taken) as is_taken,
         signed_in >= ${PER_PAYER_AND_HOUR}::int as is_full, ${this.#inProgressSql(payer, fingerprint)} as in_progress
-      from used`);
+      from used`;
+    const [row] = await this.#store.run(prepareSql("sign_in", statement));
     const { bought, is_taken, is_full, in_progress } = row ?? {};
     if (!isJsonObject(bought)) return { kind: in_progress === true ? "in-progress" : "nothing" };
     if (is_taken === true) return { kind: "found", purchase: parsePurchase(bought) };
