@@ -62,7 +62,8 @@ function observePinned(at: PinnedChain, asked: AskedRead[]): PinnedChain {
 
 const FRAMES_MAX = 40;
 /** Code that carries reads of others. */
-const CARRIERS = /contract-reads|repeated-reads|chain-access|position-read\.ts|recent-logs|time-budgets|request-table/;
+const CARRIERS =
+  /contract-reads|repeated-reads|chain-access|position-read\.ts|recent-logs|time-budgets|request-table/;
 
 /** The function of a reader that is on the stack: reads are asked for in the same turn. */
 function findAsker(): string {

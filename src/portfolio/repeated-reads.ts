@@ -23,7 +23,7 @@ type StorageWord = { readonly address: Hex; readonly slot: bigint };
 type RememberedRead<T> = { readonly key: string; readonly read: T; readonly idle: number };
 type Remembered<T> = ReadonlyMap<string, RememberedRead<T>>;
 
-/** What the last snapshot of a wallet led to: reads, and those of their results that never change. */
+/** Reads that the last snapshot of a wallet led to, and results of them that never change. */
 type LaterReads = {
   readonly sinceMs: number;
   readonly calls: Remembered<ContractRead>;
@@ -51,8 +51,8 @@ type RepeatedRead = {
 };
 
 /**
- * The same chain with early results. Begin to read in the same turn. All that is remembered of amounts and prices is the
- * question, never the answer: a snapshot is the same with and without it. Nothing is remembered as of a requested block.
+ * The same chain with early results. Begin to read in the same turn. Of amounts and prices only the
+ * request is remembered, never the response: a snapshot is the same with and without it. Nothing is remembered as of a requested block.
  */
 export function repeatReads(
   at: PinnedChain,
@@ -204,7 +204,7 @@ const NO_RESULTS: EarlyResults = new Map();
 const NO_TIMES: ReadonlyMap<number, number> = new Map();
 const NO_SENDERS: ReadonlyMap<Hex, Hex> = new Map();
 
-/** Those of the keys that have a value; notes them in `all`. */
+/** Selects the keys that have a value, and notes them in `all`. */
 function selectInto<K, V>(all: Map<K, V>, keys: readonly K[], find: (key: K) => V | undefined) {
   const selected = new Map<K, V>();
   for (const key of keys) {
@@ -230,7 +230,7 @@ function readEarly(at: PinnedChain, before: LaterReads, signal: AbortSignal): Ea
       const outcome = await runWithinBudget(work, EARLY_MS_MAX, signal);
       return "value" in outcome ? outcome.value : otherwise;
     } catch {
-      // The snapshot has ended, and whoever waits for its parts knows why.
+      // The snapshot has ended, and its caller knows why.
       return otherwise;
     }
   };

@@ -60,7 +60,7 @@ export type KnownResults = {
 /** A call, and what `keyOfCall` makes of it. */
 export type KeyedRead = { readonly key: string; readonly call: ContractRead };
 
-/** By key, as `KnownResults`. */
+/** Results by key, as `KnownResults`. */
 export type EarlyResults = ReadonlyMap<string, Hex | null>;
 
 export type TransferLog = {

@@ -62,7 +62,7 @@ describe("databases side by side", () => {
   });
 
   it("compares a headline with the same one of another database only, wherever that stands", () => {
-    const older = { ...report("9", null).headlines[0], what: "dust", ceiling: "3 swept" } as Headline;
+    const older = { ...report("9", null).headlines[0], what: "dust", ceiling: "3 wiped" } as Headline;
     const renamed = {
       circumstances: now,
       measurements: [],

@@ -181,7 +181,7 @@ describe("claims of channels", () => {
     });
     await expect(stage.balance(stage.payTo)).resolves.toBe(5n * TEST_PRICE);
     expect(reverts).toBeLessThanOrEqual(4);
-    // By itself it costs no gas again before its time.
+    // It costs no gas again by itself before its time.
     await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ transaction: null });
   });
 

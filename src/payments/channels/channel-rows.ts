@@ -157,7 +157,7 @@ export class ChannelRows {
     return row && { row, scan };
   }
 
-  /** What was read in the future is old: the clock was set back. */
+  /** A read in the future is old: the clock was set back. */
   #scan(): SqlText {
     return sql`select block_number, block_hash, block_time, final_number,
         abs(extract(epoch from now() - read_at) * 1000)::bigint as age_ms,
