@@ -93,7 +93,7 @@ describe("repeated reads", () => {
     expect([before.requests > 1, after.requests]).toEqual([true, 1]);
   });
 
-  it("gives early results to other wallets of the block", async () => {
+  it("early results serve other wallets of the block", async () => {
     const { read } = await openProcess();
     await read(leadTo(2));
     await read(leadTo(2));
@@ -101,7 +101,7 @@ describe("repeated reads", () => {
     expect(other).toEqual({ result: [2n, 2n], requests: 0 });
   });
 
-  it("reads when it is needed what a node fails to return early", async () => {
+  it("a read that a node failed to return early is sent when it is needed", async () => {
     let isDown = false;
     const { read } = await openProcess((calls) =>
       isDown && calls.length > 1 ? { kind: "error", code: -32000, message: "missing trie node" } : null,
