@@ -195,8 +195,10 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Prints each event of the protocol with time, block and sentence, and a line when a reorg has removed some. Connects " +
       "again when a connection is lost, and misses nothing. Ends with Ctrl-C. With --json each line is one event, undo or " +
-      "progress, as in application/x-ndjson of the API.",
+      "progress, as in application/x-ndjson of the API. Where streams are sold, each minute is paid within the limits of " +
+      "`wallet`, if SEXTANT_CHANNEL_DEPOSIT is set.",
     options: {
+      max,
       "cursor-file": text("FILE", "keep in FILE how far it is, and go on from there instead of --from"),
       url: apiUrl,
       json,
@@ -213,6 +215,7 @@ export const COMMANDS: readonly Command[] = [
         from: "where to begin: a cursor, a block number, genesis, or head (default)",
       }),
     },
+    exits: paidExits,
     load: async () => (await import("./commands/watch.ts")).watchCommand,
   },
   {

@@ -75,7 +75,7 @@ describe("help", () => {
       return [...list.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code));
     };
     const common = [0, 64, 65, 69, 70, 74, 78, 130];
-    expect(await codes("watch")).toEqual(common);
+    expect(await codes("publish")).toEqual(common);
     // A name may lead to no address, and a stored snapshot may be unknown.
     expect(await codes("wallet")).toEqual([0, 2, 3, 4, 5, 6, ...common.slice(1)]);
     expect((await runSextantInProcess(["help", "audit"])).out).toMatch(/^ {2}1 +there is a difference$/m);

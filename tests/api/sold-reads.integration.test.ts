@@ -1,5 +1,6 @@
 // Reads that are sold: real chain, contract, database and HTTP, paid by the stock client of x402 through a payment channel.
 // In main, tests/payments/channel-purchases.test.ts sells by the same gate.
+import { EventEmitter } from "node:events";
 import { join } from "node:path";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { wrapFetchWithSIWx } from "@x402/extensions/sign-in-with-x";
@@ -34,7 +35,7 @@ import { channelConfigOf, createChannelClient, signVoucher } from "../support/pa
 import { openPaidBackend, type PaidBackend } from "../support/payments/paid-backend.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
 import { openPaidStage, type PaidStage } from "../support/payments/paid-stage.ts";
-import { runSextantInProcess } from "../support/process/run-in-process.ts";
+import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
 import { startServiceCommand } from "../support/process/service-command.ts";
 import { silentLog } from "../support/quiet-log.ts";
 import { createTestKeys, isSignedFor } from "../support/signing/test-keys.ts";
@@ -588,6 +589,15 @@ describe("our client", () => {
     expect(listed.err).toMatch(/^(Paid|Nothing)/);
     const missing = await runSextantInProcess(["get", "agents/999999"], paying);
     expect(missing.code).toBe(2);
+    const tooDear = await runSextantInProcess(["watch", "--max", "0.0001"], paying);
+    expect([tooDear.code, tooDear.err]).toEqual([3, expect.stringContaining("above --max 0.0001")]);
+    const keyboard = new EventEmitter();
+    const watch = ["watch", "--from", "genesis", "--json"];
+    const watching = startSextantInProcess(watch, paying, undefined, null, keyboard);
+    await expect.poll(() => watching.written.out, { timeout: 15_000 }).toContain("\n");
+    keyboard.emit("SIGINT", "SIGINT");
+    const watched = await watching.ended;
+    expect([watched.code, watched.err]).toEqual([0, expect.stringMatching(/Paid \$0\.00\d* by 0x\w+ on /)]);
     const client = openCommandClient(paying, { needs: [] });
     const read = { operation: "getAgent", method: "GET", url: "/agents/1", body: null } as const;
     const options = { payment: null, signal: new AbortController().signal };

@@ -1,7 +1,7 @@
 // `sextant watch --type IntentSubmitted`: prints events as they happen, and continues from where it stopped.
 
 import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import type { SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
+import type { Sextant, SextantError, WatchFilter, WatchItem, WatchOptions } from "@sextant/client/sextant";
 import { Fault } from "../../lib/fault.ts";
 import { findOperation, readArguments } from "../api-operations.ts";
 import { type ClientContext, type RunClientCommand, readStringOption } from "../command.ts";
@@ -9,14 +9,16 @@ import { TokenAmounts } from "../display/amounts.ts";
 import type { Display } from "../display/display.ts";
 import { hangText, toPlainJson, toPlainText } from "../display/plain-text.ts";
 import { formatEvent } from "../display/sentence.ts";
-import { openReader } from "../open-reader.ts";
+import { withReader } from "../with-reader.ts";
 
-export const watchCommand: RunClientCommand = async (context) => {
-  const { environment, options, display, print, stop } = context;
+export const watchCommand: RunClientCommand = (context) =>
+  withReader(context, {}, (sextant) => printEvents(context, sextant));
+
+async function printEvents(context: ClientContext, sextant: Sextant): Promise<number> {
+  const { options, display, print, stop } = context;
   const { filter, watching } = readWatchOptions(context);
   const file = openCursorFile(readStringOption(options, "cursor-file") ?? null);
   const stored = file.read();
-  const sextant = openReader(environment);
   const amounts = new TokenAmounts(sextant, stop);
   const from = stored ?? watching.from;
   let done = display.progress("Waiting for events");
@@ -47,7 +49,7 @@ export const watchCommand: RunClientCommand = async (context) => {
   } finally {
     done();
   }
-};
+}
 
 /** Filter, start and finality from the options; connections that are lost are reported. */
 export function readWatchOptions({ filters, display, stop }: ClientContext): {
