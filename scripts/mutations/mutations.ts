@@ -210,4 +210,32 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: "",
     caughtBy: "src/lib/public-network.test.ts",
   },
+  {
+    name: "a sign-in whose nonce is good twice",
+    file: "src/payments/sign-in/sign-in-rows.ts",
+    find: "if (is_taken === true)",
+    replace: "if (is_taken !== undefined)",
+    caughtBy: "tests/payments/sign-in.test.ts",
+  },
+  {
+    name: "a sign-in that gets what another account has bought",
+    file: "src/payments/sign-in/sign-in-rows.ts",
+    find: "and payer = ${payer} and fingerprint = ${fingerprint}`;",
+    replace: "and ${payer}::text is not null and fingerprint = ${fingerprint}`;",
+    caughtBy: "tests/payments/sign-in.test.ts",
+  },
+  {
+    name: "a sign-in that is good for every request of a path",
+    file: "src/payments/sign-in/challenges.ts",
+    find: "resourceOrigin, path, fingerprint, issuedAt, salt]",
+    replace: "resourceOrigin, path, fingerprint.length, issuedAt, salt]",
+    caughtBy: "src/payments/sign-in/sign-in.test.ts",
+  },
+  {
+    name: "a client that signs in under the name of another domain",
+    file: "packages/client/payments/sign-in.ts",
+    find: "if (domain !== host)",
+    replace: 'if (typeof domain !== "string")',
+    caughtBy: "packages/client/payments/sign-in.test.ts",
+  },
 ];
