@@ -9,6 +9,7 @@ import {
   measureCell,
   PROCESSES_CHAIN_ID,
   type ProcessesCell,
+  SERVICE_OPTIONS,
   warmServices,
 } from "../portfolio/measure-processes.ts";
 import type { NodesReady, NodesTask, ReadyNode } from "../portfolio/nodes-child.ts";
@@ -66,7 +67,9 @@ async function loadService(
 ): Promise<ProcessesCell> {
   if (!node) throw new Error("there is no node");
   const task: FreeServiceTask = { node, tokens: chooseSize(options, TOKENS) };
-  const child = start(`service, ${name}`, "portfolio/free-service-child.ts", task, [], folder);
+  // The version before was started without any.
+  const nodeOptions = name === "now" ? SERVICE_OPTIONS : [];
+  const child = start(`service, ${name}`, "portfolio/free-service-child.ts", task, nodeOptions, folder);
   const service = await child.next<ServerReady>();
   await warmServices([service], node, chooseSize(options, WARM_MS));
   const connections = chooseSize(options, CONNECTIONS);

@@ -35,6 +35,9 @@ export type ProcessesCell = {
 
 export type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | "connections">;
 
+/** The options of Node that deployments start the service with. */
+export const SERVICE_OPTIONS: readonly string[] = ["--max-semi-space-size=64"];
+
 // Uses the shortest block time: a snapshot is shared for that long.
 export const PROCESSES_CHAIN_ID = 42_161;
 export const PROCESSES_TOKENS = 1_000;
@@ -77,7 +80,12 @@ export async function measureProcesses(
   for (let number = 1; number <= Math.max(...plans.map(({ processes }) => processes)); number += 1) {
     const task: FreeServiceTask = { node, tokens };
     services.push(
-      await start(`service ${number}`, "portfolio/free-service-child.ts", task).next<ServerReady>(),
+      await start(
+        `service ${number}`,
+        "portfolio/free-service-child.ts",
+        task,
+        SERVICE_OPTIONS,
+      ).next<ServerReady>(),
     );
   }
   await warmServices(services, node, chooseSize(options, WARM_MS));

@@ -14,7 +14,13 @@ import {
 import { profileOptions, type StartChild } from "../harness/with-children.ts";
 import { readCpuProfile, shareCpuTime } from "./cpu-shares.ts";
 import type { FreeServiceTask } from "./free-service-child.ts";
-import { type CellPlan, measureCell, PROCESSES_CHAIN_ID, warmServices } from "./measure-processes.ts";
+import {
+  type CellPlan,
+  measureCell,
+  PROCESSES_CHAIN_ID,
+  SERVICE_OPTIONS,
+  warmServices,
+} from "./measure-processes.ts";
 import type { NodesReady, NodesTask } from "./nodes-child.ts";
 import { reportBill, reportRequests } from "./request-table.ts";
 import type { RequestsReport, RequestsTask } from "./requests-child.ts";
@@ -50,7 +56,10 @@ export async function measureProfile(
   const folder = mkdtempSync(join(tmpdir(), "sextant-profile-"));
   try {
     const task: FreeServiceTask = { node, tokens };
-    const child = start("service", "portfolio/free-service-child.ts", task, profileOptions(folder));
+    const child = start("service", "portfolio/free-service-child.ts", task, [
+      ...SERVICE_OPTIONS,
+      ...profileOptions(folder),
+    ]);
     const service = await child.next<ServerReady>();
     await warmServices([service], node, chooseSize(options, WARM_MS));
     const plan: CellPlan = { series: "processes", wallets: "different wallets", processes: 1, connections };

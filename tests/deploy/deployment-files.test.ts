@@ -1,6 +1,7 @@
 // compose.yaml and the systemd units give every service each setting that it reads.
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { SERVICE_OPTIONS } from "../../bench/portfolio/measure-processes.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { processSettings } from "../../src/config/service-settings.ts";
 import { allSettings } from "../../src/config/settings.ts";
@@ -57,7 +58,9 @@ describe("settings of services", () => {
 
   it("each service has a systemd unit that passes whole files of settings, and names only settings that it reads", async () => {
     const units = readdirSync("deploy/systemd").map((file) => readFileSync(`deploy/systemd/${file}`, "utf8"));
-    const commands = units.map((unit) => /^ExecStart=\S+ bin\/sextant\.mjs (\w+)$/m.exec(unit)?.[1] ?? "");
+    const commands = units.map(
+      (unit) => /^ExecStart=\S+ (?:--\S+ )?bin\/sextant\.mjs (\w+)$/m.exec(unit)?.[1] ?? "",
+    );
     expect([...commands].sort()).toEqual([...SERVICES].sort());
     const readme = readFileSync("deploy/README.md", "utf8");
     for (const [index, command] of commands.entries()) {
@@ -70,6 +73,16 @@ describe("settings of services", () => {
         if (name !== "NODE_ENV") expect(read, command).toContain(name);
     }
   });
+});
+
+it("the portfolio starts with the options of Node that its benchmark measures", () => {
+  const options = SERVICE_OPTIONS.join(" ");
+  const unit = readFileSync("deploy/systemd/sextant-portfolio@.service", "utf8");
+  expect(unit).toContain(`ExecStart=/usr/bin/node ${options} bin/sextant.mjs portfolio\n`);
+  const [block = ""] = blocksWithCommand(readFileSync("compose.yaml", "utf8")).filter((one) =>
+    one.includes("command: [portfolio]"),
+  );
+  expect(block).toContain(`entrypoint: [node, ${SERVICE_OPTIONS.join(", ")}, bin/sextant.mjs]\n`);
 });
 
 /** The variables that the command reads until it rejects its settings, before it opens anything. */
