@@ -59,6 +59,9 @@ const RETRY_MS_MIN = 100;
 const RETRY_MS_MAX = 60_000;
 // After a shorter time the next minute is bought with a pause, as after a failure: a service must not sell moments.
 const PAID_MS_MIN = 30_000;
+// A stream that breaks off is bought again. One that breaks off all the time must not cost many times its price.
+const MINUTES_BOUGHT_MAX = 3;
+const MINUTE_MS = 60_000;
 // Doubled from one failure to the next, up to the longest wait.
 const DOUBLINGS_MAX = 10;
 
@@ -72,6 +75,8 @@ type Position = {
   hasBegun: boolean;
   /** Whether the service sells streams: each minute is then bought. */
   isSold: boolean;
+  /** When minutes were bought. */
+  boughtMs: readonly number[];
 };
 
 type WatchUrls = {
@@ -94,6 +99,7 @@ export async function* watch(
     failures: 0,
     hasBegun: false,
     isSold: false,
+    boughtMs: [],
   };
   // Also rejects a wrong filter before anything is sent.
   const url = urlFrom(undefined);
@@ -134,9 +140,20 @@ async function openConnection(
   if ("body" in opened) return opened.body;
   if (opened.status !== 402) throw toResponseError(opened);
   position.isSold = true;
-  return isByUrl
-    ? context.buyStream(request, opened)
-    : openConnection(context, { url, urlFrom }, position, signal);
+  if (!isByUrl) return openConnection(context, { url, urlFrom }, position, signal);
+  await waitForMinute(position, signal);
+  return context.buyStream(request, opened);
+}
+
+/** Counts a purchase; waits if as many were made within the minute as may be. */
+async function waitForMinute(position: Position, signal: AbortSignal): Promise<void> {
+  const recent = position.boughtMs.filter((ms) => performance.now() - ms < MINUTE_MS);
+  const [oldest = 0] = recent;
+  if (recent.length >= MINUTES_BOUGHT_MAX) {
+    const waitMs = oldest + MINUTE_MS - performance.now();
+    if (!(await pauseBefore(1, waitMs, signal, RETRY_MS_MAX))) throw aborted(signal.reason);
+  }
+  position.boughtMs = [...recent.slice(1 - MINUTES_BOUGHT_MAX), performance.now()];
 }
 
 /**
