@@ -130,6 +130,7 @@ const NAMES: Readonly<Record<MeasuredRoute, string>> = {
   snapshot: "a snapshot",
   exposure: "an exposure",
   diff: "a difference",
+  "second snapshot": "a second snapshot",
 };
 
 function formatSize({ tokens, chains }: SnapshotCell): string {
