@@ -19,7 +19,7 @@ export type PurchaseContext = {
   readonly now: () => number;
   /** Null: nothing is paid by channel. */
   readonly channels: ChannelUse | null;
-  /** Takes the body of the stream that is bought; one that nobody takes is closed. */
+  /** Takes the body of the stream that is bought; without it the stream is closed. */
   readonly takeStream?: (body: ReadableStream<Uint8Array>) => void;
 };
 
