@@ -1,12 +1,22 @@
 // Several paid routes behind one gate: each with its own terms, one ledger, and no payment that buys another route.
+import { decodePaymentRequiredHeader } from "@x402/core/http";
 import type { PaymentRequired, SettleResponse } from "@x402/core/types";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { systemClock } from "../../src/lib/clock.ts";
+import { Secret } from "../../src/lib/secret.ts";
+import { ChallengeIssuer } from "../../src/payments/mpp/challenges.ts";
+import { paymentRequiredResponse, withSignIn } from "../../src/payments/paywall/offer.ts";
+import { SignInChallenges } from "../../src/payments/sign-in/challenges.ts";
+import { describeOffer } from "../../src/portfolio/http/offering.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
 import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { createPortfolioParameters } from "../../src/portfolio/query.ts";
 import { createChannelClient } from "../support/payments/channel-client.ts";
+import { testMppKey } from "../support/payments/mpp-client.ts";
 import { decodeBase64Header, fetchWithPayment, signPaymentFor } from "../support/payments/paid-client.ts";
+import { TEST_CHANNEL_TERMS } from "../support/payments/paid-stage.ts";
+import { createTestKeys } from "../support/signing/test-keys.ts";
 import {
   openPayingClient,
   openServiceStage,
@@ -221,6 +231,46 @@ describe("every paid route", () => {
       // nginx accepts by default 4 KB for all headers; ours without this one take less than 1 KB.
       expect(response.headers.get("payment-required")?.length).toBeLessThan(3_400);
       await all.close();
+    },
+  );
+
+  it.each(PAID_ROUTES)(
+    "$path names all ways to pay for its longest request, and sign-in, in 7,000 characters",
+    (route) => {
+      const blocks = "ethereum:22000000,base:30000000,arbitrum:300000000,optimism:130000000,polygon:70000000";
+      const query = {
+        address: `0x${"d8".repeat(20)}`,
+        chains: "ethereum,base,arbitrum,optimism,polygon",
+        ...{ from: blocks, to: blocks, spam: "exclude", detail: "summary", proof: "1", min_usd: "1" },
+      };
+      const offer = withSignIn(
+        {
+          ...{
+            network: "eip155:8453",
+            asset: `0x${"aa".repeat(20)}`,
+            assetName: "USD Coin",
+            assetVersion: "2",
+          },
+          ...{ decimals: 6, payTo: `0x${"bb".repeat(20)}`, amount: 10_000n, maxTimeoutSeconds: 60 },
+          ...describeOffer(route),
+          resourceOrigin: "https://portfolio.of-a-long-name.example",
+          channels: { ...TEST_CHANNEL_TERMS, freeCallsPerHour: 10 },
+          mpp: new ChallengeIssuer(testMppKey),
+          signingKeys: createTestKeys(),
+        },
+        new SignInChallenges(new Secret(Buffer.alloc(32, 1)), systemClock),
+      );
+      const extensionsFor = (asked: Readonly<Record<string, string>>, reason: string) => {
+        const resource = { method: "GET", path: route.path, query: asked };
+        const { headers = {} } = paymentRequiredResponse(offer, resource, reason);
+        const { "payment-required": header = "", "www-authenticate": challenge = "" } = headers;
+        expect(header.length + challenge.length).toBeLessThanOrEqual(7_000);
+        return Object.keys(decodePaymentRequiredHeader(header).extensions ?? {}).sort();
+      };
+      const all = ["bazaar", "offer-receipt", "payment-identifier", "sign-in-with-x"];
+      expect(extensionsFor(route.exampleQuery, "Payment required.")).toEqual(all);
+      // Directories read the route without parameters.
+      expect(extensionsFor(query, "A sentence about the price. ".repeat(8))).toEqual(all.slice(1));
     },
   );
 });

@@ -6,11 +6,15 @@ import { anyCharacter } from "../../../tests/support/any-character.ts";
 import { TEST_KEY_SET } from "../../../tests/support/signing/test-keys.ts";
 import { runsOf } from "../../../tests/support/test-depth.ts";
 import { SigningKeys } from "../../http/signing/signing-keys.ts";
+import { systemClock } from "../../lib/clock.ts";
+import { Secret } from "../../lib/secret.ts";
+import { SignInChallenges } from "../sign-in/challenges.ts";
 import {
   createListing,
   type PaymentOffer,
   paymentRequiredResponse,
   paymentRequirementsFor,
+  withSignIn,
 } from "./offer.ts";
 
 const listing = createListing({
@@ -67,6 +71,36 @@ it("carries in its header one object with reason, resource, terms and extensions
         extensions: { bazaar: listing.bazaar },
       });
       expect(body).toEqual({ x402Version: 2, error: reason, accepts: decoded.accepts });
+    }),
+    { numRuns: runsOf(500) },
+  );
+});
+
+it("carries a challenge to sign in next to the other extensions, a new one in each header", () => {
+  const plain = offerOf();
+  const offer = withSignIn(plain, new SignInChallenges(new Secret(Buffer.alloc(32, 7)), systemClock));
+  const decode = (header: string) => decodePaymentRequiredHeader(header);
+  const nonces = new Set<unknown>();
+  const texts = fc.string({ unit: anyCharacter, maxLength: 40 });
+  fc.assert(
+    fc.property(texts, (reason) => {
+      const expected = decode(headerOf(plain, "0x1", reason).header);
+      const { extensions = {}, ...rest } = decode(headerOf(offer, "0x1", reason).header);
+      const { "sign-in-with-x": signIn, ...others } = extensions;
+      expect({ ...rest, extensions: others }).toEqual(expected);
+      expect(signIn).toEqual({
+        info: {
+          domain: "api.example",
+          uri: "https://api.example/portfolio",
+          version: "1",
+          nonce: expect.stringMatching(/^[0-9a-f]{32}$/),
+          issuedAt: expect.stringMatching(/^20.*Z$/),
+        },
+        supportedChains: [{ chainId: "eip155:8453", type: "eip191" }],
+        schema: {},
+      });
+      const before = nonces.size;
+      expect(nonces.add((signIn as { info: { nonce: string } }).info.nonce).size).toBe(before + 1);
     }),
     { numRuns: runsOf(500) },
   );

@@ -180,6 +180,12 @@ function correctTerms(offer: PaymentOffer, correction: ChannelCorrection): Fixed
   return { ...terms, accepts, headerEnd: encodeHeaderEnd(offer, { ...terms, accepts }) };
 }
 
+/** Without the longest part, for a request with a long query: directories read the listing without one. */
+function withoutListing(offer: PaymentOffer, terms: FixedTerms): FixedTerms {
+  const { [BAZAAR.key]: _, ...extensions } = terms.extensions;
+  return { ...terms, extensions, headerEnd: encodeHeaderEnd(offer, { ...terms, extensions }) };
+}
+
 /** With sign-in it goes on in that extension: the challenge in it is of one request, and all that follows is the same. */
 function encodeHeaderEnd(
   { network, signIn }: PaymentOffer,
@@ -251,9 +257,12 @@ export function paymentRequiredResponse(
 ): EndpointResponse {
   const terms = correction === null ? fixedTermsOf(offer) : correctTerms(offer, correction);
   const fingerprint = offer.mpp || offer.signIn ? resourceFingerprint(resource) : "";
-  const header = encodePaymentRequired(offer, terms, { resource, reason, fingerprint });
   const challenge = offer.mpp?.issue(offer, fingerprint, canonicalQuery(resource.query));
-  if (header.length + (challenge?.length ?? 0) > HEADER_LENGTH_MAX) {
+  const lengthMax = HEADER_LENGTH_MAX - (challenge?.length ?? 0);
+  const encode = (end: FixedTerms) => encodePaymentRequired(offer, end, { resource, reason, fingerprint });
+  const whole = encode(terms);
+  const header = whole.length <= lengthMax ? whole : encode(withoutListing(offer, terms));
+  if (header.length > lengthMax) {
     throw new Fault("INTERNAL", "The payment requirements do not fit into a header.");
   }
   return {
