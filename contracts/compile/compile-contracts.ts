@@ -13,6 +13,35 @@ export type CompiledContract = {
   // Null when the constructor writes immutables into the code: the compiled bytes would not work.
   readonly runtimeBytecode: string | null;
   readonly runtimeBytes: number;
+  /** With zeros in place of immutables. */
+  readonly runtimeTemplate: string;
+  /** Where the code has immutables, in bytes. */
+  readonly immutables: readonly CodeSpan[];
+  readonly storage: StorageLayout;
+};
+
+export type CodeSpan = { readonly start: number; readonly length: number };
+
+/** As solc describes it. */
+export type StorageLayout = {
+  readonly storage: readonly StorageMember[];
+  /** Null for a contract without storage. */
+  readonly types: Readonly<Record<string, StorageType>> | null;
+};
+export type StorageMember = {
+  readonly label: string;
+  readonly slot: string;
+  readonly offset: number;
+  readonly type: string;
+};
+export type StorageType = {
+  readonly encoding: string;
+  readonly label: string;
+  readonly numberOfBytes: string;
+  readonly key?: string;
+  readonly value?: string;
+  readonly base?: string;
+  readonly members?: readonly StorageMember[];
 };
 
 type Diagnostic = {
@@ -26,9 +55,10 @@ type ContractOutput = {
     readonly bytecode: { readonly object: string };
     readonly deployedBytecode: {
       readonly object: string;
-      readonly immutableReferences?: Readonly<Record<string, unknown>>;
+      readonly immutableReferences?: Readonly<Record<string, readonly CodeSpan[]>>;
     };
   };
+  readonly storageLayout: StorageLayout;
 };
 type CompilerOutput = {
   readonly errors?: readonly Diagnostic[];
@@ -65,16 +95,19 @@ function stopsBuild({ severity, sourceLocation }: Diagnostic): boolean {
   return severity === "error" || sourceLocation === undefined || sourceLocation.file.startsWith("src/");
 }
 
-function compiled(file: string, name: string, { abi, evm }: ContractOutput): CompiledContract {
+function compiled(file: string, name: string, { abi, evm, storageLayout }: ContractOutput): CompiledContract {
   const runtime = evm.deployedBytecode;
-  const hasImmutables = Object.keys(runtime.immutableReferences ?? {}).length > 0;
+  const immutables = Object.values(runtime.immutableReferences ?? {}).flat();
   return {
     name,
     file,
     abi,
     bytecode: `0x${evm.bytecode.object}`,
-    runtimeBytecode: hasImmutables ? null : `0x${runtime.object}`,
+    runtimeBytecode: immutables.length > 0 ? null : `0x${runtime.object}`,
     runtimeBytes: runtime.object.length / 2,
+    runtimeTemplate: `0x${runtime.object}`,
+    immutables: immutables.sort((left, right) => left.start - right.start),
+    storage: storageLayout,
   };
 }
 

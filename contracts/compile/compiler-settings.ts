@@ -37,4 +37,9 @@ export const compilerSettings = {
   metadata: { appendCBOR: false, bytecodeHash: "none" },
 } as const;
 
-export const selectedOutput = ["abi", "evm.bytecode.object", "evm.deployedBytecode"] as const;
+export const selectedOutput = [
+  "abi",
+  "evm.bytecode.object",
+  "evm.deployedBytecode",
+  "storageLayout",
+] as const;

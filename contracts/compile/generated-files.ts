@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { AbiItem, CompiledContract } from "./compile-contracts.ts";
+import { renderStorageLayouts } from "./storage-layouts.ts";
 
 const generatedFolder = fileURLToPath(new URL("../generated/", import.meta.url));
 
@@ -11,7 +12,8 @@ export function renderGenerated(
   contracts: readonly CompiledContract[],
   sourceHash: string,
 ): readonly GeneratedFile[] {
-  return [...contracts.map(renderContract), renderSourceHash(sourceHash)];
+  const layouts = { name: "storage-layouts.ts", text: renderStorageLayouts(contracts, sourceHash) };
+  return [...contracts.map(renderContract), renderSourceHash(sourceHash), layouts];
 }
 
 export function readGenerated(): readonly GeneratedFile[] {

@@ -5,7 +5,17 @@ import type { ApiExample } from "./sample-requests.ts";
 // Enough to see the shape of a list.
 const ELEMENTS_SHOWN = 2;
 /** The page describes these once for all routes. */
-const COMMON_PARAMETERS = ["limit", "offset", "cursor", "block", "at", "include", "min_block", "x-min-block"];
+const COMMON_PARAMETERS = [
+  "limit",
+  "offset",
+  "cursor",
+  "block",
+  "at",
+  "include",
+  "proof",
+  "min_block",
+  "x-min-block",
+];
 
 export function exampleSections(
   document: OpenApiDocument,

@@ -40,6 +40,7 @@ import { openEvents } from "./events/open.ts";
 import type { EventStreamLimits } from "./events/streams.ts";
 import { runExpiryLoop } from "./expiry/run.ts";
 import { createIntegrityEndpoint } from "./integrity/endpoint.ts";
+import { openRecordProver, type RecordProverOptions } from "./proofs/record-prover.ts";
 import { rejectSoldTools, type SaleOptions, sellRoutes } from "./sale/sold-routes.ts";
 import { createReplicaMetrics, openSourceReaders } from "./source-readers.ts";
 import { createApiMcpEndpoint } from "./tools.ts";
@@ -61,6 +62,8 @@ type ServeApiOptions = {
   readonly sale?: SaleOptions;
   /** Without it nothing is signed. */
   readonly signing?: ApiSigning | undefined;
+  /** The nodes that prove records; without it nothing is proven. */
+  readonly proofs?: RecordProverOptions;
   /** Without it there are no webhooks. */
   readonly webhooks?: WebhooksOptions;
   /** Whether the index is complete, so that unreferenced records may expire. Without it nothing expires. */
@@ -143,7 +146,10 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
   const signing = prepareSigning(server, options.signing);
   const sendFor = prepareSale(server, [reads, endpoints], options.sale, signing?.signer);
   const mcp = createApiMcpEndpoint(reads, endpoints, sendFor);
-  addReadRoutes(server, reads, { run: read, cache, waiters, signing, isSold: options.sale !== undefined });
+  const prover = options.proofs && openRecordProver(options.proofs, log);
+  const proving = prover && { prove: prover.prove };
+  const isSold = options.sale !== undefined;
+  addReadRoutes(server, reads, { run: read, cache, waiters, signing, isSold, ...proving });
   addEndpointRoutes(server.app, [...endpoints, mcp], { waiters, sign: signOnRequest(signing) });
   endWaitsOnClose(server, waiters, events);
   const routes = addDocuments(server, reads, [...endpoints, mcp], options);
@@ -161,6 +167,7 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
       events.close();
       await routed.close();
       writeService?.close();
+      prover?.close();
     },
   };
 }

@@ -1,6 +1,6 @@
 // The tools of the indexing API: what agents want to know most, each a route.
 import { readVersion } from "../config/version.ts";
-import { describeEndpoint, describeRead } from "../http/openapi/route-description.ts";
+import { describeEndpoint, describeRead, type RouteDescription } from "../http/openapi/route-description.ts";
 import { type ClientSender, createMcpEndpoint } from "../mcp/endpoint.ts";
 import { createTool, type Tool } from "../mcp/tool.ts";
 import type { ToolDeclaration } from "../mcp/tool-declaration.ts";
@@ -198,12 +198,19 @@ export function describeApiTools(): readonly Tool[] {
 }
 
 function createTools(reads: readonly Read[], endpoints: readonly Endpoint[]): readonly Tool[] {
-  const routes = [...reads.map(describeRead), ...endpoints.map(describeEndpoint)];
+  const routes = [...reads.map(describeRead).map(withoutProof), ...endpoints.map(describeEndpoint)];
   const isServed = (route: string) => routes.some(({ method, path }) => `${method} ${path}` === route);
   const served = DECLARATIONS.filter(({ routes: declared }) =>
     (typeof declared === "string" ? [declared] : Object.values(declared)).every(isServed),
   );
   return served.map((declaration) => createTool(declaration, routes));
+}
+
+/** A model cannot check hashes, and proofs take more than a hundred times the tokens of their record. */
+function withoutProof(route: RouteDescription): RouteDescription {
+  const text = JSON.stringify(route.responses, (key, value) => (key === "proofs" ? undefined : value));
+  const parameters = route.parameters.filter(({ name }) => name !== "proof");
+  return { ...route, parameters, responses: JSON.parse(text) as RouteDescription["responses"] };
 }
 
 function unserved(): never {

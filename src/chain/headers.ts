@@ -59,7 +59,7 @@ function blockCall<T>(at: BlockTag | number | Hex, parse: (block: JsonObject) =>
 export const headerCall = (at: BlockTag | number): RpcCall<BlockHeader> => blockCall(at, parseHeader);
 
 /** All fields of a block as the node sends them, for a caller that computes its hash. */
-export const wholeHeaderCall = (hash: Hex): RpcCall<JsonObject> => blockCall(hash, (block) => block);
+export const wholeHeaderCall = (at: number | Hex): RpcCall<JsonObject> => blockCall(at, (block) => block);
 
 /** The header under a number; missing when a reorg has put another block there than the one with this hash. */
 export function canonicalHeaderCall(number: number, hash: Hex): RpcCall<BlockHeader> {

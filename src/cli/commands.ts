@@ -116,7 +116,7 @@ export const COMMANDS: readonly Command[] = [
     name: "verify",
     summary: "check a response without believing the service",
     description:
-      "Checks a stored response: its signature and receipt, the Merkle proofs of its amounts, and the header of each block, " +
+      "Checks a stored response: its signature and receipt, the Merkle proofs of its amounts or of a record, and the header of each block, " +
       "and shows what is proven, signed only, unknown or wrong. Nothing is sent: only nodes and keys that you name are " +
       "asked, never an address from the file. Two nodes of each chain must have its block. FILE is what --json or --save " +
       "wrote, or - for standard input.",
@@ -127,6 +127,13 @@ export const COMMANDS: readonly Command[] = [
         "how many of your nodes must have a block (default 2; 1 for a node of your own)",
       ),
       block: text("HASH", "a block that you know to be on its chain", { repeatable: true }),
+      deployment: text(
+        "FILE",
+        "a deployment file, or the address of a contract that you know as the protocol's",
+        {
+          repeatable: true,
+        },
+      ),
       key: text("KEY", "the public key of the service, or a file with its keys", { repeatable: true }),
       keys: text("URL", "a service whose keys are read, and count for its host", { repeatable: true }),
       wide,
@@ -138,6 +145,7 @@ export const COMMANDS: readonly Command[] = [
       examples: [
         "verify response.json --rpc https://node-a.example --rpc https://node-b.example",
         "verify response.json --keys https://service.example --json",
+        "verify intent.json --deployment deployment.json --rpc https://node.example --min-nodes 1",
       ],
     },
     exits: { 1: "something is wrong, or nothing vouches for the response" },

@@ -197,13 +197,12 @@ async function startApi(
   const server = createServer(config, dependencies);
   addStatusRoutes(server.app, status.registry);
   let url = "";
-  const writes = {
+  const proofs = {
     deployment: simulation.deployment,
-    config,
     urls: [new Secret(simulation.rpcUrl)],
     onCall: status.onCall,
-    listenUrl: () => url,
   };
+  const writes = { ...proofs, config, listenUrl: () => url };
   const webhookKey = config.webhookKey ?? new Secret(generatePrivateKey());
   const webhooks = {
     config: { ...config, webhookKey },
@@ -217,7 +216,7 @@ async function startApi(
   const explorer = { chain: { explorerUrl: null, tokens: {}, native, ...simulation.deployment }, publicUrl };
   const signing = { keys, publicUrl, signsAll: config.signReads };
   const sold = sale === null ? {} : { sale: { ...sale, publicUrl } };
-  const api = serveApi(server, { database, log, writes, webhooks, explorer, signing, ...sold });
+  const api = serveApi(server, { database, log, writes, proofs, webhooks, explorer, signing, ...sold });
   opened.push(api.close, server.close);
   url = await server.listen(listenAddresses(config).api);
   return url;

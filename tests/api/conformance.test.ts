@@ -38,7 +38,10 @@ function specifiedTypes(text: string): string[] {
 const PROVENANCE = ["tx_hash", "log_index", "block_hash", "block_timestamp"];
 const REQUIREMENTS = ["requirements", "result_hash", "trace_hash", "attestation_id"];
 // Records without a block of their own name it on request, too.
-const ON_REQUEST = [...PROVENANCE, "block_number", ...REQUIREMENTS, "action_parts", "reason_parts"];
+const ON_REQUEST = [
+  ...[...PROVENANCE, "block_number", ...REQUIREMENTS],
+  ...["action_parts", "reason_parts", "proofs"],
+];
 
 function expectRecord(name: string, schema: JsonSchema, additions: readonly string[] = []): void {
   const specified = specification.records[name] ?? {};

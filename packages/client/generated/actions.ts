@@ -17,6 +17,8 @@ export interface IndexedActions {
     agentId: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Agent>;
 
   /**
@@ -72,6 +74,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names (provenance), or what its execution requires and proved (requirements). */
     include?: "provenance" | "requirements" | "provenance,requirements" | "requirements,provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<IntentWithMetadata>;
 
   /**
@@ -203,6 +207,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Attestation>;
 
   /**
@@ -241,6 +247,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Solver>;
 
   /**
@@ -277,6 +285,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Attestor>;
 
   /**
@@ -313,6 +323,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Merchant>;
 
   /**
@@ -364,6 +376,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Service>;
 
   /**
@@ -402,6 +416,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Facilitator>;
 
   /**
@@ -438,6 +454,8 @@ export interface IndexedActions {
     quoteHash: string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Quote>;
 
   /**
@@ -453,6 +471,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Receipt>;
 
   /**
@@ -522,6 +542,8 @@ export interface IndexedActions {
     id: bigint | string;
     /** Adds to each record the transaction and block of the event that block_number names. */
     include?: "provenance";
+    /** `1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests. */
+    proof?: "1";
   }, options?: ReadOptions): Promise<Dispute>;
 
   /**

@@ -56,6 +56,7 @@ export type Agent = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type AgentsRow = {
@@ -98,6 +99,7 @@ export type Attestation = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type AttestationSchema = {
@@ -146,6 +148,7 @@ export type Attestor = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type AttestorsRow = {
@@ -461,6 +464,7 @@ export type Dispute = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type DisputesRow = {
@@ -646,6 +650,7 @@ export type Facilitator = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type FacilitatorsRow = {
@@ -947,6 +952,7 @@ export type IntentWithMetadata = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type IntentsRow = {
@@ -1045,6 +1051,7 @@ export type Merchant = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type MerchantRecordsRow = {
@@ -1651,6 +1658,7 @@ export type Quote = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type QuoteRequest = {
@@ -1753,6 +1761,7 @@ export type Receipt = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type ReceiptsRow = {
@@ -1790,6 +1799,64 @@ export type RecentActivity = {
   lookalike: boolean;
   /** The asset that moved from `from` to `to`; null when it is unknown, or when the transaction only called a contract. The transaction may have moved more. */
   transfer: ActivityTransfer | null;
+};
+
+export type RecordClaim = {
+  /** The field of this response, as a JSON pointer. */
+  path: string;
+  /** `storage`: a word of the contract's storage shows it. `log`: an event of a block shows it. `mismatch`: the storage holds another value, so that the index is wrong. `none`: not proven, for `reason`. */
+  kind: "storage" | "log" | "mismatch" | "none";
+  /** The key of the first word in the contract's storage. */
+  slot?: string;
+  /** The position of the event in `logs`. */
+  log?: number;
+  /** What the storage holds, if it is not what the record says. */
+  proven?: string;
+  /** `event`: known from events only. `derived`: computed from several records. `off_chain`: what a client has stored here. `time`: judged at another time than that of the block. `too_long`: more words than a response proves. `text`: stored bytes that are not plain UTF-8. `no_layout`: the contract has other code, and keeps the record elsewhere. `no_log`: the block's receipts do not show the event. `node_refused`: no proof of the node leads to the state root. Otherwise the reason of the whole. */
+  reason?: string;
+};
+
+export type RecordLog = {
+  /** The name of the event. */
+  event: string;
+  block: {
+    number: string;
+    hash: string;
+    timestamp: string;
+  };
+  header: string;
+  /** Nodes of the block's trie of receipts in RLP. */
+  nodes: string[];
+  /** The position of the transaction in the block. */
+  transaction: number;
+  /** The position of the event in the receipt of its transaction. */
+  log: number;
+};
+
+export type RecordProofs = {
+  version: 1;
+  record: "intent" | "agent" | "attestation" | "solver" | "attestor" | "merchant" | "service" | "facilitator" | "quote" | "receipt" | "dispute";
+  /** CAIP-2. */
+  chainId: string;
+  contract: {
+    name: string;
+    address: string;
+    /** The code, if its hash alone does not identify it: it has values of the deployment in it. */
+    code: string | null;
+  };
+  block: {
+    number: string;
+    hash: string;
+    timestamp: string;
+  } | null;
+  /** The block's header in RLP: its keccak256 is the block's hash. Null if nothing is proven. */
+  header: string | null;
+  /** Why nothing is proven; otherwise null. `no_node`: the service has no node. `no_proofs`: no node offers eth_getProof for the block. `node_refused`: its proofs do not lead to the state root. `header`: the hash of this chain's blocks is not that of these fields. `block`: no node has the block. `late`: the time was over. */
+  reason: string | null;
+  /** Nodes of the tries of accounts and storage in RLP, each once, to be found by keccak256. */
+  nodes: string[];
+  claims: RecordClaim[];
+  logs: RecordLog[];
 };
 
 export type RegisteredWebhook = {
@@ -2096,6 +2163,7 @@ export type Service = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type ServicesRow = {
@@ -2205,6 +2273,7 @@ export type Solver = {
   block_hash?: string;
   /** With include=provenance. */
   block_timestamp?: string;
+  proofs?: RecordProofs;
 };
 
 export type SolverActivityRow = {

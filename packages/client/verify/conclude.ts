@@ -4,7 +4,6 @@ import type { ChainProof } from "./chain-proof.ts";
 import type { Finding } from "./claim.ts";
 import { formatShare, formatUsd } from "./decimals.ts";
 import { formatTime } from "./header.ts";
-import type { BlockOpinion, LayoutOpinion } from "./reader-nodes.ts";
 import { Rejection } from "./rejection.ts";
 import type { Field, Report } from "./report.ts";
 import type { Seals } from "./seals.ts";
@@ -17,14 +16,7 @@ import {
   type VerificationRow,
   type VerifiedBlock,
 } from "./verification.ts";
-
-/** Everything that stands behind the block of one entry. */
-export type Witness = {
-  readonly opinion: BlockOpinion;
-  readonly isKnown: boolean;
-  readonly isConfirmed: boolean;
-  readonly layouts: ReadonlyMap<string, LayoutOpinion>;
-};
+import type { Witness } from "./witness.ts";
 
 type Findings = {
   readonly report: Report | null;
@@ -66,7 +58,10 @@ export function conclude({
   };
 }
 
-function describeBlock(proof: ChainProof, witness: Witness | undefined, nowMs: number) {
+type ProvenBlock = Pick<ChainProof, "header" | "chain" | "chainId" | "side" | "path">;
+
+/** The block and its row; nothing without a header. */
+export function describeBlock(proof: ProvenBlock, witness: Witness | undefined, nowMs: number) {
   const { header, chain, chainId, side, path } = proof;
   if (header === null || witness === undefined) return [];
   const { opinion, isConfirmed, isKnown } = witness;
@@ -154,7 +149,7 @@ function computeCoverage(
   };
 }
 
-function summarize(rows: readonly VerificationRow[], isVouched: boolean): string {
+export function summarize(rows: readonly VerificationRow[], isVouched: boolean): string {
   const wrong = rows.filter(({ status }) => status === "wrong").length;
   if (wrong > 0) return `Wrong: ${wrong} of ${rows.length} checks failed. Do not use this response.`;
   if (isVouched) return "Nothing is wrong. Only what is proven does not depend on the service's word.";

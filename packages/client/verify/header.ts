@@ -7,6 +7,7 @@ import { decodeRlp, type RlpItem, requireBytes, requireInteger, requireSized } f
 export type BlockHeader = {
   readonly hash: Hex;
   readonly stateRoot: Hex;
+  readonly receiptsRoot: Hex;
   readonly number: bigint;
   readonly timestamp: bigint;
 };
@@ -49,6 +50,7 @@ const FIELDS: readonly Field[] = [
 const COUNTS = [15, 16, 17, 20, 21, 23];
 
 const STATE_ROOT = 3;
+const RECEIPTS_ROOT = 5;
 const NUMBER = 8;
 const TIMESTAMP = 11;
 
@@ -62,6 +64,7 @@ export function readHeader(encoded: Hex): BlockHeader {
   return {
     hash: keccak256(encoded),
     stateRoot: bytesToHex(requireSized(items[STATE_ROOT], "stateRoot", 32)),
+    receiptsRoot: bytesToHex(requireSized(items[RECEIPTS_ROOT], "receiptsRoot", 32)),
     number: requireInteger(items[NUMBER], "number"),
     timestamp: requireInteger(items[TIMESTAMP], "timestamp"),
   };

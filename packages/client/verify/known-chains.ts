@@ -10,6 +10,11 @@ const KNOWN: ReadonlyMap<string, string> = new Map([
   ["local", "eip155:31337"],
 ]);
 
+/** Null for a chain that the table does not have. */
+export function findKnownSlug(chainId: string): string | null {
+  return [...KNOWN].find(([, known]) => known === chainId)?.[0] ?? null;
+}
+
 /** Null for a slug that the table does not have. */
 export function findKnownChainId(slug: string): string | null {
   return KNOWN.get(slug) ?? null;

@@ -47,9 +47,26 @@ export class TrieNodes {
 
 /** The value under a key of 32 bytes; null if the nodes show that there is none. Anything else is a rejection. */
 export function readTrie(nodes: TrieNodes, root: Hex, key: Uint8Array): Uint8Array | null {
+  if (key.length * 2 !== KEY_NIBBLES) throw new TypeError("A key has 32 bytes.");
+  return walkTrie(nodes, root, { path: toNibbles(key), hasEqualKeys: true });
+}
+
+/** The same in a trie of a list, whose keys are numbers in RLP: none of them is the beginning of another. */
+export function readListTrie(nodes: TrieNodes, root: Hex, index: number): Uint8Array | null {
+  return walkTrie(nodes, root, { path: toNibbles(encodeIndex(index)), hasEqualKeys: false });
+}
+
+function encodeIndex(index: number): Uint8Array {
+  if (index === 0) return Uint8Array.of(0x80);
+  if (index < 0x80) return Uint8Array.of(index);
+  const bytes = index < 0x100 ? [index] : [index >> 8, index & 0xff];
+  return Uint8Array.of(0x80 + bytes.length, ...bytes);
+}
+
+type TrieKey = { readonly path: readonly number[]; readonly hasEqualKeys: boolean };
+
+function walkTrie(nodes: TrieNodes, root: Hex, { path, hasEqualKeys }: TrieKey): Uint8Array | null {
   if (root === EMPTY_ROOT) return null;
-  const path = toNibbles(key);
-  if (path.length !== KEY_NIBBLES) throw new TypeError("A key has 32 bytes.");
   let items = nodes.take(root, true);
   let depth = 0;
   let mustBranch = false;
@@ -67,12 +84,14 @@ export function readTrie(nodes: TrieNodes, root: Hex, key: Uint8Array): Uint8Arr
     const isOnPath = nibbles.every((nibble, index) => nibble === path[depth + index]);
     if (mustBranch) throw new Rejection("An extension of the trie does not lead to a branch.");
     if (isLeaf) {
-      if (end !== KEY_NIBBLES) throw new Rejection("A leaf of the trie ends elsewhere than its key.");
+      if (hasEqualKeys && end !== path.length) {
+        throw new Rejection("A leaf of the trie ends elsewhere than its key.");
+      }
       const value = requireBytes(items[1], "value of a leaf");
       if (value.length === 0) throw new Rejection("A leaf of the trie is empty.");
-      return isOnPath ? value : null;
+      return isOnPath && end === path.length ? value : null;
     }
-    if (nibbles.length === 0 || end >= KEY_NIBBLES)
+    if (nibbles.length === 0 || (hasEqualKeys && end >= path.length))
       throw new Rejection("An extension of the trie is malformed.");
     const child = requireChild(items[1]);
     if (child === null) throw new Rejection("An extension of the trie leads nowhere.");
@@ -89,7 +108,7 @@ function readBranch(items: readonly RlpItem[], path: readonly number[], depth: n
   if (requireBytes(items[BRANCH_ITEMS - 1], "value of a branch").length > 0) {
     throw new Rejection("A branch of the trie has a value.");
   }
-  if (depth >= KEY_NIBBLES) throw new Rejection("A branch of the trie lies below the end of its key.");
+  if (depth >= path.length) throw new Rejection("A branch of the trie lies below the end of its key.");
   const children = items.slice(0, BRANCH_ITEMS - 1).map(requireChild);
   if (children.filter((child) => child !== null).length < 2) {
     throw new Rejection("A branch of the trie has fewer than two children.");

@@ -7,8 +7,11 @@ import type { Side } from "./report.ts";
  */
 export type RowStatus = "proven" | "proven-if" | "signed" | "unknown" | "wrong";
 
-/** `block`: the block is on the chain. `layout`: the token keeps the value in the slot that the service names. */
-export type Condition = "block" | "layout";
+/**
+ * `block`: the block is on the chain. `layout`: the token keeps the value in the slot that the service names, or the
+ * contract its records as the published code does. `contract`: it is the one that you mean.
+ */
+export type Condition = "block" | "layout" | "contract";
 
 export type VerificationRow = {
   /** A JSON pointer into the response, or `signature`, `receipt` or `file`. */
@@ -50,7 +53,7 @@ export type Verification = {
   /** Nothing is wrong, and something is proven, or signed with a key of the reader. */
   readonly ok: boolean;
   readonly summary: string;
-  readonly kind: "snapshot" | "exposure" | "diff" | null;
+  readonly kind: "snapshot" | "exposure" | "diff" | "record" | null;
   readonly wallet: string | null;
   /** The id of the key that signed the response, if it is one of the reader's. */
   readonly signer: string | null;
@@ -80,11 +83,15 @@ export function describeStatus({
 }: Pick<VerificationRow, "status" | "conditions">): string {
   if (status === "signed") return "signed only";
   if (status !== "proven-if") return status;
-  const names = conditions.map((condition) =>
-    condition === "block" ? "the block is real" : "the layout is right",
-  );
+  const names = conditions.map((condition) => CONDITIONS[condition]);
   return `proven if ${names.join(" and ")}`;
 }
+
+const CONDITIONS: Readonly<Record<Condition, string>> = {
+  block: "the block is real",
+  layout: "the layout is right",
+  contract: "the contract is yours",
+};
 
 export function createRow(
   path: string,

@@ -2,16 +2,20 @@
 
 import { type ChainProof, checkChainProof } from "./chain-proof.ts";
 import { compareRequest } from "./compare-request.ts";
-import { conclude, findFinding, rejectedRow, statusWithoutProof, sumUsd, type Witness } from "./conclude.ts";
+import { conclude, findFinding, rejectedRow, statusWithoutProof, sumUsd } from "./conclude.ts";
 import { formatShare, formatUsd } from "./decimals.ts";
+import { listKnownContracts } from "./known-contracts.ts";
 import { type ReadInput, readInput, type VerifyInput } from "./read-input.ts";
-import { compareBlock, countHosts, openNodes, probeLayouts, type ReaderNode } from "./reader-nodes.ts";
+import { openNodes, type ReaderNode } from "./reader-nodes.ts";
+import { checkRecordProof, isProvenRecord, type RecordProof } from "./record-proof.ts";
 import { Rejection } from "./rejection.ts";
 import { type Report, readReport } from "./report.ts";
 import { checkSeals } from "./seals.ts";
 import { readSigningKeys } from "./signing-keys.ts";
 import { type JsonObject, memberOf, requireClosed, requireList } from "./strict-json.ts";
 import { createRow, type Verification, type VerificationRow } from "./verification.ts";
+import { concludeRecord } from "./verify-record.ts";
+import { hearWitness, type Witness } from "./witness.ts";
 
 export type { ResponseParts, VerifyInput } from "./read-input.ts";
 export type { Condition, Coverage, RowStatus, VerificationRow, VerifiedBlock } from "./verification.ts";
@@ -31,6 +35,8 @@ export type VerifyOptions = {
   readonly keys?: readonly unknown[];
   /** Keys that you fetched from a host over HTTPS: they count for what is signed for that host only. */
   readonly hostKeys?: readonly HostKeys[];
+  /** Contracts that you know as the protocol's, for records of the index: addresses, or deployment files. */
+  readonly deployments?: readonly unknown[];
   /** The time that counts for signatures and for the age of blocks; now by default. */
   readonly now?: Date;
   readonly fetch?: typeof fetch;
@@ -42,24 +48,32 @@ const CHAINS_MAX = 100;
 
 /**
  * Never throws for what the input says: a malformed or contradictory response has rows that are `wrong`, and `ok` is false.
- * It throws for keys that are malformed, and for nodes that are not URLs.
+ * It throws for keys and deployments that are malformed, and for nodes that are not URLs.
  */
 export async function verify(input: VerifyInput, options: VerifyOptions = {}): Promise<Verification> {
   const keys = [
     ...(options.keys ?? []).flatMap((source) => readSigningKeys(source)),
     ...(options.hostKeys ?? []).flatMap(({ host, source }) => readSigningKeys(source, host)),
   ];
+  const contracts = listKnownContracts(options.deployments ?? []);
   const nowMs = (options.now ?? new Date()).getTime();
   let read: ReadInput;
   let report: Report | null;
+  let record: RecordProof | null;
   try {
     read = readInput(input);
-    report = readReport(read.json);
+    record = isProvenRecord(read.json) ? checkRecordProof(read.json, read.request, contracts) : null;
+    report = record === null ? readReport(read.json) : null;
     if (report !== null) compareRequest(read.request, report);
   } catch (error) {
     return conclude({ report: null, rows: [rejectedRow("file", error)], nowMs });
   }
   const seals = checkSeals({ ...read, report, keys, nowMs });
+  if (record !== null) {
+    const { nodesMin = NODES_MIN, blockHashes = [] } = options;
+    const asked = await askNodes(options);
+    return concludeRecord({ proof: record, seals, nowMs, nodesMin, blockHashes, ...asked });
+  }
   if (report === null) {
     const whole = createRow(
       "",
@@ -68,18 +82,24 @@ export async function verify(input: VerifyInput, options: VerifyOptions = {}): P
     );
     return conclude({ report, seals, rows: [...seals.rows, whole], nowMs });
   }
+  const { nodes, rows: said } = await askNodes(options);
   const { proofs, rows } = readProofs(report);
+  const witnesses = await hearWitnesses(proofs, nodes, options);
+  return conclude({ report, seals, proofs, witnesses, rows: [...seals.rows, ...said, ...rows], nowMs });
+}
+
+/** The reader's nodes, with a row for each that does not respond. */
+async function askNodes(options: VerifyOptions) {
   const nodes = await openNodes({
     urls: options.nodes ?? [],
     fetch: options.fetch ?? fetch,
     signal: options.signal,
   });
   const silent = nodes.filter(({ chainId }) => chainId === null);
-  const witnesses = await hearWitnesses(proofs, nodes, options);
-  const said = silent.map(({ name }) =>
+  const rows = silent.map(({ name }) =>
     createRow(`node ${name}`, "unknown", "it did not say which chain it serves"),
   );
-  return conclude({ report, seals, proofs, witnesses, rows: [...seals.rows, ...said, ...rows], nowMs });
+  return { nodes, rows };
 }
 
 type ReadProofs = { readonly proofs: readonly ChainProof[]; readonly rows: readonly VerificationRow[] };
@@ -138,36 +158,8 @@ async function hearWitnesses(
   nodes: readonly ReaderNode[],
   { nodesMin = NODES_MIN, blockHashes = [] }: VerifyOptions,
 ): Promise<ReadonlyMap<ChainProof, Witness>> {
-  const known = new Set(blockHashes.map((hash) => hash.toLowerCase()));
   const witnesses = await Promise.all(
-    proofs.map(async (proof) => {
-      const serving = nodes.filter(({ chainId }) => chainId === proof.chainId);
-      return [proof, await hearWitness(proof, serving, { known, nodesMin: Math.max(1, nodesMin) })] as const;
-    }),
+    proofs.map(async (proof) => [proof, await hearWitness(proof, nodes, { blockHashes, nodesMin })] as const),
   );
   return new Map(witnesses);
-}
-
-async function hearWitness(
-  { header, findings }: ChainProof,
-  nodes: readonly ReaderNode[],
-  { known, nodesMin }: { readonly known: ReadonlySet<string>; readonly nodesMin: number },
-): Promise<Witness> {
-  if (header === null) {
-    const opinion = { agreed: [], disputes: [], problems: [] };
-    return { opinion, isKnown: false, isConfirmed: false, layouts: new Map() };
-  }
-  const opinion = await compareBlock(nodes, header);
-  const isKnown = known.has(header.hash);
-  const isConfirmed = opinion.disputes.length === 0 && (isKnown || countHosts(opinion.agreed) >= nodesMin);
-  const probed = [...findings].flatMap(([path, { probe }]) => (probe === null ? [] : [{ path, probe }]));
-  const isExecuted = opinion.agreed.length > 0 && opinion.disputes.length === 0;
-  const probes = isExecuted ? probed.map(({ probe }) => probe) : [];
-  const opinions = await probeLayouts({ nodes: opinion.agreed, nodesMin, header }, probes);
-  return {
-    opinion,
-    isKnown,
-    isConfirmed,
-    layouts: new Map(opinions.map((each, index) => [probed[index]?.path ?? "", each])),
-  };
 }

@@ -217,7 +217,8 @@ function serveOne(
   const listenUrl = () => listened.url + base;
   const publicBaseUrl = config.publicBaseUrl === null ? null : config.publicBaseUrl + base;
   const { chainId } = deployment;
-  const writes = { deployment, config: { ...config, publicBaseUrl }, urls: rpcUrls, onCall, listenUrl };
+  const proofs = { deployment, urls: rpcUrls, onCall };
+  const writes = { ...proofs, config: { ...config, publicBaseUrl }, listenUrl };
   const isIndexReady = async () => (await checkReadiness()).ready;
   const eventStreams = {
     // Together below the limit of connections, so that ordinary requests always find one.
@@ -233,5 +234,12 @@ function serveOne(
   const signing = keys && { keys, publicUrl, signsAll: config.signReads };
   const shown = { base, deployments, explorer, signing, ...sold };
   const common = { database, replicas, log, registry, cacheBytesMax, ...shown };
-  return serveApi(app, { ...common, writes, webhooks: { config, chainId }, isIndexReady, eventStreams });
+  return serveApi(app, {
+    ...common,
+    writes,
+    proofs,
+    webhooks: { config, chainId },
+    isIndexReady,
+    eventStreams,
+  });
 }

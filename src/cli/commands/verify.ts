@@ -25,10 +25,12 @@ import { fetchOverHttp } from "../http-fetch.ts";
 
 /** As much as the verifier reads. */
 const FILE_MAX = 32 * 1024 * 1024;
+/** Of a file with keys or of a deployment, too. */
 const KEYS_MAX = 256 * 1024;
 const KEYS_MS_MAX = 10_000;
 const KEYS_PATH = "/.well-known/http-message-signatures-directory";
 const HASH = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
 const PUBLIC_KEY = /^[A-Za-z0-9_-]{43}$/;
 
 export const verifyCommand: RunClientCommand = async (context) => {
@@ -36,10 +38,15 @@ export const verifyCommand: RunClientCommand = async (context) => {
   const named = readOptions(options);
   const content = await readStoredFile(operands[0]);
   const keys = readRepeatedOption(options, "key").map((key) =>
-    PUBLIC_KEY.test(key) ? key : readKeyFile(key),
+    PUBLIC_KEY.test(key)
+      ? key
+      : readJsonFile("key", "a public key (43 characters of base64url) or a file with keys", key),
   );
   const hostKeys = await readHostKeys(options, stop);
-  const given = { ...named, keys, hostKeys, fetch: fetchOverHttp, signal: stop };
+  const deployments = readRepeatedOption(options, "deployment").map((named) =>
+    ADDRESS.test(named) ? named : readJsonFile("deployment", "an address or a deployment file", named),
+  );
+  const given = { ...named, keys, hostKeys, deployments, fetch: fetchOverHttp, signal: stop };
   const done = display.progress("Checking");
   const result = await verify(content, given)
     .catch((cause: unknown) => {
@@ -113,15 +120,13 @@ async function readHostKeys(options: CommandOptions, signal: AbortSignal): Promi
   );
 }
 
-function readKeyFile(file: string): unknown {
+function readJsonFile(option: string, expected: string, file: string): unknown {
   try {
     return JSON.parse(statSync(file).size > KEYS_MAX ? "" : readFileSync(file, "utf8"));
   } catch (cause) {
-    throw new Fault(
-      "INPUT_INVALID",
-      `--key must be a public key (43 characters of base64url) or a file with keys, not "${toPlainText(file)}".`,
-      { cause },
-    );
+    throw new Fault("INPUT_INVALID", `--${option} must be ${expected}, not "${toPlainText(file)}".`, {
+      cause,
+    });
   }
 }
 

@@ -52,6 +52,13 @@ const atParameter = queryParameter(
   "1h",
 );
 
+const proofParameter = queryParameter(
+  "proof",
+  enumParameter(["1"]),
+  "`1` adds `proofs`: Merkle proofs of what the contract stores, against the hash of the block. What cannot be proven says why. Counts as five requests.",
+  "1",
+);
+
 function describeInclude(read: Read): Parameter {
   const parts = includableParts(read);
   // Two parts at most: every order is listed.
@@ -71,6 +78,7 @@ export function describeRead(read: Read): RouteDescription {
       ...read.parameters,
       ...(read.unversioned === true ? [] : [blockParameter, atParameter]),
       ...(read.provenance ? [describeInclude(read)] : []),
+      ...(read.isProvable === true ? [proofParameter] : []),
       ...minBlockParameters,
     ],
     body: null,

@@ -26,6 +26,7 @@ import { type SerializedResponse, serializeResponse, toEndpointResponse } from "
 import type { ResponseCache } from "../response-cache.ts";
 import type { HttpApp } from "../server.ts";
 import { asksForSignature, type ReadSigning } from "../signing/read-signing.ts";
+import { asksForProof, type ProveRecord, readWithProofs } from "./record-proofs.ts";
 
 type ReadRouteOptions = {
   readonly run: RunRead;
@@ -35,6 +36,8 @@ type ReadRouteOptions = {
   readonly isSold?: boolean;
   /** Absent without signing keys. */
   readonly signing?: ReadSigning | undefined;
+  /** Adds proofs to records; without it, requests for them are rejected. */
+  readonly prove?: ProveRecord;
 };
 
 export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: ReadRouteOptions): void {
@@ -74,6 +77,7 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
   ): Promise<SerializedResponse> => {
     const input = readInput(read, request, query);
     const minBlock = readMinBlock(request.headers, query);
+    if (asksForProof(read, query)) return respondProven(read, request, { input, minBlock });
     const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf === null ? "" : formatAtBlock(input.asOf)} ${input.provenance} ${input.requirements} ${input.isDated}`;
     const create = () => createResponse(read, input, { client: request.client, run, minBlock });
     const find =
@@ -90,6 +94,23 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
             assertBlockReached(minBlock, response.indexedBlock ?? 0n);
             return response;
           });
+    return withRequestTimeout(server.app, work);
+  };
+  /** Not cached: the node may have no proof now and have it a moment later. */
+  const respondProven = (
+    read: Read,
+    request: RouteRequest,
+    { input, minBlock }: { readonly input: ReadInput; readonly minBlock: MinBlock },
+  ): Promise<SerializedResponse> => {
+    const { client } = request;
+    const { prove } = options;
+    if (prove === undefined) throw new Fault("INPUT_INVALID", "This server proves nothing: leave out proof.");
+    const countRequest = () => server.app.countInternalRequest(client, 0);
+    const create = async () => {
+      const found = await readWithProofs(read, input, { run, prove, client, minBlock, countRequest });
+      return serializeRead(read, found.body, found.head);
+    };
+    const work = minBlock === null ? create() : withMinBlock(waiters, { request, minBlock }, create);
     return withRequestTimeout(server.app, work);
   };
   for (const read of reads) {
@@ -178,6 +199,7 @@ function hasKnownKeys(read: Read, query: ReadonlyMap<string, string>, further?: 
 function isKnown(read: Read, key: string): boolean {
   if (key === "block") return read.unversioned !== true;
   if (key === "include") return read.provenance;
+  if (key === "proof") return read.isProvable === true;
   return read.parameters.some(({ name }) => name === key);
 }
 

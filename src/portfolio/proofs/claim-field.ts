@@ -1,5 +1,7 @@
 // Turns a field into a claim, if the proven state has exactly what the field says; otherwise into the reason why not.
 import { keccak256 } from "viem";
+import type { ProvenState } from "../../chain/proofs/proven-state.ts";
+import { EMPTY_CODE_HASH } from "../../chain/proofs/trie.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ProofClaim } from "../../schema/portfolio/proofs.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
@@ -7,8 +9,6 @@ import { formatUnixSeconds } from "../valuation/usd.ts";
 import { type Layout, PERMIT2_LAYOUT, permit2Slot, readBits, readPermit2Expiry, slotOf } from "./layouts.ts";
 import { keysOf, type MappingField, nameOf, type TokenMapping } from "./mappings.ts";
 import type { ProvableField } from "./provable-fields.ts";
-import type { ProvenState } from "./proven-state.ts";
-import { EMPTY_CODE_HASH } from "./trie.ts";
 
 export type ClaimContext = {
   readonly wallet: Hex;

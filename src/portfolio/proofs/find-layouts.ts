@@ -3,7 +3,7 @@ import type { Rpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { UnknownLayout } from "./layout-memory.ts";
 import { type Layout, listCandidates, type MappingKeys, matchWord, slotOf } from "./layouts.ts";
-import { wordCall, wordsByOverrideCall } from "./proof-calls.ts";
+import { wordCall, wordsByOverrideCall } from "./word-calls.ts";
 
 /** An amount above zero that a mapping of the token must have under these keys. */
 type KnownAmount = { readonly token: Hex; readonly keys: MappingKeys; readonly value: bigint };

@@ -1,8 +1,9 @@
 // Makes the proofs of all chains fit into one response: what matters most on each comes first, and each node once.
+
+import type { ProvenState } from "../../chain/proofs/proven-state.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ProofChain, ProofClaim } from "../../schema/portfolio/proofs.ts";
 import { type ProvenClaim, withoutProof } from "./claim-field.ts";
-import type { ProvenState } from "./proven-state.ts";
 
 /** A chain with all that is proven of it. */
 export type ProvenChain = Omit<ProofChain, "nodes" | "claims"> & {

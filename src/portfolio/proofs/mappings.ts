@@ -1,9 +1,10 @@
 // The mappings behind the amounts of one response: each a token's balances or allowances, with its layout once that is known.
+
+import type { ProvenState } from "../../chain/proofs/proven-state.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { LayoutMemory, UnknownLayout } from "./layout-memory.ts";
 import { type Layout, type MappingKeys, readBits, slotOf } from "./layouts.ts";
 import type { ProvableField } from "./provable-fields.ts";
-import type { ProvenState } from "./proven-state.ts";
 
 /** A field whose word lies in a mapping of the token. */
 export type MappingField = Extract<ProvableField, { readonly kind: "erc20" | "allowance" }>;

@@ -1,5 +1,8 @@
 // Proves the fields of one chain at one block: reads header, proofs and layouts from a node, and believes none of it unchecked.
 import { wholeHeaderCall } from "../../chain/headers.ts";
+import { encodeCheckedHeader } from "../../chain/proofs/header.ts";
+import { codeCall, proofCall } from "../../chain/proofs/proof-calls.ts";
+import { ProvenState } from "../../chain/proofs/proven-state.ts";
 import { readQuantity } from "../../chain/rpc/hex-values.ts";
 import type { Rpc, RpcCall, RpcResult } from "../../chain/rpc/types.ts";
 import { toCaip2Network } from "../../lib/caip2.ts";
@@ -10,7 +13,6 @@ import { PERMIT2 } from "../exposure/revocations.ts";
 import { type ClaimContext, claimField, withoutProof } from "./claim-field.ts";
 import { findLayouts } from "./find-layouts.ts";
 import type { ProvenChain } from "./fit-proofs.ts";
-import { encodeCheckedHeader } from "./header.ts";
 import type { LayoutMemory } from "./layout-memory.ts";
 import { permit2Slot } from "./layouts.ts";
 import {
@@ -23,9 +25,7 @@ import {
   slotsOf,
   type TokenMapping,
 } from "./mappings.ts";
-import { codeCall, proofCall } from "./proof-calls.ts";
 import type { ProvableChain, ProvableField } from "./provable-fields.ts";
-import { ProvenState } from "./proven-state.ts";
 
 /** The fields of a chain, of a wallet, at a known block. */
 export type ChainProofQuery = Omit<ProvableChain, "block"> & {

@@ -26,6 +26,7 @@ import { facilitators, merchants, services } from "../domains/merchants.ts";
 
 export const service = defineRecord({
   name: "Service",
+  isProvable: true,
   table: services,
   fields: tableFields(services),
 });
@@ -54,6 +55,7 @@ export const serviceReads = [
 
 export const facilitator = defineRecord({
   name: "Facilitator",
+  isProvable: true,
   table: facilitators,
   fields: tableFields(facilitators),
 });
@@ -82,6 +84,7 @@ const facilitatorReads = [
 
 export const quote = defineRecord({
   name: "Quote",
+  isProvable: true,
   table: quotes,
   fields: tableFields(quotes, ["block_number"]),
 });
@@ -99,6 +102,7 @@ const quoteReads = [
 
 export const receipt = defineRecord({
   name: "Receipt",
+  isProvable: true,
   table: receipts,
   fields: tableFields(receipts),
 });
@@ -132,6 +136,7 @@ const receiptReads = [
 
 export const dispute = defineRecord({
   name: "Dispute",
+  isProvable: true,
   table: disputes,
   fields: tableFields(disputes, ["merchant_id"]),
 });
@@ -208,6 +213,7 @@ export function countsSchema<const Key extends string>(keys: readonly Key[]) {
 
 export const merchant = defineRecord({
   name: "Merchant",
+  isProvable: true,
   table: merchants,
   fields: tableFields(merchants),
 });

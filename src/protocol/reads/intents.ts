@@ -121,6 +121,7 @@ const joins = [{ table: fills, alias: "f", on: "f.intent_id = t.intent_id" }];
 export const intent = defineRecord({ name: "Intent", table: intents, joins, fields, requirements });
 export const intentWithMetadata = defineRecord({
   name: "IntentWithMetadata",
+  isProvable: true,
   table: intents,
   joins,
   fields: { ...fields, metadata },

@@ -14,6 +14,7 @@ import { agents, attestations, attesterActivity, attestors, solvers } from "../d
 
 export const agent = defineRecord({
   name: "Agent",
+  isProvable: true,
   table: agents,
   fields: tableFields(agents),
 });
@@ -51,6 +52,7 @@ export const agentReads = [
 
 export const attestation = defineRecord({
   name: "Attestation",
+  isProvable: true,
   table: attestations,
   fields: tableFields(attestations),
 });
@@ -90,6 +92,7 @@ const ratio = (sum: string, count: string) =>
 
 export const solver = defineRecord({
   name: "Solver",
+  isProvable: true,
   table: solvers,
   // Joined by address: fills of an operator before it registered count too.
   joins: [{ table: solverActivity, alias: "a", on: "a.solver = t.operator" }],
@@ -134,6 +137,7 @@ const solverReads = [
 
 export const attestor = defineRecord({
   name: "Attestor",
+  isProvable: true,
   table: attestors,
   // Joined by address: attestations of an operator before it registered count too.
   joins: [{ table: attesterActivity, alias: "a", on: "a.attester = t.operator" }],

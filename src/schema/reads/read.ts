@@ -144,6 +144,8 @@ export type Read = Operation<SqlValue> & {
   readonly requirements?: boolean;
   /** Whether its rows belong to no block: it has no parameter `block`, and ignores it like any unknown key. */
   readonly unversioned?: boolean;
+  /** Whether a contract stores the record, so that `proof` applies. */
+  readonly isProvable?: boolean;
   /** Whether it reads rollups with history only back to the finalized block. */
   readonly recentOnly?: boolean;
   /** The client-written tables that it reads: a change to one invalidates its cached responses. */

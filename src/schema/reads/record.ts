@@ -12,6 +12,7 @@ import {
 import { compileSql, equalsHex, joinSql, rawSql, type SqlText, type SqlValue, sql } from "../sql.ts";
 import type { Columns, Table } from "../table.ts";
 import { type AsOf, type Read, type ReadInput, type ResultRow, toFirstRecord } from "./read.ts";
+import { recordProofs } from "./record-proofs.ts";
 
 /** A value of a record: how a statement computes it, and its form in a response. */
 export type Field<T = unknown> = {
@@ -44,6 +45,8 @@ export type RecordShape<Row = ResultRow, Extension = ResultRow> = {
   readonly indexes: Table["indexes"];
   /** Whether every record comes from a log, so that its provenance is always known. */
   readonly hasProvenance: boolean;
+  /** Whether a contract stores the record, so that a read of one may prove it. */
+  readonly isProvable: boolean;
 };
 
 type RecordSource = {
@@ -69,8 +72,9 @@ export function defineRecord<Row, Extension>(declared: {
   joins?: readonly Join[];
   fields: FieldsOf<Row>;
   requirements?: RecordExtension<Extension>;
+  isProvable?: boolean;
 }): RecordShape<Row, Extension> {
-  const { name, table, joins = [], fields, requirements } = declared;
+  const { name, table, joins = [], fields, requirements, isProvable = false } = declared;
   // Without indexes of their own, lists are found by the beginning of the key.
   const hasLists = table.indexes.length > 0;
   return {
@@ -89,6 +93,7 @@ export function defineRecord<Row, Extension>(declared: {
     key: table.key,
     indexes: table.indexes,
     hasProvenance: true,
+    isProvable,
   };
 }
 
@@ -103,7 +108,17 @@ export function defineDerivedRecord<Row>(declared: {
 }): RecordShape<Row> {
   const { name, rows, fields } = declared;
   const source = (asOf: AsOf) => ({ from: sql`(${rows(asOf)})`, where: [], bounds: [], sets: [] });
-  return { name, source, joins: [], fields, columns: {}, key: [], indexes: [], hasProvenance: false };
+  return {
+    name,
+    source,
+    joins: [],
+    fields,
+    columns: {},
+    key: [],
+    indexes: [],
+    hasProvenance: false,
+    isProvable: false,
+  };
 }
 
 /** Columns of a table, unchanged, under their own names. */
@@ -336,13 +351,14 @@ function recordBytes({ fields }: RecordShape): string | null {
 }
 
 export function recordJsonSchema<Row, Extension>(shape: RecordShape<Row, Extension>): Schema<Row> {
-  const { name, fields, requirements, hasProvenance }: RecordShape = shape;
+  const { name, fields, requirements, hasProvenance, isProvable }: RecordShape = shape;
   const properties = Object.fromEntries([
     ...Object.entries({ ...fields, ...requirements?.fields }).map(([key, { json }]) => [key, json]),
     ...Object.entries(provenanceOf(shape)).map(([key, { json }]) => [
       key,
       { ...(hasProvenance ? json : nullable(json)), description: "With include=provenance." },
     ]),
+    ...(isProvable ? [["proofs", recordProofs] as const] : []),
   ]);
   return schemaOf({
     title: name,
@@ -386,6 +402,7 @@ export function defineRecordRead(
     parameters: [pathParameter(parameter, kind, `${capitalize(noun)} ${id}.`)],
     provenance: true,
     requirements: shape.requirements !== undefined,
+    ...(shape.isProvable && { isProvable: true }),
     responseSchema: recordJsonSchema(shape),
     notFoundMessage: options.notFoundMessage ?? `No ${noun} has this ${id}.`,
     plan(input) {

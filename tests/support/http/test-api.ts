@@ -2,6 +2,7 @@
 
 import { Registry } from "prom-client";
 import type { EventStreamLimits } from "../../../src/api/events/streams.ts";
+import type { RecordProverOptions } from "../../../src/api/proofs/record-prover.ts";
 import type { SaleOptions } from "../../../src/api/sale/sold-routes.ts";
 import { serveApi } from "../../../src/api/serve.ts";
 import { webhookSettings, writeSettings } from "../../../src/config/indexing-settings.ts";
@@ -52,6 +53,8 @@ type TestApiOptions = Partial<HttpServerOptions> & {
   readonly cacheBytesMax?: number;
   /** Sells reads, at the URL of the API unless it has another. */
   readonly sale?: (Omit<SaleOptions, "publicUrl"> & Partial<SaleOptions>) | undefined;
+  /** The nodes that prove records; none by default. */
+  readonly proofs?: RecordProverOptions;
   /** Signs responses, at the URL of the API. */
   readonly signing?: { readonly keys: SigningKeys; readonly signsAll: boolean };
 };
@@ -67,6 +70,7 @@ export async function startTestApi(
     replicas,
     sale,
     signing,
+    proofs,
     ...options
   }: TestApiOptions = {},
   environment: Readonly<Record<string, string>> = {},
@@ -102,6 +106,7 @@ export async function startTestApi(
     ...(signing && { signing: { ...signing, publicUrl: () => url } }),
     ...(cacheBytesMax !== undefined && { cacheBytesMax }),
     ...(replicas && { replicas }),
+    proofs: proofs ?? { deployment: writes.deployment, urls: [], onCall: null },
   };
   const api = serveApi(server, { ...given, ...cached, writes, webhooks, explorer });
   addStatusRoutes(server.app, registry);

@@ -6,7 +6,9 @@ import { renderVerification } from "../verification-view.ts";
 
 const BYTES_MAX = 32 * 1024 * 1024;
 
-const [file, blocks, key] = ["file", "blocks", "key"].map((id) => findById(id) as HTMLInputElement);
+const [file, blocks, key, deployment] = ["file", "blocks", "key", "deployment"].map(
+  (id) => findById(id) as HTMLInputElement,
+);
 let latest = 0;
 
 async function check(): Promise<void> {
@@ -26,16 +28,21 @@ async function check(): Promise<void> {
 async function checkFile(chosen: File) {
   if (chosen.size > BYTES_MAX) return "The file is larger than 32 MiB: it is not a response.";
   const blockHashes = (blocks?.value ?? "").split(/[\s,]+/).filter((hash) => hash !== "");
-  return verify(new Uint8Array(await chosen.arrayBuffer()), { blockHashes, keys: readKey() });
+  return verify(new Uint8Array(await chosen.arrayBuffer()), {
+    blockHashes,
+    keys: readJson(key, "The key"),
+    deployments: readJson(deployment, "The deployment"),
+  });
 }
 
-function readKey(): readonly unknown[] {
-  const text = (key?.value ?? "").trim();
+/** A text as it is, or JSON. */
+function readJson(field: HTMLInputElement | undefined, name: string): readonly unknown[] {
+  const text = (field?.value ?? "").trim();
   if (text === "") return [];
   try {
     return [text.startsWith("{") ? JSON.parse(text) : text];
   } catch (cause) {
-    throw new Rejection("The key is not JSON.", { cause });
+    throw new Rejection(`${name} is not JSON.`, { cause });
   }
 }
 
@@ -46,6 +53,6 @@ function describeProblem(error: unknown): string {
 }
 
 findById("verify-form").addEventListener("submit", (event) => event.preventDefault());
-for (const field of [file, blocks, key]) field?.addEventListener("change", () => void check());
+for (const field of [file, blocks, key, deployment]) field?.addEventListener("change", () => void check());
 // A reload keeps the chosen file.
 void check();

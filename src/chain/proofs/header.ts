@@ -40,7 +40,7 @@ const APPENDED: typeof REQUIRED = [
 const FIELD_LENGTH_MAX = 2 + 2 * 4_096;
 const HEX = /^0x[0-9a-fA-F]*$/;
 
-type CheckedHeader = { readonly rlp: Hex; readonly stateRoot: Hex };
+type CheckedHeader = { readonly rlp: Hex; readonly stateRoot: Hex; readonly receiptsRoot: Hex };
 
 /** Null for a chain that computes its hashes from other fields, and for a node that changed one of them. */
 export function encodeCheckedHeader(block: JsonObject, hash: Hex): CheckedHeader | null {
@@ -57,11 +57,10 @@ export function encodeCheckedHeader(block: JsonObject, hash: Hex): CheckedHeader
     fields.push(field);
   }
   const rlp = toRlp(fields);
-  const stateRoot = fields[STATE_ROOT];
-  return keccak256(rlp) === hash && stateRoot !== undefined ? { rlp, stateRoot } : null;
+  const [, , , stateRoot, , receiptsRoot] = fields;
+  if (keccak256(rlp) !== hash || stateRoot === undefined || receiptsRoot === undefined) return null;
+  return { rlp, stateRoot, receiptsRoot };
 }
-
-const STATE_ROOT = REQUIRED.findIndex(([name]) => name === "stateRoot");
 
 /** Numbers have no leading zeros, and zero has no byte at all. */
 function encodeField(value: unknown, form: FieldForm): Hex | null {

@@ -1,34 +1,8 @@
-// The calls that proofs are made of. Nodes may send anything: whatever does not lead to the state root is dropped later.
+// The calls that find where a token keeps its amounts: words of storage, read one by one or by code in the contract's place.
 import { contractCall } from "../../chain/contract-calls.ts";
-import { readBigQuantity, readData, toQuantity } from "../../chain/rpc/hex-values.ts";
+import { readBigQuantity, toQuantity } from "../../chain/rpc/hex-values.ts";
 import type { RpcCall } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
-import { isJsonObject } from "../../lib/json.ts";
-import { isNodeText } from "./trie.ts";
-
-// Tries of real chains are nine levels deep; keys have 64 digits, so that no proof has more nodes.
-const DEPTH_MAX = 65;
-
-/** All nodes of a response, of whichever trie; a malformed one has none, and says nothing against the node's other calls. */
-export function proofCall(account: Hex, slots: readonly Hex[], block: number): RpcCall<readonly Hex[]> {
-  return {
-    method: "eth_getProof",
-    params: [account, slots, toQuantity(block)],
-    parse: (result) => {
-      if (!isJsonObject(result)) return [];
-      const { accountProof, storageProof } = result;
-      const words = Array.isArray(storageProof) ? storageProof.slice(0, slots.length) : [];
-      const proofs = [accountProof, ...words.map((word) => (isJsonObject(word) ? word.proof : []))];
-      return proofs.flatMap((proof) =>
-        Array.isArray(proof) ? proof.slice(0, DEPTH_MAX).map(toLowerCase).filter(isNodeText) : [],
-      );
-    },
-  };
-}
-
-function toLowerCase(text: unknown): unknown {
-  return typeof text === "string" ? text.toLowerCase() : text;
-}
 
 /**
  * PUSH1 0; JUMPDEST; DUP1 CALLDATASIZE GT PUSH1 13 JUMPI; CALLDATASIZE PUSH1 0 RETURN; JUMPDEST; DUP1 CALLDATALOAD SLOAD
@@ -66,13 +40,5 @@ export function wordCall(contract: Hex, slot: Hex, block: number): RpcCall<bigin
     method: "eth_getStorageAt",
     params: [contract, slot, toQuantity(block)],
     parse: (word) => readBigQuantity(word, "the word in storage"),
-  };
-}
-
-export function codeCall(account: Hex, block: number): RpcCall<Hex> {
-  return {
-    method: "eth_getCode",
-    params: [account, toQuantity(block)],
-    parse: (code) => readData(code, "the code"),
   };
 }

@@ -1,0 +1,114 @@
+// Builds the trie of a block's receipts from what a node says of them, and the nodes that show one: only its root is believed.
+import { keccak256, toRlp } from "viem";
+import type { Hex } from "../../lib/hex.ts";
+import { isJsonObject, type JsonObject } from "../../lib/json.ts";
+
+type RlpItem = Hex | readonly RlpItem[];
+
+/** Encoded receipts in the order of their transactions; null if a receipt lacks a member. */
+export function encodeReceipts(receipts: readonly unknown[]): readonly Hex[] | null {
+  const encoded = receipts.map((receipt) => (isJsonObject(receipt) ? encodeReceipt(receipt) : null));
+  return encoded.some((each) => each === null) ? null : (encoded as readonly Hex[]);
+}
+
+const LEGACY = 0;
+/** Receipts of deposits of the OP stack have a nonce and a version behind the logs. */
+const DEPOSIT = 0x7e;
+
+function encodeReceipt(receipt: JsonObject): Hex | null {
+  const type = receipt.type === undefined ? LEGACY : Number(receipt.type);
+  const { status, root, cumulativeGasUsed, logsBloom, logs } = receipt;
+  const state = status === undefined || status === null ? root : toMinimal(status);
+  const encodedLogs = Array.isArray(logs) ? logs.map(encodeLog) : [null];
+  const gas = toMinimal(cumulativeGasUsed);
+  if (!isBytes(state) || gas === null || !isBytes(logsBloom) || encodedLogs.includes(null)) return null;
+  const further =
+    type === DEPOSIT ? [receipt.depositNonce, receipt.depositReceiptVersion].map(toMinimal) : [];
+  const items = [state, gas, logsBloom, encodedLogs, ...further.filter((each) => each !== null)];
+  const list = toRlp(items as never, "hex");
+  if (type === LEGACY) return list;
+  if (!Number.isInteger(type) || type < 0 || type > 0x7f) return null;
+  return `0x${type.toString(16).padStart(2, "0")}${list.slice(2)}`;
+}
+
+function encodeLog(log: unknown): RlpItem | null {
+  if (!isJsonObject(log)) return null;
+  const { address, topics, data } = log;
+  const isWhole = isBytes(address) && Array.isArray(topics) && topics.every(isBytes) && isBytes(data);
+  return isWhole ? [address, topics as readonly Hex[], data] : null;
+}
+
+function isBytes(value: unknown): value is Hex {
+  return typeof value === "string" && /^0x(?:[0-9a-fA-F]{2})*$/.test(value);
+}
+
+/** Numbers have no leading zeros, and zero has no byte at all. */
+function toMinimal(value: unknown): Hex | null {
+  if (typeof value !== "string" || !/^0x[0-9a-fA-F]{1,64}$/.test(value)) return null;
+  const digits = value.slice(2).replace(/^0+/, "");
+  return `0x${digits.length % 2 === 1 ? "0" : ""}${digits}`;
+}
+
+type Entry = { readonly path: string; readonly value: Hex; readonly isWanted: boolean };
+
+/** The root of a trie of a list, and its nodes on the way to one position. */
+export function proveListItem(
+  values: readonly Hex[],
+  wanted: number,
+): { readonly root: Hex; readonly nodes: readonly Hex[] } {
+  const entries = values.map((value, index): Entry => {
+    const key = toRlp(index === 0 ? "0x" : (toMinimal(`0x${index.toString(16)}`) ?? "0x"), "hex");
+    return { path: key.slice(2), value, isWanted: index === wanted };
+  });
+  const nodes: Hex[] = [];
+  const root = toRlp(buildNode(entries, nodes) as never, "hex");
+  nodes.push(root);
+  return { root: keccak256(root), nodes: nodes.reverse() };
+}
+
+const NIBBLES = Array.from({ length: 16 }, (_, nibble) => nibble.toString(16));
+
+/** Keys are never the beginning of others, so that no branch has a value. */
+function buildNode(entries: readonly Entry[], nodes: Hex[]): readonly RlpItem[] {
+  const [first] = entries;
+  if (first === undefined) return [];
+  if (entries.length === 1) return [encodePath(first.path, true), first.value];
+  const shared = sharedLength(entries);
+  if (shared > 0) {
+    const rest = entries.map((entry) => ({ ...entry, path: entry.path.slice(shared) }));
+    return [encodePath(first.path.slice(0, shared), false), refer(rest, nodes)];
+  }
+  const children = NIBBLES.map((nibble): RlpItem => {
+    const below = entries.filter(({ path }) => path.startsWith(nibble));
+    if (below.length === 0) return "0x";
+    return refer(
+      below.map((entry) => ({ ...entry, path: entry.path.slice(1) })),
+      nodes,
+    );
+  });
+  return [...children, "0x"];
+}
+
+const EMBEDDED_LENGTH_MAX = 2 + 2 * 31;
+
+/** The hash of a node, or the node itself if it is short. Keeps the nodes on the way to the wanted entry. */
+function refer(entries: readonly Entry[], nodes: Hex[]): RlpItem {
+  const node = buildNode(entries, nodes);
+  const encoded = toRlp(node as never, "hex");
+  if (encoded.length <= EMBEDDED_LENGTH_MAX) return node;
+  if (entries.some(({ isWanted }) => isWanted)) nodes.push(encoded);
+  return keccak256(encoded);
+}
+
+function sharedLength(entries: readonly Entry[]): number {
+  const [first = "", ...others] = entries.map(({ path }) => path);
+  let length = 0;
+  while (length < first.length && others.every((path) => path[length] === first[length])) length += 1;
+  return length;
+}
+
+/** Flags in the first nibble: 2 for a leaf, 1 for an odd length. */
+function encodePath(path: string, isLeaf: boolean): Hex {
+  const flags = (isLeaf ? 2 : 0) + (path.length % 2);
+  return `0x${flags.toString(16)}${path.length % 2 === 1 ? "" : "0"}${path}`;
+}
