@@ -109,21 +109,24 @@ describe("a forged response, to a reader with honest nodes", () => {
   );
 });
 
+// Each kind has its own time: a thousand responses take two minutes, most of them for the blocks of the chain.
 describe("an honest response", () => {
-  it("is accepted, whatever amounts it has and in whatever order its nodes are", async () => {
-    const amounts = fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), { minLength: 5, maxLength: 5 });
-    const kinds = fc.constantFrom<Kind[]>("snapshot", "exposure", "diff");
-    await fc.assert(
-      fc.asyncProperty(kinds, amounts, async (kind, held) => {
-        await stage.hold(held);
-        await stage.chain.mine(1);
-        const report = (await stage[kind]()) as Forged;
-        for (const { nodes } of report.proofs.chains) nodes.reverse();
-        const result = await verify(JSON.stringify(report), { blockHashes: hashesOf(report) });
-        expect(result.rows.filter(({ status }) => status === "wrong")).toEqual([]);
-        expect(result.ok).toBe(true);
-      }),
-      { numRuns: runsOf(1_000) },
-    );
-  });
+  it.each(["snapshot", "exposure", "diff"] as const)(
+    "a %s is accepted, whatever amounts it has and in whatever order its nodes are",
+    async (kind) => {
+      const amounts = fc.array(fc.bigInt({ min: 0n, max: 10n ** 15n }), { minLength: 5, maxLength: 5 });
+      await fc.assert(
+        fc.asyncProperty(amounts, async (held) => {
+          await stage.hold(held);
+          await stage.chain.mine(1);
+          const report = (await stage[kind]()) as Forged;
+          for (const { nodes } of report.proofs.chains) nodes.reverse();
+          const result = await verify(JSON.stringify(report), { blockHashes: hashesOf(report) });
+          expect(result.rows.filter(({ status }) => status === "wrong")).toEqual([]);
+          expect(result.ok).toBe(true);
+        }),
+        { numRuns: runsOf(334) },
+      );
+    },
+  );
 });
