@@ -145,7 +145,7 @@ export const COMMANDS: readonly Command[] = [
       examples: [
         "verify response.json --rpc https://node-a.example --rpc https://node-b.example",
         "verify response.json --keys https://service.example --json",
-        "verify intent.json --deployment deployment.json --rpc https://node.example --min-nodes 1",
+        "verify response.json --deployment deployment.json --rpc https://node.example --min-nodes 1",
       ],
     },
     exits: { 1: "something is wrong, or nothing vouches for the response" },

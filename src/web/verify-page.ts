@@ -33,7 +33,7 @@ export function renderVerifyPage({ links, base = "" }: VerifyPageInput): HtmlPag
 <div id="status" role="status"></div>
 <div id="result" aria-label="Result" role="region"></div>
 <section class="card"><h2>What proven means</h2><ul class="plain">
-<li>Proven: the state of the block holds exactly this amount. The service could not have changed it.</li>
+<li>Proven: the state of the block holds exactly this value. The service could not have changed it.</li>
 <li>Proven if the block is real: the same, once you know that the block is on the chain. The command <code>sextant verify FILE --rpc URL --rpc URL</code> asks nodes of your choice.</li>
 <li>Proven if the layout is right: the service says in which slot the token keeps balances; a node can confirm it.</li>
 <li>Proven if the contract is yours: a record of the index is what this contract stores. Compare its address with one that you know.</li>

@@ -2,6 +2,7 @@
 import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { AGENT_REGISTRY, readProvenAgent } from "../support/chain/proven-agent.ts";
 import { startTestPortfolioWeb, type TestPortfolioWeb } from "../support/http/test-portfolio-web.ts";
 import { openBrowser, openPage } from "./browser.ts";
 import { findBarriers, findLayoutDefects } from "./page-checks.ts";
@@ -48,6 +49,24 @@ describe("the page that checks a response", () => {
       await page.fill("#blocks", hash);
       await page.locator("#blocks").press("Tab");
       await usdc.getByText("proven", { exact: true }).waitFor();
+      expect(await page.locator(".verdict").textContent()).toContain("Nothing is wrong");
+      expect(await findLayoutDefects(page)).toEqual([]);
+      expect(await findBarriers(page)).toEqual([]);
+    });
+  });
+
+  it("shows a record of the index as proven once the reader knows its contract", async () => {
+    const record = await readProvenAgent(stage.chain, 1);
+    const { block } = record.proofs as { block: { hash: string } };
+    await visit(async (page) => {
+      await choose(page, record);
+      await page.fill("#blocks", block.hash);
+      await page.locator("#blocks").press("Tab");
+      const owner = page.locator("tr", { hasText: "/owner" });
+      await owner.getByText("proven if the contract is yours").waitFor();
+      await page.fill("#deployment", AGENT_REGISTRY);
+      await page.locator("#deployment").press("Tab");
+      await owner.getByText("proven", { exact: true }).waitFor();
       expect(await page.locator(".verdict").textContent()).toContain("Nothing is wrong");
       expect(await findLayoutDefects(page)).toEqual([]);
       expect(await findBarriers(page)).toEqual([]);

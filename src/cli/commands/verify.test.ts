@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
 import { createSigner, signResponse } from "@sextant/client/testing/signed-response";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { AGENT_REGISTRY, readProvenAgent } from "../../../tests/support/chain/proven-agent.ts";
 import { startLoopbackServer } from "../../../tests/support/http/loopback-server.ts";
 import { runSextantInProcess } from "../../../tests/support/process/run-in-process.ts";
 
@@ -73,6 +74,29 @@ describe("sextant verify", () => {
     expect(out).toMatch(
       /\/tokens\/1\/rawBalance .*wrong +The proof shows 7000000, and the response says 7000001/,
     );
+  });
+
+  it("takes the contract of a record from the reader, as an address or a deployment file", async () => {
+    const file = write("agent.json", await readProvenAgent(stage.chain, 1));
+    const node = ["--rpc", stage.chain.rpcUrl, "--min-nodes", "1"];
+    const without = await run([file, ...node], 200);
+    expect(without.code).toBe(1);
+    expect(without.out).toMatch(/\/owner .*proven if the contract is yours +storage of AgentRegistry 0xa9a9/);
+    const contracts = { AgentRegistry: AGENT_REGISTRY };
+    const deployment = write("deployment.json", { chainId: 1, contracts });
+    for (const named of [AGENT_REGISTRY, deployment]) {
+      const { code, out } = await run([file, ...node, "--deployment", named], 200);
+      expect(code, out).toBe(0);
+      expect(out).toMatch(/\/metadata_uri +ipfs:\/\/agent +proven +storage of AgentRegistry/);
+      expect(out).toMatch(/\/block_number .*proven +event AgentRegistered of AgentRegistry/);
+    }
+    const other = write("other.json", { chainId: 1, contracts: { AgentRegistry: `0x${"77".repeat(20)}` } });
+    const wrong = await run([file, ...node, "--deployment", other], 200);
+    expect(wrong.code).toBe(1);
+    expect(wrong.out).toContain("You know AgentRegistry at another address.");
+    const { code, err } = await run([file, "--deployment", file]);
+    expect(code).not.toBe(0);
+    expect(err).toContain("A deployment has a chainId and contracts.");
   });
 
   it("takes a block that the reader knows, and one node of the reader's own", async () => {
