@@ -5,6 +5,8 @@ import { Secret } from "../../src/lib/secret.ts";
 import { type ApiClient, openApiClient } from "../support/http/api-client.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
 import { readSharedHistory, type SimulatedHistory } from "../support/index/simulated-history.ts";
+import { startProofNode } from "../support/nodes/proof-node.ts";
+import { createTestKeys } from "../support/signing/test-keys.ts";
 import { openReadStage, type ReadStage } from "./api-stage.ts";
 
 let stage: ReadStage;
@@ -169,6 +171,35 @@ describe("a proven record, to a reader", () => {
 });
 
 describe("the parameter proof", () => {
+  it("asks the node again after it had no proof, also for a signed response", async () => {
+    let isRefused = true;
+    const send = async (method: string, params: readonly unknown[]) => {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const headers = { "content-type": "application/json" };
+      const sent = await fetch(history.rpcUrl, { method: "POST", headers, body });
+      return ((await sent.json()) as { result: unknown }).result;
+    };
+    const node = await startProofNode(send, (method, result) => {
+      if (isRefused && method === "eth_getProof") throw new Error("the state is not there");
+      return result;
+    });
+    const signing = { keys: createTestKeys(), signsAll: false };
+    const signed = await startTestApi(stage.database, { proofs: proofsOf([node.url]), signing });
+    try {
+      const reasons: unknown[] = [];
+      for (let each = 0; each < 3; each += 1) {
+        const response = await fetch(`${signed.url}/agents/1?proof=1&signed=1`);
+        expect(response.headers.get("signature")).not.toBeNull();
+        reasons.push(((await response.json()) as { proofs: { reason: unknown } }).proofs.reason);
+        isRefused = each < 1;
+      }
+      expect(reasons).toEqual(["no_proofs", "no_proofs", null]);
+    } finally {
+      await signed.close();
+      await node.stop();
+    }
+  });
+
   it("must be 1, and is ignored by lists", async () => {
     const { status, body } = await client.call("/agents/1?proof=2");
     expect([status, body]).toEqual([400, { error: "proof must be 1." }]);

@@ -156,6 +156,16 @@ describe("a read", () => {
     expect((await opened.channelTotals()).unclaimed).toBe(3n * PRICE);
   });
 
+  it("is sold with its proofs for the same price, as another response than without them", async () => {
+    const { pay } = await openClient();
+    const path = "/agents/1?proof=1";
+    expect((await fetch(api.url + path)).status).toBe(402);
+    const bought = await pay(api.url + path);
+    expect([bought.status, chargedFor(bought)]).toEqual([200, String(PRICE)]);
+    expect(await jsonOf(free.url + path)).toEqual(await bought.json());
+    expect(await textOf(`${free.url}/agents/1`)).not.toContain("proofs");
+  });
+
   it("is signed for its URL, with a receipt that names its block, once there are keys", async () => {
     const signingKeys = createTestKeys();
     const sale = await openSale({}, { signingKeys, listenUrl: () => signed.url });

@@ -144,7 +144,8 @@ function respondSigned(
   const { method, url, headers } = request;
   const sign = async () => signing.signer.sign(await respond(), { method, url });
   const query = readQuery(url);
-  const isCached = method === "GET" && hasKnownKeys(read, query, "signed") && !query.has("at");
+  const isLasting = !query.has("at") && !asksForProof(read, query);
+  const isCached = method === "GET" && hasKnownKeys(read, query, "signed") && isLasting;
   if (!isCached || asksForNewest(headers) || readMinBlock(headers, query) !== null) return sign();
   return cache.getOrCreate({ route: read.path, canonicalKey: `signed ${url}`, url }, sign);
 }
