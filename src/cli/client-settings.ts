@@ -10,7 +10,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import type { Environment } from "../config/read-config.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
-import { LOCAL_JOURNAL } from "../local/state-file.ts";
+import { LOCAL_JOURNAL } from "../local/run-files.ts";
 import { type ClientConfig, readClientConfig } from "./client-config.ts";
 import { SET_API } from "./open-reader.ts";
 import { describeMissingRun, findStateFolder } from "./run-folder.ts";

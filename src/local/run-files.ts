@@ -5,6 +5,9 @@ import { join, relative } from "node:path";
 import { Fault } from "../lib/fault.ts";
 import { START_LOCAL } from "../lib/program.ts";
 
+/** Payments by the client commands to a local run. */
+export const LOCAL_JOURNAL = "payments.jsonl";
+
 /** The files that every run writes. A local run adds its chains, keys and terms. */
 export type RunState = {
   /** Absent in a file written by hand; then nothing says that the run has ended. */

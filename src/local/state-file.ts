@@ -3,11 +3,8 @@ import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PaymentOffer } from "../payments/paywall/offer.ts";
 import type { LocalMarket } from "./markets.ts";
-import { deleteRunFile, type RunState, writeRunFile } from "./run-files.ts";
+import { deleteRunFile, LOCAL_JOURNAL, type RunState, writeRunFile } from "./run-files.ts";
 import type { LocalSimulation } from "./simulation.ts";
-
-/** Payments by the client commands to this run. */
-export const LOCAL_JOURNAL = "payments.jsonl";
 
 export type LocalUrls = { readonly api: string; readonly portfolio: string; readonly facilitator: string };
 

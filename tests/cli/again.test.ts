@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LOCAL_JOURNAL } from "../../src/local/state-file.ts";
+import { LOCAL_JOURNAL } from "../../src/local/run-files.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { openPaidRun } from "./paid-run.ts";
 

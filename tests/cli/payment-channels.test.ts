@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { LOCAL_JOURNAL } from "../../src/local/state-file.ts";
+import { LOCAL_JOURNAL } from "../../src/local/run-files.ts";
 import { openPaidRun } from "./paid-run.ts";
 
 const WALLET = "0x14dC79964da2C08b23698B3D3cc7Ca32193d9955";
