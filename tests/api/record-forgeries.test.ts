@@ -6,8 +6,12 @@ import {
   type OtherRecords,
   RECORD_FORGERIES,
 } from "@sextant/client/testing/record-forgeries";
+import { readHeader } from "@sextant/client/verify/header";
+import { RECORD_LAYOUTS } from "@sextant/client/verify/record-layouts";
+import { checkRecordLogs } from "@sextant/client/verify/record-logs";
 import { verify } from "@sextant/client/verify/verify";
 import fc from "fast-check";
+import { type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Secret } from "../../src/lib/secret.ts";
 import { startTestApi, type TestApi } from "../support/http/test-api.ts";
@@ -110,6 +114,22 @@ describe("a forged record", () => {
       await fc.assert(forged, { numRuns: runsOf(Math.ceil(4_000 / RECORD_FORGERIES.length)) });
     },
   );
+});
+
+describe("an event of a record", () => {
+  it("must be of the record's contract, and must have its id", () => {
+    const [{ honest }] = subjects as [Subject];
+    const { logs, contract, header } = honest.proofs;
+    const layout = RECORD_LAYOUTS.get("intent");
+    if (layout === undefined) throw new Error("intents have a layout");
+    const key = (id: bigint) => numberToHex(id, { size: 32 });
+    const id = BigInt(String(honest.intent_id));
+    const read = (address: Hex, of: Hex) =>
+      checkRecordLogs(logs, { layout, key: of, contract: address, head: readHeader(header) });
+    expect(read(contract.address, key(id))).toHaveLength(3);
+    expect(() => read(`0x${"77".repeat(20)}`, key(id))).toThrow("an event of another contract or record");
+    expect(() => read(contract.address, key(id + 1n))).toThrow("an event of another contract or record");
+  });
 });
 
 describe("an honest record", () => {

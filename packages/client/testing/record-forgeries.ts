@@ -232,6 +232,11 @@ const bundleForgeries: readonly RecordForgery[] = [
 ];
 
 const claimForgeries: readonly RecordForgery[] = [
+  always("leaves open whether the record exists", ({ proofs }) => {
+    const [id] = proofs.claims;
+    const { path } = id ?? { path: "" };
+    proofs.claims[0] = { path, kind: "none", reason: "late" };
+  }),
   always("drops a claim", (record, chance) => {
     const { claims } = record.proofs;
     claims.splice(claims.indexOf(chance.pick(shown(record))), 1);

@@ -101,6 +101,7 @@ export function checkRecordProof(
   });
   const context = { body, layout, key, header, trie, contract, logs };
   const findings = claims.map((claim) => checkClaim(claim, context));
+  requireExistence(findings, layout);
   // After a wrong claim it is not known which nodes it would have used.
   if (findings.every(({ result }) => result !== "wrong")) {
     if (trie.unusedCount > 0)
@@ -109,6 +110,14 @@ export function checkRecordProof(
     if (unused.length > 0) throw new Rejection("An event belongs to no claim.");
   }
   return { kind: String(kind), chainId, header, logs, findings };
+}
+
+/** The members of a record that does not exist are zero in storage, and would be proven. */
+function requireExistence(findings: readonly RecordFinding[], { id }: RecordLayout): void {
+  const isShown = findings.some(({ path, result }) => path === `/${id}` && result !== "none");
+  if (!isShown && findings.some(({ result }) => result === "storage")) {
+    throw new Rejection("The storage does not show that the record exists.");
+  }
 }
 
 /** No record has more: its own, its fill and the proof of that. */

@@ -116,6 +116,9 @@ function proveFields(
   isKnown: boolean,
 ): readonly ProvenClaim[] {
   const claims = fields.map((field) => claimField(context, field));
+  // The first is the id: without it, zeros of a record that does not exist would be proven.
+  const [{ claim: id } = withoutProof("", "node_refused")] = claims;
+  if (id.kind === "none") return claims.map(({ claim }) => withoutProof(claim.path, "node_refused"));
   const isOther = ({ claim }: ProvenClaim) => claim.kind === "mismatch" || claim.reason === "no_layout";
   if (isKnown || !claims.some(isOther)) return claims;
   return claims.map(({ claim }) => withoutProof(claim.path, "no_layout"));

@@ -199,6 +199,21 @@ describe("the proofs of a record, without a node that proves it", () => {
     expect(await Promise.all(forged.map(reasonOf))).toEqual(["node_refused", "node_refused", "header"]);
   });
 
+  it("take nothing from a node that shows other words and not that the record exists", async () => {
+    const claims = await withNode(
+      (method, result) => {
+        if (method !== "eth_getProof") return result;
+        const { storageProof, ...others } = result as { storageProof: { proof: Hex[] }[] };
+        const [, ...rest] = storageProof;
+        const shared = new Set(rest.flatMap(({ proof }) => proof));
+        const first = storageProof[0]?.proof.filter((node) => shared.has(node)) ?? [];
+        return { ...others, storageProof: [{ proof: first }, ...rest] };
+      },
+      async (url) => kindsOf((await prove(agentOf(1), { urls: [url] })).proofs),
+    );
+    expect(new Set(Object.values(claims))).toEqual(new Set(["node_refused"]));
+  });
+
   it("come from the next node if the first has none", async () => {
     const reason = await withNode(rejectMethod("eth_getProof"), async (url) => {
       const { proofs } = await prove(agentOf(1), { urls: [url, chain.rpcUrl] });
