@@ -1,5 +1,9 @@
 // Why a payment is rejected: the codes of the x402 library and our own, what each implies, and what clients read.
-import { DEPOSIT_FAILED, DEPOSIT_SIMULATION_FAILED } from "./channels/channel-terms.ts";
+import {
+  CLAIM_SIMULATION_FAILED,
+  DEPOSIT_FAILED,
+  DEPOSIT_SIMULATION_FAILED,
+} from "./channels/channel-terms.ts";
 
 export const NONCE_USED = "invalid_exact_evm_nonce_already_used";
 /** The payment is outside the rules of this facilitator. */
@@ -111,6 +115,7 @@ const REASONS: ReadonlyMap<string, RejectionReason> = new Map(
       message:
         "The deposit would fail: check the payer's balance, and the times and the nonce of its authorization.",
     },
+    [CLAIM_SIMULATION_FAILED]: { decided: "before-send" },
     [DEPOSITS_USED_UP]: {
       decided: "before-send",
       cause: "rule",

@@ -1,9 +1,12 @@
 // Claims go out in time whatever the mirror of channels does, each once, and a bad one keeps no other back.
+import { numberToHex } from "viem";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createRpc } from "../../src/chain/rpc/client.ts";
 import type { Rpc } from "../../src/chain/rpc/types.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import type { ChannelSender } from "../../src/payments/channels/channel-sender.ts";
+import type { PaymentFacilitator } from "../../src/payments/facilitator/facilitator.ts";
+import { createRemoteChannelSender } from "../../src/payments/facilitator/remote-channels.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
 import { openPaidStage, type PaidStage, TEST_PRICE } from "../support/payments/paid-stage.ts";
@@ -18,8 +21,8 @@ afterEach(async () => {
   for (const close of opened.splice(0).reverse()) await close();
 });
 
-async function openStage() {
-  const stage = await openPaidStage("in process", backend);
+async function openStage(kind: "in process" | "over HTTP" = "in process") {
+  const stage = await openPaidStage(kind, backend);
   opened.push(stage.close);
   return stage;
 }
@@ -66,6 +69,67 @@ function openDearGas(stage: PaidStage) {
     },
   };
   return { sender, gas };
+}
+
+/** Many channels with a voucher each, and a chain that reverts each transaction with one of the bad ones. */
+async function openManyChannels(stage: PaidStage, count: number, bad: readonly number[]) {
+  const sent = { reverted: 0, mined: 0 };
+  const idOf = (index: number) => numberToHex(index + 1, { size: 32 });
+  const payerOf = (index: number) => numberToHex(index + 1, { size: 20 });
+  const badPayers = new Set(bad.map(payerOf));
+  const query = (text: string, values: readonly (string | number | readonly string[])[] = []) =>
+    stage.database.query<{ channel: object }>({ text, values: [...values] });
+  const sender: ChannelSender = {
+    ...stage.sender,
+    wouldSucceed: async () => true,
+    async send({ claims }, hooks) {
+      const configs = (claims?.claims ?? []).map(({ config }) => config);
+      const transaction = numberToHex(sent.reverted + sent.mined + 1, { size: 32 });
+      await hooks.beforeSend(transaction);
+      const isBad = configs.some(({ payer }) => badPayers.has(payer));
+      sent[isBad ? "reverted" : "mined"] += 1;
+      if (isBad) return { kind: "reverted", transaction };
+      await query("update payment_channels set total_claimed = charged where payer = any($1)", [
+        configs.map(({ payer }) => payer),
+      ]);
+      return { kind: "mined", transaction };
+    },
+  };
+  const service = await stage.serve({ channels: { sender } });
+  const world = await openChannelWorld(stage);
+  await world.deposit(2n * TEST_PRICE);
+  await expect(world.buy(service, 1)).resolves.toBe(200);
+  const { rows } = await query("select row_to_json(c) as channel from payment_channels c");
+  const add = async (more: number, from: number) => {
+    const channels = Array.from({ length: more }, (_, at) => ({
+      ...{ ...rows[0]?.channel, channel_id: idOf(from + at), payer: payerOf(from + at) },
+      ...{ balance: 1_000, charged: 1_000 - from - at },
+    }));
+    const text =
+      "insert into payment_channels select * from json_populate_recordset(null::payment_channels, $1)";
+    await query(text, [JSON.stringify(channels)]);
+  };
+  await add(count, 0);
+  await query("delete from payment_channels where channel_id = $1", [world.channelId]);
+  // The contract knows none of them.
+  Object.assign(service.channels?.mirror ?? {}, { follow: async () => undefined });
+  return {
+    sent,
+    add: (more: number) => add(more, count),
+    async runs(times: number) {
+      for (let run = 0; run < times; run += 1) await service.claims?.claimNow(null);
+    },
+    async claimed() {
+      const found = await query("select 1 from payment_channels where total_claimed = charged");
+      return found.rows.length;
+    },
+    /** Lets time pass, for what the database has of claims. */
+    async age(seconds: number) {
+      const ago = "- $1 * interval '1 second'";
+      await query(`update payment_channels set claim_sent_at = claim_sent_at ${ago}`, [seconds]);
+      await query(`update channel_transactions set reverted_at = reverted_at ${ago}`, [seconds]);
+    },
+  };
 }
 
 describe("claims of channels", () => {
@@ -182,6 +246,76 @@ describe("claims of channels", () => {
     await expect(stage.balance(stage.payTo)).resolves.toBe(5n * TEST_PRICE);
     expect(reverts).toBeLessThanOrEqual(4);
     // It costs no gas again by itself before its time.
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ transaction: null });
+  });
+
+  it.each([
+    [65, [0]],
+    [100, [0]],
+    [100, [63]],
+    [100, [99]],
+    [100, [0, 50]],
+  ])(
+    "claims %i channels but for those whose claims revert (%j), however often it runs, and burns little gas",
+    async (count, bad) => {
+      const stage = await openStage();
+      const { claimed, runs, sent, age } = await openManyChannels(stage, count, bad);
+      await runs(4);
+      expect(await claimed()).toBe(count - bad.length);
+      // Halving a hundred down to one takes eight reverts.
+      expect(sent.reverted).toBeLessThanOrEqual(8 * bad.length);
+      const before = { ...sent };
+      await runs(10);
+      expect(sent).toEqual(before);
+      // A third of the shortest delay is left for what comes after it.
+      await age(600);
+      await runs(10);
+      expect(sent.reverted - before.reverted).toBe(bad.length);
+    },
+    60_000,
+  );
+
+  it("claims new channels while old ones revert, and sends at most 24 reverting transactions in ten minutes", async () => {
+    const stage = await openStage();
+    const bad = Array.from({ length: 40 }, (_, index) => index);
+    const { claimed, runs, sent, age, add } = await openManyChannels(stage, 40, bad);
+    await runs(20);
+    expect([await claimed(), sent.reverted]).toEqual([0, 24]);
+    await add(5);
+    await age(600);
+    await runs(1);
+    expect(await claimed()).toBe(5);
+    await runs(20);
+    expect(sent.reverted).toBe(48);
+  }, 60_000);
+
+  it("claims the others when a facilitator's simulation rejects one", async () => {
+    const stage = await openStage("over HTTP");
+    const rejected: string[] = [];
+    const facilitator: PaymentFacilitator = {
+      ...stage.facilitator,
+      async settle(payload, terms) {
+        const claims = JSON.stringify(payload.payload);
+        if (rejected.some((payer) => claims.includes(payer))) {
+          const errorReason = "invalid_batch_settlement_evm_claim_simulation_failed";
+          return { success: false, errorReason, transaction: "", network: terms.network };
+        }
+        return stage.facilitator.settle(payload, terms);
+      },
+    };
+    const { database, rpc, rules } = stage;
+    const token = { ...rules, name: rules.assetName, version: rules.assetVersion };
+    const sender = createRemoteChannelSender({ facilitator, database, rpc, token });
+    const service = await stage.serve({ channels: { sender } });
+    const worlds = [];
+    while (worlds.length < 4) worlds.push(await openChannelWorld(stage));
+    for (const world of worlds) {
+      await world.deposit(2n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+    }
+    rejected.push(worlds[1]?.config.payer ?? "");
+    await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ claimed: 3 });
+    await expect(stage.balance(stage.payTo)).resolves.toBe(3n * TEST_PRICE);
     await expect(service.claims?.claimNow(null)).resolves.toMatchObject({ transaction: null });
   });
 

@@ -23,8 +23,11 @@ const NOTHING: ClaimRun = { transaction: null, claimed: 0, value: 0n, rejected: 
 const GONE_SECONDS = 60;
 // A transaction that is still not mined by then holds no other claim back: at worst the contract skips what is claimed.
 const STUCK_SECONDS = 120;
-// Each half of those before: enough to find one bad claim among a hundred.
-const REVERTS_PER_RUN = 7;
+// Within the time in which a claim is not sent again (ten minutes): three bad claims among a hundred are found, and what
+// reverts cost in an hour is bounded, whoever makes claims revert. A wait for that is shorter than any withdrawal.
+const REVERTS_MAX = 24;
+// Another process waits for its turn meanwhile.
+const TRANSACTIONS_PER_RUN = 8;
 // Each is waited for until it is mined.
 const REFUNDS_PER_RUN = 3;
 // More than a few transactions hold; the rest follows in the next run.
@@ -39,13 +42,17 @@ export class ChannelClaims {
     this.#options = options;
   }
 
-  /** Sends at most one transaction. The chain decides what is claimed: a run that is repeated claims nothing twice. */
+  /**
+   * Sends at most one transaction, and some with parts of one that has reverted. The chain decides what is claimed: a run that
+   * is repeated claims nothing twice.
+   */
   claimDue({ valueMin, ageSecondsMax, rowMin = 0n }: ClaimRules): Promise<ClaimRun> {
     return this.#claim((channels) => {
       const claims = channels.flatMap(({ row }) => claimOf(row));
       if (claims.reduce((sum, { delta }) => sum + delta, 0n) >= valueMin) return channels;
       return channels.filter(
-        ({ row, ageSeconds, isBlind }) => isBlind || isUncovered(row) || ageSeconds >= ageSecondsMax,
+        ({ row, ageSeconds, isBlind, group }) =>
+          isBlind || group !== null || isUncovered(row) || ageSeconds >= ageSecondsMax,
       );
     }, rowMin);
   }
@@ -62,7 +69,7 @@ export class ChannelClaims {
     chooseDue: (channels: readonly UnclaimedChannel[]) => readonly UnclaimedChannel[],
     rowMin: bigint,
   ): Promise<ClaimRun> {
-    const { network, sender, claimRows, authorizers, channelLimits } = this.#options;
+    const { network, sender, claimRows, authorizers } = this.#options;
     const signers = [...authorizers.keys()];
     const findDue = async () => chooseDue(await claimRows.findUnclaimed(signers, CANDIDATES_MAX, rowMin));
     // Without anything to do there is no turn to take.
@@ -72,13 +79,29 @@ export class ChannelClaims {
       if (!(await this.#hasFinished())) return NOTHING;
       // Reads first: claims since the last look are not made again.
       await this.#follow();
-      const due = (await findDue())
-        .flatMap(({ row }) => claimOf(row))
-        // The next run claims those of another key.
-        .filter(({ claim }, _, [first]) => isOfSameKey(claim, first?.claim))
-        .slice(0, channelLimits.claimsPerTransactionMax);
-      return due.length === 0 ? NOTHING : this.#send(due, { left: REVERTS_PER_RUN });
+      return this.#sendDue(findDue);
     });
+  }
+
+  /**
+   * Sends what is due. The parts of a transaction that has reverted are halved until the bad claims stand alone, in this run or
+   * a later one.
+   */
+  async #sendDue(findDue: () => Promise<readonly UnclaimedChannel[]>): Promise<ClaimRun> {
+    const { claimRows, channelLimits } = this.#options;
+    let revertsLeft = REVERTS_MAX - (await claimRows.countReverted());
+    let run = NOTHING;
+    for (let sent = 0; sent < TRANSACTIONS_PER_RUN && revertsLeft > 0; sent += 1) {
+      const due = (await findDue()).filter(({ row }) => claimOf(row).length > 0);
+      const whole = sent === 0 ? due.filter(({ group }) => group === null) : [];
+      const claims = whole.length > 0 ? chooseClaims(whole, channelLimits) : chooseSuspects(due);
+      if (claims.length === 0) return run;
+      const { kind, ...part } = await this.#send(claims);
+      run = addRuns(run, part);
+      if (kind === "pending") return run;
+      if (kind === "reverted") revertsLeft -= 1;
+    }
+    return run;
   }
 
   /** Claims need no scan: without one they go by what the rows say. */
@@ -104,8 +127,8 @@ export class ChannelClaims {
     return hasFinished;
   }
 
-  /** Sends what the contract takes. A transaction that reverts nevertheless is sent again in halves, `reverts` times at most. */
-  async #send(due: readonly DueClaim[], reverts: { left: number }): Promise<ClaimRun> {
+  /** Sends what the contract takes. */
+  async #send(due: readonly DueClaim[]): Promise<ClaimRun & { readonly kind: CallOutcome["kind"] | "none" }> {
     const { claimRows, log } = this.#options;
     const { good, bad } = await this.#sift(due);
     const rejected = bad.map(({ channelId }) => channelId);
@@ -116,41 +139,14 @@ export class ChannelClaims {
         "The contract rejects the claim of a channel",
       );
     }
-    if (good.length === 0) return { ...NOTHING, rejected };
+    if (good.length === 0) return { ...NOTHING, rejected, kind: "none" };
     const value = good.reduce((sum, { delta }) => sum + delta, 0n);
     const channelIds = good.map(({ channelId }) => channelId);
     const sent = { kind: "claim" as const, channelIds, claims: good };
     const call = { claims: await this.#sign(good), refund: null, value };
     const { kind, transaction } = await this.#sendRecorded(call, sent);
-    if (kind === "mined") return { transaction, claimed: good.length, value, rejected };
-    reverts.left -= 1;
-    const run = { ...NOTHING, transaction, rejected };
-    if (kind === "pending" || good.length === 1 || reverts.left <= 0) return run;
-    return this.#sendHalves(channelIds, run, reverts);
-  }
-
-  /** As the chain has them now: a payer that was faster may have left nothing to claim. */
-  async #sendHalves(
-    channelIds: readonly Hex[],
-    before: ClaimRun,
-    reverts: { left: number },
-  ): Promise<ClaimRun> {
-    const { authorizers, claimRows } = this.#options;
-    const found = await claimRows.findUnclaimed([...authorizers.keys()], CANDIDATES_MAX);
-    const due = found.flatMap(({ row }) => (channelIds.includes(row.channelId) ? claimOf(row) : []));
-    const middle = Math.ceil(due.length / 2);
-    let run = before;
-    for (const half of [due.slice(0, middle), due.slice(middle)]) {
-      if (half.length === 0 || reverts.left <= 0) continue;
-      const sent = await this.#send(half, reverts);
-      run = {
-        transaction: sent.transaction ?? run.transaction,
-        claimed: run.claimed + sent.claimed,
-        value: run.value + sent.value,
-        rejected: [...run.rejected, ...sent.rejected],
-      };
-    }
-    return run;
+    if (kind !== "mined") return { ...NOTHING, transaction, rejected, kind };
+    return { transaction, claimed: good.length, value, rejected, kind };
   }
 
   /** Records a transaction before it is sent, and what became of it. */
@@ -246,6 +242,35 @@ export class ChannelClaims {
 }
 
 type DueClaim = SentClaim & { readonly claim: VoucherClaim; readonly delta: bigint };
+
+/** Claims of one key, as many as a transaction holds; the next run claims those of another key. */
+function chooseClaims(
+  due: readonly UnclaimedChannel[],
+  { claimsPerTransactionMax }: { readonly claimsPerTransactionMax: number },
+): readonly DueClaim[] {
+  return due
+    .flatMap(({ row }) => claimOf(row))
+    .filter(({ claim }, _, [first]) => isOfSameKey(claim, first?.claim))
+    .slice(0, claimsPerTransactionMax);
+}
+
+/** A part of a transaction that has reverted, the largest first: most of its claims are good. */
+function chooseSuspects(due: readonly UnclaimedChannel[]): readonly DueClaim[] {
+  const size = Math.max(0, ...due.map(({ group }) => group ?? 0));
+  return chooseClaims(
+    due.filter(({ group }) => group === size),
+    { claimsPerTransactionMax: size },
+  );
+}
+
+function addRuns(one: ClaimRun, other: ClaimRun): ClaimRun {
+  return {
+    transaction: other.transaction ?? one.transaction,
+    claimed: one.claimed + other.claimed,
+    value: one.value + other.value,
+    rejected: [...one.rejected, ...other.rejected],
+  };
+}
 
 function isOfSameKey(one: VoucherClaim, other: VoucherClaim | undefined): boolean {
   return one.config.receiverAuthorizer === other?.config.receiverAuthorizer;

@@ -65,6 +65,7 @@ export const WRONG_VOUCHER_SIGNATURE = code("voucher_signature");
 const DEPOSIT_TOO_SMALL = code("deposit_below_min_deposit");
 export const DEPOSIT_FAILED = code("deposit_transaction_failed");
 export const DEPOSIT_SIMULATION_FAILED = code("deposit_simulation_failed");
+export const CLAIM_SIMULATION_FAILED = code("claim_simulation_failed");
 export const NOTHING_TO_REFUND = code("refund_no_balance");
 export const CLAIMED_ELSEWHERE =
   "The channel was claimed by another deployment of the payee: open one with another salt, or pay by transfer.";

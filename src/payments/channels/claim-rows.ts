@@ -12,6 +12,8 @@ export type UnclaimedChannel = {
   readonly ageSeconds: number;
   /** Our node has shown no block for so long that a withdrawal may have started unseen. */
   readonly isBlind: boolean;
+  /** The size of the transaction that it is claimed in, after a larger one with it has reverted; null if any will do. */
+  readonly group: number | null;
 };
 
 /** The part of a claim that is recorded before it is sent. */
@@ -75,7 +77,7 @@ export class ClaimRows {
     const isRecent = (column: "claim_sent_at" | "claim_failed_at") => isWithin(rawSql(column), this.#retryMs);
     const sent = sql`case when ${isRecent("claim_sent_at")} then coalesce(claim_sent, 0) else 0 end`;
     const rows =
-      await this.#store.run(sql`select ${CHANNEL_COLUMNS}, ${secondsSince("unclaimed_since")} as age,
+      await this.#store.run(sql`select ${CHANNEL_COLUMNS}, claim_group, ${secondsSince("unclaimed_since")} as age,
         extract(epoch from now()) - coalesce(block_time, 0) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
       from payment_channels left join (select block_time from channel_scans where network = ${this.#network}) s on true
       where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed
@@ -87,6 +89,7 @@ export class ClaimRows {
       row: parseChannelRow(row),
       ageSeconds: Number(row.age ?? 0),
       isBlind: row.blind === true,
+      group: row.claim_group === null ? null : Number(row.claim_group),
     }));
   }
 
@@ -129,14 +132,28 @@ export class ClaimRows {
 
   /**
    * Ends the wait for a transaction. Claims of one that is gone may be sent again at once, those of a refund that has reverted,
-   * because anyone who has seen its signature can use it first, and those of several channels that have reverted for one.
+   * because anyone who has seen its signature can use it first, and those of several channels that have reverted for one: in
+   * two halves.
    */
   async closeTransaction(transaction: Hex, outcome: "mined" | "reverted" | "gone"): Promise<void> {
-    await this.#store.run(sql`with closed as (update channel_transactions set is_open = false
-        where network = ${this.#network} and transaction = ${transaction} returning channels, kind)
-      update payment_channels set claim_sent = null
-      where network = ${this.#network} and channel_id in (select unnest(channels) from closed
-        where ${outcome}::text = 'gone' or ${outcome}::text = 'reverted' and (kind = 'refund' or cardinality(channels) > 1))`);
+    const isReverted = sql`(${outcome}::text = 'reverted' and kind = 'claim')`;
+    const isMined = sql`${outcome}::text = 'mined'`;
+    await this.#store.run(sql`with closed as (update channel_transactions set is_open = false,
+          reverted_at = case when ${isReverted} then now() end
+        where network = ${this.#network} and transaction = ${transaction}
+        returning channels, cardinality(channels) as size, kind)
+      update payment_channels c
+      set claim_sent = case when ${isMined} or ${isReverted} and size = 1 then claim_sent end,
+        claim_group = case when ${isReverted} then (size + 1) / 2 when ${isMined} then null else claim_group end
+      from closed where c.network = ${this.#network} and c.channel_id = any(channels)
+        and (not ${isMined} or claim_group is not null)`);
+  }
+
+  /** Counts transactions of claims that have reverted within the time in which a claim is not sent again. */
+  async countReverted(): Promise<number> {
+    const [row] = await this.#store.run<{ count: number }>(sql`select count(*)::int as count
+      from channel_transactions where network = ${this.#network} and ${isWithin(rawSql("reverted_at"), this.#retryMs)}`);
+    return Number(row?.count ?? 0);
   }
 
   async findOpenTransactions(): Promise<readonly OpenTransaction[]> {

@@ -9,7 +9,11 @@ import type { Database } from "../../store/postgres/database.ts";
 import { encodeChannelCall, encodeDeposit } from "../channels/channel-calls.ts";
 import type { CallOutcome, ChannelCall, ChannelSender, DepositRequest } from "../channels/channel-sender.ts";
 import { readTransactionStatus, wouldCallSucceed } from "../channels/channel-simulation.ts";
-import { CHANNEL_SCHEME, DEPOSIT_SIMULATION_FAILED } from "../channels/channel-terms.ts";
+import {
+  CHANNEL_SCHEME,
+  CLAIM_SIMULATION_FAILED,
+  DEPOSIT_SIMULATION_FAILED,
+} from "../channels/channel-terms.ts";
 import type { PaymentToken } from "../payment-token.ts";
 import { describeClaims, describeConfig } from "./channel-payloads.ts";
 import { CALL_GAS_MAX, DEPOSIT_GAS_MAX } from "./channel-transactions.ts";
@@ -51,6 +55,10 @@ export function createRemoteChannelSender(options: RemoteChannelsOptions): Chann
       await beforeSend(provisional);
       const outcome = await settle(describeCall(call), call.value, partiesOf(call));
       if (outcome.kind === "unknown" && outcome.transaction === null) throw outcome.cause;
+      // One claim may be the reason: as after a transaction of them that has reverted.
+      const isRevert =
+        outcome.kind === "rejected" && outcome.reason === CLAIM_SIMULATION_FAILED && call.refund === null;
+      if (isRevert) return { kind: "reverted", transaction: outcome.transaction ?? provisional };
       await onRejected(provisional);
       if (outcome.transaction === null) {
         const reason = outcome.kind === "rejected" ? outcome.reason : "unknown";

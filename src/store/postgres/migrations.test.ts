@@ -62,6 +62,7 @@ const RELEASED: readonly (readonly [name: string, checksum: string])[] = [
   ["sign-ins of payers", "21ebfb1bb4c1a4ab41d8ec09920500e2e2ff64ae2bb34de49f09f83a7fbb9404"],
   ["payments by request", "1b8b1223d8b657804c26e30a2af629c5211a05dae751f7d8b8ce5dd7474c40e6"],
   ["purchases by request", "6b1329d6a003f14e89b2e868d5acd38ed6390e66fa65babdf42bfc2bab34a7a2"],
+  ["reverted claims of channels", "7ea452544bf2868666372aac32b134eb8346fab546d577c957d1dbb317d5d41e"],
 ];
 
 let server: TestDatabase;

@@ -203,4 +203,15 @@ export const newestMigrations: readonly Migration[] = [
         on channel_purchases (payer, fingerprint, created_at) where answer_body <> '';
     `,
   },
+  // One claim that reverts must keep no other back, whatever process sends them next.
+  {
+    version: 41,
+    name: "reverted claims of channels",
+    sql: `
+      -- The size of the transaction in which the channel is claimed next, after one with it has reverted; null if any will do.
+      alter table payment_channels add column claim_group integer;
+      -- When a transaction of claims was found reverted.
+      alter table channel_transactions add column reverted_at timestamptz;
+    `,
+  },
 ];
