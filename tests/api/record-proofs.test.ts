@@ -135,6 +135,15 @@ describe("a proven record, to a reader", () => {
     expect(byAddress.ok).toBe(true);
   });
 
+  it("counts an address for the contract that it fits, and leaves the others unknown", async () => {
+    const { AgentRegistry, IntentBook } = history.deployment.contracts;
+    const other = await check(await readAgent(), { deployments: [IntentBook] });
+    expect(wrongOf(other)).toEqual([]);
+    expect(statusOf(other, "/owner")).toBe("proven if the contract is yours");
+    const both = await check(await readAgent(), { deployments: [IntentBook, AgentRegistry] });
+    expect(both).toMatchObject({ ok: true, record: { kind: "agent", id: "1" } });
+  });
+
   it("is wrong if the reader knows the contract at another address", async () => {
     const contracts = { ...history.deployment.contracts, AgentRegistry: `0x${"77".repeat(20)}` };
     const result = await check(await readAgent(), { deployments: [{ ...history.deployment, contracts }] });

@@ -124,6 +124,29 @@ const bodyForgeries: readonly RecordForgery[] = [
   always("adds a member to the record", (record, chance) => {
     record[chance.pick(["bonus", "__proto", "verified"])] = chance.pick(["1", true, null]);
   }),
+  always("hides a member by another one that is called like its pointer", (record, chance) => {
+    const claim = chance.pick(shown(record));
+    const [parent, name] = memberAt(record, claim);
+    const pointer = claim.path.slice(1);
+    const hidden = chance.pick(pointer.includes("/") ? [pointer] : [`/${name}`, `${name}/`, `~0${name}`]);
+    const decoy = pointer.includes("/") ? pointer.replace("/", "~1") : `${name}~1`;
+    record[chance.pick([hidden, decoy])] = parent[name];
+    parent[name] = otherValue(parent[name], chance);
+  }),
+  {
+    name: "has a part of another shape",
+    forge: (record, chance) => {
+      const parts = ["fill", "requirements"].filter((part) => Object.hasOwn(record, part));
+      if (parts.length === 0) return false;
+      const part = chance.pick(parts);
+      record[part] = chance.pick(["a fill", {}, [record[part]], true]);
+      const { claims } = record.proofs;
+      const others = claims.filter(({ path }) => path !== `/${part}` && !path.startsWith(`/${part}/`));
+      if (chance.number(2) === 0) others.push({ path: `/${part}`, kind: "none", reason: "event" });
+      record.proofs.claims = others;
+      return true;
+    },
+  },
   always("drops a member of the record", (record, chance) => {
     const [parent, name] = memberAt(record, chance.pick(shown(record)));
     delete parent[name];
@@ -141,6 +164,32 @@ const elsewhere: readonly RecordForgery[] = [
     const { proofs } = record;
     for (const name of Object.keys(record)) delete record[name];
     Object.assign(record, structuredClone(sibling), { proofs });
+  }),
+  always("is not shown to exist", (record, chance) => {
+    const [id = ""] = Object.keys(record);
+    if (chance.number(2) === 0) record[id] = id === "quote_hash" ? `0x${"99".repeat(32)}` : "999999";
+    const claims = record.proofs.claims.filter(({ path }) => path !== `/${id}`);
+    if (chance.number(4) > 0) claims.push({ path: `/${id}`, kind: "none", reason: "derived" });
+    record.proofs.claims = claims;
+  }),
+  always("has members of another kind", (record, chance, { foreign }) => {
+    const others = Object.keys(foreign).filter((name) => !Object.hasOwn(record, name));
+    const name = chance.pick(others);
+    record[name] = structuredClone(foreign[name]);
+    record.proofs.claims.push({ path: `/${name}`, kind: "none", reason: "derived" });
+  }),
+  always("passes for another kind", (record, chance) => {
+    const [id = ""] = Object.keys(record);
+    const other = chance.pick(["receipt_id", "dispute_id", "solver_id"].filter((name) => name !== id));
+    if (chance.number(2) === 0) {
+      record[other] = record[id];
+      delete record[id];
+      for (const claim of record.proofs.claims) if (claim.path === `/${id}`) claim.path = `/${other}`;
+      if (chance.number(2) === 0) record.proofs.record = other.replace("_id", "");
+    } else {
+      record[other] = "999";
+      record.proofs.claims.push({ path: `/${other}`, kind: "none", reason: "event" });
+    }
   }),
   {
     name: "has the id of another record",

@@ -50,6 +50,7 @@ export function conclude({
     ok: !has("wrong") && isVouched,
     summary: summarize(all, isVouched),
     kind: report?.kind ?? null,
+    record: null,
     wallet: report?.wallet ?? null,
     signer: seals?.signer ?? null,
     blocks: blocks.map(({ block }) => block),

@@ -6,7 +6,7 @@ import { ADDRESS, isObject, memberOf, requireObject } from "./strict-json.ts";
 export type KnownContract = {
   /** Null for an address on whichever chain. */
   readonly chainId: string | null;
-  /** Null for an address of whichever contract. */
+  /** Null for an address of whichever contract: it says nothing about where the others are. */
   readonly name: string | null;
   readonly address: Hex;
   /** Whether the reader names it: then a contract of the same name elsewhere on its chain is another one. */
@@ -66,7 +66,7 @@ export function isKnownContract(
       (chainId === null || chainId === contract.chainId) && (name === null || name === contract.name),
   );
   if (candidates.some(({ address }) => address === contract.address)) return true;
-  if (candidates.some(({ isGiven }) => isGiven)) {
+  if (candidates.some(({ isGiven, name }) => isGiven && name !== null)) {
     throw new Rejection(`You know ${contract.name} at another address.`);
   }
   return false;

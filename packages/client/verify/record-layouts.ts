@@ -27,6 +27,13 @@ export type EventValue =
   | { readonly word: number; readonly type: StorageType }
   | { readonly block: "number" | "hash" | "timestamp" };
 
+export type NestedMembers = {
+  readonly members: readonly string[];
+  /** Those of some responses only. */
+  readonly further: readonly string[];
+  readonly isNullable: boolean;
+};
+
 export type RecordLayout = {
   readonly contract: string;
   /** The segment of the URL before the id. */
@@ -35,9 +42,13 @@ export type RecordLayout = {
   readonly position: number;
   readonly id: string;
   readonly idType: "uint" | "bytes32";
-  /** The slot of a member that no record has as zero. */
+  /** The slot of the member by which the contract itself decides whether it has the record: never zero then. */
   readonly exists: readonly [slot: number, type: StorageType];
   readonly fields: Readonly<Record<string, ReadMember>>;
+  /** Members that neither the contract nor an event has. */
+  readonly unproven?: readonly string[];
+  /** Members that are objects, whose own members have claims. */
+  readonly nested?: Readonly<Record<string, NestedMembers>>;
   /** By name. */
   readonly events: Readonly<Record<string, EventLayout>>;
 };
@@ -94,6 +105,22 @@ const INTENT: RecordLayout = {
     },
     // Null can be shown by storage, and a fill by its event.
     fill: ({ other }) => (other(INTENT_STATUSES, "uint8") === "1" ? "a fill" : null),
+  },
+  unproven: ["metadata"],
+  nested: {
+    fill: {
+      members: ["solver", "amount_in", "amount_out", "tx_hash", "block_number"],
+      further: ["result_hash", "trace_hash", "attestation_id"],
+      isNullable: true,
+    },
+    requirements: {
+      members: [
+        ...["execution_target", "data_hash", "metadata_uri_hash"],
+        ...["required_attestation_subject", "required_attestation_schema"],
+      ],
+      further: [],
+      isNullable: false,
+    },
   },
   events: {
     IntentSubmitted: created("IntentSubmitted(uint256,address,uint256)"),
@@ -154,6 +181,10 @@ const SOLVER: RecordLayout = {
     bond: at(3, "uint256"),
     active: at(7, "bool"),
   },
+  unproven: [
+    ...["fills", "successful_fills", "failed_fills", "bids", "selected_bids", "win_rate"],
+    ...["avg_latency_blocks", "avg_latency_seconds", "avg_surplus_out"],
+  ],
   events: { SolverRegistered: created("SolverRegistered(uint256,address,string,bytes32,uint256)") },
 };
 
@@ -166,6 +197,7 @@ const ATTESTOR: RecordLayout = {
     schemas_hash: at(2, "bytes32"),
     active: at(5, "bool"),
   },
+  unproven: ["attestations", "revoked_attestations"],
   events: { AttestorRegistered: created("AttestorRegistered(uint256,address,string,bytes32)") },
 };
 
@@ -239,7 +271,7 @@ const QUOTE: RecordLayout = {
 
 const RECEIPT: RecordLayout = {
   ...{ contract: "CommerceRegistry", path: "receipts", position: 12, id: "receipt_id", idType: "uint" },
-  exists: [0, "bytes32"],
+  exists: [2, "uint256"],
   fields: {
     quote_hash: at(0, "bytes32"),
     agent: at(1, "address"),
@@ -267,7 +299,7 @@ const RECEIPT: RecordLayout = {
 
 const DISPUTE: RecordLayout = {
   ...{ contract: "CommerceRegistry", path: "disputes", position: 13, id: "dispute_id", idType: "uint" },
-  exists: [1, "address"],
+  exists: [0, "uint256"],
   fields: {
     receipt_id: at(0, "uint256"),
     opener: at(1, "address"),

@@ -6,6 +6,7 @@ import type { SentRequest } from "./http-signature.ts";
 import { isKnownContract, type KnownContract } from "./known-contracts.ts";
 import { IMMUTABLE_BYTES, KNOWN_CODES, RECORD_LAYOUTS, type RecordLayout } from "./record-layouts.ts";
 import { checkRecordLogs, type RecordLog } from "./record-logs.ts";
+import { listMembers } from "./record-members.ts";
 import { keyOf, RecordReader } from "./record-storage.ts";
 import { findRejection, Rejection } from "./rejection.ts";
 import { readAccount } from "./state.ts";
@@ -25,7 +26,7 @@ import {
   WORD,
 } from "./strict-json.ts";
 import { TrieNodes } from "./trie.ts";
-import type { Condition } from "./verification.ts";
+import type { Condition, ProvenRecord } from "./verification.ts";
 
 /** What is known of a member of the record. */
 export type RecordFinding = {
@@ -41,7 +42,7 @@ export type RecordFinding = {
 };
 
 export type RecordProof = {
-  readonly kind: string;
+  readonly record: ProvenRecord;
   readonly chainId: string;
   /** Null if the response says why nothing is proven. */
   readonly header: BlockHeader | null;
@@ -86,14 +87,16 @@ export function checkRecordProof(
   const layout = RECORD_LAYOUTS.get(kind);
   if (layout === undefined) throw new Rejection("The record is of a kind that this program does not know.");
   const chainId = requireMatch(memberOf(proofs, "chainId"), "/proofs/chainId", /^eip155:[1-9][0-9]{0,15}$/);
-  const key = keyOf(memberOf(body, layout.id), layout);
-  const claims = readClaims(proofs, body);
+  const id = memberOf(body, layout.id);
+  const key = keyOf(id, layout);
+  const record = { kind: String(kind), id: String(id) };
+  const claims = readClaims(proofs, listMembers(body, layout));
   const header = readBlock(proofs, "/proofs");
   compareRecordRequest(request, { body, layout, header });
   const trie = new TrieNodes(readNodes(proofs));
   if (header === null) {
     requireNothing(proofs, claims);
-    return { kind: String(kind), chainId, header, logs: [], findings: claims.map(describeNone) };
+    return { record, chainId, header, logs: [], findings: claims.map(describeNone) };
   }
   const contract = readContract(proofs, { layout, chainId, known, trie, header });
   const logs = checkRecordLogs(requireList(memberOf(proofs, "logs"), "/proofs/logs", LOGS_MAX), {
@@ -109,7 +112,7 @@ export function checkRecordProof(
     const unused = logs.filter((log) => findings.every((finding) => finding.log !== log));
     if (unused.length > 0) throw new Rejection("An event belongs to no claim.");
   }
-  return { kind: String(kind), chainId, header, logs, findings };
+  return { record, chainId, header, logs, findings };
 }
 
 /** The members of a record that does not exist are zero in storage, and would be proven. */
@@ -125,22 +128,8 @@ const LOGS_MAX = 3;
 
 type Claim = { readonly path: string; readonly value: unknown; readonly claim: JsonObject };
 
-const NESTED = ["fill", "requirements"];
-
-/** The members of the response; of its fill and its requirements each member of theirs. */
-function listMembers(body: JsonObject): ReadonlyMap<string, unknown> {
-  const members = Object.keys(body).flatMap((name): (readonly [string, unknown])[] => {
-    if (name === "proofs") return [];
-    const value = memberOf(body, name);
-    if (!NESTED.includes(name) || !isObject(value)) return [[name, value]];
-    return Object.keys(value).map((inner) => [`${name}/${inner}`, memberOf(value, inner)]);
-  });
-  return new Map(members);
-}
-
 /** One for each member, so that none is left out silently. */
-function readClaims(proofs: JsonObject, body: JsonObject): readonly Claim[] {
-  const members = listMembers(body);
+function readClaims(proofs: JsonObject, members: ReadonlyMap<string, unknown>): readonly Claim[] {
   const seen = new Set<string>();
   const claims = requireList(memberOf(proofs, "claims"), "/proofs/claims", CLAIMS_MAX).map((value, index) => {
     const claim = requireObject(value, `/proofs/claims/${index}`);

@@ -49,11 +49,16 @@ export type Coverage = {
   readonly share: string | null;
 };
 
+/** The kind, such as `quote`, and the id: a program compares both with what it asked for. */
+export type ProvenRecord = { readonly kind: string; readonly id: string };
+
 export type Verification = {
   /** Nothing is wrong, and something is proven, or signed with a key of the reader. */
   readonly ok: boolean;
   readonly summary: string;
   readonly kind: "snapshot" | "exposure" | "diff" | "record" | null;
+  /** Null for anything but a record of the index with proofs. */
+  readonly record: ProvenRecord | null;
   readonly wallet: string | null;
   /** The id of the key that signed the response, if it is one of the reader's. */
   readonly signer: string | null;

@@ -50,7 +50,7 @@ export async function concludeRecord(input: RecordInput): Promise<Verification> 
   return {
     ok: !has("wrong") && isVouched,
     summary: summarize(rows, isVouched),
-    ...{ kind: "record", wallet: null, signer: seals.signer, rows, coverage: null },
+    ...{ kind: "record", record: proof.record, wallet: null, signer: seals.signer, rows, coverage: null },
     blocks: described.map(({ block }) => block),
   };
 }

@@ -57,7 +57,9 @@ export async function proveOnNode(
   const context = { state, contract, timestamp, record };
   const { logs, claims: shown } = await proveLogs(node, query, signal);
   const claims = orderClaims(query, [...shown, ...proveFields(fields, context, isKnown)]);
-  return { ...header, code, ...collectNodes(claims, state), logs };
+  // The account is shown in any case: its code decides about the layout, also if nothing is stored that could be shown.
+  const account = state.accountOf(contract)?.path ?? [];
+  return { ...header, code, ...collectNodes(claims, state, account), logs };
 }
 
 type OpenedState = {
@@ -152,14 +154,18 @@ const NESTED = new Set(["fill", "requirements"]);
 function collectNodes(
   proven: readonly ProvenClaim[],
   state: ProvenState,
+  account: readonly Hex[],
 ): Pick<RecordProofs, "nodes" | "claims"> {
   const nodes = new Map<Hex, Hex>();
-  let left = CHARS_MAX;
-  const claims = proven.map(({ claim, path }) => {
-    const added = path.flatMap((hash) => {
+  const listNew = (path: readonly Hex[]) =>
+    path.flatMap((hash) => {
       const node = nodes.has(hash) ? undefined : state.nodeOf(hash);
       return node === undefined ? [] : [[hash, node] as const];
     });
+  for (const [hash, node] of listNew(account)) nodes.set(hash, node);
+  let left = CHARS_MAX;
+  const claims = proven.map(({ claim, path }) => {
+    const added = listNew(path);
     const size = added.reduce((sum, [, node]) => sum + node.length, 0);
     if (size > left) return withoutProof(claim.path, "too_long").claim;
     left -= size;

@@ -47,7 +47,7 @@ export type RecordDeclaration = {
   readonly mapping: string;
   /** The member of the response that is the key of the mapping. */
   readonly id: string;
-  /** A member that is not zero for any record that exists. */
+  /** The member by which the contract itself decides whether it has the record: never zero then. */
   readonly exists: string;
   readonly fields: Readonly<Record<string, StoredField>>;
   /** Members that follow from other records, or from outside of the chain. */
@@ -268,7 +268,7 @@ const quote: RecordDeclaration = {
 
 const receipt: RecordDeclaration = {
   ...{ record: "receipt", contract: "CommerceRegistry", mapping: "_receipts", id: "receipt_id" },
-  exists: "quoteHash",
+  exists: "merchantId",
   fields: {
     ...SALE,
     quote_hash: plain("quoteHash"),
@@ -284,7 +284,7 @@ const receipt: RecordDeclaration = {
 
 const dispute: RecordDeclaration = {
   ...{ record: "dispute", contract: "CommerceRegistry", mapping: "_disputes", id: "dispute_id" },
-  exists: "opener",
+  exists: "receiptId",
   fields: {
     receipt_id: plain("receiptId"),
     opener: plain("opener"),

@@ -235,8 +235,9 @@ describe("the proofs of a record of a contract with other code", () => {
       expect(ok).toBe(false);
       const row = rows.find(({ path }) => path === "/owner");
       expect(row && describeStatus(row)).toBe("proven if the layout is right");
-      const { proofs, errors } = await prove(agentOf(1, { revoked: true }));
+      const { proofs, errors, text: other } = await prove(agentOf(1, { revoked: true }));
       expect(new Set(Object.values(kindsOf(proofs)))).toEqual(new Set(["no_layout"]));
+      expect((await check(other)).rows.filter(({ status }) => status === "wrong")).toEqual([]);
       expect(errors).toEqual([]);
     } finally {
       await chain.setCode(registry, code);

@@ -87,6 +87,7 @@ describe("sextant verify", () => {
     for (const named of [AGENT_REGISTRY, deployment]) {
       const { code, out } = await run([file, ...node, "--deployment", named], 200);
       expect(code, out).toBe(0);
+      expect(out).toMatch(/^agent 1$/m);
       expect(out).toMatch(/\/metadata_uri +ipfs:\/\/agent +proven +storage of AgentRegistry/);
       expect(out).toMatch(/\/block_number .*proven +event AgentRegistered of AgentRegistry/);
     }

@@ -164,7 +164,8 @@ async function printResult(result: Verification, context: ClientContext): Promis
   const { display, print } = context;
   const mark = result.ok ? display.style("green", "Checked") : display.style("red", "Not proven");
   const title = hangText(`${mark}: ${toPlainText(result.summary)}`, display.columns);
-  await print([...title, ""].join("\n"));
+  const record = result.record === null ? [] : [toPlainText(`${result.record.kind} ${result.record.id}`)];
+  await print([...title, ...record, ""].join("\n"));
   await printTable(COLUMNS, result.rows.map(describeRow), context);
   const { coverage } = result;
   if (coverage === null) return;

@@ -2,7 +2,13 @@
 import { describeStatus, type Verification, type VerificationRow } from "@sextant/client/verify/verification";
 import { createElement, renderCard, renderTable, type ViewElement } from "../pay-page/elements.ts";
 
-export function renderVerification({ ok, summary, coverage, rows }: Verification): readonly ViewElement[] {
+export function renderVerification({
+  ok,
+  summary,
+  record,
+  coverage,
+  rows,
+}: Verification): readonly ViewElement[] {
   const title = ok ? "Checked" : "Not proven";
   const share =
     coverage === null
@@ -17,7 +23,8 @@ export function renderVerification({ ok, summary, coverage, rows }: Verification
     createElement("tbody", ...rows.map(renderRow)),
   );
   const look = ok ? "p.verdict" : "p.verdict.failed";
-  return [renderCard(title, createElement(look, summary), share, table)];
+  const subject = record === null ? null : createElement("p", cut(`${record.kind} ${record.id}`));
+  return [renderCard(title, createElement(look, summary), subject, share, table)];
 }
 
 function renderRow(row: VerificationRow): ViewElement {
