@@ -15,7 +15,7 @@ export type CompiledContract = {
   readonly runtimeBytes: number;
   /** With zeros in place of immutables. */
   readonly runtimeTemplate: string;
-  /** Where the code has immutables, in bytes. */
+  /** Positions of immutables in the code, in bytes. */
   readonly immutables: readonly CodeSpan[];
   readonly storage: StorageLayout;
 };

@@ -24,7 +24,7 @@ function describeContract({ file, runtimeTemplate, immutables, storage }: Compil
   const types = storage.types ?? {};
   return {
     source: file,
-    // Of the code with zeros in place of its immutables.
+    // The hash of the code with zeros in place of its immutables.
     codeHash: keccak256(runtimeTemplate as `0x${string}`),
     immutables,
     variables: storage.storage.map((member) => describeMember(member, types)),

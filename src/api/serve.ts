@@ -129,14 +129,8 @@ export function serveApi(server: HttpApp, options: ServeApiOptions): ServedApi {
     log,
     signal: shutdown.signal,
   });
-  const writeService =
-    options.writes &&
-    openWriteService(options.writes, {
-      database,
-      log,
-      onChange: invalidateTables,
-      webhooks: webhooks?.service ?? null,
-    });
+  const needs = { database, log, onChange: invalidateTables, webhooks: webhooks?.service ?? null };
+  const writeService = options.writes && openWriteService(options.writes, needs);
   const expiryLoop = startExpiryLoop(options, shutdown.signal);
   const endpoints = [
     ...createIndexEndpoints(read, deployments, options.explorer?.chain),

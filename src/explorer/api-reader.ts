@@ -13,7 +13,7 @@ import {
   type RunRead,
   readTogether,
 } from "../schema/reads/read.ts";
-import { type RecordKind, recordRoute } from "./components.ts";
+import { type PageKind, recordRoute } from "./components.ts";
 import {
   type ApiCall,
   type ApiRecord,
@@ -122,7 +122,7 @@ export class ApiReader {
   }
 
   /** A record by its id or hash; null if the API has no such record. */
-  async findRecord<T>(kind: RecordKind, id: string, query: Values = {}): Promise<ApiResult<T> | null> {
+  async findRecord<T>(kind: PageKind, id: string, query: Values = {}): Promise<ApiResult<T> | null> {
     const { route, parameter } = recordRoute(kind);
     try {
       return await this.get<T>(route, { params: { [parameter]: id }, query });

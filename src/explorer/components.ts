@@ -107,10 +107,10 @@ export const RECORD_PAGES = {
   transaction: "/transactions/:id",
 } as const;
 
-export type RecordKind = keyof typeof RECORD_PAGES;
+export type PageKind = keyof typeof RECORD_PAGES;
 
 /** The routes of the API that differ from the pages of their records. */
-const RECORD_ROUTES: Readonly<Partial<Record<RecordKind, string>>> = {
+const RECORD_ROUTES: Readonly<Partial<Record<PageKind, string>>> = {
   agent: "/agents/:agentId",
   quote: "/quotes/:quoteHash",
   schema: "/attestations/schemas/:schemaHash",
@@ -118,7 +118,7 @@ const RECORD_ROUTES: Readonly<Partial<Record<RecordKind, string>>> = {
 };
 
 /** The route of a record, and the name of the parameter that has its id. */
-export function recordRoute(kind: RecordKind): { readonly route: string; readonly parameter: string } {
+export function recordRoute(kind: PageKind): { readonly route: string; readonly parameter: string } {
   const route = RECORD_ROUTES[kind] ?? RECORD_PAGES[kind];
   return { route, parameter: /:(\w+)/.exec(route)?.[1] ?? "" };
 }
@@ -126,7 +126,7 @@ export function recordRoute(kind: RecordKind): { readonly route: string; readonl
 /** The page of a record as of the same block; null if the explorer has none. */
 export function recordPath(
   page: Pick<PageContext, "site" | "block" | "base">,
-  kind: RecordKind,
+  kind: PageKind,
   id: string,
 ): string | null {
   const pattern = RECORD_PAGES[kind];
@@ -141,7 +141,7 @@ export function listRecordPaths(page: Pick<PageContext, "site" | "base">): Recor
 }
 
 /** A record by its name, as a link if it has a page. */
-export function recordLink(page: PageContext, kind: RecordKind, id: string, label?: HtmlValue): Html {
+export function recordLink(page: PageContext, kind: PageKind, id: string, label?: HtmlValue): Html {
   const path = recordPath(page, kind, id);
   const text = label ?? `#${formatNumber(id).text}`;
   return path === null
@@ -169,7 +169,7 @@ export function addressLink(page: PageContext, value: unknown): Html {
 }
 
 /** A hash by its ends, with all of it to copy; with its page if it names a record. */
-export function hash(page: PageContext, value: unknown, kind?: RecordKind): Html {
+export function hash(page: PageContext, value: unknown, kind?: PageKind): Html {
   if (typeof value !== "string") return unknown();
   if (/^0x0*$/.test(value)) return html`<span class="soft" title="${value}">none</span>`;
   return kind === undefined ? identifier(value) : recordLink(page, kind, value, identifier(value));

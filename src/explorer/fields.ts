@@ -16,7 +16,7 @@ import {
   isoTime,
   name,
   number,
-  type RecordKind,
+  type PageKind,
   recordLink,
   seconds,
   status,
@@ -30,7 +30,7 @@ import { foreignUri, railName, renderForeignText } from "./format.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const ID_FIELDS: Readonly<Record<string, RecordKind>> = {
+const ID_FIELDS: Readonly<Record<string, PageKind>> = {
   agent_id: "agent",
   attestation_id: "attestation",
   attestor_id: "attestor",
@@ -199,18 +199,18 @@ type NameSource = {
     route: string,
     values: { readonly query: Readonly<Record<string, string>> },
   ): Promise<{ readonly body: T }>;
-  findRecord<T>(kind: RecordKind, id: string): Promise<{ readonly body: T } | null>;
+  findRecord<T>(kind: PageKind, id: string): Promise<{ readonly body: T } | null>;
 };
 
-type Mentions = ReadonlyMap<RecordKind, ReadonlySet<string>>;
+type Mentions = ReadonlyMap<PageKind, ReadonlySet<string>>;
 
 /** The records in what a page has loaded: those of sentences, and the sellers of receipts. */
 export function findMentions(loaded: unknown): Mentions {
-  const found = new Map<RecordKind, Set<string>>();
+  const found = new Map<PageKind, Set<string>>();
   const add = (kind: unknown, id: unknown) => {
     if (!KINDS.has(kind) || typeof id !== "string" || !ID.test(id)) return;
-    const ids = found.get(kind as RecordKind) ?? new Set();
-    if (ids.size < RECORDS_MAX) found.set(kind as RecordKind, ids.add(id));
+    const ids = found.get(kind as PageKind) ?? new Set();
+    if (ids.size < RECORDS_MAX) found.set(kind as PageKind, ids.add(id));
   };
   const visit = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return;
@@ -259,7 +259,7 @@ async function readNames(api: NameSource, mentions: Mentions): Promise<RecordNam
 }
 
 /** The link of a record, followed by its name if it has one. */
-export function namedLink(page: PageContext, kind: RecordKind, id: string, label?: string): Html {
+export function namedLink(page: PageContext, kind: PageKind, id: string, label?: string): Html {
   const name = page.names?.get(keyOf(kind, id));
   const link = recordLink(page, kind, id, label);
   return name === undefined ? link : html`${link} ${renderGivenName(name, NAME_LENGTH_MAX)}`;

@@ -7,8 +7,8 @@ import type { RecordOf } from "../schema/reads/record.ts";
 import {
   badge,
   number,
+  type PageKind,
   price,
-  type RecordKind,
   recordLink,
   seconds,
   status,
@@ -208,7 +208,7 @@ const givenName = ({ given_name, ...record }: Described): Html | null => {
 };
 
 /** A record by its number and its name. */
-const withName = (kind: RecordKind, id: string, record: Described, page: PageContext) =>
+const withName = (kind: PageKind, id: string, record: Described, page: PageContext) =>
   html`${recordLink(page, kind, id)} ${givenName(record)}`;
 
 /** Metadata by its URI, unless that is all of the metadata. */

@@ -5,8 +5,8 @@ import {
   card,
   notice,
   number,
+  type PageKind,
   RECORD_PAGES,
-  type RecordKind,
   recordLink,
   recordRoute,
   type TimelineStep,
@@ -203,7 +203,7 @@ type RecordData<T> = {
 type Published = ReadonlyMap<unknown, string | null>;
 
 type RecordPageDeclaration<T, Loaded, Early> = Pick<Page, "query" | "lists" | "filtered" | "findExample"> & {
-  readonly kind: RecordKind;
+  readonly kind: PageKind;
   /** The parts of a record that the API shows on request, if not its provenance. */
   readonly include?: string;
   /** The field that names the record. */

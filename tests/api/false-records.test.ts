@@ -150,7 +150,7 @@ async function proveSlots(honest: Body, slots: readonly Hex[]): Promise<readonly
 
 const ABSENT = 999_999n;
 
-/** A record that nobody made, with true proofs that its storage is empty. */
+/** A record that was never made, with true proofs that its storage is empty. */
 async function forgeAbsent(honest: Body, layout: RecordLayout, idClaim: "none" | "storage") {
   const key = numberToHex(ABSENT, { size: 32 });
   const body: Record<string, unknown> = {};

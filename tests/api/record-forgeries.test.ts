@@ -117,7 +117,7 @@ describe("a forged record", () => {
 });
 
 describe("an event of a record", () => {
-  it("must be of the record's contract, and must have its id", () => {
+  it("is rejected unless it is of the record's contract and has its id", () => {
     const [{ honest }] = subjects as [Subject];
     const { logs, contract, header } = honest.proofs;
     const layout = RECORD_LAYOUTS.get("intent");

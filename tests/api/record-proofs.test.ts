@@ -209,7 +209,7 @@ describe("the parameter proof", () => {
     }
   });
 
-  it("must be 1, and is ignored by lists", async () => {
+  it("takes 1 only, and is ignored by lists", async () => {
     const { status, body } = await client.call("/agents/1?proof=2");
     expect([status, body]).toEqual([400, { error: "proof must be 1." }]);
     const { body: list } = await client.call("/solvers?proof=1&limit=1");

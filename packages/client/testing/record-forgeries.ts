@@ -20,11 +20,11 @@ export type ForgedRecord = Json & {
 
 /** Honest responses about other things, whose parts are true elsewhere. */
 export type OtherRecords = {
-  /** Of the same kind. */
+  /** Another record of the same kind. */
   readonly sibling: ForgedRecord;
   /** The same record at an earlier block. */
   readonly earlier: ForgedRecord;
-  /** Of another contract. */
+  /** A record of another contract. */
   readonly foreign: ForgedRecord;
 };
 

@@ -1,4 +1,4 @@
-// Where the protocol's contracts keep their records: pinned here, so that nothing a response says about storage is believed.
+// The slots in which the protocol's contracts keep their records: pinned here, so that nothing a response says about storage is believed.
 import type { Hex } from "viem";
 
 export type StorageType = "address" | "bytes32" | "bool" | "text" | "bytes" | `uint${number}`;
@@ -29,7 +29,7 @@ export type EventValue =
 
 export type NestedMembers = {
   readonly members: readonly string[];
-  /** Those of some responses only. */
+  /** Members of some responses only. */
   readonly further: readonly string[];
   readonly isNullable: boolean;
 };
@@ -49,7 +49,7 @@ export type RecordLayout = {
   readonly unproven?: readonly string[];
   /** Members that are objects, whose own members have claims. */
   readonly nested?: Readonly<Record<string, NestedMembers>>;
-  /** By name. */
+  /** Members by name. */
   readonly events: Readonly<Record<string, EventLayout>>;
 };
 

@@ -48,7 +48,7 @@ function checkLog(value: unknown, path: string, { layout, key, contract, head }:
   const declared =
     typeof event === "string" && Object.hasOwn(layout.events, event) ? layout.events[event] : undefined;
   if (typeof event !== "string" || declared === undefined) {
-    throw new Rejection(`${path}/event is no event of such a record.`);
+    throw new Rejection(`${path}/event is not an event of such a record.`);
   }
   const header = readStatedHeader(entry, path);
   const isLater = header.number > head.number || (header.number === head.number && header.hash !== head.hash);

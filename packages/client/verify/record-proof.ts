@@ -28,7 +28,7 @@ import {
 import { TrieNodes } from "./trie.ts";
 import type { Condition, ProvenRecord } from "./verification.ts";
 
-/** What is known of a member of the record. */
+/** The findings on a member of the record. */
 export type RecordFinding = {
   readonly path: string;
   readonly value: string;

@@ -6,7 +6,7 @@ import { type JsonObject, memberOf, requireClosed, requireHex } from "./strict-j
 /** Above the largest header: a bloom of 256 bytes, and extra data that some chains fill. */
 const HEADER = /^0x(?:[0-9a-f]{2}){1,4096}$/;
 
-/** The header, which must be that of the block beside it. */
+/** The header, which must be that of the block next to it. */
 export function readStatedHeader(entry: JsonObject, path: string): BlockHeader {
   const block = requireClosed(memberOf(entry, "block"), `${path}/block`, ["number", "hash", "timestamp"]);
   const header = readHeader(requireHex(memberOf(entry, "header"), `${path}/header`, HEADER));

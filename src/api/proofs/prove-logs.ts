@@ -5,12 +5,14 @@ import { attestorRegistryAbi } from "@sextant/contracts/generated/attestor-regis
 import { commerceRegistryAbi } from "@sextant/contracts/generated/commerce-registry";
 import { intentBookAbi } from "@sextant/contracts/generated/intent-book";
 import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry";
-import { type Abi, decodeEventLog, type Log } from "viem";
+import type { Abi, Log } from "viem";
 import { wholeHeaderCall } from "../../chain/headers.ts";
 import { encodeCheckedHeader } from "../../chain/proofs/header.ts";
 import { encodeReceipts, proveListItem } from "../../chain/proofs/receipt-trie.ts";
 import { readQuantity, toQuantity } from "../../chain/rpc/hex-values.ts";
 import { type PinnedRpc, rawCall } from "../../chain/rpc/types.ts";
+import { createEventCodec, type EventCodec, findAbiEvent } from "../../lib/abi/codec.ts";
+import { MalformedAbiError } from "../../lib/abi/words.ts";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import type { RecordLog } from "../../schema/reads/record-proofs.ts";
@@ -26,7 +28,7 @@ const ABIS: Readonly<Record<string, Abi>> = {
   SolverRegistry: solverRegistryAbi,
 };
 
-export type LogQuery = {
+type LogQuery = {
   readonly declaration: RecordDeclaration;
   readonly record: RecordBody;
   readonly contract: Hex;
@@ -36,8 +38,8 @@ export type LogQuery = {
 
 type ProvenLogs = { readonly logs: readonly RecordLog[]; readonly claims: readonly ProvenClaim[] };
 
-// A block of a large chain has a few hundred. Without eth_getBlockReceipts each receipt is a call.
-const TRANSACTIONS_MAX = 2_000;
+// A block of a large chain has a few hundred, whose trie takes half a second in which nothing else runs. Without eth_getBlockReceipts each receipt is a call.
+const TRANSACTIONS_MAX = 500;
 const SINGLE_RECEIPTS_MAX = 300;
 // A receipt has all logs of its transaction. Beyond this, an event is not worth its proof.
 const CHARS_MAX = 256 * 1024;
@@ -141,27 +143,27 @@ function proveEvent(
   if (!Array.isArray(listed)) return null;
   const { root, nodes } = proveListItem(encoded, transaction);
   if (root !== receiptsRoot || nodes.reduce((sum, node) => sum + node.length, 0) > CHARS_MAX) return null;
-  const abi = ABIS[declaration.contract] ?? [];
+  const codec = createEventCodec(findAbiEvent(ABIS[declaration.contract] ?? [], event));
   const id = String(record[declaration.id]);
   for (const [log, entry] of (listed as readonly Log[]).entries()) {
     if (entry.address.toLowerCase() !== contract) continue;
-    const decoded = decode(abi, entry);
-    const [first] = Object.values(decoded?.args ?? {});
-    if (decoded?.eventName !== event || formatValue(first) !== id) continue;
+    const args = decode(codec, entry);
+    if (args === null || formatValue(Object.values(args)[0]) !== id) continue;
     const found = { event, block, header, nodes, transaction, log };
-    return { log: found, args: decoded.args, timestamp };
+    return { log: found, args, timestamp };
   }
   return null;
 }
 
-type DecodedLog = { readonly eventName: string; readonly args: Readonly<Record<string, unknown>> };
-
-function decode(abi: Abi, { data, topics }: Log): DecodedLog | null {
+/** The arguments; null for a log of another event. */
+function decode({ topic0, decode }: EventCodec, { data, topics }: Log): Record<string, unknown> | null {
+  if (topics[0] !== topic0) return null;
   try {
-    return decodeEventLog({ abi, data, topics }) as unknown as DecodedLog;
-  } catch {
-    // Another version of the contract may have further events.
-    return null;
+    return decode(topics, data);
+  } catch (error) {
+    // Another version of the contract may index other arguments.
+    if (error instanceof MalformedAbiError) return null;
+    throw error;
   }
 }
 

@@ -34,7 +34,7 @@ export type ProvenRecord = Pick<RecordProofs, "block" | "header" | "nodes" | "cl
   readonly code: Hex | null;
 };
 
-// Of all nodes together, in characters: four times what a record with long texts takes on a large chain.
+// The length of all nodes together, in characters: four times what a record with long texts takes on a large chain.
 const CHARS_MAX = 512 * 1024;
 
 /** A failure if another node may do better. */
@@ -131,7 +131,7 @@ function orderClaims(
   { declaration, record }: Pick<RecordQuery, "declaration" | "record">,
   proven: readonly ProvenClaim[],
 ): readonly ProvenClaim[] {
-  // What storage says comes last, and so before an event: a fill that is null needs none.
+  // Claims of storage come last, and so before an event: a fill that is null needs none.
   const byPath = new Map(proven.map((each) => [each.claim.path, each]));
   return listPaths(record).map((path) => {
     const other = declaration.others[path.slice(1)];

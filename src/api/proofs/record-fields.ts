@@ -1,4 +1,4 @@
-// Which members of each record the contract stores, where, and how the index writes them; and which events have the others.
+// The members of each record that the contract stores, where, and how the index writes them; and the events of the others.
 import type { Hex } from "../../lib/hex.ts";
 import type { RecordKind } from "../../schema/reads/record-proofs.ts";
 import { findMember, type StoredMember, type StoringContract } from "./contract-storage.ts";
@@ -102,7 +102,7 @@ const intent: RecordDeclaration = {
     slippage_bps: plain("constraints.slippageBps"),
     nonce: plain("nonce"),
     status: { at: ["_statuses", "constraints.deadline"], read: readIntentStatus },
-    // Of an intent that was never filled; the event has the fill of one that was.
+    // An intent that was never filled; the event has the fill of one that was.
     fill: { at: ["_statuses"], read: ([status]) => (status === "1" ? new Unproven("event") : null) },
     "requirements/execution_target": plain("execution.target"),
     "requirements/data_hash": plain("execution.dataHash"),
@@ -300,7 +300,7 @@ const dispute: RecordDeclaration = {
   events: [{ event: "DisputeOpened", fields: CREATED }],
 };
 
-/** By the operation that reads one record. */
+/** Records by the operation that reads one. */
 export const RECORDS: Readonly<Record<string, RecordDeclaration>> = {
   getIntent: intent,
   getAgent: agent,

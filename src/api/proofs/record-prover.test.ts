@@ -100,7 +100,7 @@ async function withNode<T>(change: ChangeResult, use: (url: string) => Promise<T
   }
 }
 
-describe("the proofs of a record", () => {
+describe("the proof of a record", () => {
   it.each([1, 2])(
     "claim every member that the contract stores, with texts of one word and of several: %s",
     async (id) => {
@@ -115,13 +115,13 @@ describe("the proofs of a record", () => {
     },
   );
 
-  it("leave out a text of too many words", async () => {
+  it("leaves out a text of too many words", async () => {
     const { proofs, text } = await prove(agentOf(3));
     expect(kindsOf(proofs)).toMatchObject({ "/metadata_uri": "too_long", "/owner": "storage" });
     expect((await check(text)).ok).toBe(true);
   });
 
-  it("leave out a text that JSON cannot hold", async () => {
+  it("leaves out a text that JSON cannot hold", async () => {
     const data = encodeFunctionData({
       abi: agentRegistryAbi,
       functionName: "registerAgent",
@@ -135,7 +135,7 @@ describe("the proofs of a record", () => {
     expect(errors).toEqual([]);
   });
 
-  it("say loudly which members of a record are not what the contract stores", async () => {
+  it("says loudly which members of a record are not what the contract stores", async () => {
     const { proofs, errors, text } = await prove(
       agentOf(1, { revoked: true, owner: `0x${"11".repeat(20)}` }),
     );
@@ -154,7 +154,7 @@ describe("the proofs of a record", () => {
     ]);
   });
 
-  it("say so of a record that the contract does not have", async () => {
+  it("says so of a record that the contract does not have", async () => {
     const { proofs, errors, text } = await prove(agentOf(9));
     expect(kindsOf(proofs)["/agent_id"]).toBe("mismatch");
     expect(errors).toHaveLength(1);
@@ -162,11 +162,11 @@ describe("the proofs of a record", () => {
   });
 });
 
-describe("the proofs of a record, without a node that proves it", () => {
+describe("the proof of a record, without a node that proves it", () => {
   const reasonOf = async (change: ChangeResult) =>
     withNode(change, async (url) => (await prove(agentOf(1), { urls: [url] })).proofs.reason);
 
-  it("say that there is no node", async () => {
+  it("says that there is no node", async () => {
     const { proofs, text } = await prove(agentOf(1), { urls: [] });
     expect(proofs).toMatchObject({ reason: "no_node", header: null, block: null, nodes: [] });
     const { ok, rows } = await check(text);
@@ -174,16 +174,16 @@ describe("the proofs of a record, without a node that proves it", () => {
     expect(rows.filter(({ status }) => status === "wrong")).toEqual([]);
   });
 
-  it("say that no node offers proofs", async () => {
+  it("says that no node offers proofs", async () => {
     expect(await reasonOf(rejectMethod("eth_getProof"))).toBe("no_proofs");
   });
 
-  it("say that no node has the block of the index", async () => {
+  it("says that no node has the block of the index", async () => {
     const { proofs } = await prove(agentOf(1), { head: `0x${"77".repeat(32)}` });
     expect(proofs.reason).toBe("block");
   });
 
-  it("take nothing from a node that changes a proof, the code or the header", async () => {
+  it("takes nothing from a node that changes a proof, the code or the header", async () => {
     const forged: readonly ChangeResult[] = [
       (method, result) => {
         if (method !== "eth_getProof") return result;
@@ -199,7 +199,7 @@ describe("the proofs of a record, without a node that proves it", () => {
     expect(await Promise.all(forged.map(reasonOf))).toEqual(["node_refused", "node_refused", "header"]);
   });
 
-  it("take nothing from a node that shows other words and not that the record exists", async () => {
+  it("takes nothing from a node that shows other words and not that the record exists", async () => {
     const claims = await withNode(
       (method, result) => {
         if (method !== "eth_getProof") return result;
@@ -214,7 +214,7 @@ describe("the proofs of a record, without a node that proves it", () => {
     expect(new Set(Object.values(claims))).toEqual(new Set(["node_refused"]));
   });
 
-  it("come from the next node if the first has none", async () => {
+  it("comes from the next node if the first has none", async () => {
     const reason = await withNode(rejectMethod("eth_getProof"), async (url) => {
       const { proofs } = await prove(agentOf(1), { urls: [url, chain.rpcUrl] });
       return proofs.reason;
@@ -223,8 +223,8 @@ describe("the proofs of a record, without a node that proves it", () => {
   });
 });
 
-describe("the proofs of a record of a contract with other code", () => {
-  it("count only if every word fits, and only if the layout is right", async () => {
+describe("the proof of a record of a contract with other code", () => {
+  it("counts only if every word fits, and only if the layout is right", async () => {
     const registry = deployment.contracts.AgentRegistry;
     const code = (await chain.request("eth_getCode", [registry, "latest"])) as Hex;
     await chain.setCode(registry, `${code}00`);

@@ -25,7 +25,7 @@ import { fetchOverHttp } from "../http-fetch.ts";
 
 /** As much as the verifier reads. */
 const FILE_MAX = 32 * 1024 * 1024;
-/** Of a file with keys or of a deployment, too. */
+/** Also for a file with keys or of a deployment. */
 const KEYS_MAX = 256 * 1024;
 const KEYS_MS_MAX = 10_000;
 const KEYS_PATH = "/.well-known/http-message-signatures-directory";

@@ -15,7 +15,7 @@ import {
   gauge,
   notice,
   number,
-  type RecordKind,
+  type PageKind,
   recordLink,
   status,
   time,
@@ -178,7 +178,7 @@ const ROLES = [
   ["attestor", "operator"],
   ["merchant", "owner"],
   ["facilitator", "facilitator"],
-] as const satisfies readonly (readonly [RecordKind, string])[];
+] as const satisfies readonly (readonly [PageKind, string])[];
 
 type Operated = Readonly<Record<string, string | boolean>>;
 

@@ -3,7 +3,7 @@ import { keccak256, stringToBytes } from "viem";
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader, ApiResult } from "../api-reader.ts";
-import { badge, card, hash, notice, number, type RecordKind, recordLink } from "../components.ts";
+import { badge, card, hash, notice, number, type PageKind, recordLink } from "../components.ts";
 import { linkTo, type PageContext, type PageRequest, requireParam, sourceLinks } from "../context.ts";
 import { type HostedDocuments, type Item, recordFacts } from "../fields.ts";
 import { renderForeignText, shorten, splitWords } from "../format.ts";
@@ -26,7 +26,7 @@ type HostedDocument = {
   readonly labels: Labels;
 };
 
-type Use = { readonly kind: RecordKind; readonly id: string; readonly as: string };
+type Use = { readonly kind: PageKind; readonly id: string; readonly as: string };
 
 async function load(api: ApiReader, request: PageRequest) {
   const given = requireParam(request, "id").toLowerCase();

@@ -2,22 +2,22 @@
 import { Fault } from "../../lib/fault.ts";
 import { type Html, html } from "../../lib/html.ts";
 import type { ApiReader } from "../api-reader.ts";
-import { addressLink, card, notice, type RecordKind, recordPath } from "../components.ts";
+import { addressLink, card, notice, type PageKind, recordPath } from "../components.ts";
 import { type ApiRecord, type GivenName, linkHere, type PageContext, type PageRequest } from "../context.ts";
 import { findName, readDocumentNames, renderGivenName } from "../fields.ts";
 import { renderForeignText, shorten, splitWords } from "../format.ts";
 import { definePage } from "../page.ts";
 
-const BY_ID: readonly RecordKind[] = [
+const BY_ID: readonly PageKind[] = [
   ...(["intent", "agent", "solver", "merchant", "service", "receipt"] as const),
   ...(["dispute", "facilitator", "attestation", "attestor"] as const),
 ];
 
-const BY_HASH: readonly RecordKind[] = ["transaction", "quote", "schema"];
+const BY_HASH: readonly PageKind[] = ["transaction", "quote", "schema"];
 
 /** A list that a filter narrows to the records of an address or a hash, and the field that names each of them. */
 type Role = {
-  readonly kind: RecordKind;
+  readonly kind: PageKind;
   readonly filter: string;
   readonly id: string;
   /** The role of the address or hash in the record; absent if it names the record itself. */
@@ -45,7 +45,7 @@ const UINT = /^(?:0|[1-9][0-9]{0,77})$/;
 const BLOCK_LENGTH_MAX = 15;
 
 type FoundRecord = {
-  readonly kind: RecordKind;
+  readonly kind: PageKind;
   readonly id: string;
   readonly as?: string;
   /** Its name, if that was searched for. */
@@ -60,8 +60,8 @@ type Found = {
 };
 
 /** Words that people use alongside the names of the kinds. */
-const ALIASES: Readonly<Record<string, RecordKind>> = { tx: "transaction", wallet: "account" };
-const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
+const ALIASES: Readonly<Record<string, PageKind>> = { tx: "transaction", wallet: "account" };
+const BY_NAME: ReadonlySet<PageKind> = new Set<PageKind>([
   ...BY_ID,
   ...BY_HASH,
   ...NAMED_BY_HASH.map(({ kind }) => kind),
@@ -70,19 +70,19 @@ const BY_NAME: ReadonlySet<RecordKind> = new Set<RecordKind>([
 ]);
 
 /** `intent 15`, `Merchant #3`, `tx 0x…` and `#15` are what people copy. */
-export function readSearchText(given: string): { readonly text: string; readonly wanted: RecordKind | null } {
+export function readSearchText(given: string): { readonly text: string; readonly wanted: PageKind | null } {
   const trimmed = given.trim().slice(0, 200);
   const [, word = "", rest = ""] = /^([a-z]+)\s*#?\s*(0x[0-9a-f]+|[0-9][0-9,]*)$/i.exec(trimmed) ?? [];
   const singular = word.toLowerCase().replace(/s$/, "");
-  const wanted = (ALIASES[singular] ?? singular) as RecordKind;
+  const wanted = (ALIASES[singular] ?? singular) as PageKind;
   if (BY_NAME.has(wanted)) return { text: rest.replaceAll(",", ""), wanted };
   return { text: trimmed.replace(/^#/, "").replaceAll(",", ""), wanted: null };
 }
 
 async function search(api: ApiReader, { query }: PageRequest): Promise<Found> {
   const { text, wanted } = readSearchText(query.q ?? "");
-  const isKind = (kind: RecordKind) => wanted === null || kind === wanted;
-  const isWanted = ({ kind }: { readonly kind: RecordKind }) => isKind(kind);
+  const isKind = (kind: PageKind) => wanted === null || kind === wanted;
+  const isWanted = ({ kind }: { readonly kind: PageKind }) => isKind(kind);
   const hex = text.toLowerCase();
   if (UINT.test(text)) {
     const [records, block] = await Promise.all([
@@ -118,7 +118,7 @@ const FURTHER_PAGES = 4;
 const FOUND_NAMES_MAX = 100;
 
 /** The lists whose records have names: the field of the id, and of a name outside of the metadata. */
-const NAMED: readonly (readonly [route: string, kind: RecordKind, id: string, name?: string])[] = [
+const NAMED: readonly (readonly [route: string, kind: PageKind, id: string, name?: string])[] = [
   ["/directory/agents", "agent", "agent_id"],
   ["/merchants", "merchant", "merchant_id"],
   ["/services", "service", "service_numeric_id", "service_id"],
@@ -132,7 +132,7 @@ const foldCase = (text: string) => text.normalize("NFKC").toLowerCase();
 type NameSearch = {
   readonly records: readonly FoundRecord[];
   /** How many records of each kind were looked through. */
-  readonly searched: readonly { readonly kind: RecordKind; readonly count: number }[];
+  readonly searched: readonly { readonly kind: PageKind; readonly count: number }[];
   /** The cursors of the lists that have more; null if none has. */
   readonly next: string | null;
 };
@@ -224,7 +224,7 @@ function rankOf({ name }: FoundRecord, wanted: string): number {
 
 async function findRecords(
   api: ApiReader,
-  kinds: readonly RecordKind[],
+  kinds: readonly PageKind[],
   id: string,
 ): Promise<readonly FoundRecord[]> {
   const found = await Promise.all(

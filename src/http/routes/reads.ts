@@ -42,6 +42,7 @@ type ReadRouteOptions = {
 
 export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: ReadRouteOptions): void {
   const { cache, run, waiters, signing } = options;
+  const { app } = server;
   // Most requests end there; the routes serve what is not cached, and compare blocks.
   const withOwnWrites = new Set(reads.filter((read) => read.showsOwnWrites).map(({ path }) => path));
   if (options.isSold !== true) {
@@ -59,12 +60,8 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
     return respondAtBlock(read, request, { query, url });
   };
   /** A time leads to other blocks as it passes, so that its URL is not cached; the response of its block is. */
-  const respondAtTime = async (
-    read: Read,
-    request: RouteRequest,
-    query: ReadonlyMap<string, string>,
-  ): Promise<SerializedResponse> => {
-    const found = await withRequestTimeout(server.app, findBlockOf(options, read, request, query));
+  const respondAtTime = async (read: Read, request: RouteRequest, query: ReadonlyMap<string, string>) => {
+    const found = await withRequestTimeout(app, findBlockOf(options, read, request, query));
     const atBlock = new Map(query).set("block", formatAtBlock(found));
     const response = await respondAtBlock(read, request, { query: atBlock, url: null });
     const time = found.seconds === null ? [] : ["x-block-time", formatMoment(found.seconds)];
@@ -77,7 +74,7 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
   ): Promise<SerializedResponse> => {
     const input = readInput(read, request, query);
     const minBlock = readMinBlock(request.headers, query);
-    if (asksForProof(read, query)) return respondProven(read, request, { input, minBlock });
+    if (asksForProof(read, query)) return respondProven({ app, read, request, input, minBlock }, options);
     const canonicalKey = `${read.path} ${JSON.stringify(input.values)} ${input.asOf === null ? "" : formatAtBlock(input.asOf)} ${input.provenance} ${input.requirements} ${input.isDated}`;
     const create = () => createResponse(read, input, { client: request.client, run, minBlock });
     const find =
@@ -94,39 +91,46 @@ export function addReadRoutes(server: HttpApp, reads: readonly Read[], options: 
             assertBlockReached(minBlock, response.indexedBlock ?? 0n);
             return response;
           });
-    return withRequestTimeout(server.app, work);
-  };
-  /** Not cached: the node may have no proof now and have it a moment later. */
-  const respondProven = (
-    read: Read,
-    request: RouteRequest,
-    { input, minBlock }: { readonly input: ReadInput; readonly minBlock: MinBlock },
-  ): Promise<SerializedResponse> => {
-    const { client } = request;
-    const { prove } = options;
-    if (prove === undefined) throw new Fault("INPUT_INVALID", "This server proves nothing: leave out proof.");
-    const countRequest = () => server.app.countInternalRequest(client, 0);
-    const create = async () => {
-      const found = await readWithProofs(read, input, { run, prove, client, minBlock, countRequest });
-      return serializeRead(read, found.body, found.head);
-    };
-    const work = minBlock === null ? create() : withMinBlock(waiters, { request, minBlock }, create);
-    return withRequestTimeout(server.app, work);
+    return withRequestTimeout(app, work);
   };
   for (const read of reads) {
-    server.app.get(read.path, (request, reply) =>
+    app.get(read.path, (request, reply) =>
       (asksForSignature(signing, request)
         ? respondSigned({ read, request, cache, signing }, () => respond(read, request, true))
         : respond(read, request)
       ).then((response) => reply.sendSerialized(response)),
     );
-    server.app.internalRoutes.set(read.operationId, {
+    app.internalRoutes.set(read.operationId, {
       path: read.path,
       bodyBytesMax: 0,
       // Pages and tools need no signature, and must leave the URLs to responses that have one.
       respond: async (request) => toEndpointResponse(await respond(read, request, signing?.signsAll)),
     });
   }
+}
+
+type ProvenRequest = {
+  readonly app: HttpApp["app"];
+  readonly read: Read;
+  readonly request: RouteRequest;
+  readonly input: ReadInput;
+  readonly minBlock: MinBlock;
+};
+
+/** Not cached: the node may have no proof now and have it a moment later. */
+function respondProven(
+  { app, read, request, input, minBlock }: ProvenRequest,
+  { run, waiters, prove }: ReadRouteOptions,
+): Promise<SerializedResponse> {
+  const { client } = request;
+  if (prove === undefined) throw new Fault("INPUT_INVALID", "This server proves nothing: leave out proof.");
+  const countRequest = () => app.countInternalRequest(client, 0);
+  const create = async () => {
+    const found = await readWithProofs(read, input, { run, prove, client, minBlock, countRequest });
+    return serializeRead(read, found.body, found.head);
+  };
+  const work = minBlock === null ? create() : withMinBlock(waiters, { request, minBlock }, create);
+  return withRequestTimeout(app, work);
 }
 
 type SignedRead = {

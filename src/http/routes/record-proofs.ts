@@ -23,7 +23,7 @@ export type ProvableRecord = {
   readonly client: string;
 };
 
-export type RecordOrigin = { readonly block: bigint; readonly txHash: string };
+type RecordOrigin = { readonly block: bigint; readonly txHash: string };
 
 /** Rejects only for what is wrong with the request; otherwise the proofs say why there are none. */
 export type ProveRecord = (record: ProvableRecord) => Promise<RecordProofs>;

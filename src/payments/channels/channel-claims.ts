@@ -24,7 +24,7 @@ const GONE_SECONDS = 60;
 // A transaction that is still not mined by then holds no other claim back: at worst the contract skips what is claimed.
 const STUCK_SECONDS = 120;
 // Within the time in which a claim is not sent again (ten minutes): three bad claims among a hundred are found, and what
-// reverts cost in an hour is bounded, whoever makes claims revert. A wait for that is shorter than any withdrawal.
+// reverts cost in an hour is bounded, whatever makes claims revert. A wait for that is shorter than any withdrawal.
 const REVERTS_MAX = 24;
 // Another process waits for its turn meanwhile.
 const TRANSACTIONS_PER_RUN = 8;

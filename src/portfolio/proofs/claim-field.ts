@@ -19,9 +19,9 @@ export type ClaimContext = {
 };
 
 /** A claim with the hashes of its nodes. */
-export type ProvenClaim = { readonly claim: ProofClaim; readonly path: readonly Hex[] };
+export type ProvenField = { readonly claim: ProofClaim; readonly path: readonly Hex[] };
 
-export function claimField(context: ClaimContext, field: ProvableField): ProvenClaim {
+export function proveField(context: ClaimContext, field: ProvableField): ProvenField {
   switch (field.kind) {
     case "native":
       return claimBalance(context, field);
@@ -34,26 +34,26 @@ export function claimField(context: ClaimContext, field: ProvableField): ProvenC
   }
 }
 
-export function withoutProof({ path }: Pick<ProvableField, "path">, reason: string): ProvenClaim {
+export function unprovenField({ path }: Pick<ProvableField, "path">, reason: string): ProvenField {
   return { claim: { path, kind: "none", reason }, path: [] };
 }
 
-function claimBalance({ wallet, state }: ClaimContext, field: FieldOf<"native">): ProvenClaim {
+function claimBalance({ wallet, state }: ClaimContext, field: FieldOf<"native">): ProvenField {
   const found = state.accountOf(wallet);
-  if (found === null) return withoutProof(field, "node_refused");
-  if (found.account.balance !== field.value) return withoutProof(field, "mismatch");
+  if (found === null) return unprovenField(field, "node_refused");
+  if (found.account.balance !== field.value) return unprovenField(field, "mismatch");
   return { claim: { path: field.path, kind: "native", account: wallet }, path: found.path };
 }
 
 type FieldOf<Kind> = Extract<ProvableField, { readonly kind: Kind }>;
 
-function claimCode({ wallet, state, walletCode }: ClaimContext, field: FieldOf<"code">): ProvenClaim {
-  if (field.accountKind === null) return withoutProof(field, "unknown");
+function claimCode({ wallet, state, walletCode }: ClaimContext, field: FieldOf<"code">): ProvenField {
+  if (field.accountKind === null) return unprovenField(field, "unknown");
   const found = state.accountOf(wallet);
-  if (found === null || walletCode === null) return withoutProof(field, "node_refused");
+  if (found === null || walletCode === null) return unprovenField(field, "node_refused");
   const hash = walletCode === "0x" ? EMPTY_CODE_HASH : keccak256(walletCode);
-  if (hash !== found.account.codeHash) return withoutProof(field, "node_refused");
-  if (!isKindOf(walletCode, field)) return withoutProof(field, "mismatch");
+  if (hash !== found.account.codeHash) return unprovenField(field, "node_refused");
+  if (!isKindOf(walletCode, field)) return unprovenField(field, "mismatch");
   const code = walletCode === "0x" ? null : walletCode;
   return { claim: { path: field.path, kind: "code", account: wallet, code }, path: found.path };
 }
@@ -68,25 +68,25 @@ function isKindOf(code: Hex, { accountKind, delegate }: FieldOf<"code">): boolea
   return accountKind !== "eoa" && accountKind !== "delegated";
 }
 
-function claimMapping({ wallet, state, mappings }: ClaimContext, field: MappingField): ProvenClaim {
+function claimMapping({ wallet, state, mappings }: ClaimContext, field: MappingField): ProvenField {
   const layout = mappings.get(nameOf(field))?.layout ?? "no_layout";
-  if (typeof layout === "string") return withoutProof(field, layout);
+  if (typeof layout === "string") return unprovenField(field, layout);
   const slot = slotOf(layout, keysOf(wallet, field));
   const found = state.wordOf(field.token, slot);
-  if (found === null) return withoutProof(field, "node_refused");
-  if (readBits(found.word, layout.topBit) !== field.value) return withoutProof(field, "mismatch");
+  if (found === null) return unprovenField(field, "node_refused");
+  if (readBits(found.word, layout.topBit) !== field.value) return unprovenField(field, "mismatch");
   const { path, kind, token: account } = field;
   return { claim: { path, kind, account, layout: describeLayout(layout), slot }, path: found.path };
 }
 
-function claimPermit2({ wallet, state }: ClaimContext, field: FieldOf<"permit2">): ProvenClaim {
+function claimPermit2({ wallet, state }: ClaimContext, field: FieldOf<"permit2">): ProvenField {
   const slot = permit2Slot({ owner: wallet, token: field.token, spender: field.spender });
   const found = state.wordOf(PERMIT2, slot);
-  if (found === null) return withoutProof(field, "node_refused");
+  if (found === null) return unprovenField(field, "node_refused");
   const isSame =
     readBits(found.word, PERMIT2_LAYOUT.topBit) === field.value &&
     formatUnixSeconds(Number(readPermit2Expiry(found.word))) === field.expiresAt;
-  if (!isSame) return withoutProof(field, "mismatch");
+  if (!isSame) return unprovenField(field, "mismatch");
   const layout = describeLayout(PERMIT2_LAYOUT);
   return { claim: { path: field.path, kind: "permit2", account: PERMIT2, layout, slot }, path: found.path };
 }

@@ -3,13 +3,13 @@
 import type { ProvenState } from "../../chain/proofs/proven-state.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ProofChain, ProofClaim } from "../../schema/portfolio/proofs.ts";
-import { type ProvenClaim, withoutProof } from "./claim-field.ts";
+import { type ProvenField, unprovenField } from "./claim-field.ts";
 
 /** A chain with all that is proven of it. */
 export type ProvenChain = Omit<ProofChain, "nodes" | "claims"> & {
   /** Null if nothing is proven. */
   readonly state: ProvenState | null;
-  readonly claims: readonly ProvenClaim[];
+  readonly claims: readonly ProvenField[];
 };
 
 // Half of what the ledger stores of a response, whose other fields take far less than the other half.
@@ -32,7 +32,7 @@ export function fitProofs(chains: readonly ProvenChain[], charsMax: number): rea
       const added = listNewNodes(chain, proven, nodes);
       const size = lengthOf(proven.claim) + sumLengths([...added.values()]);
       const fits = proven.claim.kind === "none" || size <= left;
-      const claim = fits ? proven.claim : withoutProof(proven.claim, "too_many").claim;
+      const claim = fits ? proven.claim : unprovenField(proven.claim, "too_many").claim;
       left -= fits ? size : lengthOf(claim);
       claims.push(claim);
       if (fits) for (const [hash, node] of added) nodes.set(hash, node);
@@ -48,7 +48,7 @@ export function fitProofs(chains: readonly ProvenChain[], charsMax: number): rea
 /** None that no claim needs. */
 function listNewNodes(
   { state }: ProvenChain,
-  { path }: ProvenClaim,
+  { path }: ProvenField,
   listed: ReadonlyMap<Hex, Hex>,
 ): ReadonlyMap<Hex, Hex> {
   const added = new Map<Hex, Hex>();

@@ -10,7 +10,7 @@ import { splitIntoChunks } from "../../lib/chunks.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { ProofChain } from "../../schema/portfolio/proofs.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
-import { type ClaimContext, claimField, withoutProof } from "./claim-field.ts";
+import { type ClaimContext, proveField, unprovenField } from "./claim-field.ts";
 import { findLayouts } from "./find-layouts.ts";
 import type { ProvenChain } from "./fit-proofs.ts";
 import type { LayoutMemory } from "./layout-memory.ts";
@@ -46,7 +46,7 @@ const SLOTS_PER_CALL = 64;
 type Slots = Map<Hex, Set<Hex>>;
 
 /** The proofs by one node; a failure if another node may do better. */
-export async function proveOnNode(
+export async function proveChainOnNode(
   node: Rpc,
   query: ChainProofQuery,
   memory: LayoutMemory,
@@ -67,7 +67,7 @@ export async function proveOnNode(
   const context: ClaimContext = { wallet, state, walletCode, mappings: byName };
   const tooMany = new Set(surplus);
   const claims = query.fields.map((field) =>
-    tooMany.has(field) ? withoutProof(field, "too_many") : claimField(context, field),
+    tooMany.has(field) ? unprovenField(field, "too_many") : proveField(context, field),
   );
   return { ...identify(query), ...header, reason: null, state, claims };
 }
@@ -77,7 +77,7 @@ export function describeUnproven(
   query: Omit<ChainProofQuery, "block" | "wallet">,
   reason: ChainFailure,
 ): ProvenChain {
-  const claims = query.fields.map((field) => withoutProof(field, reason));
+  const claims = query.fields.map((field) => unprovenField(field, reason));
   return { ...identify(query), block: null, header: null, reason, state: null, claims };
 }
 

@@ -16,7 +16,12 @@ import {
   listSnapshotFields,
   type ProvableChain,
 } from "./provable-fields.ts";
-import { type ChainFailure, type ChainProofQuery, describeUnproven, proveOnNode } from "./prove-chain.ts";
+import {
+  type ChainFailure,
+  type ChainProofQuery,
+  describeUnproven,
+  proveChainOnNode,
+} from "./prove-chain.ts";
 
 /** A response before its proofs, the chains that it was read from, and the values that they cover. */
 export type ProvableResponse = {
@@ -118,7 +123,7 @@ export class ResponseProver {
           async (node) => {
             const name = `${chain.slug} ${isPast} ${node.host} ${node.providerIndex}`;
             if (this.#clock.nowMs() < (this.#unsupported.get(name) ?? 0)) return null;
-            const proven = await proveOnNode(node, query, this.#memory, stop);
+            const proven = await proveChainOnNode(node, query, this.#memory, stop);
             if (typeof proven !== "string") return proven;
             if (proven !== "unsupported") failure = proven;
             else this.#unsupported.set(name, this.#clock.nowMs() + UNSUPPORTED_MS);

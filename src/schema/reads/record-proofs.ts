@@ -12,7 +12,7 @@ import {
   uintText,
 } from "../portfolio/values.ts";
 
-export const RECORD_KINDS = [
+const RECORD_KINDS = [
   "intent",
   "agent",
   "attestation",
