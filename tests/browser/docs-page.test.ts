@@ -191,7 +191,7 @@ describe("finding", () => {
     await expect.poll(() => new URL(page.url()).hash, SOON).toBe("#listServices");
     expect(await page.locator("#listServices").isVisible()).toBe(true);
     await page.keyboard.press("/");
-    await page.keyboard.type("nothing has this");
+    await page.keyboard.type("nothing has zyx");
     const status = page.locator("#search-status");
     await expect.poll(() => status.textContent(), SOON).toBe("Nothing contains all of these words.");
     await page.keyboard.press("Escape");
