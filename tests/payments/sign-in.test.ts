@@ -317,6 +317,19 @@ describe("someone who signs in", () => {
     expect([late.status, late.headers.get("retry-after")]).toEqual([429, "300"]);
   });
 
+  it("has a limit of sign-ins during a payment, too", async () => {
+    const service = await serve({ limits: { unpaidPerClientPerMinute: 2 } });
+    const { payer } = await buy(service, "busy");
+    const text = "update payments set state = 'settling' where payer = $1";
+    await stage.database.query({ text, values: [payer.address.toLowerCase()] });
+    const header = await signInTo(service.at("busy"), payer);
+    const statuses = [];
+    for (let sent = 0; sent < 3; sent += 1) {
+      statuses.push((await fetchSignedIn(service.at("busy"), header)).status);
+    }
+    expect(statuses).toEqual([503, 503, 402]);
+  });
+
   it("costs those who pay no statement", async () => {
     const [plain, service] = [await stage.serve({ channels: {} }), await serve({ channels: {} })];
     const counts = [];

@@ -53,9 +53,9 @@ export function createSignInServer(
       const waitMs = unpaid.takeRejection();
       if (waitMs > 0) return inAWhile(reject(TOO_MANY), waitMs);
       const response = await respondToProof(services, request, { proof, fingerprint });
-      if (typeof response !== "string") return response;
-      unpaid.spend(REJECTION_UNITS);
-      return reject(response);
+      // Also one that has to wait: it has cost as much.
+      if (typeof response === "string" || response.status >= 400) unpaid.spend(REJECTION_UNITS);
+      return typeof response === "string" ? reject(response) : response;
     } finally {
       unpaid.end();
     }
