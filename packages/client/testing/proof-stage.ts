@@ -78,7 +78,8 @@ export type ProofStage = {
 
 /** The responses as a service would send them; each call makes a new one. */
 export async function startProofStage(chainId = 1): Promise<ProofStage> {
-  const chain = await startLocalChain({ chainId, genesisTimestamp: 1_790_000_000n });
+  // EDR keeps each snapshot with all words that were written until then: a thousand blocks would take 20 GB.
+  const chain = await startLocalChain({ chainId, genesisTimestamp: 1_790_000_000n, reorgDepthMax: 0 });
   const wallet = chain.accounts.payer.address.toLowerCase() as Hex;
   const write = (account: Hex, slot: Hex, word: Hex) =>
     chain.request("hardhat_setStorageAt", [account, slot, word]);

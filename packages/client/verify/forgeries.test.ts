@@ -109,7 +109,6 @@ describe("a forged response, to a reader with honest nodes", () => {
   );
 });
 
-// Each kind has its own time: hundreds of responses take two minutes, most of them for the blocks of the chain.
 describe("an honest response", () => {
   it.each(["snapshot", "exposure", "diff"] as const)(
     "a %s is accepted, whatever amounts it has and in whatever order its nodes are",
@@ -128,6 +127,5 @@ describe("an honest response", () => {
         { numRuns: runsOf(334) },
       );
     },
-    600_000,
   );
 });
