@@ -15,6 +15,8 @@ import type { Payer } from "./authorization.ts";
 
 const REQUEST = { address: `0x${"77".repeat(20)}` };
 const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
+const MINUTE_MS = 60_000;
+const timeIn = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS).toISOString();
 
 let service: ScriptedService;
 let texts: string[];
@@ -62,7 +64,7 @@ function requireSignIn(
     uri: `${service.url}/portfolio`,
     version: "1",
     nonce: "0".repeat(32),
-    issuedAt: "2026-11-19T12:00:00Z",
+    issuedAt: timeIn(0),
     ...change,
   };
   const extensions = { "sign-in-with-x": { info, supportedChains: chains, schema: {} } };
@@ -88,7 +90,8 @@ const getAgain = (sextant = open()) => sextant.getPortfolio(REQUEST, { again: tr
 
 describe("a call with again", () => {
   it("signs who signs in where and when, and pays nothing for a stored response", async () => {
-    challengeWith({}, stored);
+    const issuedAt = timeIn(0);
+    challengeWith({ issuedAt }, stored);
     const sextant = open();
     const { data, receipt } = await getAgain(sextant);
     expect([data, receipt, paid]).toEqual([{ bought: "before" }, null, 0]);
@@ -100,7 +103,7 @@ describe("a call with again", () => {
         "Version: 1",
         "Chain ID: 31337",
         `Nonce: ${"1".padStart(32, "0")}`,
-        "Issued At: 2026-11-19T12:00:00Z",
+        `Issued At: ${issuedAt}`,
       ].join("\n"),
     ]);
     expect((await sextant.payments.budget()).spent.total).toBe("0");
@@ -117,6 +120,42 @@ describe("a call with again", () => {
     challengeWith({}, stored, [{ chainId: "eip155:1", type: "eip191" }]);
     await expect(getAgain()).resolves.toMatchObject({ data: { bought: "now" } });
     expect([texts.length, paid]).toEqual([0, 1]);
+  });
+
+  it.each([-58, 58])(
+    "takes a challenge that was issued %i minutes from now, as clocks differ",
+    async (minutes) => {
+      challengeWith({ issuedAt: timeIn(minutes) }, stored);
+      await expect(getAgain()).resolves.toMatchObject({ data: { bought: "before" } });
+    },
+  );
+
+  it.each([
+    ["another path", "/admin"],
+    ["a path below that of the request", "/portfolio/"],
+    ["a path above that of the request", "/"],
+    ["the query", "/portfolio?address=0x1"],
+    ["a fragment", "/portfolio#x"],
+    ["a path that leads to that of the request", "/x/../portfolio"],
+  ])("signs nothing for a challenge with %s of the same host", async (_, path) => {
+    challengeWith({ uri: service.url + path }, stored);
+    await expect(getAgain()).rejects.toMatchObject({ code: "TERMS_REJECTED", charged: "no" });
+    expect([texts, paid]).toEqual([[], 0]);
+  });
+
+  it.each<[string, () => string]>([
+    ["an hour and two minutes ago", () => timeIn(-62)],
+    ["in an hour and two minutes", () => timeIn(62)],
+    ["in the year 9999", () => "9999-12-31T23:59:59Z"],
+    ["on a day that does not exist", () => "2026-13-32T00:00:00Z"],
+  ])("signs nothing for a challenge that was issued %s", async (_, readTime) => {
+    challengeWith({ issuedAt: readTime() }, stored);
+    await expect(getAgain()).rejects.toMatchObject({
+      code: "TERMS_REJECTED",
+      charged: "no",
+      message: expect.stringContaining("clock"),
+    });
+    expect([texts, paid]).toEqual([[], 0]);
   });
 
   it.each<[string, Info]>([

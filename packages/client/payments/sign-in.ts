@@ -21,8 +21,8 @@ type Challenge = {
 const REJECTIONS_MAX = 2;
 const NONCE = /^[0-9A-Za-z]{8,64}$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z$/;
-// No space and no line break, which would add a field to the text.
-const URI = /^[\x21-\x7e]{1,1024}$/;
+// A challenge is good for minutes, and clocks differ. A signature for a later time would be good for as long.
+const CLOCK_TOLERANCE_MS = 3_600_000;
 const KEY_SIGNATURE = /^0x[0-9a-fA-F]{130}$/;
 /** All that a challenge may say. What it says besides would be signed. */
 const FIELDS: ReadonlySet<string> = new Set(["domain", "uri", "version", "nonce", "issuedAt"]);
@@ -42,7 +42,7 @@ export async function signIn(
   let terms = unpaid;
   let rejections = 0;
   for (let attempt = 1; ; ) {
-    const challenge = readChallenge(terms, request.url, context.guard.network);
+    const challenge = readChallenge(terms, request.url, context);
     if (challenge === null) return terms;
     const header = await prove(payer, challenge, context.guard.network);
     const outcome = await sendOnce(context, { ...request, headers: { [SIGN_IN]: header } });
@@ -90,23 +90,29 @@ async function sendOnce(
   }
 }
 
-/** Null if the service offers no sign-in for the guard's network. Throws for one that is not for its own host only. */
-function readChallenge({ headers }: HttpResponse, url: string, network: string): Challenge | null {
+/** Null if the service offers no sign-in for the guard's network. Throws for one that is not for this request and now. */
+function readChallenge(
+  { headers }: HttpResponse,
+  url: string,
+  { guard, now }: PurchaseContext,
+): Challenge | null {
   const header = headers.get("payment-required");
   if (header === null) return null;
   const extension = fieldsOf(fieldsOf(decodeHeader(header, "PAYMENT-REQUIRED").extensions)[SIGN_IN]);
   const chains = Array.isArray(extension.supportedChains) ? extension.supportedChains.map(fieldsOf) : [];
-  if (!chains.some(({ chainId, type }) => chainId === network && type === SIGN_IN_TYPE)) return null;
+  if (!chains.some(({ chainId, type }) => chainId === guard.network && type === SIGN_IN_TYPE)) return null;
   const info = fieldsOf(extension.info);
   const { domain, uri, version, nonce, issuedAt } = info;
-  const { host, origin } = new URL(url);
+  const { host, origin, pathname } = new URL(url);
   if (domain !== host) throw rejected(`is for another domain than ${host}`);
-  if (!matches(uri, URI) || !URL.canParse(uri) || !uri.startsWith(`${origin}/`))
-    throw rejected(`is for another service than ${origin}`);
+  // Without the query, which may name a wallet.
+  if (uri !== origin + pathname) throw rejected(`is for another URI than ${origin}${pathname}`);
   const isKnown = version === SIGN_IN_VERSION && Object.keys(info).every((name) => FIELDS.has(name));
   if (!isKnown || !matches(nonce, NONCE) || !matches(issuedAt, TIME)) {
     throw rejected("says more than who signs in where and when");
   }
+  const isNow = Math.abs(Date.parse(issuedAt) - now()) <= CLOCK_TOLERANCE_MS;
+  if (!isNow) throw rejected("is from another time than the clock of this machine shows");
   return { domain, uri, nonce, issuedAt };
 }
 
