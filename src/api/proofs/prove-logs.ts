@@ -8,7 +8,7 @@ import { solverRegistryAbi } from "@sextant/contracts/generated/solver-registry"
 import type { Abi, Log } from "viem";
 import { wholeHeaderCall } from "../../chain/headers.ts";
 import { encodeCheckedHeader } from "../../chain/proofs/header.ts";
-import { encodeReceipts, proveListItem } from "../../chain/proofs/receipt-trie.ts";
+import { encodeReceipts, type ListItemProof, proveListItem } from "../../chain/proofs/receipt-trie.ts";
 import { readQuantity, toQuantity } from "../../chain/rpc/hex-values.ts";
 import { type PinnedRpc, rawCall } from "../../chain/rpc/types.ts";
 import { createEventCodec, type EventCodec, findAbiEvent } from "../../lib/abi/codec.ts";
@@ -28,17 +28,24 @@ const ABIS: Readonly<Record<string, Abi>> = {
   SolverRegistry: solverRegistryAbi,
 };
 
+/** The transaction of the event that created a record; the block's hash is null if the record does not name it. */
+export type EventOrigin = {
+  readonly block: number;
+  readonly blockHash: Hex | null;
+  readonly txHash: string;
+};
+
 type LogQuery = {
   readonly declaration: RecordDeclaration;
   readonly record: RecordBody;
   readonly contract: Hex;
-  /** The transaction of the event that created the record. */
-  readonly origin: { readonly block: number; readonly txHash: string };
+  readonly origin: EventOrigin;
 };
 
 type ProvenLogs = { readonly logs: readonly RecordLog[]; readonly claims: readonly ProvenClaim[] };
 
-// A block of a large chain has a few hundred, whose trie takes half a second in which nothing else runs. Without eth_getBlockReceipts each receipt is a call.
+// A block of a large chain has a few hundred, whose trie takes half a second of processor time. Without
+// eth_getBlockReceipts each receipt is a call.
 const TRANSACTIONS_MAX = 500;
 const SINGLE_RECEIPTS_MAX = 300;
 // A receipt has all logs of its transaction. Beyond this, an event is not worth its proof.
@@ -51,17 +58,17 @@ export async function proveLogs(node: PinnedRpc, query: LogQuery, signal: AbortS
   const logs: RecordLog[] = [];
   const claims: ProvenClaim[] = [];
   for (const each of wanted) {
-    const block = blocks.get(each.block) ?? readBlock(node, each.block, signal);
+    const block = blocks.get(each.block) ?? readBlock(node, each, signal);
     blocks.set(each.block, block);
     const found = await block;
-    const proven = found === null ? null : proveEvent(query, each, found);
+    const proven = found === null ? null : await proveEvent(query, each, found);
     claims.push(...claimEvent(query, each.event, proven, logs.length));
     if (proven !== null) logs.push(proven.log);
   }
   return { logs, claims };
 }
 
-type WantedEvent = { readonly event: RecordEvent; readonly block: number; readonly txHash: string };
+type WantedEvent = EventOrigin & { readonly event: RecordEvent };
 
 function listEvents({ declaration, record, origin }: LogQuery): readonly WantedEvent[] {
   return declaration.events.flatMap((event): WantedEvent[] => {
@@ -69,7 +76,7 @@ function listEvents({ declaration, record, origin }: LogQuery): readonly WantedE
     if (event.within === undefined) return [{ event, ...origin }];
     const at = record[event.within];
     if (!isJsonObject(at)) return [];
-    return [{ event, block: Number(at.block_number), txHash: String(at.tx_hash) }];
+    return [{ event, block: Number(at.block_number), blockHash: null, txHash: String(at.tx_hash) }];
   });
 }
 
@@ -80,26 +87,29 @@ type ProvableBlock = {
   readonly receipts: readonly JsonObject[];
   readonly encoded: readonly Hex[];
   readonly receiptsRoot: Hex;
+  /** By transaction: events of one receipt share its proof. */
+  readonly proofs: Map<number, Promise<ListItemProof>>;
 };
 
-/** Null if the node does not have the block, its receipts, or sends others than the block's. */
+/** Null if the node does not have the block of the index, its receipts, or sends others than the block's. */
 async function readBlock(
   node: PinnedRpc,
-  number: number,
+  { block: number, blockHash }: WantedEvent,
   signal: AbortSignal,
 ): Promise<ProvableBlock | null> {
   const [header, whole] = await node.batch(
-    [wholeHeaderCall(number), rawCall("eth_getBlockReceipts", [toQuantity(number)])],
+    [wholeHeaderCall(blockHash ?? number), rawCall("eth_getBlockReceipts", [toQuantity(number)])],
     { signal },
   );
   if ("error" in header) return null;
   const hash = header.ok.hash as Hex;
-  const checked = encodeCheckedHeader(header.ok, hash);
+  const checked = encodeCheckedHeader(header.ok, blockHash ?? hash);
   const { transactions } = header.ok;
   if (checked === null || !Array.isArray(transactions) || transactions.length > TRANSACTIONS_MAX) return null;
   const receipts =
     "ok" in whole && Array.isArray(whole.ok) ? whole.ok : await readReceipts(node, transactions, signal);
-  const encoded = receipts === null ? null : encodeReceipts(receipts);
+  if (receipts?.length !== transactions.length) return null;
+  const encoded = await encodeReceipts(receipts);
   if (encoded === null) return null;
   const seconds = readQuantity(header.ok.timestamp, "the block time");
   return {
@@ -109,6 +119,7 @@ async function readBlock(
     receipts: receipts as readonly JsonObject[],
     encoded,
     receiptsRoot: checked.receiptsRoot,
+    proofs: new Map(),
   };
 }
 
@@ -133,15 +144,17 @@ type ProvenEvent = {
   readonly timestamp: bigint;
 };
 
-function proveEvent(
+async function proveEvent(
   { declaration, record, contract }: LogQuery,
   { event: { event }, txHash }: WantedEvent,
-  { block, header, timestamp, receipts, encoded, receiptsRoot }: ProvableBlock,
-): ProvenEvent | null {
+  { block, header, timestamp, receipts, encoded, receiptsRoot, proofs }: ProvableBlock,
+): Promise<ProvenEvent | null> {
   const transaction = receipts.findIndex(({ transactionHash }) => transactionHash === txHash);
   const listed = receipts[transaction]?.logs;
   if (!Array.isArray(listed)) return null;
-  const { root, nodes } = proveListItem(encoded, transaction);
+  const proof = proofs.get(transaction) ?? proveListItem(encoded, transaction);
+  proofs.set(transaction, proof);
+  const { root, nodes } = await proof;
   if (root !== receiptsRoot || nodes.reduce((sum, node) => sum + node.length, 0) > CHARS_MAX) return null;
   const codec = createEventCodec(findAbiEvent(ABIS[declaration.contract] ?? [], event));
   const id = String(record[declaration.id]);

@@ -58,10 +58,13 @@ const agentOf = (id: number, more: Agent = {}): Agent => ({
   ...more,
 });
 
-type Case = { readonly urls?: readonly string[]; readonly head?: Hex };
+type Case = { readonly urls?: readonly string[]; readonly head?: Hex; readonly origin?: EventOrigin };
+type EventOrigin = { readonly block: bigint; readonly blockHash: Hex; readonly txHash: Hex };
+const NO_HASH: Hex = `0x${"00".repeat(32)}`;
+const NO_ORIGIN: EventOrigin = { block: 0n, blockHash: NO_HASH, txHash: NO_HASH };
 
 /** The response as the API sends it, and the fields of what was logged as an error. */
-async function prove(record: Agent, { urls = [chain.rpcUrl], head }: Case = {}) {
+async function prove(record: Agent, { urls = [chain.rpcUrl], head, origin = NO_ORIGIN }: Case = {}) {
   const errors: unknown[] = [];
   const log = { ...silentLog, error: (fields: unknown) => void errors.push(fields) } as typeof silentLog;
   const { prove: run, close } = openRecordProver(
@@ -72,8 +75,8 @@ async function prove(record: Agent, { urls = [chain.rpcUrl], head }: Case = {}) 
   const number = BigInt(newest.number ?? 0);
   try {
     const proofs = await run({
-      ...{ operationId: "getAgent", record, origin: { block: number, txHash: `0x${"00".repeat(32)}` } },
-      ...{ block: number, head: { number, hash: head ?? newest.hash ?? "0x" }, client: "1.2.3.4" },
+      ...{ operationId: "getAgent", record, origin, block: number },
+      ...{ head: { number, hash: head ?? newest.hash ?? "0x" }, client: "1.2.3.4" },
     });
     return { proofs, errors, text: JSON.stringify({ ...record, proofs }) };
   } finally {
@@ -159,6 +162,61 @@ describe("the proof of a record", () => {
     expect(kindsOf(proofs)["/agent_id"]).toBe("mismatch");
     expect(errors).toHaveLength(1);
     expect((await check(text)).ok).toBe(false);
+  });
+});
+
+describe("the proof of the event of a record", () => {
+  /** The newest agent registers, so that its block is the head. */
+  async function registerLast(): Promise<{ readonly record: Agent; readonly origin: EventOrigin }> {
+    await register(URI);
+    const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
+      [name in "number" | "hash" | "timestamp"]: Hex;
+    } & { readonly transactions: readonly [Hex] };
+    const [log] = (await chain.request("eth_getLogs", [{ blockHash: block.hash }])) as { topics: Hex[] }[];
+    const id = Number(log?.topics[1]);
+    const created = {
+      block_timestamp: String(Number(block.timestamp)),
+      block_number: String(Number(block.number)),
+    };
+    const origin = { block: BigInt(block.number), blockHash: block.hash, txHash: block.transactions[0] };
+    return { record: { ...agentOf(1), agent_id: String(id), ...created, block_hash: block.hash }, origin };
+  }
+  const EVENT_PATHS = ["/block_number", "/block_hash", "/block_timestamp"];
+
+  it("claims the members that come from the event", async () => {
+    const { record, origin } = await registerLast();
+    const { proofs, text } = await prove(record, { origin });
+    const kinds = kindsOf(proofs);
+    expect(EVENT_PATHS.map((path) => kinds[path])).toEqual(["log", "log", "log"]);
+    expect((await check(text)).ok).toBe(true);
+  });
+
+  it("is not made of another block of that height, which a node on a fork has", async () => {
+    const { record, origin } = await registerLast();
+    const forked: Hex = `0x${"77".repeat(32)}`;
+    const { proofs, errors } = await prove(
+      { ...record, block_hash: forked },
+      { origin: { ...origin, blockHash: forked } },
+    );
+    const kinds = kindsOf(proofs);
+    expect(EVENT_PATHS.map((path) => kinds[path])).toEqual(["no_log", "no_log", "no_log"]);
+    expect(errors).toEqual([]);
+  });
+
+  it("is made of all receipts of the block, and of no others", async () => {
+    const { record, origin } = await registerLast();
+    const honest = await chain.request("eth_getTransactionReceipt", [origin.txHash]);
+    const sent = [[honest], [], [honest, honest], [{ ...(honest as object), status: "0x0" }]];
+    const kinds: unknown[] = [];
+    for (const receipts of sent) {
+      const node = await startProofNode(async (method, params) =>
+        method === "eth_getBlockReceipts" ? receipts : chain.request(method as never, params as never),
+      );
+      const { proofs } = await prove(record, { urls: [node.url], origin });
+      kinds.push(kindsOf(proofs)["/block_hash"]);
+      await node.stop();
+    }
+    expect(kinds).toEqual(["log", "no_log", "no_log", "no_log"]);
   });
 });
 

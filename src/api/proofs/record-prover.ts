@@ -66,7 +66,7 @@ function describeQuery(
   const declaration = assertDefined(RECORDS[operationId], "a record that can be proven");
   return {
     ...{ declaration, record, chainId, contract: contracts[declaration.contract] },
-    origin: { block: Number(origin.block), txHash: origin.txHash },
+    origin: { ...origin, block: Number(origin.block) },
     block: Number(block),
     head: { number: Number(head.number), hash: head.hash as Hex },
   };

@@ -1,14 +1,24 @@
 // Builds the trie of a block's receipts from what a node says of them, and the nodes that show one: only its root is believed.
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { keccak256, toRlp } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 
 type RlpItem = Hex | readonly RlpItem[];
 
+// A few milliseconds: a block of hundreds of receipts takes long, and other requests wait meanwhile.
+const RECEIPTS_PER_TURN = 16;
+
 /** Encoded receipts in the order of their transactions; null if a receipt lacks a member. */
-export function encodeReceipts(receipts: readonly unknown[]): readonly Hex[] | null {
-  const encoded = receipts.map((receipt) => (isJsonObject(receipt) ? encodeReceipt(receipt) : null));
-  return encoded.some((each) => each === null) ? null : (encoded as readonly Hex[]);
+export async function encodeReceipts(receipts: readonly unknown[]): Promise<readonly Hex[] | null> {
+  const encoded: Hex[] = [];
+  for (const [index, receipt] of receipts.entries()) {
+    if (index % RECEIPTS_PER_TURN === RECEIPTS_PER_TURN - 1) await nextTurn();
+    const each = isJsonObject(receipt) ? encodeReceipt(receipt) : null;
+    if (each === null) return null;
+    encoded.push(each);
+  }
+  return encoded;
 }
 
 const LEGACY = 0;
@@ -51,17 +61,16 @@ function toMinimal(value: unknown): Hex | null {
 
 type Entry = { readonly path: string; readonly value: Hex; readonly isWanted: boolean };
 
+export type ListItemProof = { readonly root: Hex; readonly nodes: readonly Hex[] };
+
 /** The root of a trie of a list, and its nodes on the way to one position. */
-export function proveListItem(
-  values: readonly Hex[],
-  wanted: number,
-): { readonly root: Hex; readonly nodes: readonly Hex[] } {
+export async function proveListItem(values: readonly Hex[], wanted: number): Promise<ListItemProof> {
   const entries = values.map((value, index): Entry => {
     const key = toRlp(index === 0 ? "0x" : (toMinimal(`0x${index.toString(16)}`) ?? "0x"), "hex");
     return { path: key.slice(2), value, isWanted: index === wanted };
   });
   const nodes: Hex[] = [];
-  const root = toRlp(buildNode(entries, nodes) as never, "hex");
+  const root = toRlp((await buildNode(entries, nodes)) as never, "hex");
   nodes.push(root);
   return { root: keccak256(root), nodes: nodes.reverse() };
 }
@@ -69,31 +78,30 @@ export function proveListItem(
 const NIBBLES = Array.from({ length: 16 }, (_, nibble) => nibble.toString(16));
 
 /** Keys are never the beginning of others, so that no branch has a value. */
-function buildNode(entries: readonly Entry[], nodes: Hex[]): readonly RlpItem[] {
+async function buildNode(entries: readonly Entry[], nodes: Hex[]): Promise<readonly RlpItem[]> {
   const [first] = entries;
   if (first === undefined) return [];
   if (entries.length === 1) return [encodePath(first.path, true), first.value];
   const shared = sharedLength(entries);
   if (shared > 0) {
     const rest = entries.map((entry) => ({ ...entry, path: entry.path.slice(shared) }));
-    return [encodePath(first.path.slice(0, shared), false), refer(rest, nodes)];
+    return [encodePath(first.path.slice(0, shared), false), await refer(rest, nodes)];
   }
-  const children = NIBBLES.map((nibble): RlpItem => {
+  const children: RlpItem[] = [];
+  for (const nibble of NIBBLES) {
     const below = entries.filter(({ path }) => path.startsWith(nibble));
-    if (below.length === 0) return "0x";
-    return refer(
-      below.map((entry) => ({ ...entry, path: entry.path.slice(1) })),
-      nodes,
-    );
-  });
+    const rest = below.map((entry) => ({ ...entry, path: entry.path.slice(1) }));
+    children.push(rest.length === 0 ? "0x" : await refer(rest, nodes));
+  }
   return [...children, "0x"];
 }
 
 const EMBEDDED_LENGTH_MAX = 2 + 2 * 31;
 
 /** The hash of a node, or the node itself if it is short. Keeps the nodes on the way to the wanted entry. */
-function refer(entries: readonly Entry[], nodes: Hex[]): RlpItem {
-  const node = buildNode(entries, nodes);
+async function refer(entries: readonly Entry[], nodes: Hex[]): Promise<RlpItem> {
+  const node = await buildNode(entries, nodes);
+  if (entries.length > 1) await nextTurn();
   const encoded = toRlp(node as never, "hex");
   if (encoded.length <= EMBEDDED_LENGTH_MAX) return node;
   if (entries.some(({ isWanted }) => isWanted)) nodes.push(encoded);

@@ -1,5 +1,6 @@
 // `proof=1` on the read of one record: reads the record with the position of its event, and adds what proves it.
 import { Fault } from "../../lib/fault.ts";
+import type { Hex } from "../../lib/hex.ts";
 import {
   assembleBody,
   assertBlockReached,
@@ -23,7 +24,7 @@ export type ProvableRecord = {
   readonly client: string;
 };
 
-type RecordOrigin = { readonly block: bigint; readonly txHash: string };
+type RecordOrigin = { readonly block: bigint; readonly blockHash: Hex; readonly txHash: string };
 
 /** Rejects only for what is wrong with the request; otherwise the proofs say why there are none. */
 export type ProveRecord = (record: ProvableRecord) => Promise<RecordProofs>;
@@ -69,7 +70,11 @@ export async function readWithProofs(
   const proofs = await prove({
     operationId: read.operationId,
     record,
-    origin: { block: BigInt(String(row.block_number)), txHash: String(row.tx_hash) },
+    origin: {
+      block: BigInt(String(row.block_number)),
+      blockHash: row.block_hash as Hex,
+      txHash: String(row.tx_hash),
+    },
     block: input.asOf?.block ?? number,
     head: { number, hash },
     client,

@@ -28,7 +28,7 @@ export async function readProvenAgent(chain: LocalChain, chainId: number): Promi
   const { prove, close } = openRecordProver({ deployment, urls, onCall: null }, silentLog);
   try {
     const head = { number: block, hash: newest.hash ?? "0x" };
-    const origin = { block, txHash };
+    const origin = { block, blockHash: head.hash, txHash };
     const proofs = await prove({ operationId: "getAgent", record, origin, block, head, client: "127.0.0.1" });
     return { ...record, proofs };
   } finally {
