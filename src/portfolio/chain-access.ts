@@ -23,7 +23,7 @@ import { type Clock, systemClock } from "../lib/clock.ts";
 import { Fault } from "../lib/fault.ts";
 import type { Hex } from "../lib/hex.ts";
 import type { BlockHeader } from "../schema/chain-log.ts";
-import { ResultsByBlock } from "./contract-reads/read-groups.ts";
+import { BlockResults, ResultsByBlock } from "./contract-reads/read-groups.ts";
 import { readWithCaps } from "./contract-reads/scan-contracts.ts";
 import { DatedBlocks } from "./dated-blocks.ts";
 import { joinRequests, RequestJoiner } from "./joined-requests.ts";
@@ -68,14 +68,14 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
       const past = await pastBlocks.find(number, signal);
       // Has its own memory: what other nodes rejected, or rejected before, must not change a read of the past.
       const ownOverrides = createOverrideCaller(past.rpc, clock);
-      return {
-        ...createPinnedChain(
-          { rpc: past.rpc, chain, overrides: ownOverrides },
-          toPinnedBlock(past.header),
-          signal,
-        ),
-        asOf: true,
-      };
+      const at = createPinnedChain(
+        { rpc: past.rpc, chain, overrides: ownOverrides },
+        toPinnedBlock(past.header),
+        signal,
+      );
+      // Of this read alone: the results that positions and prices ask for early.
+      const ownResults = new BlockResults(clock.nowMs());
+      return { ...at, asOf: true, ...(wallet !== undefined && { results: ownResults.of(wallet) }) };
     },
     canPin: (number) => pastBlocks.isKnown(number),
     blockAt: (seconds, signal) => datedBlocks.find(seconds, signal),

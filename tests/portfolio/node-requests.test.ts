@@ -31,6 +31,8 @@ function callOnce(method: string, params: readonly unknown[] = []): Promise<unkn
   return response;
 }
 
+type Chains = readonly (readonly RoundTrip[])[];
+
 type OpenOptions = {
   readonly chainIds?: readonly number[];
   readonly tokens?: number;
@@ -52,20 +54,26 @@ async function openReads({ chainIds = CHAIN_IDS.slice(0, 1), tokens = TOKENS, is
       return { node, read: { ...market, chainId, url, rpc } };
     }),
   );
-  const { snapshot } = createPaidReads({ nodes: opened.map(({ read }) => read), tokens });
+  const { snapshot, diff } = createPaidReads({ nodes: opened.map(({ read }) => read), tokens });
+  const takeRoundTrips = () => opened.map(({ node }) => node.takeRoundTrips());
   return {
     /** Takes a snapshot; returns the round trips of each chain. */
-    async takeSnapshot(): Promise<readonly (readonly RoundTrip[])[]> {
+    async takeSnapshot(): Promise<Chains> {
       const { tokens: found } = await snapshot();
       expect(found.length).toBeGreaterThanOrEqual(market.held.length);
-      return opened.map(({ node }) => node.takeRoundTrips());
+      return takeRoundTrips();
+    },
+    /** The same for the difference between the newest two blocks, whose numbers take a request and a round trip each. */
+    async takeDiff(): Promise<Chains> {
+      const { from, to } = await diff();
+      expect(to.blocks[0]?.number).toBe((from.blocks[0]?.number ?? 0) + 1);
+      return takeRoundTrips();
     },
   };
 }
 
 const RUNS_MAX = 6;
 
-type Chains = readonly (readonly RoundTrip[])[];
 const countRequests = (chains: Chains) => chains.flat(2).length;
 const costOf = (chains: Chains) => chains.flat().length + countRequests(chains);
 
@@ -127,6 +135,12 @@ it("takes at most four requests in two round trips for the second snapshot of a 
 it("takes at most twenty requests for the second snapshot on five chains", async () => {
   const chains = await takeSecondSnapshot({ chainIds: CHAIN_IDS, tokens: 10 });
   expect(countRequests(chains)).toBeLessThanOrEqual(20);
+});
+
+it("takes at most sixteen requests in seven round trips for a difference between two blocks", async () => {
+  const chains = await takeBestSnapshot(async () => (await openReads({})).takeDiff());
+  expect(chains.flat().length).toBeLessThanOrEqual(7);
+  expect(countRequests(chains)).toBeLessThanOrEqual(16);
 });
 
 it("asks for positions and prices while the node still searches transactions", async () => {
