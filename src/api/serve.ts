@@ -182,7 +182,9 @@ function endWaitsOnClose(
 function prepareSigning({ app }: HttpApp, signing: ApiSigning | undefined): ReadSigning | undefined {
   if (signing === undefined) return undefined;
   addKeyRoutes(app, signing.keys, signing.publicUrl);
-  return { signsAll: signing.signsAll, signer: new ResponseSigner(signing) };
+  const reads = { signsAll: signing.signsAll, signer: new ResponseSigner(signing) };
+  app.signError = signOnRequest(reads);
+  return reads;
 }
 
 /** Charges for the routes that are added next, if there is a price; returns how tools reach them. */

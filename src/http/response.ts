@@ -2,7 +2,7 @@
 import { hash } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyError, FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Fault, type FaultCode, publicMessage, toFault } from "../lib/fault.ts";
 import { stringifyVisibly } from "../lib/foreign-text.ts";
 import type { Log, LogThrottle } from "../lib/log.ts";
@@ -23,6 +23,12 @@ export const DEFAULT_HEADERS: Readonly<Record<string, string>> = {
   "access-control-expose-headers":
     "*, PAYMENT-REQUIRED, PAYMENT-RESPONSE, Retry-After, X-Block-Number, X-Block-Time, X-Error-Code, X-Indexed-Block, X-Indexed-Time, X-Request-Id, WWW-Authenticate, Payment-Receipt",
 };
+
+/** Signs the responses that are to be signed, and leaves the others as they are. */
+export type SignResponse = (
+  response: SerializedResponse,
+  request: { readonly method: string; readonly url: string },
+) => SerializedResponse;
 
 export type SerializedResponse = {
   /** The route pattern, as declared. */
@@ -126,6 +132,8 @@ declare module "fastify" {
     respondUnknown:
       | ((fault: Fault, request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined)
       | null;
+    /** Signs the errors of routes whose responses are signed; null signs none. */
+    signError: SignResponse | null;
   }
 }
 
@@ -165,11 +173,13 @@ export function addErrorHandlers(
   },
 ): void {
   app.decorate("respondUnknown", null);
+  app.decorate("signError", null);
   const methods = trackAllowedMethods(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
     const fault = convertFastifyError(error);
     logError(fault, error, request.id);
-    return sendErrorResponse(reply, request.id, fault);
+    if (app.signError === null) return sendErrorResponse(reply, request.id, fault);
+    reply.sendSerialized(app.signError(serializeFault(fault, request, reply), request));
   });
   // A hook, not a handler: Fastify would first read and parse the body of a request without a route.
   app.addHook("onRequest", (request, reply, done) => {
@@ -230,6 +240,13 @@ function patternOf(url: string): RegExp {
 
 function escapeRegex(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
+
+function serializeFault(fault: Fault, request: FastifyRequest, reply: FastifyReply): SerializedResponse {
+  const { status, headers, body } = describeFault(fault);
+  const given = Object.entries(reply.getHeaders()).map(([name, value]) => [name, [value].flat().join(", ")]);
+  const route = request.routeOptions.url ?? "";
+  return serializeResponse({ route, status, body, headers: { ...Object.fromEntries(given), ...headers } });
 }
 
 export function sendErrorResponse(reply: FastifyReply, requestId: string, fault: Fault): FastifyReply {

@@ -100,6 +100,15 @@ describe("a read with signed=1", () => {
   });
 });
 
+it.each([
+  ["/agents/999999?signed=1", 404],
+  ["/intents?limit=none&signed=1", 400],
+])("signs an error as well: %s", async (path, status) => {
+  const response = await fetch(api.url + path);
+  expect(response.status).toBe(status);
+  expect(await isSignedFor(response, { url: api.url + path, keys })).toBe(true);
+});
+
 it("leaves all other responses unsigned", async () => {
   for (const origin of [`${api.url}/head?signed=1`, `${signsAll.url}/head`]) {
     const head = await fetch(origin, { method: "HEAD" });

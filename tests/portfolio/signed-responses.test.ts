@@ -1,4 +1,4 @@
-// Responses of the portfolio service are signed for the public URL, except a 402; keys and headers are described.
+// Responses of paid routes are signed for the public URL, errors too; keys and headers are described.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { openApiClient } from "../support/http/api-client.ts";
@@ -38,11 +38,23 @@ it("signs the way from a name to its address", async () => {
   expect(await isSignedFor(response, { url: TEST_OFFER.resourceOrigin + path, keys })).toBe(true);
 });
 
-it("leaves a 402 unsigned, whose offers are signed, and all that is free", async () => {
+it.each([
+  ["an offer", PATH, {}, 402],
+  ["a wallet that is not valid", "/portfolio?address=0x12", PAYMENT, 400],
+  ["an unknown chain", `${PATH}&chains=nowhere`, {}, 400],
+])("signs what a paid route refuses: %s", async (_, path, headers, status) => {
+  const response = await fetch(web.url + path, { headers });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("x-error-code")).not.toBeNull();
+  expect(response.headers.get("x-request-id")).not.toBeNull();
+  expect(await isSignedFor(response, { url: TEST_OFFER.resourceOrigin + path, keys })).toBe(true);
+});
+
+it("leaves all that is free unsigned", async () => {
   for (const [path, status] of [
-    [PATH, 402],
     ["/health", 200],
     ["/llms.txt", 200],
+    ["/nowhere", 404],
   ] as const) {
     const response = await fetch(web.url + path);
     expect([path, response.status, response.headers.get("signature")]).toEqual([path, status, null]);

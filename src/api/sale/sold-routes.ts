@@ -77,6 +77,11 @@ export function sellRoutes(
       return [path, { name: operationId, parameters, headers, sale: sale.read, price: priceOf(sale) }];
     }),
   );
+  if (signer !== undefined) {
+    const signFree = app.signError;
+    app.signError = (response, request) =>
+      sold.has(response.route) ? signer.sign(response, request) : (signFree?.(response, request) ?? response);
+  }
   app.addHook("onRoute", ({ method, url }) => {
     if (![method].flat().includes("GET") || sold.has(url) || FREE_PATHS.has(url)) return;
     const isPage = url === EXPLORER_PATH || url.startsWith(`${EXPLORER_PATH}/`);
@@ -99,8 +104,7 @@ export function sellRoutes(
     if ("open" in response) openTextStream(request, reply, response);
     else {
       const sent = serializeResponse({ route: request.routeOptions.url ?? "", ...response });
-      // The offers of a 402 are signed themselves.
-      reply.sendSerialized(signer === undefined || sent.status === 402 ? sent : signer.sign(sent, request));
+      reply.sendSerialized(signer === undefined ? sent : signer.sign(sent, request));
     }
     return reply;
   });

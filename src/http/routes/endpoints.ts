@@ -14,7 +14,7 @@ import type {
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { type BlockWaiters, readMinBlock, withMinBlock } from "../block-waiters.ts";
 import { type RouteRequest, readParameters, readQuery, withRequestTimeout } from "../internal-requests.ts";
-import { type SerializedResponse, serializeResponse } from "../response.ts";
+import { type SignResponse, serializeResponse } from "../response.ts";
 import { openTextStream } from "../text-stream.ts";
 
 // Enough for every body of a few fields. Endpoints that need more declare it: each byte costs time to read and check.
@@ -26,12 +26,6 @@ type CompiledEndpoint = {
   /** Null for an endpoint that does not read the index. */
   readonly waiters: BlockWaiters | null;
 };
-
-/** Signs the responses that are to be signed, and leaves the others as they are. */
-export type SignResponse = (
-  response: SerializedResponse,
-  request: { readonly method: string; readonly url: string },
-) => SerializedResponse;
 
 /**
  * Throws if a body schema does not compile. The routes exist once the app is ready. Endpoints that read the index need

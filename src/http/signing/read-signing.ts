@@ -1,6 +1,6 @@
 // Decides which responses of an API are signed: those to GET requests that ask for it, or all of them.
 import { readQuery } from "../internal-requests.ts";
-import type { SignResponse } from "../routes/endpoints.ts";
+import type { SignResponse } from "../response.ts";
 import type { ResponseSigner } from "./response-signer.ts";
 
 export type ReadSigning = {
@@ -18,7 +18,16 @@ export function asksForSignature(
 ): signing is ReadSigning {
   if (signing === undefined || (method !== "GET" && method !== "HEAD")) return false;
   // Almost all URLs are decided without parsing them.
-  return signing.signsAll || (url.includes("signed=") && readQuery(url).get("signed") === "1");
+  return signing.signsAll || (url.includes("signed=") && asks(url));
+}
+
+function asks(url: string): boolean {
+  try {
+    return readQuery(url).get("signed") === "1";
+  } catch {
+    // The route rejects what is no query.
+    return false;
+  }
 }
 
 /** Signs the responses of other routes than reads, which are not cached. */

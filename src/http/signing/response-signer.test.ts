@@ -69,6 +69,20 @@ describe("a signed response", () => {
     expect(of("content-digest")).toBeUndefined();
   });
 
+  it("is an error for as many a second only as a flood may cost", () => {
+    let nowMs = 1_794_900_000_000;
+    const options = { keys, clock: { ...clock, nowMs: () => nowMs }, publicUrl: () => "https://api.example" };
+    const signer = new ResponseSigner(options);
+    const request = { method: "GET", url: "/agents" };
+    const isSigned = (status: number) =>
+      signer.sign({ ...response, status }, request).headers.includes("signature");
+    const flood = Array.from({ length: 600 }, () => isSigned(402));
+    expect(flood.filter(Boolean)).toHaveLength(500);
+    expect([isSigned(402), isSigned(404), isSigned(200), isSigned(307)]).toEqual([false, false, true, true]);
+    nowMs += 1_000;
+    expect([isSigned(402), isSigned(404)]).toEqual([true, true]);
+  });
+
   it("has another signature for another status", () => {
     const request = { method: "GET", url: "/agents" };
     const signer = new ResponseSigner({ keys, clock, publicUrl: () => "https://api.example" });

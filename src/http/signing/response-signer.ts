@@ -24,9 +24,12 @@ const LABEL = "sextant";
 const TAG = "sextant-answer";
 /** Headers that a page of another origin needs to check a response. */
 const EXPOSED = "Content-Digest, Signature, Signature-Input";
+/** Anyone causes refusals for nothing, and a signature costs half as much as a 402: a flood must not pay for it. */
+const SIGNED_REFUSALS_PER_SECOND = 500;
 
 export class ResponseSigner {
   readonly #options: SignerOptions;
+  #refusals = { second: 0, count: 0 };
 
   constructor(options: SignerOptions) {
     this.#options = options;
@@ -34,8 +37,9 @@ export class ResponseSigner {
 
   /** A response to HEAD stays unsigned: it has no content, so that the digest of the body would be wrong (RFC 9530). */
   sign(response: SerializedResponse, { method, url }: SignedRequest): SerializedResponse {
-    if (method === "HEAD") return response;
     const { keys, publicUrl, clock = systemClock } = this.#options;
+    const seconds = Math.floor(clock.nowMs() / 1_000);
+    if (method === "HEAD" || (response.status >= 400 && !this.#takeRefusal(seconds))) return response;
     const { host, pathname } = new URL(publicUrl());
     const queryAt = url.indexOf("?");
     const path = pathname.replace(/\/$/, "") + (queryAt < 0 ? url : url.slice(0, queryAt));
@@ -49,7 +53,7 @@ export class ResponseSigner {
       else headers.push(name, name === "access-control-expose-headers" ? `${value}, ${EXPOSED}` : value);
     }
     const digest = contentDigest(response.body);
-    const signer = keys.at(Math.floor(clock.nowMs() / 1_000));
+    const signer = keys.at(seconds);
     const parameters = `${COMPONENTS};created=${signer.seconds};keyid="${signer.id}";alg="ed25519";tag="${TAG}"`;
     const signature = signer.sign(
       [
@@ -68,6 +72,12 @@ export class ResponseSigner {
     headers.push("signature", `${LABEL}=:${signature.toString("base64")}:`);
     // A 304 would have the signature of another status.
     return { ...response, etag: null, headers };
+  }
+
+  #takeRefusal(second: number): boolean {
+    if (this.#refusals.second !== second) this.#refusals = { second, count: 0 };
+    this.#refusals.count += 1;
+    return this.#refusals.count <= SIGNED_REFUSALS_PER_SECOND;
   }
 }
 

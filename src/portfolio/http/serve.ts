@@ -10,9 +10,9 @@ import {
   describeServiceRoute,
   serviceRoutes,
 } from "../../http/openapi/route-description.ts";
-import { addUnknownPage } from "../../http/response.ts";
+import { addUnknownPage, type SignResponse } from "../../http/response.ts";
 import { addOpenApiRoutes, addStaticDocument } from "../../http/routes/documents.ts";
-import { addEndpointRoutes, type SignResponse } from "../../http/routes/endpoints.ts";
+import { addEndpointRoutes } from "../../http/routes/endpoints.ts";
 import { addKeyRoutes, keyRoutes } from "../../http/signing/key-routes.ts";
 import { ResponseSigner } from "../../http/signing/response-signer.ts";
 import type { SigningKeys } from "../../http/signing/signing-keys.ts";
@@ -157,6 +157,7 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   const mcp = createPortfolioMcpEndpoint(sold, endpoints, { devBypass, sendFor: createRouteSender(app) });
   const sign = signingKeys && signPaid(endpoints, signingKeys, offering);
   addEndpointRoutes(app, [...endpoints, resources, mcp], { sign });
+  app.signError = sign ?? null;
   if (signingKeys) addKeyRoutes(app, signingKeys, () => offering.origin);
   for (const { path, render } of [...documents, ...siteFiles]) addStaticDocument(app, path, render);
   app.get("/health", async () => ({
@@ -172,12 +173,11 @@ export function addPortfolioRoutes(app: FastifyInstance, options: PortfolioRoute
   addUnknownPage(app, prefersHtml, () => renderUnknownPage(offering));
 }
 
-/** Signs what the paid routes respond, except a 402, whose offers are signed. */
+/** Signs what the paid routes respond. */
 function signPaid(endpoints: readonly Endpoint[], keys: SigningKeys, offering: Offering): SignResponse {
   const paths = new Set(endpoints.map(({ path }) => path));
   const signer = new ResponseSigner({ keys, publicUrl: () => offering.origin });
-  return (response, request) =>
-    response.status === 402 || !paths.has(response.route) ? response : signer.sign(response, request);
+  return (response, request) => (paths.has(response.route) ? signer.sign(response, request) : response);
 }
 
 const health = describeServiceRoute({
