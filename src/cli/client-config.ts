@@ -46,7 +46,7 @@ const KEY = /^0x[0-9a-fA-F]{64}$/;
 // A key and a line break; more is another file.
 const KEY_FILE_BYTES_MAX = 256;
 
-export function readClientConfig(environment: Environment, perPayment: string | null = null): ClientConfig {
+export function readClientConfig(environment: Environment, max: string | null = null): ClientConfig {
   const config = readConfig(environment, settings);
   // Who names a service means that one, whatever runs on this machine.
   const isNamed = config.apiUrl !== null || config.portfolioUrl !== null;
@@ -60,7 +60,7 @@ export function readClientConfig(environment: Environment, perPayment: string | 
   const localPayments = isLocal ? local : null;
   return {
     urls: { api, portfolio },
-    guard: readGuard(config, localPayments, perPayment),
+    guard: readGuard(config, localPayments, max),
     channelDeposit: config.channelDeposit,
     payerKey: readPayerKey(config, localPayments),
     journalFile: config.journalFile,
@@ -69,7 +69,7 @@ export function readClientConfig(environment: Environment, perPayment: string | 
   };
 }
 
-function readGuard(config: Settings, local: LocalRun | null, perPayment: string | null): GuardOptions {
+function readGuard(config: Settings, local: LocalRun | null, max: string | null): GuardOptions {
   const network = config.guardNetwork ?? (local?.payment.network as GuardOptions["network"]);
   const asset = config.guardAsset ?? local?.payment.asset;
   const payees = readPayees(config.guardPayees) ?? (local === null ? undefined : [local.payment.payTo]);
@@ -77,7 +77,8 @@ function readGuard(config: Settings, local: LocalRun | null, perPayment: string 
     ...(network === undefined ? {} : { network }),
     ...(asset === undefined ? {} : { asset }),
     ...(payees === undefined ? {} : { payees }),
-    perPayment: lowerOf(config.guardPerPayment, perPayment),
+    perPayment: lowerOf(config.guardPerPayment, max),
+    ...(max === null ? {} : { perClient: max }),
     perHour: config.guardPerHour,
     perDay: config.guardPerDay,
     total: config.guardTotal,

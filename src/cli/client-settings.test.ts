@@ -31,11 +31,8 @@ function writeLocal(run: unknown = LOCAL): void {
   writeFileSync(join(folder, "local.json"), typeof run === "string" ? run : JSON.stringify(run));
 }
 
-async function open(environment: Record<string, string> = {}, perPayment: string | null = null) {
-  const client = openClient(
-    { SEXTANT_DATA: folder, HOME: folder, ...environment },
-    { needs: [], perPayment },
-  );
+async function open(environment: Record<string, string> = {}, max: string | null = null) {
+  const client = openClient({ SEXTANT_DATA: folder, HOME: folder, ...environment }, { needs: [], max });
   await client.close();
   return client;
 }

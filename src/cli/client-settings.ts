@@ -20,8 +20,8 @@ type Need = "api" | "portfolio" | "payer" | "journal";
 
 type ClientOptions = {
   readonly needs: readonly Need[];
-  /** Largest payment of this run, if that is less than the setting. */
-  readonly perPayment?: string | null;
+  /** The most that this run may pay in all. */
+  readonly max?: string | null;
   /** Replaces the global fetch. */
   readonly fetch?: typeof fetch;
   /** Called with the receipt of each read of the index that was bought. */
@@ -53,7 +53,7 @@ const SETTINGS: Readonly<Record<Exclude<Need, "payer">, string>> = {
 };
 
 export function openClient(environment: Environment, options: ClientOptions): OpenClient {
-  return openConfiguredClient(readClientConfig(environment, options.perPayment), environment, options);
+  return openConfiguredClient(readClientConfig(environment, options.max), environment, options);
 }
 
 export function openConfiguredClient(

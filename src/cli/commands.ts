@@ -29,7 +29,7 @@ const wide = flag("show all columns and whole values");
 const apiUrl = text("URL", "the indexing API", { variable: "SEXTANT_API_URL" });
 const portfolioUrl = text("URL", "the portfolio service", { variable: "SEXTANT_PORTFOLIO_URL" });
 
-const max = text("USD", "pay at most this; SEXTANT_GUARD_PER_PAYMENT stays the upper limit", {
+const max = text("USD", "pay at most this in all; SEXTANT_GUARD_PER_PAYMENT limits each payment", {
   alias: "max-usd",
 });
 

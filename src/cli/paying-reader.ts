@@ -24,7 +24,7 @@ export function openPayingReader(
   const max = readMax(options);
   const paid: PaymentReceipt[] = [];
   const onPaid = (receipt: PaymentReceipt) => void paid.push(receipt);
-  const client = openClient(environment, { needs: ["api"], perPayment: max, onPaid, ...given });
+  const client = openClient(environment, { needs: ["api"], max, onPaid, ...given });
   return {
     sextant: client.sextant,
     explain: (error) => (error instanceof SextantError ? nameMax(error, max, client.guard) : error),

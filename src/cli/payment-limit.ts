@@ -1,4 +1,4 @@
-// `--max`: the limit of one payment for one run of a command, below that of the settings.
+// `--max`: the limit of what one run of a command pays, in all and for one payment.
 import type { SextantError } from "@sextant/client/errors";
 import type { GuardOptions } from "@sextant/client/sextant";
 import { usdAmount } from "../config/setting-kinds.ts";
@@ -17,8 +17,8 @@ export function readMax(options: CommandOptions): string | null {
 
 /** The limit is that of the command line, not of the setting. */
 export function nameMax(error: SextantError, max: string | null, { perPayment }: GuardOptions): SextantError {
-  if (max !== null && perPayment === max) {
-    error.message = error.message.replace("guard.perPayment", "--max");
-  }
+  if (max === null) return error;
+  error.message = error.message.replace("guard.perClient", "--max");
+  if (perPayment === max) error.message = error.message.replace("guard.perPayment", "--max");
   return error;
 }

@@ -575,7 +575,8 @@ describe("our client", () => {
     expect((await sextant.payments.budget()).spent.total).toBe("0.1");
   });
 
-  it("pays for commands and tools within the settings, and says what they paid", async () => {
+  /** The environment of commands, with a key that has money. */
+  async function openPayer() {
     const privateKey = generatePrivateKey();
     await stage.mint(privateKeyToAccount(privateKey).address, 1_000_000n);
     const folder = await createTestFolder();
@@ -585,6 +586,11 @@ describe("our client", () => {
       ...{ SEXTANT_GUARD_PAYEES: stage.payTo, SEXTANT_JOURNAL: join(folder, "payments.jsonl") },
       NO_COLOR: "1",
     };
+    return { environment };
+  }
+
+  it("pays for commands and tools within the settings, and says what they paid", async () => {
+    const { environment } = await openPayer();
     const paying = { ...environment, SEXTANT_CHANNEL_DEPOSIT: "0.1" };
     const unpaid = await runSextantInProcess(["get", "agents/1", "--json"], environment);
     expect([unpaid.code, unpaid.out]).toEqual([4, ""]);
@@ -698,6 +704,29 @@ describe("our client", () => {
         await expect(next).rejects.toThrow(message);
       }
       expect(guarded.written).toEqual([]);
+    } finally {
+      await short.close();
+    }
+  });
+
+  it("ends a list and a watch of a command once they have cost as much as --max together", async () => {
+    const short = await startTestApi(backend.database, { sale: { ...opened.sale, streamMs: 700 } });
+    try {
+      const { environment } = await openPayer();
+      const paying = { ...environment, SEXTANT_API_URL: short.url, SEXTANT_CHANNEL_DEPOSIT: "0.1" };
+      // Takes what is free.
+      await runSextantInProcess(["get", "agents/1"], paying);
+      for (const command of [
+        ["list", "events", "--all", "--limit", "2", "--json"],
+        ["watch", "--from", "genesis", "--json"],
+      ]) {
+        const before = await owed();
+        const ended = await runSextantInProcess([...command, "--max", "0.0006"], paying);
+        expect([ended.code, ended.err]).toEqual([3, expect.stringContaining("exceed --max 0.0006")]);
+        expect(ended.err).toMatch(/Paid \$0\.0005 for \d requests by 0x\w+ on /);
+        expect(ended.out).not.toBe("");
+        expect((await owed()) - before).toBe(2n * PRICE);
+      }
     } finally {
       await short.close();
     }

@@ -1,6 +1,6 @@
 // `channel.maxOpen`: how many channels of one payer hold money at a time, over all payees and calls at once.
 import { privateKeyToAccount } from "viem/accounts";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSextant } from "../../packages/client/create-sextant.ts";
 import { createMemoryJournal } from "../../packages/client/journal/journal.ts";
 import { decodeBase64Header } from "../support/payments/paid-client.ts";
@@ -84,6 +84,64 @@ it("lets no more channels hold money than maxOpen over all payees, and a refund 
   expect(await buy(0)).toBeNull();
   const deposits = 3n * DEPOSIT - 18n * TEST_PRICE;
   expect(1_000_000n - (await stage.paid.balance(account.address))).toBe(deposits + 2n * TEST_PRICE);
+});
+
+describe("guard.perClient", () => {
+  const perClient = 2n * TEST_PRICE + 1n;
+
+  /** A client with the limit, and one without it that has the same journal. */
+  async function openLimited(channel: { readonly deposit: bigint; readonly maxOpen: number } | null) {
+    const { account } = await stage.payer();
+    const shared = { portfolio: stage.url, payer: account, journal: createMemoryJournal() };
+    const wire = { status: 0 };
+    const fetchSpoiled: typeof fetch = async (url, init) => {
+      const isPaid = new Headers(init?.headers).has("payment-signature");
+      if (!isPaid || wire.status === 0) return fetch(url, init);
+      return new Response("{}", { status: wire.status, headers: { "x-error-code": "INPUT_INVALID" } });
+    };
+    const open = (guard: object) =>
+      createSextant({
+        ...{ ...shared, fetch: fetchSpoiled },
+        guard: { ...stage.guard, ...guard },
+        ...(channel === null ? {} : { channel }),
+      });
+    return { limited: open({ perClient }), free: open({}), wire };
+  }
+
+  it.each([
+    ["transfers", null],
+    ["vouchers", { deposit: DEPOSIT, maxOpen: 3 }],
+  ] as const)("ends the purchases of one client by %s, also at once, and of no other", async (_, channel) => {
+    const { limited, free } = await openLimited(channel);
+    const runs = stage.runs.length;
+    const buying = [1, 2, 3, 4].map((index) => limited.getPortfolio({ address: walletAt(300 + index) }));
+    const outcomes = await Promise.allSettled(buying);
+    const failed = outcomes.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    expect([failed.length, stage.runs.length - runs]).toEqual([2, 2]);
+    for (const error of failed) {
+      expect(error).toMatchObject({
+        code: "LIMIT_EXCEEDED",
+        charged: "no",
+        message: expect.stringContaining("exceed guard.perClient"),
+      });
+    }
+    await expect(free.getPortfolio({ address: walletAt(310) })).resolves.toMatchObject({ receipt: {} });
+  });
+
+  it("counts no voucher that the service rejects, because the next one is for the same sum", async () => {
+    const { limited, wire } = await openLimited({ deposit: DEPOSIT, maxOpen: 1 });
+    await limited.getPortfolio({ address: walletAt(320) });
+    wire.status = 400;
+    for (const index of [321, 322]) {
+      const rejected = limited.getPortfolio({ address: walletAt(index) });
+      await expect(rejected).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    }
+    wire.status = 0;
+    await limited.getPortfolio({ address: walletAt(323) });
+    await expect(limited.getPortfolio({ address: walletAt(324) })).rejects.toMatchObject({
+      code: "LIMIT_EXCEEDED",
+    });
+  });
 });
 
 it("spreads calls at once over as many channels of one payee as maxOpen, and buys each thing once", async () => {

@@ -27,6 +27,8 @@ export interface GuardOptions {
   readonly perDay?: Amount;
   /** Limit of the whole journal. Default: "50". */
   readonly total?: Amount;
+  /** Limit of what this client itself buys, by the prices of what it signs for. Default: none. */
+  readonly perClient?: Amount;
   /** The longest time for which a signature is valid. Default: 300. */
   readonly windowSecondsMax?: number;
   /**
@@ -48,6 +50,8 @@ export type Guard = {
   choose(terms: readonly PaymentTerms[], book: PaymentBook): PaymentTerms;
   /** Throws if the payment would exceed a limit. Call it under the lock that also covers the record. */
   assertWithinLimits(terms: PaymentTerms, book: PaymentBook, nowMs: number): void;
+  /** Counts what this client has signed for; a negative amount for what is known not to be charged. */
+  count(amount: bigint): void;
 };
 
 type SpendLimits = {
@@ -100,6 +104,9 @@ export function createGuard(options: GuardOptions, services: readonly string[]):
     perDay: units("perDay"),
     total: units("total"),
   };
+  const perClient =
+    options.perClient === undefined ? null : toUnits(options.perClient, decimals, "guard.perClient");
+  let signed = 0n;
   const origins = [...new Set(sources.map((each) => new URL(each).origin))];
   const rules: Rules = { network, asset, decimals, limits, payees, windowSecondsMax };
   return {
@@ -109,8 +116,15 @@ export function createGuard(options: GuardOptions, services: readonly string[]):
     limits,
     node,
     assertOrigin: (url) => assertOrigin(new URL(url), origins),
-    choose: (terms, book) => choose(rules, terms, book),
+    choose(terms, book) {
+      const chosen = choose(rules, terms, book);
+      if (perClient === null || signed + chosen.amount <= perClient) return chosen;
+      throw exceeded(chosen.amount, signed, { name: "perClient", most: perClient, decimals });
+    },
     assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),
+    count(amount) {
+      signed += amount;
+    },
   };
 }
 
@@ -198,14 +212,20 @@ function assertWithinLimits(rules: Rules, terms: PaymentTerms, book: PaymentBook
   for (const [name, already] of checks) {
     const limit = rules.limits[name];
     if (already + terms.amount <= limit) continue;
-    const [price, used, most] = [terms.amount, already, limit].map((each) =>
-      formatUnits(each, rules.decimals),
-    );
-    throw new SextantError(
-      "LIMIT_EXCEEDED",
-      `The amount ${price} and ${used} already spent or reserved exceed guard.${name} ${most}; nothing was signed.`,
-    );
+    throw exceeded(terms.amount, already, { name, most: limit, decimals: rules.decimals });
   }
+}
+
+function exceeded(
+  amount: bigint,
+  already: bigint,
+  limit: { readonly name: string; readonly most: bigint; readonly decimals: number },
+): SextantError {
+  const [price, used, most] = [amount, already, limit.most].map((each) => formatUnits(each, limit.decimals));
+  return new SextantError(
+    "LIMIT_EXCEEDED",
+    `The amount ${price} and ${used} already spent or reserved exceed guard.${limit.name} ${most}; nothing was signed.`,
+  );
 }
 
 function misconfigured(problem: string): SextantError {

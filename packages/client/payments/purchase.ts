@@ -137,6 +137,7 @@ function signOnce(
       signature: signed.header,
     };
     await append(record, { durable: true });
+    guard.count(terms.amount);
     const entry = book.get(record.id);
     if (entry !== null) return { entry, isNew: true };
     throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");

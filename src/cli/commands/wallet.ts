@@ -83,7 +83,7 @@ function createPaidCommand(sold: Sold): RunClientCommand {
     const max = readMax(options);
     const client = openClient(environment, {
       needs: isQuote ? ["portfolio"] : ["portfolio", "payer"],
-      perPayment: max,
+      max,
     });
     try {
       return await (isQuote
