@@ -54,6 +54,28 @@ async function addBlock(): Promise<number> {
   return block;
 }
 
+/**
+ * Adds a block whose commit waits for a standby that is nowhere, until the end of the test. The server learns of the
+ * setting some time after it was loaded.
+ */
+async function addUnconfirmedBlock(): Promise<{ readonly added: Promise<number> }> {
+  open.push(() => cluster.primary.configure("synchronous_standby_names", ""));
+  await cluster.primary.configure("synchronous_standby_names", "elsewhere");
+  for (;;) {
+    let isAdded = false;
+    const added = addBlock().finally(() => {
+      isAdded = true;
+    });
+    while (!isAdded) {
+      const waiting = await cluster.primary.query(
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep'",
+      );
+      if (waiting.length > 0) return { added };
+      await pause(10);
+    }
+  }
+}
+
 /** `which` are numbers of replicas, of which 1 is delayed, or URLs of other servers. */
 async function startApi(
   which: readonly (number | string)[],
@@ -152,8 +174,7 @@ describe("over replicas", () => {
     const api = await startApi([0, 1]);
     await waitForRotation(api, 0, true);
     await waitForRotation(api, 1, true);
-    await cluster.primary.configure("synchronous_standby_names", "elsewhere");
-    const added = addBlock();
+    const { added } = await addUnconfirmedBlock();
     await vi.waitFor(async () => expect((await read(api, AGENTS)).block).toBe(block), { timeout: 10_000 });
     const record = `/attestations/schemas/${HASH}`;
     // Only the primary has what clients write, and it does not show the block yet.
