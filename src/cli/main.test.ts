@@ -141,6 +141,20 @@ describe("an invalid start", () => {
       /^sextant: Unknown option '--netwrok'; did you mean --network\? .*\n$/,
     ],
     [
+      "an option without its value",
+      ["api", "--network", "--help"],
+      {},
+      64,
+      /^sextant: Option '--network' needs a value; run `node bin\/sextant\.mjs api --help` .*\n$/,
+    ],
+    [
+      "a last option without its value",
+      ["api", "--network"],
+      {},
+      64,
+      /^sextant: Option '--network' needs a value; run `node bin\/sextant\.mjs api --help` .*\n$/,
+    ],
+    [
       "an option that has nothing in common with another one",
       ["list", "intents", "--colour", "x"],
       {},

@@ -79,11 +79,17 @@ function parseOptions(command: Command, extension: CommandExtension, argv: reado
       operands,
     };
   } catch (cause) {
-    // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
-    const [problem] = cause instanceof Error ? cause.message.split(/\. |\n/) : [];
-    const unknown = /^Unknown option '(--[^']+)'/.exec(problem ?? "")?.[1];
     const names = Object.keys(config).map((key) => `--${key}`);
-    const advice = unknown === undefined ? hint : suggestName(unknown, names, hint);
-    throw new Fault("USAGE_INVALID", `${problem ?? "The options are invalid"}; ${advice}`, { cause });
+    throw new Fault("USAGE_INVALID", describeProblem(cause, names, hint), { cause });
   }
+}
+
+function describeProblem(cause: unknown, names: readonly string[], hint: string): string {
+  // The first sentence of parseArgs is the problem; the rest advises about "--", which we do not use.
+  const [problem = ""] = cause instanceof Error ? cause.message.split(/\. |\.?\n/) : [];
+  const valueless = /^Option '(--\S+?)(?: <value>)?' argument (?:is ambiguous|missing)/.exec(problem)?.[1];
+  if (valueless !== undefined) return `Option '${valueless}' needs a value; ${hint}`;
+  const unknown = /^Unknown option '(--[^']+)'/.exec(problem)?.[1];
+  const advice = unknown === undefined ? hint : suggestName(unknown, names, hint);
+  return `${problem || "The options are invalid"}; ${advice}`;
 }
