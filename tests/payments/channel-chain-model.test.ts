@@ -9,8 +9,6 @@ import { afterAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { encodeDeposit } from "../../src/payments/channels/channel-calls.ts";
 import { CHANNEL_CONTRACT, ChannelDigests } from "../../src/payments/channels/channel-config.ts";
-import type { SqlText } from "../../src/schema/sql.ts";
-import type { Database } from "../../src/store/postgres/database.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 import { signDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
@@ -18,6 +16,7 @@ import { type Death, Died, killAt } from "../support/payments/dying-process.ts";
 import { openPaidBackend } from "../support/payments/paid-backend.ts";
 import { decodeBase64Header, TEST_NETWORK, waitFor } from "../support/payments/paid-client.ts";
 import { openPaidStage, type StagedPaidService, TEST_PRICE } from "../support/payments/paid-stage.ts";
+import { askTestClock, giveClock, setClockAhead } from "../support/payments/wrong-clock.ts";
 import { runsOf } from "../support/test-depth.ts";
 import { type ChainStep, chainSteps, type ProcessIndex } from "./channel-chain-steps.ts";
 
@@ -40,27 +39,6 @@ for (const database of databases) await giveClock(database);
 afterAll(async () => {
   await second.drop();
   await backend.close();
-});
-
-/** A database whose clock can be wrong: statements and defaults ask a function of the test. */
-async function giveClock(database: Database): Promise<void> {
-  await database.query("create table test_clock (ahead interval)");
-  await database.query("insert into test_clock values ('0')");
-  await database.query(`create function test_now() returns timestamptz language sql stable
-    as 'select now() + ahead from test_clock'`);
-  const { rows } = await database.query<{ table_name: string; column_name: string }>(
-    `select table_name, column_name from information_schema.columns where column_default = 'now()'
-      and (table_name like 'channel%' or table_name like 'payment_%')`,
-  );
-  for (const { table_name: table, column_name: column } of rows) {
-    await database.query(`alter table ${table} alter ${column} set default test_now()`);
-  }
-}
-
-const askTestClock = (statement: SqlText): SqlText => ({
-  ...{ pieces: statement.pieces, values: statement.values },
-  text: statement.text.replaceAll(/\bnow\(\)/g, "test_now()"),
-  ...(statement.name === undefined ? {} : { name: statement.name }),
 });
 
 /** State of the channel in the contract. */
@@ -165,8 +143,7 @@ async function readRow({ services, world }: History, process: ProcessIndex) {
 }
 
 async function setClocks({ passed, drift }: History): Promise<void> {
-  const text = "update test_clock set ahead = $1 * interval '1 second'";
-  for (const database of databases) await database.query({ text, values: [passed + drift * 3_600] });
+  for (const database of databases) await setClockAhead(database, passed + drift * 3_600);
 }
 
 /** Time passes for the chain and the databases. */
