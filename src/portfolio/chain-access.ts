@@ -73,7 +73,7 @@ export function createChainAccess(rpc: Rpc, chain: ChainConfig, clock: Clock = s
         toPinnedBlock(past.header),
         signal,
       );
-      // Of this read alone: the results that positions and prices ask for early.
+      // Shared by no other read: the results that positions and prices ask for early.
       const ownResults = new BlockResults(clock.nowMs());
       return { ...at, asOf: true, ...(wallet !== undefined && { results: ownResults.of(wallet) }) };
     },

@@ -42,7 +42,7 @@ it.each([
   ["an offer", PATH, {}, 402],
   ["a wallet that is not valid", "/portfolio?address=0x12", PAYMENT, 400],
   ["an unknown chain", `${PATH}&chains=nowhere`, {}, 400],
-])("signs what a paid route refuses: %s", async (_, path, headers, status) => {
+])("signs what a paid route rejects: %s", async (_, path, headers, status) => {
   const response = await fetch(web.url + path, { headers });
   expect(response.status).toBe(status);
   expect(response.headers.get("x-error-code")).not.toBeNull();

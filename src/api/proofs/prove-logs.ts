@@ -29,7 +29,7 @@ const ABIS: Readonly<Record<string, Abi>> = {
 };
 
 /** The transaction of the event that created a record; the block's hash is null if the record does not name it. */
-export type EventOrigin = {
+export type RecordEventOrigin = {
   readonly block: number;
   readonly blockHash: Hex | null;
   readonly txHash: string;
@@ -39,7 +39,7 @@ type LogQuery = {
   readonly declaration: RecordDeclaration;
   readonly record: RecordBody;
   readonly contract: Hex;
-  readonly origin: EventOrigin;
+  readonly origin: RecordEventOrigin;
 };
 
 type ProvenLogs = { readonly logs: readonly RecordLog[]; readonly claims: readonly ProvenClaim[] };
@@ -68,7 +68,7 @@ export async function proveLogs(node: PinnedRpc, query: LogQuery, signal: AbortS
   return { logs, claims };
 }
 
-type WantedEvent = EventOrigin & { readonly event: RecordEvent };
+type WantedEvent = RecordEventOrigin & { readonly event: RecordEvent };
 
 function listEvents({ declaration, record, origin }: LogQuery): readonly WantedEvent[] {
   return declaration.events.flatMap((event): WantedEvent[] => {
@@ -87,7 +87,7 @@ type ProvableBlock = {
   readonly receipts: readonly JsonObject[];
   readonly encoded: readonly Hex[];
   readonly receiptsRoot: Hex;
-  /** By transaction: events of one receipt share its proof. */
+  /** Keyed by transaction: events of one receipt share its proof. */
   readonly proofs: Map<number, Promise<ListItemProof>>;
 };
 

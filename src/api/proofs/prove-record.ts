@@ -10,7 +10,7 @@ import type { PinnedRpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { RecordProofs } from "../../schema/reads/record-proofs.ts";
 import { hasImmutables, hasKnownCode } from "./contract-storage.ts";
-import { type EventOrigin, proveLogs } from "./prove-logs.ts";
+import { proveLogs, type RecordEventOrigin } from "./prove-logs.ts";
 import { claimField, listFurtherSlots, type ProvenClaim, withoutProof } from "./prove-storage.ts";
 import { type LocatedField, locateFields, type RecordBody, type RecordDeclaration } from "./record-fields.ts";
 
@@ -19,7 +19,7 @@ export type RecordQuery = {
   readonly record: RecordBody;
   readonly contract: Hex;
   readonly chainId: number;
-  readonly origin: EventOrigin;
+  readonly origin: RecordEventOrigin;
   /** The block that the record was read at; the hash of the head only is known. */
   readonly block: number;
   /** The newest block of the index: the node must have it. */

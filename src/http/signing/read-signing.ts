@@ -25,7 +25,7 @@ function asks(url: string): boolean {
   try {
     return readQuery(url).get("signed") === "1";
   } catch {
-    // The route rejects what is no query.
+    // The route rejects what is not a query.
     return false;
   }
 }

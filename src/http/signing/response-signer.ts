@@ -24,12 +24,12 @@ const LABEL = "sextant";
 const TAG = "sextant-answer";
 /** Headers that a page of another origin needs to check a response. */
 const EXPOSED = "Content-Digest, Signature, Signature-Input";
-/** Anyone causes refusals for nothing, and a signature costs half as much as a 402: a flood must not pay for it. */
-const SIGNED_REFUSALS_PER_SECOND = 500;
+/** Anyone causes errors for nothing, and a signature costs half as much as a 402: a flood must not pay for it. */
+const SIGNED_ERRORS_PER_SECOND = 500;
 
 export class ResponseSigner {
   readonly #options: SignerOptions;
-  #refusals = { second: 0, count: 0 };
+  #errors = { second: 0, count: 0 };
 
   constructor(options: SignerOptions) {
     this.#options = options;
@@ -39,7 +39,7 @@ export class ResponseSigner {
   sign(response: SerializedResponse, { method, url }: SignedRequest): SerializedResponse {
     const { keys, publicUrl, clock = systemClock } = this.#options;
     const seconds = Math.floor(clock.nowMs() / 1_000);
-    if (method === "HEAD" || (response.status >= 400 && !this.#takeRefusal(seconds))) return response;
+    if (method === "HEAD" || (response.status >= 400 && !this.#takeError(seconds))) return response;
     const { host, pathname } = new URL(publicUrl());
     const queryAt = url.indexOf("?");
     const path = pathname.replace(/\/$/, "") + (queryAt < 0 ? url : url.slice(0, queryAt));
@@ -74,10 +74,10 @@ export class ResponseSigner {
     return { ...response, etag: null, headers };
   }
 
-  #takeRefusal(second: number): boolean {
-    if (this.#refusals.second !== second) this.#refusals = { second, count: 0 };
-    this.#refusals.count += 1;
-    return this.#refusals.count <= SIGNED_REFUSALS_PER_SECOND;
+  #takeError(second: number): boolean {
+    if (this.#errors.second !== second) this.#errors = { second, count: 0 };
+    this.#errors.count += 1;
+    return this.#errors.count <= SIGNED_ERRORS_PER_SECOND;
   }
 }
 
