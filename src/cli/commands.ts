@@ -33,13 +33,15 @@ const max = text("USD", "pay at most this in all; SEXTANT_GUARD_PER_PAYMENT limi
   alias: "max-usd",
 });
 
+const save = text("FILE", "write the response into FILE too, with its signature, receipt and keys");
+
 /** The options of every command that buys. */
 const purchaseOptions = {
   max,
   purchase: text("NAME", "a name of your own: within a day the same name and wallet are charged once"),
   again: flag("get what this payer bought within a day again, by signing in; pay only if there is nothing"),
   quote: flag("show price and payee, and pay nothing"),
-  save: text("FILE", "write the response into FILE too, with its signature, receipt and keys"),
+  save,
 } as const;
 
 const SOLD_READS =
@@ -157,12 +159,16 @@ export const COMMANDS: readonly Command[] = [
     description:
       "Shows what is at a path of the indexing API. A document is printed as it was published, after its hash was checked. " +
       SOLD_READS,
-    options: { max, url: apiUrl, json },
+    options: { max, save, url: apiUrl, json },
     client: {
       operands: "PATH",
       // A path may be given in parts: `get intents 15`.
       operandsMax: 3,
-      examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
+      examples: [
+        "get agents/1",
+        "get intents/15 --block 400 --json",
+        "get analytics/commerce",
+      ],
       extend: byPath("get"),
     },
     exits: paidExits,

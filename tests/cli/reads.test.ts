@@ -1,10 +1,15 @@
 // `sextant get`, `list` and `preflight` against the real indexing API, and against one that wants to steer the terminal.
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { operationsFor } from "../../src/cli/api-operations.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { openReadStage, type ReadStage } from "../api/api-stage.ts";
 import { startLoopbackServer } from "../support/http/loopback-server.ts";
+import { startTestApi } from "../support/http/test-api.ts";
 import { runSextantInProcess, startSextantInProcess } from "../support/process/run-in-process.ts";
+import { createTestKeys } from "../support/signing/test-keys.ts";
+import { createTestFolder } from "../support/test-folder.ts";
 
 // More than a function call takes as arguments.
 const RECORDS_ABOVE_STACK = 130_000;
@@ -391,4 +396,27 @@ describe("a hostile API", () => {
     const { code, out } = await run(["list", "intents", "--all"], { environment: { SEXTANT_API_URL: url } });
     expect([code, out.split("\n").length]).toEqual([0, RECORDS_ABOVE_STACK + 2]);
   });
+});
+
+it("get --save writes a signed read that `sextant verify` finds signed, and not of another record", async () => {
+  const signing = { keys: createTestKeys(), signsAll: false };
+  const api = await startTestApi(stage.database, { signing });
+  onTestFinished(() => api.close());
+  const folder = await createTestFolder();
+  const file = join(folder, "agent.json");
+  const { code, out, err } = await run(["get", "agents/1", "--json", "--save", file], {
+    environment: { SEXTANT_API_URL: api.url },
+  });
+  expect(code, err).toBe(0);
+  const { request, response, keys } = JSON.parse(readFileSync(file, "utf8"));
+  expect([request.url, JSON.parse(response.body)]).toEqual([`${api.url}/agents/1?signed=1`, JSON.parse(out)]);
+  const listed = join(folder, "keys.json");
+  writeFileSync(listed, JSON.stringify(keys));
+  const verify = async () =>
+    runSextantInProcess(["verify", file, "--key", listed, "--json"], {}, process.cwd(), null);
+  const verified = await verify();
+  expect(JSON.parse(verified.out).rows[0]).toMatchObject({ path: "signature", status: "signed" });
+  expect(verified.code).toBe(0);
+  writeFileSync(file, readFileSync(file, "utf8").replace("/agents/1?", "/agents/2?"));
+  expect((await verify()).code).toBe(1);
 });
