@@ -155,7 +155,10 @@ describe("channels and the chain", () => {
   });
 
   it("a payer that empties its channel right before our claim takes what was unclaimed of it, and nothing of others", async () => {
-    const { stage, service, account, config, buy, deposit, payerSends } = await openWorld();
+    const { stage, service, account, config, buy, deposit, payerSends } = await openWorld({
+      // The delay passes for the chain, and not for the clock of the database.
+      channels: { limits: { blockAgeMsMax: 3_600_000 } },
+    });
     const { chain } = backend;
     await deposit();
     for (const purchases of [1, 2]) await expect(buy(purchases)).resolves.toBe(200);

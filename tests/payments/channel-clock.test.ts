@@ -1,4 +1,4 @@
-// A database whose clock is wrong by hours, and is set right: it holds no claim back.
+// A database whose clock is wrong by hours, and is set right: it holds no claim and no channel, and sells nothing meanwhile.
 import { afterAll, afterEach, expect, it } from "vitest";
 import type { ChannelSender } from "../../src/payments/channels/channel-sender.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
@@ -21,11 +21,14 @@ afterEach(async () => {
 });
 
 /** A channel that owes the price of one purchase, and a facilitator that does what the test says. */
-async function openDebt(change: (real: ChannelSender) => Partial<ChannelSender> = () => ({})) {
+async function openDebt(
+  change: (real: ChannelSender) => Partial<ChannelSender> = () => ({}),
+  claimRules: Partial<typeof CLAIM_RULES> = {},
+) {
   const stage = await openPaidStage("in process", backend);
   opened.push(stage.close);
   const sender: ChannelSender = { ...stage.sender, ...change(stage.sender) };
-  const service = await stage.serve({ channels: { sender, claimRules: CLAIM_RULES } });
+  const service = await stage.serve({ channels: { sender, claimRules: { ...CLAIM_RULES, ...claimRules } } });
   service.injected.rewrite = askTestClock;
   const world = await openChannelWorld(stage);
   await world.deposit(10n * TEST_PRICE);
@@ -38,6 +41,40 @@ async function openDebt(change: (real: ChannelSender) => Partial<ChannelSender> 
     claimed: () => stage.balance(stage.payTo),
   };
 }
+
+it.each([5, -5])("claims everything and sells nothing while the clock is %i hours ahead", async (hours) => {
+  const { stage, service, world, setAhead, claimed } = await openDebt(() => ({}), {
+    valueMin: 10n * TEST_PRICE,
+  });
+  await service.gate.reconcile();
+  await expect(claimed()).resolves.toBe(0n);
+  await setAhead(hours);
+  // The process itself soon offers no channels.
+  const shop = { url: service.url, termsUrl: (await stage.serve({ channels: {} })).url };
+  await expect(world.buy(shop, 2)).resolves.toBe(503);
+  const unknown = await openChannelWorld(stage);
+  await unknown.deposit(10n * TEST_PRICE);
+  await expect(unknown.buy(shop, 1)).resolves.toBe(503);
+  await service.gate.reconcile();
+  await expect(claimed()).resolves.toBe(TEST_PRICE);
+  await setAhead(0);
+  await expect(world.buy(shop, 2)).resolves.toBe(200);
+});
+
+it("takes a channel at once from a process that died while the clock was five hours ahead, and from no other", async () => {
+  const { service, world, setAhead } = await openDebt();
+  const take = (owner: string) => service.channels?.rows.take(world.channelId, owner);
+  await setAhead(5);
+  await expect(take("a process that dies")).resolves.toBe(true);
+  await setAhead(0);
+  await expect(take("the next")).resolves.toBe(true);
+  await expect(take("another")).resolves.toBe(false);
+  await service.channels?.rows.release(world.channelId, "the next", { hasFailed: false });
+  await setAhead(5);
+  await expect(take("a process that dies")).resolves.toBe(true);
+  await setAhead(0);
+  await expect(world.buy(service, 2)).resolves.toBe(200);
+});
 
 it.each<[string, (real: ChannelSender, wire: { isBroken: boolean }) => Partial<ChannelSender>]>([
   [

@@ -87,7 +87,8 @@ export class ChannelMirror {
     const { reader, rows, blockAgeMsMax } = this.#options;
     const view = await reader.readNow([channelId], signal);
     const ageMs = await rows.readBlockAgeMs(view.at);
-    if (ageMs > blockAgeMsMax) throw new Error(`the newest block of the node is ${ageMs} ms old`);
+    if (ageMs > blockAgeMsMax)
+      throw new Error(`the newest block of the node is ${ageMs} ms from the time of the database`);
     const state = stateIn(view.states, channelId);
     if (!(await isWorth(state))) return "worthless";
     return rows.insert(channelId, config, state, view);

@@ -10,6 +10,7 @@ import {
   type AgedScan,
   CHANNEL_COLUMNS,
   type ChannelRow,
+  LEASE_OVER,
   PURCHASE_COLUMNS,
   type Purchase,
   parseAgedScan,
@@ -118,7 +119,7 @@ export class ChannelRows {
       named as (${namedTransferSql({ network, token, payer, paymentId })}),
       taken as (update payment_channels set owner = ${owner}, owner_works = ${isNext}, kept_for = ${fingerprint},
           lease_until = case when ${isNext} then ${fromNow(leaseMs)} else ${fromNow(correctionMs)} end
-        where ${this.#where(channelId)} and (owner is null or lease_until <= now()
+        where ${this.#where(channelId)} and (${LEASE_OVER}
             or ${isNext} and not owner_works and kept_for = ${fingerprint})
           and claimed_elsewhere_at is null
           and (${max} > greatest(total_claimed, published) or ${max} = 0) and ${failures} < ${failuresMax}::int and not exists (select 1 from named)
@@ -157,11 +158,11 @@ export class ChannelRows {
     return row && { row, scan };
   }
 
-  /** A read in the future is old: the clock was set back. */
+  /** A read or a block in the future is as old: the clock was set back, and tells no age. */
   #scan(): SqlText {
     return sql`select block_number, block_hash, block_time, final_number,
         abs(extract(epoch from now() - read_at) * 1000)::bigint as age_ms,
-        greatest(0, (extract(epoch from now()) - block_time) * 1000)::bigint as block_age_ms
+        abs((extract(epoch from now()) - block_time) * 1000)::bigint as block_age_ms
       from channel_scans where network = ${this.#network}`;
   }
 
@@ -188,7 +189,7 @@ export class ChannelRows {
   async take(channelId: Hex, owner: string): Promise<boolean> {
     const rows = await this.#store.run(sql`update payment_channels set owner = ${owner}, owner_works = true,
         kept_for = null, lease_until = ${fromNow(this.#times.leaseMs)}
-      where ${this.#where(channelId)} and (owner is null or lease_until <= now()) returning 1 as done`);
+      where ${this.#where(channelId)} and ${LEASE_OVER} returning 1 as done`);
     return rows.length === 1;
   }
 

@@ -4,7 +4,7 @@ import type { StatementRunner } from "../../schema/record-store.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { fromNow } from "../ledger/statements.ts";
 import type { VoucherClaim } from "./channel-config.ts";
-import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
+import { CHANNEL_COLUMNS, type ChannelRow, LEASE_OVER, parseChannelRow } from "./channel-row.ts";
 
 /** A channel, and what of its voucher is not claimed. */
 export type UnclaimedChannel = {
@@ -78,7 +78,7 @@ export class ClaimRows {
     const sent = sql`case when ${isRecent("claim_sent_at")} then coalesce(claim_sent, 0) else 0 end`;
     const rows =
       await this.#store.run(sql`select ${CHANNEL_COLUMNS}, claim_group, ${secondsSince("unclaimed_since")} as age,
-        extract(epoch from now()) - coalesce(block_time, 0) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
+        abs(extract(epoch from now()) - coalesce(block_time, 0)) > withdraw_delay / ${BLIND_PER_DELAY}::int as blind
       from payment_channels left join (select block_time from channel_scans where network = ${this.#network}) s on true
       where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[]) and charged > total_claimed
         and least(charged, balance) > greatest(total_claimed, ${sent})
@@ -104,7 +104,7 @@ export class ClaimRows {
     const rows = await this.#store.run(sql`select ${CHANNEL_COLUMNS} from payment_channels c
       where network = ${this.#network} and receiver_authorizer = any(${receiverAuthorizers}::text[])
         and channel_id <> all(${except}::text[]) and channel_id = coalesce(${only ?? null}::text, channel_id)
-        and signed_refund_nonce >= refund_nonce and (lease_until is null or lease_until <= now())
+        and signed_refund_nonce >= refund_nonce and ${LEASE_OVER}
         and not exists (select 1 from channel_transactions t where t.network = c.network and t.kind = 'refund'
           and c.channel_id = any(t.channels) and ${isWithin(rawSql("t.created_at"), this.#retryMs)})
       order by signed_refund desc limit ${max}::int`);
@@ -206,11 +206,11 @@ export class ClaimRows {
           where c.network = ${this.#network} and ${nothingLeft} and c.created_at < ${idleSince}
             and (c.sponsored_at is null or c.sponsored_at < ${idleSince}) and c.claimed_elsewhere_at is null
             and (c.signed_refund_nonce is null or c.signed_refund_nonce < c.refund_nonce)
-            and (c.lease_until is null or c.lease_until < now())
+            and ${LEASE_OVER}
             and not exists (select 1 from channel_purchases p where p.network = c.network
               and p.channel_id = c.channel_id and p.created_at >= ${idleSince})
           limit ${max}::int)
-        and ${nothingLeft} and (lease_until is null or lease_until < now())
+        and ${nothingLeft} and ${LEASE_OVER}
       returning (charged - total_claimed)::text as lost`);
     return { channels: rows.length, lost: rows.reduce((sum, { lost }) => sum + BigInt(String(lost)), 0n) };
   }

@@ -30,7 +30,7 @@ export class MirrorRows {
   async readScan(): Promise<(ScanPosition & { readonly blockAgeMs: number }) | null> {
     const [row] = await this.#store.run(sql`select block_number::text as block_number, block_hash,
         block_time::text as block_time, final_number::text as final_number,
-        ((extract(epoch from now()) - block_time) * 1000)::bigint::text as block_age
+        abs((extract(epoch from now()) - block_time) * 1000)::bigint::text as block_age
       from channel_scans where network = ${this.#network}`);
     return row ? { ...parseScan(row), blockAgeMs: Number(row.block_age) } : null;
   }
@@ -56,10 +56,10 @@ export class MirrorRows {
     return rows.map(({ channel_id }) => channel_id);
   }
 
-  /** How old a block is by the database's clock, which all processes share. */
+  /** How far from now a block is by the database's clock, which all processes share. */
   async readBlockAgeMs({ timestamp }: BlockSummary): Promise<number> {
     const [row] = await this.#store.run<{ age: string }>(
-      sql`select ((extract(epoch from now()) - ${timestamp}::bigint) * 1000)::bigint::text as age`,
+      sql`select abs((extract(epoch from now()) - ${timestamp}::bigint) * 1000)::bigint::text as age`,
     );
     return Number(row?.age);
   }

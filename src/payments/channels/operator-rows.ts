@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
+import { LEASE_OVER } from "./channel-row.ts";
 
 export type ListedChannel = {
   readonly network: string;
@@ -118,7 +119,7 @@ export class OperatorInstructions {
     const rows = await this.#store.run<JsonObject>(sql`select channel_id, instruction,
         instruction_amount::text as amount, instructed_at::text as instructed_at
       from payment_channels where network = ${this.#network} and instruction is not null
-        and (instruction = 'claim' or lease_until is null or lease_until <= now())
+        and (instruction = 'claim' or ${LEASE_OVER})
       order by payment_channels.instructed_at limit ${INSTRUCTIONS_PER_RUN}::int`);
     return rows.map(({ channel_id, instruction: kind, amount, instructed_at }) => ({
       channelId: String(channel_id) as Hex,

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { prepareSql, type SqlText, sql } from "../../schema/sql.ts";
+import { LEASE_OVER } from "../channels/channel-row.ts";
 import type { LedgerScope } from "../ledger/row.ts";
 import { HELD } from "../ledger/statements.ts";
 import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
@@ -100,7 +101,7 @@ export class SignInRows {
             or state = 'refused' and not replaced and valid_before > extract(epoch from now())
               and (reason is null or reason <> all(${UNCHARGEABLE}))))
         or exists (select from payment_channels where ${isOurs} and kept_for = ${fingerprint} and owner_works
-          and lease_until > now()))`;
+          and not ${LEASE_OVER}))`;
   }
 
   /** Forgets nonces that are over. To be called every few seconds, in any number of processes. */
