@@ -1,4 +1,4 @@
-// `npx tsx scripts/compare-responses.ts <commit>`: sends every API example and every page of the explorer to that version and to this one, on one database, and compares status, headers and bytes.
+// `npx tsx scripts/compare-responses.ts <commit> [portfolio]`: sends every API example, every page of the explorer and paid requests, or only those, to that version and to this one, and compares status, headers and bytes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -56,45 +56,59 @@ type LocalState = {
     | Readonly<Record<string, { readonly address: string }>>
     | readonly { readonly address: string }[];
 };
+type Settings = Readonly<Record<string, string>>;
 type Raw = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-const [commit = ""] = process.argv.slice(2);
+const [commit = "", part] = process.argv.slice(2);
 const before = commit === "" ? null : checkOutVersion(commit);
 if (before === null)
-  throw new Error(`usage: compare-responses.ts <commit>; "${commit}" is not in the history`);
+  throw new Error(`usage: compare-responses.ts <commit> [portfolio]; "${commit}" is not in the history`);
 const folder = mkdtempSync(join(tmpdir(), "sextant-compare-"));
 const chain = await startDeployedChain();
 const running: ChildProcess[] = [];
+let [compared, differences] = [0, 0];
 try {
-  await runSimulator({ world: chain.world, seed: SEED, steps: STEPS });
   const network = join(folder, "deployment.json");
   writeFileSync(network, JSON.stringify(toDeployment(chain.deployment)));
-  const rpcUrl = chain.chain.rpcUrl;
   const environment = {
     ...SETTINGS,
     NETWORK: network,
-    RPC_URL: rpcUrl,
+    RPC_URL: chain.chain.rpcUrl,
     SEXTANT_DATA: join(folder, "data"),
   };
-  const serve = async (checkout: string) =>
-    waitUntilReady(await startService(["serve"], environment, /Indexing API +(http:\S+)\/docs/, checkout));
+  if (part === undefined) await compareApis(before.folder, environment);
+  await comparePortfolios(before.folder, environment);
+  process.stdout.write(`${compared} requests compared with ${commit}, ${differences} differences\n`);
+  process.exitCode = differences === 0 ? 0 : 1;
+} finally {
+  for (const child of running.reverse()) await end(child);
+  await chain.chain.stop();
+  before.remove();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Printed at once: a service that ends later takes nothing back. */
+function report(found: readonly string[]): void {
+  differences += found.length;
+  for (const line of found) process.stdout.write(`${line}\n`);
+}
+
+/** Both on one database. */
+async function compareApis(checkout: string, environment: Settings): Promise<void> {
+  await runSimulator({ world: chain.world, seed: SEED, steps: STEPS });
+  const serve = async (served: string) =>
+    waitUntilReady(await startService(["serve"], environment, /Indexing API +(http:\S+)\/docs/, served));
   // As in an upgrade: a version starts on no database of a later one, and goes on when that has come.
-  await serve(before.folder);
-  const old = await startService(["api"], environment, LISTENING, before.folder);
+  await serve(checkout);
+  const old = await startService(["api"], environment, LISTENING, checkout);
   await Promise.all(running.splice(0, 1).map(end));
   await serve(HERE);
   const now = await startService(["api"], environment, LISTENING);
   const examples = await requestAllExamples((method, target, body) => requestJson(now, method, target, body));
-  let [compared, differences] = [0, 0];
-  // Printed at once: a service that ends later takes nothing back.
-  const report = (found: readonly string[]) => {
-    differences += found.length;
-    for (const line of found) process.stdout.write(`${line}\n`);
-  };
   for (const { method, target, body } of examples.filter(isComparable)) {
     compared += 1;
     report(await compareAtOneState(old, now, { method, target, body }));
@@ -116,6 +130,10 @@ try {
     if (JSON.stringify(shapes[0]) !== JSON.stringify(shapes[1]))
       report([`GET ${path}: another shape, texts left aside`]);
   }
+}
+
+/** Both over the chains of one local run. */
+async function comparePortfolios(checkout: string, environment: Settings): Promise<void> {
   const local = await startService(
     ["local", "--still"],
     { ...SETTINGS, FACILITATOR_PORT: "0", SEXTANT_DATA: join(folder, "local") },
@@ -131,9 +149,9 @@ try {
     PORTFOLIO_PUBLIC_URL: "http://portfolio.example",
   };
   const portfolios = await Promise.all(
-    [before.folder, HERE].map((checkout, index) => {
+    [checkout, HERE].map((served, index) => {
       const own = { ...giving, SEXTANT_DATA: join(folder, `ledger-${index}`) };
-      return startService(["portfolio"], own, LISTENING, checkout);
+      return startService(["portfolio"], own, LISTENING, served);
     }),
   );
   const [oldPortfolio = "", newPortfolio = ""] = portfolios;
@@ -141,13 +159,6 @@ try {
     compared += 1;
     report(await compareAtOneState(oldPortfolio, newPortfolio, { method: "GET", target }));
   }
-  process.stdout.write(`${compared} requests compared with ${commit}, ${differences} differences\n`);
-  process.exitCode = differences === 0 ? 0 : 1;
-} finally {
-  for (const child of running.reverse()) await end(child);
-  await chain.chain.stop();
-  before.remove();
-  rmSync(folder, { recursive: true, force: true });
 }
 
 async function end(child: ChildProcess): Promise<void> {
@@ -158,7 +169,7 @@ async function end(child: ChildProcess): Promise<void> {
 /** Resolves with the URL that the process prints once it listens. */
 async function startService(
   args: readonly string[],
-  environment: Readonly<Record<string, string>>,
+  environment: Settings,
   listening: RegExp,
   checkout = HERE,
 ): Promise<string> {
