@@ -7,6 +7,7 @@ import type { FreeServiceTask } from "../portfolio/free-service-child.ts";
 import {
   type CellPlan,
   measureCell,
+  OTHER_WALLETS,
   PROCESSES_CHAIN_ID,
   type ProcessesCell,
   SERVICE_OPTIONS,
@@ -20,7 +21,6 @@ import { TURNS, type Version, type Versions } from "./versions.ts";
 const TOKENS = { quick: 10, usual: 1_000, full: 1_000 };
 /** Chains of the reads one by one; the load reads the first. */
 const CHAIN_IDS = { quick: [PROCESSES_CHAIN_ID], usual: [PROCESSES_CHAIN_ID, 8453, 1, 10, 137] };
-const WALLETS = { quick: 2, usual: 64, full: 64 };
 const CONNECTIONS = { quick: 2, usual: 16, full: 16 };
 const LOAD_MS = { quick: 50, usual: 8_000, full: 20_000 };
 const WARM_MS = { quick: 20, usual: 5_000, full: 5_000 };
@@ -43,7 +43,7 @@ export function comparePortfolios(
       chainIds,
       listed: chooseSize(options, TOKENS),
       delayMs: DELAY_MS,
-      otherWallets: chooseSize(options, WALLETS),
+      otherWallets: chooseSize(options, OTHER_WALLETS),
     };
     const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
     const runs: TurnRun<PortfolioRun>[] = [];

@@ -9,9 +9,12 @@ import type { NodeWork } from "./caching-node.ts";
 import type { FreeServiceTask } from "./free-service-child.ts";
 import type { NodesReady, NodesTask, ReadyNode } from "./nodes-child.ts";
 
-/** Whether each connection reads wallets of its own, or all of them one. */
+/**
+ * Wallets of which a process remembers nothing when it reads them again, wallets of which it remembers the last snapshot,
+ * or one wallet for all connections.
+ */
 export type ReadWallets = (typeof READ_WALLETS)[number];
-export const READ_WALLETS = ["different wallets", "one wallet"] as const;
+export const READ_WALLETS = ["different wallets", "returning wallets", "one wallet"] as const;
 
 /**
  * The dimension that grows from cell to cell: processes under the same load, or requests at the same time to one
@@ -38,6 +41,14 @@ export type CellPlan = Pick<ProcessesCell, "series" | "wallets" | "processes" | 
 /** The options of Node that deployments start the service with. */
 export const SERVICE_OPTIONS: readonly string[] = ["--max-semi-space-size=64"];
 
+/**
+ * Wallets besides the first. A process remembers the last hundred, and forgets the one that has waited longest: in turns
+ * it has forgotten each, even while 64 are read at once.
+ */
+export const OTHER_WALLETS = { quick: 2, usual: 192, full: 192 };
+/** Well below what a process remembers, and more than connections. */
+const RETURNING_WALLETS = 48;
+
 // Uses the shortest block time: a snapshot is shared for that long.
 export const PROCESSES_CHAIN_ID = 42_161;
 export const PROCESSES_TOKENS = 1_000;
@@ -60,7 +71,9 @@ function planCells(options: BenchOptions): readonly CellPlan[] {
     ...counts.map(
       (processes): CellPlan => ({ series: "processes", wallets, processes, connections: CONNECTIONS }),
     ),
-    ...atOnce.map((connections): CellPlan => ({ series: "at once", wallets, processes: 1, connections })),
+    ...(wallets === "returning wallets" ? [] : atOnce).map(
+      (connections): CellPlan => ({ series: "at once", wallets, processes: 1, connections }),
+    ),
   ]);
 }
 
@@ -71,7 +84,7 @@ export async function measureProcesses(
 ): Promise<readonly ProcessesCell[]> {
   const plans = planCells(options);
   const tokens = options.quick ? QUICK_TOKENS : PROCESSES_TOKENS;
-  const otherWallets = Math.max(...chooseSize(options, AT_ONCE));
+  const otherWallets = chooseSize(options, OTHER_WALLETS);
   const nodesTask: NodesTask = { chainIds: [PROCESSES_CHAIN_ID], listed: tokens, otherWallets, delayMs };
   const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
   const [node] = nodes;
@@ -103,7 +116,10 @@ export async function measureProcesses(
       const { wallets, processes, connections } = plan;
       logProgress(`processes, round ${round} of ${rounds}: ${processes}, ${connections} at once, ${wallets}`);
       const before = cells[at];
-      const measured = await measureCell(services, node, plan, chooseSize(options, MS_PER_CELL));
+      const ms = chooseSize(options, MS_PER_CELL);
+      // Every process has read each of them, the last ones a moment ago.
+      if (wallets === "returning wallets") await load(services.slice(0, processes), node, plan, ms);
+      const measured = await measureCell(services, node, plan, ms);
       if (before) cells[at] = addCells(before, measured);
     }
   }
@@ -159,7 +175,7 @@ export async function measureCell(
   };
 }
 
-/** Each process gets the same part of the connections and of the wallets, as from a balancer that takes turns. */
+/** Each process gets the same part of the connections, and all wallets in turn. */
 async function load(
   services: readonly ServerReady[],
   node: ReadyNode,
@@ -167,16 +183,16 @@ async function load(
   ms: number,
 ): Promise<{ readonly snapshots: number; readonly ms: number }> {
   const each = connections / services.length;
+  const others = node.otherWallets.slice(0, wallets === "returning wallets" ? RETURNING_WALLETS : undefined);
   const results = await Promise.all(
     services.map((service, at) => {
-      // A wallet belongs to one connection: none is read twice at the same time.
-      const turns = new Array<number>(each).fill(0);
+      // A wallet belongs to one connection: a process reads none twice at the same time.
+      const turns = new Array<number>(each).fill(at);
       const path = (_number: number, connection: number) => {
         if (wallets === "one wallet") return pathOf(node, node.wallet);
         const turn = turns[connection] ?? 0;
         turns[connection] = turn + 1;
-        const own = at * each + connection + turn * connections;
-        return pathOf(node, node.otherWallets[own % node.otherWallets.length] ?? node.wallet);
+        return pathOf(node, others[(connection + turn * each) % others.length] ?? node.wallet);
       };
       const limits = { ms, silenceMsMax: SILENCE_MS_MAX };
       return runHttpLoad({ url: service.url, connections: each, ...limits, path, status: 200 });

@@ -17,6 +17,7 @@ import type { FreeServiceTask } from "./free-service-child.ts";
 import {
   type CellPlan,
   measureCell,
+  OTHER_WALLETS,
   PROCESSES_CHAIN_ID,
   SERVICE_OPTIONS,
   warmServices,
@@ -29,8 +30,6 @@ const TOKENS = { quick: 10, usual: 1_000, full: 1_000 };
 const CONNECTIONS = { quick: 2, usual: 16, full: 16 };
 const LOAD_MS = { quick: 50, usual: 8_000, full: 20_000 };
 const WARM_MS = { quick: 20, usual: 5_000, full: 5_000 };
-/** Wallets besides the first. */
-const WALLETS = { quick: 2, usual: 64, full: 64 };
 
 export async function measureProfile(
   options: BenchOptions,
@@ -42,7 +41,7 @@ export async function measureProfile(
     chainIds: [PROCESSES_CHAIN_ID],
     listed: tokens,
     delayMs,
-    otherWallets: chooseSize(options, WALLETS),
+    otherWallets: chooseSize(options, OTHER_WALLETS),
   };
   const { nodes } = await start("nodes", "portfolio/nodes-child.ts", nodesTask).next<NodesReady>();
   const [node] = nodes;

@@ -6,7 +6,7 @@ import { openTokenMarket, type TokenMarket } from "./token-market.ts";
 export type NodesTask = {
   readonly chainIds: readonly number[];
   readonly listed: number;
-  /** The number of wallets besides the first that hold tokens; none if absent. */
+  /** The number of wallets besides the first that hold tokens on the first chain; none if absent. */
   readonly otherWallets?: number;
   /** How many plain tokens the wallet holds; a handful if absent. */
   readonly heldPlain?: number;
@@ -19,8 +19,9 @@ export type NodesReady = { readonly nodes: readonly ReadyNode[] };
 
 const { chainIds, listed, otherWallets, heldPlain, delayMs } = JSON.parse(process.argv[2] ?? "") as NodesTask;
 const opened: (Awaited<ReturnType<typeof openTokenMarket>> & { node: CachingNode })[] = [];
-for (const chainId of chainIds) {
-  const { chain, market } = await openTokenMarket(chainId, listed, otherWallets, heldPlain);
+for (const [at, chainId] of chainIds.entries()) {
+  const others = at === 0 ? otherWallets : 0;
+  const { chain, market } = await openTokenMarket(chainId, listed, others, heldPlain);
   const node = await startCachingNode(chain.rpcUrl, delayMs);
   opened.push({ chain, node, market });
   sendToParent({ progress: `chain ${chainId} has ${listed} listed tokens` });

@@ -39,7 +39,9 @@ export function reportProcesses(
       ...cells.map((cell) => describeCell(cell, firstOf(cell))),
     ],
     headlines: [
-      ...laterOf("processes", "different wallets").map((cell) => compareRates(cell, firstOf(cell))),
+      ...(["different wallets", "returning wallets"] as const).flatMap((wallets) =>
+        laterOf("processes", wallets).map((cell) => compareRates(cell, firstOf(cell))),
+      ),
       ...laterOf("processes", "one wallet").map((cell) => compareNodeRates(cell, firstOf(cell))),
       ...READ_WALLETS.flatMap((wallets) => laterOf("at once", wallets)).map((cell) =>
         compareRequests(cell, alone),

@@ -14,6 +14,8 @@ it("compares processes with one process, and requests with those of a snapshot t
     [
       cell({}),
       cell({ processes: 2, snapshots: 180 }),
+      cell({ wallets: "returning wallets", snapshots: 200 }),
+      cell({ wallets: "returning wallets", processes: 2, snapshots: 300 }),
       cell({ wallets: "one wallet", snapshots: 10_000, nodeRequests: 200 }),
       cell({ wallets: "one wallet", processes: 2, snapshots: 10_000, nodeRequests: 400 }),
       cell({ series: "at once", connections: 1, snapshots: 10, nodeRequests: 280 }),
@@ -31,10 +33,11 @@ it("compares processes with one process, and requests with those of a snapshot t
   );
   expect(headlines.map(({ value, ceiling, ratio }) => [value, ceiling, ratio])).toEqual([
     ["90.0 a second", "50.0 by one process", "180 %"],
+    ["150 a second", "100 by one process", "150 %"],
     ["200 a second", "100 by one process", "200 %"],
     ["28.0", "28.0 that shares nothing", "100 %"],
     ["0.031", "28.0 that shares nothing", "0 %"],
   ]);
-  expect(measurements).toHaveLength(9);
+  expect(measurements).toHaveLength(11);
   expect(measurements[1]?.note).toContain("30.00 ms");
 });
