@@ -29,6 +29,8 @@ export function proveField(context: ClaimContext, field: ProvableField): ProvenF
       return claimCode(context, field);
     case "permit2":
       return claimPermit2(context, field);
+    case "unprovable":
+      return unprovenField(field, field.reason);
     default:
       return claimMapping(context, field);
   }

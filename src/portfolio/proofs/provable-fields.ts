@@ -13,6 +13,8 @@ export type ProvableField = { readonly path: string } & (
   | { readonly kind: "erc20"; readonly token: Hex; readonly value: bigint }
   | SpenderField<"allowance">
   | (SpenderField<"permit2"> & Pick<ExposurePermission, "expiresAt">)
+  /** A permission that is not one word of a known contract. */
+  | { readonly kind: "unprovable"; readonly reason: string }
 );
 
 type SpenderField<Kind> = {
@@ -81,7 +83,10 @@ export function listExposureFields({ summary, permissions }: Exposure): readonly
 
 function describePermission(permission: ExposurePermission, index: number): readonly ProvableField[] {
   const { kind, contract: token, spender, rawAllowance, rawBalance, expiresAt } = permission;
-  if (kind !== "erc20-allowance" && kind !== "permit2-allowance") return [];
+  if (kind !== "erc20-allowance" && kind !== "permit2-allowance") {
+    const path = `/permissions/${index}/${rawAllowance === null ? "kind" : "rawAllowance"}`;
+    return [{ path, kind: "unprovable", reason: kind.startsWith("nft-") ? "nft" : "other_permission" }];
+  }
   const allowance = { path: `/permissions/${index}/rawAllowance`, token, spender };
   return [
     ...(rawAllowance === null

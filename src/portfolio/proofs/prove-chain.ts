@@ -91,6 +91,8 @@ function limitFields(fields: readonly ProvableField[]) {
   const surplus: ProvableField[] = [];
   const within: ProvableField[] = [];
   for (const field of fields) {
+    // Reads nothing.
+    if (field.kind === "unprovable") continue;
     const contract = contractOf(field);
     const isOverLimit =
       within.length >= FIELDS_MAX ||
@@ -102,7 +104,7 @@ function limitFields(fields: readonly ProvableField[]) {
   return { within, surplus };
 }
 
-function contractOf(field: ProvableField): Hex | null {
+function contractOf(field: Exclude<ProvableField, { readonly kind: "unprovable" }>): Hex | null {
   if (field.kind === "native" || field.kind === "code") return null;
   return field.kind === "permit2" ? PERMIT2 : field.token;
 }

@@ -59,7 +59,7 @@ const proofClaim = titledRecord(
     reason: {
       ...text,
       description:
-        "`no_layout`: the slot was not found. `ambiguous_layout`: several slots have the value. `rebasing`: the token keeps another amount for the holder than it reports. `mismatch`: the state has another value. `node_refused`: no proof of the node leads to the state root. `unknown`: the response does not know it either. `too_many`: beyond the limits of a response. Otherwise the reason of the chain.",
+        "`no_layout`: the slot was not found. `ambiguous_layout`: several slots have the value. `rebasing`: the token keeps another amount for the holder than it reports. `mismatch`: the state has another value. `node_refused`: no proof of the node leads to the state root. `unknown`: the response does not know it either. `nft`, `other_permission`: permissions that this version does not prove. `too_many`: beyond the limits of a response. Otherwise the reason of the chain.",
       examples: ["no_layout"],
     },
   },

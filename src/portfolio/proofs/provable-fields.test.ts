@@ -1,0 +1,27 @@
+// The fields of an exposure: the prover lists the same as the verifier finds, so that each has a claim or the reason for none.
+import { readReport } from "@sextant/client/verify/report";
+import { expect, it } from "vitest";
+import { exampleExposure } from "../../schema/portfolio/examples.ts";
+import type { Exposure } from "../../schema/portfolio/exposure.ts";
+import { unprovenField } from "./claim-field.ts";
+import { listExposureFields } from "./provable-fields.ts";
+
+const [given] = exampleExposure.permissions;
+const permissionOf = (changes: object) => ({ ...given, ...changes }) as Exposure["permissions"][number];
+const WITHOUT_AMOUNT = { rawAllowance: null, allowance: null, via: null, expiresAt: null };
+
+it.each([
+  ["the approval of an NFT", { ...WITHOUT_AMOUNT, kind: "nft-approval", tokenId: "7" }, "kind", "nft"],
+  ["the operator of a collection", { ...WITHOUT_AMOUNT, kind: "nft-operator" }, "kind", "nft"],
+  ["an owner", { ...WITHOUT_AMOUNT, kind: "owner" }, "kind", "other_permission"],
+  ["a debt that may be taken", { kind: "borrow-delegation" }, "rawAllowance", "other_permission"],
+])("%s has the reason why it is not proven, where the verifier expects it", (_, changes, name, reason) => {
+  const exposure = { ...exampleExposure, permissions: [permissionOf(changes)] } as Exposure;
+  const fields = listExposureFields(exposure).flatMap((chain) => chain.fields);
+  expect(fields).toEqual([{ path: `/permissions/0/${name}`, kind: "unprovable", reason }]);
+  const expected = readReport(JSON.parse(JSON.stringify(exposure)))?.fields.map(({ path }) => path);
+  expect(fields.map(({ path }) => path)).toEqual(expected);
+  expect(fields.map((field) => unprovenField(field, reason).claim)).toEqual([
+    { path: `/permissions/0/${name}`, kind: "none", reason },
+  ]);
+});
