@@ -49,14 +49,23 @@ export function noteResponse(
   return { ...stored, headers: { ...stored.headers, [NOTE]: JSON.stringify(note) } };
 }
 
-/** The blocks that a response names: in its body, on both sides of a difference, or in the headers of the index. */
+/** The blocks that a response names: in its body or summary, on both sides of a difference, or in the headers of the index. */
 function findBlocks(body: unknown, headers: StoredResponse["headers"]): readonly unknown[] {
   const { "x-indexed-block": number, "x-indexed-block-hash": hash } = headers;
   if (number !== undefined && hash !== undefined) return [{ number, hash }];
   if (!isJsonObject(body)) return [];
-  return [body, body.from, body.to].flatMap((part) =>
+  const named = [body, body.from, body.to].flatMap((part) =>
     isJsonObject(part) && Array.isArray(part.blocks) ? (part.blocks as readonly unknown[]) : [],
   );
+  const read = isJsonObject(body.summary) && Array.isArray(body.summary.chains) ? body.summary.chains : [];
+  return [
+    ...named,
+    ...read.flatMap((part) =>
+      isJsonObject(part) && typeof part.blockNumber === "number"
+        ? [{ chain: part.chain, number: part.blockNumber }]
+        : [],
+    ),
+  ];
 }
 
 /** The response without the note. */
