@@ -1,6 +1,7 @@
-// `npm run bench [-- <names> --against <commit> --database <kind> --events N --seed N --scale N --full --quick --overview --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
+// `npm run bench [-- <names> --against <commit> --store --database <kind> --events N --seed N --scale N --full --quick --overview --profile <folder> --part <name> --folder <path>]`: runs the benchmarks, prints and keeps their tables.
 import { relative } from "node:path";
 import { parseArgs } from "node:util";
+import { nameComparison, reportComparison } from "./against/comparison.ts";
 import { completeFlags, withVersions } from "./against/versions.ts";
 import { BENCHES } from "./benches.ts";
 import {
@@ -26,12 +27,13 @@ const SEED = 7;
 const SCALE_MAX = 10;
 
 const USAGE = `npm run bench [-- <names>] [--database ${DATABASE_KINDS.join("|")}] [--events N] [--seed N] [--scale N] [--full] [--quick] [--overview] [--profile [FOLDER]]
-npm run bench -- ${BENCHES.flatMap(({ name, compare }) => (compare ? [name] : [])).join("|")} --against [COMMIT]
+npm run bench -- ${BENCHES.flatMap(({ name, compare }) => (compare ? [name] : [])).join("|")} --against [COMMIT] [--store]
 
 Runs benchmarks, prints their tables and stores them in bench/RESULTS.md. --quick only shows that they run and stores
 nothing. --overview shows the newest run of every benchmark, as a run of all of them does. --against runs this checkout
-and COMMIT (default: the version that landed last) in turns on the same machine and prints the ratios. --profile FOLDER
-writes CPU profiles; portfolio --profile prints where a snapshot's processor time goes, and its node requests.
+and COMMIT (default: the version that landed last) in turns on the same machine and prints the ratios; --store keeps
+them. --profile FOLDER writes CPU profiles; portfolio --profile prints where a snapshot's processor time goes, and its
+node requests.
 Names: ${BENCHES.map(({ name }) => name).join(", ")}; all of them without a name.`;
 
 const { values: given, positionals } = parseArgs({
@@ -39,6 +41,7 @@ const { values: given, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     against: { type: "string" },
+    store: { type: "boolean", default: false },
     overview: { type: "boolean", default: false },
     events: { type: "string" },
     seed: { type: "string", default: String(SEED) },
@@ -84,6 +87,7 @@ const retained = BENCHES.flatMap((bench) => [
   ...(bench.anyDatabase ? DATABASE_KINDS : DATABASE_KINDS.slice(0, 1)).map((kind) => resultName(bench, kind)),
   // A part that ran by itself stands alongside the newest run of the whole.
   ...(bench.parts ?? []).map((part) => partName(bench.name, part)),
+  ...(bench.compare ? [nameComparison(bench.name)] : []),
 ]);
 const options = {
   database,
@@ -124,7 +128,7 @@ async function runAll(): Promise<void> {
   logProgress(values.quick ? "not stored: it was a quick run" : `written to ${files}`);
 }
 
-/** Stores nothing: what it prints is about two versions on this machine now. */
+/** Stores nothing unless asked to: what it prints is about two versions on this machine now. */
 async function compareAll(commit: string): Promise<void> {
   const compared = chosen.flatMap(({ name, compare }) => (compare ? [{ name, compare }] : []));
   if (compared.length < chosen.length || positionals.length === 0) {
@@ -135,6 +139,9 @@ async function compareAll(commit: string): Promise<void> {
     for (const { name, compare } of compared) {
       const measurements = await compare(options, versions);
       process.stdout.write(formatMeasurements([{ bench: `${name}, ${commit} to now`, measurements }]));
+      if (!values.store || values.quick) continue;
+      const report = reportComparison(name, commit, measurements);
+      writeResults(replaceRuns(readResults(), [report], readRunEnvironment(), retained));
     }
   });
 }

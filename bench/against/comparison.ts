@@ -1,5 +1,6 @@
 // The figures of two versions side by side, with the ratio of this one to the one before.
 import type { Measurement } from "../harness/measurement.ts";
+import type { NamedBenchReport } from "../harness/results.ts";
 import type { VersionName } from "./versions.ts";
 
 /** A figure of a run; null if the system does not show it. */
@@ -58,4 +59,23 @@ function meanOf(values: readonly (number | null)[]): number | null {
 /** Null without both, and of nothing. */
 export function ratioOf(now: number | null, before: number | null): number | null {
   return now === null || before === null || before === 0 ? null : now / before;
+}
+
+/** The name under which the newest comparison of a benchmark is stored. */
+export function nameComparison(bench: string): string {
+  return `${bench}, against`;
+}
+
+/** A comparison to store: the table alone would not say with which version. */
+export function reportComparison(
+  bench: string,
+  commit: string,
+  measurements: readonly Measurement[],
+): NamedBenchReport {
+  const first: Measurement = {
+    what: `this version against ${commit}`,
+    value: "ratio",
+    note: "in turns on one machine: both runs now | both runs before",
+  };
+  return { bench: nameComparison(bench), measurements: [first, ...measurements], headlines: [] };
 }

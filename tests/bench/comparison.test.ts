@@ -1,7 +1,12 @@
 // The comparison of two versions: ratios of means over the turns, and what is worse is called so.
 import { describe, expect, it } from "vitest";
 import { addCells, reportApis } from "../../bench/against/api-report.ts";
-import { compareRuns, type Figure } from "../../bench/against/comparison.ts";
+import {
+  compareRuns,
+  type Figure,
+  nameComparison,
+  reportComparison,
+} from "../../bench/against/comparison.ts";
 import { completeFlags, TURNS } from "../../bench/against/versions.ts";
 import { readPreviousVersion } from "../../scripts/testing/previous-version.ts";
 
@@ -106,4 +111,11 @@ describe("the API of two versions", () => {
     });
     expect(addCells(cell(10, 4), unknown).databaseMs).toBeNull();
   });
+});
+
+it("a comparison to store begins with the version that it compares with", () => {
+  const one = { what: "time", value: "20 %", note: "1 now | 5 before" };
+  const { bench, measurements, headlines } = reportComparison("portfolio", "b8babccb", [one]);
+  expect([bench, headlines]).toEqual([nameComparison("portfolio"), []]);
+  expect(measurements.map(({ what }) => what)).toEqual(["this version against b8babccb", "time"]);
 });
