@@ -23,11 +23,11 @@ const started = performance.now();
 const notRun: string[] = [];
 const planned = planSuites();
 const runs: SuiteRun[] = [];
-for (const { suite, args } of planned.filter((plan) => !isSerial(plan))) {
+for (const { suite, args } of planned.filter((plan) => !sharesCores(plan))) {
   process.stdout.write(`\n== ${suite}\n`);
   runs.push(await runSuite(suite, args));
 }
-runs.push(...(await runSideBySide(planned.filter(isSerial))));
+runs.push(...(await runSideBySide(planned.filter(sharesCores))));
 report();
 
 function planSuites(): readonly PlannedSuite[] {
@@ -41,8 +41,8 @@ function planSuites(): readonly PlannedSuite[] {
   });
 }
 
-function isSerial({ suite }: PlannedSuite): boolean {
-  return "serial" in SUITES[suite];
+function sharesCores({ suite }: PlannedSuite): boolean {
+  return "sharesCores" in SUITES[suite];
 }
 
 /** Paths and options of the suite; null to leave it out. */

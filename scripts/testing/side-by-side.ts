@@ -1,4 +1,4 @@
-// Runs suites whose files run one at a time next to each other: two of them need no more than the two cores of a runner.
+// Runs suites that mostly wait for processes two at a time: they need no more than the two cores of a runner.
 import { spawn } from "node:child_process";
 import { findRun, type SuiteRun } from "./recorded-runs.ts";
 import { SUITES, type SuiteName } from "./suites.ts";
@@ -6,29 +6,35 @@ import { SUITES, type SuiteName } from "./suites.ts";
 export type PlannedSuite = { readonly suite: SuiteName; readonly args: readonly string[] };
 
 /**
- * The most expensive suite runs next to all others, which follow one another. What it prints is shown at once; what the
- * others print, each at its end. Each suite is a process of its own, so that its processor time is known.
+ * The most expensive first. What that one prints is shown at once; what the others print, each at its end. Each suite is
+ * a process of its own, so that its processor time is known.
  */
 export async function runSideBySide(planned: readonly PlannedSuite[]): Promise<readonly SuiteRun[]> {
-  const [longest, ...others] = [...planned].sort(
+  const [first, second, ...others] = [...planned].sort(
     (left, right) => SUITES[right.suite].budgetSeconds - SUITES[left.suite].budgetSeconds,
   );
-  if (longest === undefined) return [];
-  const [first, rest] = await Promise.all([runShown(longest), runInTurn(others)]);
-  return [first, ...rest];
+  if (first === undefined) return [];
+  const runs: SuiteRun[] = [];
+  /** Takes the next suite whenever one has ended. */
+  const runInTurn = async (run: Promise<SuiteRun> | null) => {
+    for (let next = run; next !== null; ) {
+      runs.push(await next);
+      const plan = others.shift();
+      next = plan === undefined ? null : runUnseen(plan);
+    }
+  };
+  await Promise.all([runInTurn(runShown(first)), runInTurn(second === undefined ? null : runUnseen(second))]);
+  return runs;
 }
 
-async function runInTurn(planned: readonly PlannedSuite[]): Promise<readonly SuiteRun[]> {
-  const runs: SuiteRun[] = [];
-  for (const plan of planned) {
-    const output: Buffer[] = [];
-    const child = startSuite(plan, "pipe");
-    child.stdout?.on("data", (data: Buffer) => void output.push(data));
-    child.stderr?.on("data", (data: Buffer) => void output.push(data));
-    runs.push(await whenEnded(plan, child));
-    process.stdout.write(`\n== ${plan.suite}\n${Buffer.concat(output).toString()}`);
-  }
-  return runs;
+async function runUnseen(plan: PlannedSuite): Promise<SuiteRun> {
+  const output: Buffer[] = [];
+  const child = startSuite(plan, "pipe");
+  child.stdout?.on("data", (data: Buffer) => void output.push(data));
+  child.stderr?.on("data", (data: Buffer) => void output.push(data));
+  const run = await whenEnded(plan, child);
+  process.stdout.write(`\n== ${plan.suite}\n${Buffer.concat(output).toString()}`);
+  return run;
 }
 
 function runShown(plan: PlannedSuite): Promise<SuiteRun> {

@@ -9,8 +9,8 @@ type Suite = {
   readonly files?: RegExp;
   /** On a landing, only files that can reach a change run, and a tenth of the others. */
   readonly waits?: true;
-  /** Its files run one at a time and mostly wait for processes: on a landing such suites run next to each other. */
-  readonly serial?: true;
+  /** It mostly waits for processes: on a landing, two such suites run at a time. */
+  readonly sharesCores?: true;
   /** A change of one of these files runs the whole suite on a landing. */
   readonly input?: RegExp;
 };
@@ -70,13 +70,14 @@ export const SUITES = {
     reason: "needs a Chromium",
     files: /^tests\/browser\/.*\.test\.ts$/,
     waits: true,
+    sharesCores: true,
   },
   chaos: {
     budgetSeconds: 560,
     reason: "kills and freezes processes; one file at a time, because it measures how they fail",
     files: /\.chaos\.test\.ts$/,
     waits: true,
-    serial: true,
+    sharesCores: true,
   },
   bench: {
     // Dozens of processes, of which most only load their code.
@@ -84,7 +85,7 @@ export const SUITES = {
     reason: "every benchmark once over almost no data, so that none breaks unseen; it measures nothing",
     files: /^tests\/bench\/quick\/.*\.test\.ts$/,
     waits: true,
-    serial: true,
+    sharesCores: true,
   },
   deep: {
     budgetSeconds: 520,

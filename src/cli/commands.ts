@@ -164,11 +164,7 @@ export const COMMANDS: readonly Command[] = [
       operands: "PATH",
       // A path may be given in parts: `get intents 15`.
       operandsMax: 3,
-      examples: [
-        "get agents/1",
-        "get intents/15 --block 400 --json",
-        "get analytics/commerce",
-      ],
+      examples: ["get agents/1", "get intents/15 --block 400 --json", "get analytics/commerce"],
       extend: byPath("get"),
     },
     exits: paidExits,

@@ -18,7 +18,7 @@ export class SavedRead {
 
   readonly fetch: typeof fetch = async (input, init) => {
     const url = String(input);
-    // What is paid for is signed anyway, and a payment is for the URL that the client knows.
+    // Paid responses are signed anyway, and a payment is for the URL that the client knows.
     const isPaid = new Headers(init?.headers).has("payment-signature");
     const sent = isPaid ? url : `${url}${url.includes("?") ? "&" : "?"}signed=1`;
     const response = await this.#send(sent, init);

@@ -398,7 +398,7 @@ describe("a hostile API", () => {
   });
 });
 
-it("get --save writes a signed read that `sextant verify` finds signed, and not of another record", async () => {
+it("a file of get --save is a signed read that `sextant verify` finds signed, and not of another record", async () => {
   const signing = { keys: createTestKeys(), signsAll: false };
   const api = await startTestApi(stage.database, { signing });
   onTestFinished(() => api.close());

@@ -22,7 +22,7 @@ export async function setClockAhead(database: Database, seconds: number): Promis
   await database.query({ text, values: [seconds] });
 }
 
-/** What a service injects as `rewrite`. */
+/** The `rewrite` that a service injects. */
 export const askTestClock = (statement: SqlText): SqlText => ({
   ...{ pieces: statement.pieces, values: statement.values },
   text: statement.text.replaceAll(/\bnow\(\)/g, "test_now()"),
