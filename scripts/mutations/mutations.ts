@@ -51,9 +51,9 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "a payment whose lease is taken while its owner still holds it",
-    file: "src/payments/ledger/statements.ts",
-    find: "(owner is null or lease_until <= now())",
-    replace: "(owner is null or lease_until <> now())",
+    file: "src/payments/ledger/lease.ts",
+    find: "(lease_until is null or lease_until <= now() or",
+    replace: "(lease_until is null or lease_until <> now() or",
     caughtBy: "src/payments/ledger/transitions.test.ts",
   },
   {

@@ -37,14 +37,6 @@ export type ChannelRow = ChannelState & {
 /** The block as of which all channels are known that no later event changed. */
 export type ScanPosition = BlockSummary & { readonly finalNumber: number };
 
-/**
- * Whether no request has the channel. No lease is as long as two minutes: one that ends later is from a clock that was set
- * back since, and would keep the channel for hours.
- */
-export const LEASE_OVER = rawSql(
-  "(lease_until is null or lease_until <= now() or lease_until > now() + interval '2 minutes')",
-);
-
 /** Whether anyone may have the voucher for a sum: claims are on the chain, or were on their way there. */
 export function isPublicVoucher(
   { totalClaimed, published }: Pick<ChannelRow, "totalClaimed" | "published">,

@@ -3,6 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { prepareSql, type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { LEASE_OVER } from "../ledger/lease.ts";
 import type { PaymentKey, StoredResponse } from "../ledger/row.ts";
 import { fromNow, TRANSFER_SCHEME } from "../ledger/statements.ts";
 import type { ChannelConfig } from "./channel-config.ts";
@@ -10,7 +11,6 @@ import {
   type AgedScan,
   CHANNEL_COLUMNS,
   type ChannelRow,
-  LEASE_OVER,
   PURCHASE_COLUMNS,
   type Purchase,
   parseAgedScan,

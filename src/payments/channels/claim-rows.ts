@@ -2,9 +2,10 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { LEASE_OVER } from "../ledger/lease.ts";
 import { fromNow } from "../ledger/statements.ts";
 import type { VoucherClaim } from "./channel-config.ts";
-import { CHANNEL_COLUMNS, type ChannelRow, LEASE_OVER, parseChannelRow } from "./channel-row.ts";
+import { CHANNEL_COLUMNS, type ChannelRow, parseChannelRow } from "./channel-row.ts";
 
 /** A channel, and what of its voucher is not claimed. */
 export type UnclaimedChannel = {

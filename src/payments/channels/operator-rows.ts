@@ -3,7 +3,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import { LEASE_OVER } from "./channel-row.ts";
+import { LEASE_OVER } from "../ledger/lease.ts";
 
 export type ListedChannel = {
   readonly network: string;

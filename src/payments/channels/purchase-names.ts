@@ -2,7 +2,8 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { JsonObject } from "../../lib/json.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
-import { NOT_LEASED, TRANSFER_SCHEME } from "../ledger/statements.ts";
+import { LEASE_OVER } from "../ledger/lease.ts";
+import { TRANSFER_SCHEME } from "../ledger/statements.ts";
 import { NONCE_USED } from "../rejection-reasons.ts";
 import type { ChannelConfig } from "./channel-config.ts";
 import { CHANNEL_SCHEME } from "./channel-terms.ts";
@@ -28,7 +29,7 @@ export function namedTransferSql(name: {
     from payments where network = ${name.network} and asset = ${name.token} and payer = ${name.payer}
       and payment_id = ${name.paymentId}::text and not replaced and state not in ('expired', 'lost')
       and not (state = 'refused' and reason = ${NONCE_USED})
-      and not (state in ('reserved', 'released') and not verified and ${NOT_LEASED})`;
+      and not (state in ('reserved', 'released') and not verified and ${LEASE_OVER})`;
 }
 
 export function parseNamedTransfer(row: JsonObject): NamedTransfer {

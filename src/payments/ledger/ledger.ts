@@ -7,6 +7,7 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { type SqlText, sql } from "../../schema/sql.ts";
 import type { TransferFound } from "../settlement/lookup.ts";
+import { HELD, LEASE_OVER } from "./lease.ts";
 import {
   LEDGER_TRANSITIONS,
   type LedgerRow,
@@ -27,8 +28,6 @@ import {
   deleteReservationSql,
   FREE_LEASE,
   fromNow,
-  HELD,
-  NOT_LEASED,
   type OpenOptions,
   type OwnedKey,
   openPaymentsSql,
@@ -216,7 +215,7 @@ export class PaymentLedger {
   /** Removes a reservation whose signature was never verified and that no process acts on. */
   async deleteUnverified(key: PaymentKey): Promise<void> {
     await this.#store.run(sql`delete from payments where ${whereKey(key)} and state = 'reserved' and not verified
-      and ${NOT_LEASED}`);
+      and ${LEASE_OVER}`);
   }
 
   /** Counts the failure of a handler against its payer. */
@@ -317,7 +316,7 @@ export class PaymentLedger {
   async markReplaced(key: PaymentKey, owner: string): Promise<void> {
     const states = persistedStatesBefore(LEDGER_TRANSITIONS.markReplaced);
     await this.#store.run(sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
-      where ${whereKey(key)} and state = any(${states}) and (owner = ${owner} or ${NOT_LEASED})`);
+      where ${whereKey(key)} and state = any(${states}) and (owner = ${owner} or ${LEASE_OVER})`);
   }
 
   async readStoredResponse(key: PaymentKey): Promise<StoredResponse | null> {

@@ -30,8 +30,9 @@ const FINGERPRINTS = ["this request", "another request"];
 
 const leases = fc.constantFrom(
   { owner: null, lease_seconds: null },
-  { owner: "another process", lease_seconds: 600 },
+  { owner: "another process", lease_seconds: 60 },
   { owner: "a stalled process", lease_seconds: -600 },
+  { owner: "a dead process", lease_seconds: 3_600 },
 );
 const rows: fc.Arbitrary<LedgerRowColumns> = fc
   .record({
@@ -98,7 +99,8 @@ async function openInThree(
   const reserved = await store.run(sql`with freed as (
       update payments set replaced = true, owner = null, lease_until = null, updated_at = now()
       where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
-        and payment_id = ${payment.paymentId} and not replaced and (owner is null or lease_until <= now())
+        and payment_id = ${payment.paymentId} and not replaced
+        and (owner is null or lease_until <= now() or lease_until > now() + interval '2 minutes')
         and (state in ('reserved', 'released') and not verified
           or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
       returning 1)

@@ -6,6 +6,7 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import type { EndpointResponse } from "../../schema/endpoint.ts";
 import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import { encodeX402Header } from "../paywall/offer.ts";
+import { LEASE_OVER } from "./lease.ts";
 
 /** One EIP-3009 authorization: the token accepts it once. */
 export type PaymentKey = {
@@ -49,7 +50,7 @@ const COLUMNS = {
   state: ["state", parseState],
   isVerified: ["verified", isTrue],
   /** Whether a process acts on it now. */
-  isLeased: ["coalesce(lease_until > now(), false)", isTrue],
+  isLeased: [`not ${LEASE_OVER.name}`, isTrue],
   transaction: ["transaction", orNull(parseHex)],
   blockNumber: ["block_number::text", orNull(Number)],
   blockHash: ["block_hash", orNull(parseHex)],

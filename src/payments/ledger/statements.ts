@@ -5,6 +5,7 @@ import type { BlockId } from "../../schema/chain-log.ts";
 import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { Payment } from "../paywall/payment.ts";
 import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
+import { HELD, LEASE_OVER } from "./lease.ts";
 import {
   assertTransition,
   LEDGER_TRANSITIONS,
@@ -30,14 +31,6 @@ export type ReservationInput = {
 export type OwnedKey = { readonly key: PaymentKey; readonly owner: string };
 
 export const FREE_LEASE = rawSql("owner = null, lease_until = null");
-/** No process acts on the row: without an owner, or with one that did not renew its lease in time. */
-export const NOT_LEASED = rawSql("(owner is null or lease_until <= now())");
-
-/**
- * A process may still store the response of the row: its lease lapsed for less than a handler may take. It stalls then, or
- * the database was away, and is not dead for sure.
- */
-export const HELD = rawSql("(owner is not null and lease_until > now() - interval '30 seconds')");
 
 export function fromNow(ms: number): SqlText {
   return sql`now() + ${ms}::double precision * interval '1 millisecond'`;
@@ -79,7 +72,7 @@ function releaseIdentifierSql(
 ): SqlText {
   return sql`update payments set replaced = true, ${FREE_LEASE}, updated_at = now()
     where network = ${key.network} and asset = ${key.asset} and payer = ${key.payer} and nonce <> ${key.nonce}
-      and payment_id = ${paymentId} and not replaced and ${NOT_LEASED}
+      and payment_id = ${paymentId} and not replaced and ${LEASE_OVER}
       and (state in ('reserved', 'released') and not verified
         or state in ('expired', 'lost') or state = 'refused' and reason = ${NONCE_USED})
       and ${guard}
@@ -164,7 +157,7 @@ export function reclaimSql(
       named as (${takeNameSql({ key, owner }, paymentId, isUnsent)})
     update payments set state = ${to}, payment_id = coalesce(payment_id, ${paymentId}), replaced = false,
       ${takeLease(owner, leaseMs)}, updated_at = now()
-    where ${whereKey(key)} and state = ${from} and ${NOT_LEASED}
+    where ${whereKey(key)} and state = ${from} and ${LEASE_OVER}
       -- As in openSql: the identifier is released before this row takes it.
       and (select count(*) from released) >= 0
       and (${paymentId}::text is null or not ${isUnsent} or exists (select 1 from named))
@@ -179,7 +172,7 @@ export function acquireSql(
 ): SqlText {
   assertTransition("acquire", from, to);
   return sql`update payments set state = ${to}, ${takeLease(owner, leaseMs)}, updated_at = now()
-    where ${whereKey(key)} and state = ${from} and ${NOT_LEASED} returning ${ROW_COLUMNS}`;
+    where ${whereKey(key)} and state = ${from} and ${LEASE_OVER} returning ${ROW_COLUMNS}`;
 }
 
 /** Marks the payment as verified, and counts what its payer has settled and what may still be charged to it. */

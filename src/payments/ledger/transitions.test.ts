@@ -144,6 +144,7 @@ const LEASES = {
   owner: { owner: ME, lease_seconds: 60 },
   free: { owner: null, lease_seconds: null },
   "ran out": { owner: "a stalled process", lease_seconds: -1 },
+  "of a clock that was set back": { owner: "a dead process", lease_seconds: 3_600 },
   other: { owner: "another process", lease_seconds: 60 },
 } as const;
 
@@ -170,8 +171,8 @@ async function changeOf(way: Way, state: PaymentState | "absent", lease: keyof t
 
 const leasesFor: Record<LedgerTransition["requires"], readonly (keyof typeof LEASES)[]> = {
   owner: ["owner"],
-  free: ["free", "ran out"],
-  "owner or free": ["owner", "free", "ran out"],
+  free: ["free", "ran out", "of a clock that was set back"],
+  "owner or free": ["owner", "free", "ran out", "of a clock that was set back"],
   new: ["free"],
 };
 
@@ -241,9 +242,9 @@ it("keeps a row whose money has arrived, and any row for as long as its payment 
   expect(rows.map(({ nonce }) => nonce)).toEqual([arrived.nonce, traced.nonce]);
 });
 
-it("renews no lease that lapsed for so long that other payments of the payer no longer wait for it", async () => {
+it("renews no lease that other payments of the payer no longer wait for", async () => {
   const renewals: unknown[] = [];
-  for (const lease_seconds of [-1, -31]) {
+  for (const lease_seconds of [-1, -31, 3_600]) {
     for (const state of ["reserved", "settling"] as const) {
       await database.query("delete from payments");
       await insertLedgerRow(database, { owner: ME, lease_seconds, state });
@@ -256,7 +257,20 @@ it("renews no lease that lapsed for so long that other payments of the payer no 
     [-1, "settling", true],
     [-31, "reserved", false],
     [-31, "settling", true],
+    // The clock of the database was set back.
+    [3_600, "reserved", false],
+    [3_600, "settling", true],
   ]);
+});
+
+it("waits for no process that died before the clock of the database was set back by hours", async () => {
+  await insertLedgerRow(database, { owner: "a dead process", lease_seconds: 3_600, verified: true });
+  const next = { ...TEST_KEY, nonce: `0x${"02".repeat(32)}` as const };
+  await expect(ledger.findOpenPayments(next)).resolves.toEqual([]);
+  await expect(ledger.find(TEST_KEY)).resolves.toMatchObject({ state: "reserved", isLeased: false });
+  await expect(ledger.storeResponse(TEST_KEY, "a dead process", RESPONSE)).resolves.toBeNull();
+  const reclaimed = ledger.reclaim(TEST_KEY, ME, { from: "reserved", to: "reserved", ...identifier });
+  await expect(reclaimed).resolves.toMatchObject({ isLeased: true });
 });
 
 it("a change that the table does not list cannot be requested", async () => {

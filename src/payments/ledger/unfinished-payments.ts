@@ -10,6 +10,7 @@ import { type SqlText, sql } from "../../schema/sql.ts";
 import type { GateLimits } from "../paywall/limits.ts";
 import { TRACED_SECONDS_MAX } from "../paywall/payment.ts";
 import { NONCE_UNTRACED, NONCE_USED } from "../rejection-reasons.ts";
+import { LEASE_OVER } from "./lease.ts";
 import type { PaymentLedger } from "./ledger.ts";
 import {
   type LedgerRow,
@@ -19,7 +20,7 @@ import {
   ROW_COLUMNS,
   whereKey,
 } from "./row.ts";
-import { FREE_LEASE, fromNow, NOT_LEASED } from "./statements.ts";
+import { FREE_LEASE, fromNow } from "./statements.ts";
 
 /**
  * A request left it with 503, because no node could tell whether its money has arrived. Whatever else frees such a row
@@ -41,7 +42,7 @@ export async function pruneLedger(
   const retainedSince = fromNow(-responseRetentionMs);
   await store.run(sql`update payments set answer_body = null, answer_headers = null
     where ${inScope} and answer_body is not null and settled_at < ${retainedSince}`);
-  await store.run(sql`delete from payments where ${inScope} and ${NOT_LEASED}
+  await store.run(sql`delete from payments where ${inScope} and ${LEASE_OVER}
     and valid_before < extract(epoch from now()) and (state in ('reserved', 'released') and transaction is null and not ${UNCLEAR}
       and valid_before < extract(epoch from now()) - ${TRACED_SECONDS_MAX}::int
       and updated_at < ${fromNow(-failureWindowMs)}
@@ -102,7 +103,7 @@ export function createUnfinishedPayments(
     (which: SqlText): ReadPage =>
     (after, limit) =>
       readRows(sql`select ${ROW_COLUMNS} from payments
-        where ${inScope} and ${which} and ${NOT_LEASED} and ${keysAfter(after)}
+        where ${inScope} and ${which} and ${LEASE_OVER} and ${keysAfter(after)}
         order by payer, nonce limit ${limit}`);
   /** Reads rows that are due; no process gets them again before they are. */
   const claimPage =
@@ -110,7 +111,7 @@ export function createUnfinishedPayments(
     (after, limit) =>
       readRows(sql`with claimed as (update payments set updated_at = now()
         where (network, asset, payer, nonce) in (select network, asset, payer, nonce from payments
-          where ${inScope} and ${which} and ${NOT_LEASED} and ${isDue(recheckMsMin)} and ${keysAfter(after)}
+          where ${inScope} and ${which} and ${LEASE_OVER} and ${isDue(recheckMsMin)} and ${keysAfter(after)}
           order by payer, nonce limit ${limit} for update skip locked)
         returning ${ROW_COLUMNS})
         select * from claimed order by payer, nonce`);
@@ -130,7 +131,7 @@ export function createUnfinishedPayments(
     async listBlocks(): Promise<readonly UnfinishedBlock[]> {
       const rows = await store.run<{ number: string; hash: Hex; rows: string }>(
         sql`select block_number::text as number, block_hash as hash, count(*)::text as rows from payments
-          where ${inScope} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${NOT_LEASED}
+          where ${inScope} and ${NOT_FINAL} and block_number is not null and block_hash is not null and ${LEASE_OVER}
           group by block_number, block_hash order by payments.block_number`,
       );
       return rows.map(({ number, hash, rows: count }) => ({
@@ -142,7 +143,7 @@ export function createUnfinishedPayments(
     /** Settled rows in these blocks. */
     listInBlocks: (blocks: readonly BlockId[]) =>
       readRows(sql`select ${ROW_COLUMNS} from payments
-        where ${inScope} and ${NOT_FINAL} and ${NOT_LEASED}
+        where ${inScope} and ${NOT_FINAL} and ${LEASE_OVER}
           and block_number = any(${blocks.map(({ number }) => number)}::bigint[])
           and block_hash = any(${blocks.map(({ hash }) => hash)})`),
     /** Marks payments as final whose transfer is proven to be in a final block; returns how many. */
@@ -154,7 +155,7 @@ export function createUnfinishedPayments(
           ${column(({ transaction }) => transaction)}::text[], ${column(({ block }) => block.hash)}::text[])
           as proven (payer, nonce, transaction, block_hash)
         where ${inScope} and payments.payer = proven.payer and payments.nonce = proven.nonce
-          and payments.block_hash = proven.block_hash and ${NOT_FINAL} and ${NOT_LEASED} returning 1 as done`);
+          and payments.block_hash = proven.block_hash and ${NOT_FINAL} and ${LEASE_OVER} returning 1 as done`);
       return done.length;
     },
   };

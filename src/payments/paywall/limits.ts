@@ -6,7 +6,7 @@ export const GATE_LIMITS = {
   // A few reads of a node; longer means that it does not respond.
   verifyMs: 10_000,
   // Clients wait this long, which is far below the time for which a signature is valid. It is shorter than the wait
-  // for a stalled process (HELD in ledger/statements.ts).
+  // for a stalled process (HELD in ledger/lease.ts).
   handlerMs: 25_000,
   // Several blocks of any chain we are paid on; after it the outcome is looked up.
   settleMs: 20_000,

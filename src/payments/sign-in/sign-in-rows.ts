@@ -5,9 +5,8 @@ import { isJsonObject, type JsonObject } from "../../lib/json.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
 import { prepareSql, type SqlText, sql } from "../../schema/sql.ts";
-import { LEASE_OVER } from "../channels/channel-row.ts";
+import { HELD, LEASE_OVER } from "../ledger/lease.ts";
 import type { LedgerScope } from "../ledger/row.ts";
-import { HELD } from "../ledger/statements.ts";
 import { NONCE_UNTRACED, NONCE_USED, NONCE_USED_NOT_FINAL } from "../rejection-reasons.ts";
 
 /** A purchase whose response is stored, by either scheme. */
