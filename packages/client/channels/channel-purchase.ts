@@ -7,6 +7,7 @@ import { DAY_MS, type PaymentBook, type PaymentEntry } from "../journal/payment-
 import type { SignedRecord } from "../journal/records.ts";
 import { newName, type Payer, randomHex } from "../payments/authorization.ts";
 import { type Bought, finish, toBought } from "../payments/finish.ts";
+import type { Signing } from "../payments/guard.ts";
 import {
   type ChannelUse,
   digestRequest,
@@ -59,9 +60,6 @@ async function buyInTurn(
   for (let corrections = 0; ; corrections += 1) {
     const { entry, isNew } = await signWhenFree(context, buyer, purchase, terms);
     const verdict = await finish(context, entry, given, { isNew });
-    // The next voucher is for the sum of a rejected one, and a free call costs nothing.
-    const isFree = verdict.kind === "rejected" || (verdict.kind === "paid" && verdict.charge?.amount === "0");
-    if (isNew && isFree) context.guard.count(-BigInt(entry.requirements.amount));
     if (verdict.kind === "paid") return toBought(entry, verdict);
     const { kind, error, correction = null } = verdict;
     if (kind === "rejected" && error.status === 402 && correction === null && !entry.voucher?.deposit) {
@@ -122,11 +120,13 @@ async function signOnce(
     const error = new SextantError("TERMS_REJECTED", `Not paid by channel: ${plan.reason}.`);
     throw plan.isDisputed ? error : new NotByChannel("", { cause: error });
   }
+  const target = targetOf(payer, terms, plan);
+  byTransferIfNot(() => guard.assertWithinClient(target.signing));
   if (plan.kind === "deposit") {
     byTransferIfNot(() => guard.assertWithinLimits({ ...terms, amount: plan.amount }, book, at));
   }
   const request = digestRequest(payer, given, url);
-  const signed = await signPlan(payer, terms, plan, { nowMs: at, name: nameOf(book, request, at) });
+  const signed = await signPlan(payer, terms, plan, target, { nowMs: at, name: nameOf(book, request, at) });
   const record: SignedRecord = {
     type: "voucher",
     id: signed.isFirst && signed.voucher.deposit !== null ? signed.voucher.deposit.id : randomHex(32),
@@ -148,23 +148,36 @@ async function signOnce(
     voucher: { ...signed.voucher, owner: use.owner },
   };
   await append(record, { durable: true });
-  guard.count(terms.amount);
+  guard.count(target.signing);
   const entry = book.get(record.id);
   if (entry !== null) return { entry, isNew: true };
   throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");
+}
+
+type VoucherPlan = Extract<Plan, { kind: "voucher" | "deposit" }>;
+
+/** The channel and the sum of the next voucher, and what the guard counts of it. */
+function targetOf(payer: Payer, terms: PaymentTerms, { channel }: VoucherPlan) {
+  const { id, config } = channel ?? newChannel(payer.address, terms);
+  const before = channel?.charged ?? 0n;
+  const isSumKnown = channel?.isSumKnown !== false;
+  // The service cannot have charged one unit, and states the sum. A price could be what it has charged already.
+  const cumulative = before + (isSumKnown ? terms.amount : 1n);
+  // That unit buys nothing, and is not counted.
+  const charged = isSumKnown ? before : cumulative;
+  const signing: Signing = { kind: "voucher", channel: id, charged, cumulative };
+  return { id, config, cumulative, signing };
 }
 
 /** Signs nothing beyond one price above what was delivered, whatever the journal or the service says. */
 async function signPlan(
   payer: Payer,
   terms: PaymentTerms,
-  plan: Extract<Plan, { kind: "voucher" | "deposit" }>,
+  plan: VoucherPlan,
+  { id, config, cumulative }: ReturnType<typeof targetOf>,
   { nowMs, name }: { readonly nowMs: number; readonly name: string },
 ) {
-  const { id, config } = plan.channel ?? newChannel(payer.address, terms);
   const { charged, signed, delivered } = plan.channel ?? { charged: 0n, signed: 0n, delivered: 0n };
-  // The service cannot have charged one unit, and states the sum. A price could be what it has charged already.
-  const cumulative = charged + (plan.channel?.isSumKnown === false ? 1n : terms.amount);
   if (cumulative > signed && charged > delivered) throw new TypeError("a voucher beyond what was delivered");
   const isFirst = plan.kind === "deposit";
   const deposit = isFirst

@@ -101,7 +101,7 @@ export async function refundChannel(
       code: null,
       endedAt: null,
     } as const;
-    const verdict = readVoucherVerdict(entry, channel, response);
+    const verdict = readVoucherVerdict(entry, await context.journal.read(), response);
     const correction = verdict.kind === "rejected" ? verdict.correction : null;
     if (!correction || corrections >= CORRECTIONS_MAX) throw toResponseError(response);
     await correctChannel(context, { entry, correction, signal });

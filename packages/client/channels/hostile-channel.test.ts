@@ -23,6 +23,7 @@ const walletAt = (index: number) => ({ address: `0x${String(index).padStart(40, 
 type Asked = { readonly channelId: string; readonly maxClaimableAmount: string };
 type Reply =
   | { readonly status: 200; readonly receipt?: object | string }
+  | { readonly status: 400 }
   | { readonly status: 402; readonly charged?: bigint; readonly error?: string }
   | "nothing";
 
@@ -55,6 +56,7 @@ function script(chooseReply: (number: number, voucher: Asked, url: string) => Re
       const { receipt } = reply;
       return response.writeHead(200, receipt ? { "payment-response": encodeReceipt(receipt) } : {}).end("{}");
     }
+    if (reply.status === 400) return response.writeHead(400, { "x-error-code": "INPUT_INVALID" }).end("{}");
     const { charged, error = "cumulative_amount_mismatch" } = reply;
     const channelState = { channelId: voucher.channelId, chargedCumulativeAmount: String(charged) };
     const extra = { ...OFFER.extra, ...(charged === undefined ? {} : { channelState }) };
@@ -251,4 +253,95 @@ it.each(["?", "e30", "bm8="])("delivers the data of a response whose receipt is 
   script(() => ({ status: 200, receipt }));
   expect((await sextant.getPortfolio(walletAt(1))).receipt).toMatchObject({ transaction: null });
   expect((await readChannel()).charged).toBe(PRICE);
+});
+
+/** A response whose receipt states what the purchase cost, and the sum. */
+const sold = ({ channelId }: Asked, amount: bigint, total: bigint): Reply => {
+  const channelState = { channelId, chargedCumulativeAmount: String(total), totalClaimed: "0" };
+  return { status: 200, receipt: { extra: { chargedAmount: String(amount), channelState } } };
+};
+
+describe("a receipt of a free call", () => {
+  it("is disputed if it states a sum that nothing but this voucher can have paid", async () => {
+    const sextant = createSextant(options);
+    script((_, voucher) => sold(voucher, 0n, BigInt(voucher.maxClaimableAmount)));
+    const { receipt } = await sextant.getPortfolio(walletAt(1));
+    expect(receipt?.amount).toBe(PRICE);
+    expect(await readChannel()).toMatchObject({ signed: PRICE, delivered: PRICE, state: "disputed" });
+    expect(await outcomeOf(sextant.getPortfolio(walletAt(2)))).toMatch(
+      /^TERMS_REJECTED: .* is disputed \(it charged a call that it states as free\)/,
+    );
+  });
+
+  it("is believed if another voucher, whose response was lost, has paid the sum", async () => {
+    const sextant = createSextant(options);
+    script((number, voucher) => {
+      if (number === 1) return sold(voucher, PRICE, PRICE);
+      // The free call is lost, and so is the purchase that is charged after it, by a voucher for the same sum.
+      return number <= 3 ? "nothing" : sold(voucher, 0n, 2n * PRICE);
+    });
+    for (const index of [1, 2, 3]) await outcomeOf(sextant.getPortfolio(walletAt(index)));
+    const [, free] = await sextant.payments.list();
+    const { receipt } = await sextant.payments.replay(String(free?.id));
+    expect([receipt?.amount, (await readChannel()).state]).toEqual([0n, "open"]);
+  });
+});
+
+describe("guard.perClient of two prices", () => {
+  beforeEach(() => {
+    options = { ...options, guard: { ...GUARD, perClient: 2n * PRICE } };
+  });
+
+  const buyAll = async (indexes: readonly number[]) => {
+    const sextant = createSextant(options);
+    const outcomes: string[] = [];
+    for (const index of indexes) {
+      const outcome = await outcomeOf(sextant.getPortfolio(walletAt(index)));
+      outcomes.push(outcome.replace(/:.*/, ""));
+    }
+    return outcomes;
+  };
+
+  it("holds against a service that charges a voucher and states that the call was free", async () => {
+    let number = 0;
+    script((_, voucher) => {
+      number += 1;
+      // A voucher that it rejects could have paid the sum.
+      return number % 2 === 1 ? { status: 400 } : sold(voucher, 0n, BigInt(voucher.maxClaimableAmount));
+    });
+    const outcomes = await buyAll([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect(outcomes.filter((each) => each === "LIMIT_EXCEEDED").length).toBeGreaterThan(0);
+    expect((await readChannel()).signed).toBe(2n * PRICE);
+  });
+
+  it("holds against a service that rejects a request and charges its voucher later", async () => {
+    const seen = new Set<string>();
+    script((_, { maxClaimableAmount }, url) => {
+      if (seen.has(url)) return { status: 200 };
+      seen.add(url);
+      const isEven = /0x\d*[02468](?!\d)/.test(url);
+      return isEven ? { status: 400 } : { status: 402, charged: BigInt(maxClaimableAmount) };
+    });
+    const outcomes = await buyAll([10, 11, 12, 13, 14, 15]);
+    expect(outcomes).toContain("LIMIT_EXCEEDED");
+    expect((await readChannel()).signed).toBe(2n * PRICE);
+  });
+
+  it("counts a voucher once that was open during an outage and is rejected after it", async () => {
+    script((number) => {
+      if (number === 1) return "nothing";
+      return number === 2 ? { status: 402, charged: 0n } : { status: 200 };
+    });
+    expect(await buyAll([1, 1, 2, 3])).toEqual(["UNREACHABLE", "bought", "bought", "LIMIT_EXCEEDED"]);
+    expect((await readChannel()).signed).toBe(2n * PRICE);
+  });
+
+  it("lets calls through that are free, and counts the sum that they leave open once", async () => {
+    script((number, voucher) => {
+      const sum = BigInt(voucher.maxClaimableAmount);
+      return number < 6 ? sold(voucher, 0n, sum - PRICE) : sold(voucher, PRICE, sum);
+    });
+    expect(await buyAll([1, 2, 3, 4, 5, 6, 7, 8])).toEqual([...Array(7).fill("bought"), "LIMIT_EXCEEDED"]);
+    expect((await readChannel()).signed).toBe(2n * PRICE);
+  });
 });

@@ -2,7 +2,7 @@
 import { SextantError } from "../errors.ts";
 import { type HttpResponse, parseJson, readServiceCode, toResponseError } from "../http/transport.ts";
 import type { ChannelEntry } from "../journal/channel-book.ts";
-import type { PaymentEntry } from "../journal/payment-book.ts";
+import type { PaymentBook, PaymentEntry } from "../journal/payment-book.ts";
 import { readTransaction } from "../payments/receipt.ts";
 import { type Fields, fieldsOf } from "../payments/terms.ts";
 import { type Charge, type Correction, chargedSoFar, type Verdict } from "../payments/verdict.ts";
@@ -14,18 +14,14 @@ const SIGNATURE = /^0x[0-9a-f]{130}$/i;
 const CONFLICT_ADVICE =
   "The service says that it charged the voucher. Nothing new is signed for this purchase today; to pay again, name a new purchase.";
 
-export function readVoucherVerdict(
-  entry: PaymentEntry,
-  channel: ChannelEntry | null,
-  response: HttpResponse,
-): Verdict {
+export function readVoucherVerdict(entry: PaymentEntry, book: PaymentBook, response: HttpResponse): Verdict {
   const { id, state } = entry;
   if (response.status === 200) {
     const data = parseJson(response.text);
     const header = response.headers.get("payment-response");
     if (header === null || !isReadable(header))
       return { kind: "paid", data, response, transaction: null, charge: null };
-    const charge = readCharge(entry, channel, header);
+    const charge = readCharge(entry, book, header);
     return { kind: "paid", data, response, transaction: readTransaction(header), charge };
   }
   const error = toResponseError(response);
@@ -58,11 +54,12 @@ function isReadable(header: string): boolean {
 }
 
 /** Reads what the service says that it charged, and in what it contradicts what was signed. */
-function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: string): Charge | null {
+function readCharge(entry: PaymentEntry, book: PaymentBook, header: string): Charge | null {
   const { chargedAmount, channelState } = fieldsOf(decodeHeader(header, "PAYMENT-RESPONSE").extra);
   const { chargedCumulativeAmount, totalClaimed } = fieldsOf(channelState);
   const [amount, total, claimed] = [chargedAmount, chargedCumulativeAmount, totalClaimed].map(readUnits);
   if (amount === null || amount === undefined || total === null || total === undefined) return null;
+  const channel = book.channels.get(entry.voucher?.channel ?? "");
   const signed = channel?.signed ?? BigInt(entry.voucher?.cumulative ?? 0);
   let lie: string | null = null;
   if (amount > BigInt(entry.requirements.amount)) lie = "it charged more than the price";
@@ -70,6 +67,8 @@ function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: s
   else if (claimed !== null && claimed !== undefined && claimed > signed)
     lie = "it claimed more than was signed";
   else if (amount > 0n && isSoldTwice(entry, channel, total)) lie = "it charged one purchase twice";
+  else if (amount === 0n && isChargedAsFree(entry, book, total))
+    lie = "it charged a call that it states as free";
   return { amount: amount.toString(), total: total.toString(), lie };
 }
 
@@ -77,6 +76,20 @@ function readCharge(entry: PaymentEntry, channel: ChannelEntry | null, header: s
 function isSoldTwice({ voucher }: PaymentEntry, channel: ChannelEntry | null, total: bigint): boolean {
   if (voucher === undefined || channel === null || !channel.received.has(voucher.name)) return false;
   return total > channel.delivered && BigInt(voucher.cumulative) > channel.delivered;
+}
+
+/** The sum is above what was delivered, and no voucher whose response was lost can have paid it but this one. */
+function isChargedAsFree({ id, voucher }: PaymentEntry, book: PaymentBook, total: bigint): boolean {
+  const channel = book.channels.get(voucher?.channel ?? "");
+  if (voucher === undefined || channel === null || total <= channel.delivered) return false;
+  const { received, isSumKnown } = channel;
+  // The sum of a purchase that was delivered before does not grow.
+  if (!isSumKnown || received.has(voucher.name)) return false;
+  const isOwed = (each: PaymentEntry) => {
+    if (each.id === id || each.voucher?.channel !== channel.id) return false;
+    return BigInt(each.voucher.cumulative) === total && !received.has(each.voucher.name);
+  };
+  return !book.list().some(isOwed);
 }
 
 /** The state of the channel in a 402, as the service states it; null if it does not concern a sum. */

@@ -86,7 +86,7 @@ async function sendSignature(
       return await readVerdict(context, entry, response, { wasUnclear, signal });
     const { readVoucherVerdict } = await import("../channels/voucher-verdict.ts");
     const book = await context.journal.read();
-    return readVoucherVerdict(entry, book.channels.get(entry.voucher.channel), response);
+    return readVoucherVerdict(entry, book, response);
   } catch (error) {
     if (!(error instanceof SextantError)) throw error;
     const retry = error.code === "TERMS_REJECTED" ? "never" : "same-signature";
@@ -174,7 +174,7 @@ export function toPaid(entry: PaymentEntry, verdict: Extract<Verdict, { kind: "p
   const { transaction, data, response, charge = null } = verdict;
   const channel = entry.voucher?.channel ?? null;
   // A call within the payer's quota.
-  const units = charge?.amount === "0" ? 0n : BigInt(amount);
+  const units = charge?.amount === "0" && charge.lie === null ? 0n : BigInt(amount);
   const paid = { payment, transaction, channel, network, payer, payTo, asset, amount: units };
   return { data, receipt: paid, exchange: toExchange(entry, response) };
 }

@@ -27,7 +27,7 @@ export interface GuardOptions {
   readonly perDay?: Amount;
   /** Limit of the whole journal. Default: "50". */
   readonly total?: Amount;
-  /** Limit of what this client itself buys, by the prices of what it signs for. Default: none. */
+  /** Limit of what this client itself signs for: transfers, and vouchers of channels without their deposits. Default: none. */
   readonly perClient?: Amount;
   /** The longest time for which a signature is valid. Default: 300. */
   readonly windowSecondsMax?: number;
@@ -50,9 +50,21 @@ export type Guard = {
   choose(terms: readonly PaymentTerms[], book: PaymentBook): PaymentTerms;
   /** Throws if the payment would exceed a limit. Call it under the lock that also covers the record. */
   assertWithinLimits(terms: PaymentTerms, book: PaymentBook, nowMs: number): void;
-  /** Counts what this client has signed for; a negative amount for what is known not to be charged. */
-  count(amount: bigint): void;
+  /** Throws if this client would sign for more than `perClient`. Call it under that lock too, and then `count`. */
+  assertWithinClient(signing: Signing): void;
+  /** Counts what this client signs for. None of it is taken back: the service may charge what it says it does not. */
+  count(signing: Signing): void;
 };
+
+/** A transfer of an amount, or a voucher for the sum that follows what its channel was charged. */
+export type Signing =
+  | { readonly kind: "transfer"; readonly amount: bigint }
+  | {
+      readonly kind: "voucher";
+      readonly channel: string;
+      readonly charged: bigint;
+      readonly cumulative: bigint;
+    };
 
 type SpendLimits = {
   readonly perPayment: bigint;
@@ -106,7 +118,7 @@ export function createGuard(options: GuardOptions, services: readonly string[]):
   };
   const perClient =
     options.perClient === undefined ? null : toUnits(options.perClient, decimals, "guard.perClient");
-  let signed = 0n;
+  const own = new ClientSum();
   const origins = [...new Set(sources.map((each) => new URL(each).origin))];
   const rules: Rules = { network, asset, decimals, limits, payees, windowSecondsMax };
   return {
@@ -116,16 +128,36 @@ export function createGuard(options: GuardOptions, services: readonly string[]):
     limits,
     node,
     assertOrigin: (url) => assertOrigin(new URL(url), origins),
-    choose(terms, book) {
-      const chosen = choose(rules, terms, book);
-      if (perClient === null || signed + chosen.amount <= perClient) return chosen;
-      throw exceeded(chosen.amount, signed, { name: "perClient", most: perClient, decimals });
-    },
+    choose: (terms, book) => choose(rules, terms, book),
     assertWithinLimits: (terms, book, nowMs) => assertWithinLimits(rules, terms, book, nowMs),
-    count(amount) {
-      signed += amount;
+    assertWithinClient(signing) {
+      const more = own.increaseBy(signing);
+      if (perClient === null || own.signed + more <= perClient) return;
+      throw exceeded(more, own.signed, { name: "perClient", most: perClient, decimals });
     },
+    count: (signing) => own.add(signing),
   };
+}
+
+/** What one client has signed for: each part of the sum of a channel once, however many vouchers are for it. */
+class ClientSum {
+  signed = 0n;
+  /** The largest sum of each channel that is counted. */
+  readonly #counted = new Map<string, bigint>();
+
+  increaseBy(signing: Signing): bigint {
+    if (signing.kind === "transfer") return signing.amount;
+    const { channel, charged, cumulative } = signing;
+    const counted = this.#counted.get(channel) ?? 0n;
+    const from = counted > charged ? counted : charged;
+    return cumulative > from ? cumulative - from : 0n;
+  }
+
+  add(signing: Signing): void {
+    const more = this.increaseBy(signing);
+    this.signed += more;
+    if (signing.kind === "voucher" && more > 0n) this.#counted.set(signing.channel, signing.cumulative);
+  }
 }
 
 type Rules = {

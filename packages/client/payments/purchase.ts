@@ -119,6 +119,8 @@ function signOnce(
     if (other !== null) return { entry: other, isNew: false };
     if (signal?.aborted) throw new SextantError("ABORTED", "Aborted; nothing was signed.");
     const terms = guard.choose(offered, book);
+    const transfer = { kind: "transfer", amount: terms.amount } as const;
+    guard.assertWithinClient(transfer);
     guard.assertWithinLimits(terms, book, now());
     const at = now();
     const signed = await signTransfer(payer, terms, at);
@@ -137,7 +139,7 @@ function signOnce(
       signature: signed.header,
     };
     await append(record, { durable: true });
-    guard.count(terms.amount);
+    guard.count(transfer);
     const entry = book.get(record.id);
     if (entry !== null) return { entry, isNew: true };
     throw new SextantError("JOURNAL_UNAVAILABLE", "The journal did not keep the payment.");

@@ -56,6 +56,7 @@ async function judge(
   try {
     guard.assertOrigin(url);
     const terms = guard.choose(offered, book);
+    guard.assertWithinClient({ kind: "transfer", amount: terms.amount });
     guard.assertWithinLimits(terms, book, now());
     return { terms, problem: null };
   } catch (error) {
