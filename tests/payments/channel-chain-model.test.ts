@@ -1,4 +1,4 @@
-// Random histories of one channel on a chain that moves: withdrawals, reorgs, wrong clocks, races and a second database.
+// Random and known histories of one channel on a chain that moves: withdrawals, reorgs, wrong clocks, races and a second database.
 // The contract itself says what is covered and claimed; the test bounds what each history may cost the payee.
 import { batchSettlementAbi } from "@sextant/contracts/generated/batch-settlement";
 import { encodePaymentSignatureHeader } from "@x402/core/http";
@@ -9,6 +9,8 @@ import { afterAll, expect, it } from "vitest";
 import { systemClock } from "../../src/lib/clock.ts";
 import { encodeDeposit } from "../../src/payments/channels/channel-calls.ts";
 import { CHANNEL_CONTRACT, ChannelDigests } from "../../src/payments/channels/channel-config.ts";
+import type { ChannelSender } from "../../src/payments/channels/channel-sender.ts";
+import { acquireLock } from "../../src/store/postgres/advisory-lock.ts";
 import { openTestDatabase } from "../support/index/test-index.ts";
 import { signDeposit } from "../support/payments/channel-client.ts";
 import { openChannelWorld } from "../support/payments/channel-world.ts";
@@ -18,7 +20,7 @@ import { decodeBase64Header, TEST_NETWORK, waitFor } from "../support/payments/p
 import { openPaidStage, type StagedPaidService, TEST_PRICE } from "../support/payments/paid-stage.ts";
 import { askTestClock, giveClock, setClockAhead } from "../support/payments/wrong-clock.ts";
 import { runsOf } from "../support/test-depth.ts";
-import { type ChainStep, chainSteps, type ProcessIndex } from "./channel-chain-steps.ts";
+import { type ChainStep, chainSteps, KNOWN_HISTORIES, type ProcessIndex } from "./channel-chain-steps.ts";
 
 const RUNS = 40;
 const EXPOSURE = 4n * TEST_PRICE;
@@ -43,6 +45,8 @@ afterAll(async () => {
 
 /** State of the channel in the contract. */
 type OnChain = { readonly balance: bigint; readonly claimed: bigint; readonly leaving: bigint };
+
+const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);
 
 /** The sum that vouchers may reach while nothing else happens. */
 const coverOf = ({ balance, leaving }: OnChain) => (balance > leaving ? balance - leaving : 0n);
@@ -88,7 +92,8 @@ async function openHistory() {
       },
     },
   };
-  const services = [await stage.serve(given), await stage.serve(given), await other.serve(given)] as const;
+  const turns = { ...given, channels: { ...given.channels, sender: takeTurns(stage.sender) } };
+  const services = [await stage.serve(turns), await stage.serve(turns), await other.serve(given)] as const;
   for (const { injected } of services) injected.rewrite = askTestClock;
   const world = await openChannelWorld(stage);
   await stage.chain.mine();
@@ -111,7 +116,19 @@ async function openHistory() {
     /** Reorgs, and claims that they undid. */
     reorgs: 0n,
     undone: 0n,
+    /** The most that final blocks have covered at a time: a row that has not seen a withdrawal goes by it. */
+    finalMost: 0n,
   };
+}
+
+/** Claims of the processes of one database come one after another, as those of a facilitator's clients do. */
+function takeTurns(sender: ChannelSender): ChannelSender {
+  const runInTurn: ChannelSender["runInTurn"] = async (name, work) => {
+    const lock = await acquireLock(backend.database, name, { waitMs: PATIENT_MS });
+    if (lock === null) throw new Error("another process has the turn");
+    return work().finally(() => lock.release());
+  };
+  return { ...sender, runInTurn };
 }
 
 type History = Awaited<ReturnType<typeof openHistory>>;
@@ -228,6 +245,7 @@ async function take(history: History, step: ChainStep): Promise<void> {
   if (step.do === "buy") return buyOften(history, step);
   if (step.do === "replay") return replay(history, step);
   if (step.do === "work") return work(history, step.process, step.death);
+  if (step.do === "work at once") return workAtOnce(history);
   if (step.do === "deposit") return deposit(history, step.purchases);
   if (step.do === "withdraw") return withdraw(history, step.leaving);
   if (step.do === "finish") return finishWithdrawal(history, step);
@@ -244,6 +262,7 @@ async function take(history: History, step: ChainStep): Promise<void> {
 async function check(history: History): Promise<void> {
   const { stage, ledgers, before, reorgs, undone } = history;
   const chain = await readChain(history);
+  history.finalMost = maxOf(history.finalMost, coverOf(await readChain(history, "finalized")));
   expect((await stage.balance(stage.payTo)) - before).toBe(chain.claimed);
   const charged = ledgers.map((ledger) => ledger.charged);
   expect(charged.some((each) => chain.claimed <= each)).toBe(true);
@@ -276,7 +295,7 @@ async function buy(
 ): Promise<void> {
   const ledger = ledgerOf(history, process);
   const row = await readRow(history, process);
-  const [chain, final] = [await readChain(history), await readChain(history, "finalized")];
+  const chain = await readChain(history);
   // A channel that a database meets for the first time begins at what is claimed of it.
   const charged = row?.charged ?? chain.claimed;
   const total = charged + TEST_PRICE * BigInt(1 + ahead);
@@ -292,7 +311,7 @@ async function buy(
     // Either what the row showed or what the chain shows covers it, and no more than the exposure is not final.
     const states = [chain, ...(row === null ? [] : [row.state])];
     expect(states.some((state) => total <= coverOf(state))).toBe(true);
-    const safe = [coverOf(final), ...states.map(({ claimed }) => claimed)].reduce((a, b) => (a > b ? a : b));
+    const safe = states.map(({ claimed }) => claimed).reduce(maxOf, history.finalMost);
     if (history.reorgs === 0n) expect(total).toBeLessThanOrEqual(safe + EXPOSURE);
   }
   if (death !== null) return;
@@ -321,15 +340,36 @@ async function replay(
   expect(history.runs).toBe(runs);
 }
 
+/** Transactions of claims in the chain, and those that took the place of some after a reorg. */
+function countSent({ stage: { node, chain } }: History): Promise<number> {
+  return node.getTransactionCount({ address: chain.accounts.facilitator.address });
+}
+
+/** One transaction is sent if anything is claimed that was not before, otherwise none. */
+async function claimOnce(history: History, claim: () => Promise<unknown>): Promise<void> {
+  const [sent, { claimed }] = [await countSent(history), await readChain(history)];
+  await claim();
+  const isClaimed = (await readChain(history)).claimed > claimed;
+  expect((await countSent(history)) - sent).toBe(isClaimed ? 1 : 0);
+}
+
+/** Both processes of one database see the same claim due. */
+async function workAtOnce(history: History): Promise<void> {
+  const both = history.services.slice(0, 2);
+  await claimOnce(history, () => Promise.all(both.map(({ gate }) => gate.reconcile())));
+  await work(history, 0, null);
+}
+
 /** One round of a process without requests: it reads the chain and claims. */
 async function work(history: History, process: ProcessIndex, death: Death): Promise<void> {
   const ledger = ledgerOf(history, process);
   const isKnown = (await readRow(history, process)) !== null;
   const before = await readChain(history);
   const revive = killAt(history.services[process], death);
-  const working = history.services[process].gate.reconcile();
-  if (death === null) await working;
-  else await working.catch(() => undefined);
+  const { gate } = history.services[process];
+  await claimOnce(history, () =>
+    death === null ? gate.reconcile() : gate.reconcile().catch(() => undefined),
+  );
   revive();
   const after = await readChain(history);
   const row = await readRow(history, process);
@@ -390,6 +430,7 @@ async function raceClaim(history: History, process: 0 | 1): Promise<void> {
     await chain.request("evm_setAutomine", [false]);
     await chain.request("eth_sendTransaction", [{ ...transaction, ...FEES }]);
   };
+  const sent = await countSent(history);
   const isOvertaken = overtakeClaim(services[process], sendFirst);
   let isDone = false;
   const claiming = services[process].claims?.claimNow(null).finally(() => {
@@ -406,6 +447,7 @@ async function raceClaim(history: History, process: 0 | 1): Promise<void> {
     await systemClock.sleep(10);
   }
   await claiming;
+  expect((await countSent(history)) - sent).toBeLessThanOrEqual(1);
   delete services[process].injected.statement;
   ledgers[0].isHeld = true;
   if (!isOvertaken()) await world.payerSends("finalizeWithdraw", [config]);
@@ -491,14 +533,17 @@ async function finish(history: History): Promise<void> {
   }
   await pass(history, RETRY_SECONDS);
   for (const process of [0, 2] as const) {
-    await services[process].gate.reconcile();
-    await services[process].claims?.claimNow(null);
+    const { gate, claims } = services[process];
+    await claimOnce(history, () => gate.reconcile());
+    await claimOnce(history, async () => claims?.claimNow(null));
   }
   const chain = await readChain(history);
   const owed = ledgers.map(({ charged }) => (charged < chain.balance ? charged : chain.balance));
   for (const each of owed) expect(chain.claimed).toBeGreaterThanOrEqual(each);
   expect((await stage.balance(stage.payTo)) - history.before).toBe(chain.claimed);
 }
+
+it.each(KNOWN_HISTORIES)("%s", (_, list) => play(list));
 
 it("never sells above what is covered, claims in time and once, and loses no more than the threat model says", async () => {
   await fc.assert(

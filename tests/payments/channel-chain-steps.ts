@@ -9,6 +9,7 @@ export type ChainStep =
   | { do: "buy"; process: ProcessIndex; times: number; ahead: number; q: number; death: Death }
   | { do: "replay"; process: ProcessIndex; of: number }
   | { do: "work"; process: ProcessIndex; death: Death }
+  | { do: "work at once" }
   | { do: "deposit"; purchases: number }
   | { do: "withdraw"; leaving: number }
   | {
@@ -20,6 +21,27 @@ export type ChainStep =
   | { do: "reorg"; depth: number; keeps: "nothing" | "ours"; claims: boolean }
   | { do: "final" }
   | { do: "clock"; of: "database" | "services"; hours: number };
+
+const buyNow = (process: ProcessIndex, times: number): ChainStep => ({
+  ...{ do: "buy", process, times, ahead: 0, q: 0, death: null },
+});
+const workNow = (process: ProcessIndex): ChainStep => ({ do: "work", process, death: null });
+
+/** Histories that random ones meet too seldom, by the rule that they test. */
+export const KNOWN_HISTORIES: readonly (readonly [string, readonly ChainStep[]])[] = [
+  [
+    "sells what a withdrawal leaves, and nothing of what it takes",
+    [buyNow(0, 2), { do: "withdraw", leaving: 3 }, workNow(0), buyNow(0, 1), buyNow(0, 1), buyNow(1, 1)],
+  ],
+  [
+    "claims once, whichever processes work and however often",
+    [
+      ...[buyNow(0, 3), { do: "work at once" } as const, workNow(0), workNow(2)],
+      ...[{ do: "withdraw", leaving: 2 } as const, buyNow(1, 1), buyNow(2, 1)],
+      ...[{ do: "work at once" } as const, workNow(2), workNow(0), workNow(1)],
+    ],
+  ],
+];
 
 const process_ = fc.constantFrom<ProcessIndex>(0, 1, 0, 1, 2);
 const death: fc.Arbitrary<Death> = fc.option(
@@ -44,6 +66,7 @@ export const chainSteps: fc.Arbitrary<ChainStep> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("replay" as const), process: process_, of: fc.nat(5) }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("work" as const), process: process_, death }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("work at once" as const) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant("deposit" as const), purchases: fc.integer({ min: 1, max: 5 }) }),
