@@ -18,8 +18,8 @@ type BlockTag = "latest" | "safe" | "finalized" | "earliest";
 // The last second that a date of JavaScript has. PostgreSQL has later ones.
 const SECONDS_MAX = 8_640_000_000_000;
 
-/** Every response of the index shows the time of its newest block. */
-function readTime(value: unknown): number {
+/** In seconds; a date of JavaScript can be made of it. */
+export function readBlockTime(value: unknown): number {
   const seconds = readQuantity(value, "the block timestamp");
   if (seconds > SECONDS_MAX) throw malformedResponse(`the block timestamp ${seconds} is beyond any date`);
   return seconds;
@@ -30,7 +30,7 @@ function parseHeader(block: JsonObject): BlockHeader {
     number: readQuantity(block.number, "the block number"),
     hash: readHash(block.hash, "the block hash"),
     parentHash: readHash(block.parentHash, "the parent hash"),
-    timestamp: readTime(block.timestamp),
+    timestamp: readBlockTime(block.timestamp),
     logsBloom: readBloom(block.logsBloom, "the logs bloom"),
   };
 }

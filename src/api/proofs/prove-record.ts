@@ -1,17 +1,17 @@
 // Proves one record by one node: reads header, code and proofs, and believes none of it unchecked.
 
 import { keccak256 } from "viem";
-import { canonicalHeaderCall, wholeHeaderCall } from "../../chain/headers.ts";
+import { canonicalHeaderCall, readBlockTime, wholeHeaderCall } from "../../chain/headers.ts";
 import { encodeCheckedHeader } from "../../chain/proofs/header.ts";
 import { codeCall, proofCall } from "../../chain/proofs/proof-calls.ts";
 import { ProvenState } from "../../chain/proofs/proven-state.ts";
-import { readQuantity } from "../../chain/rpc/hex-values.ts";
 import type { PinnedRpc } from "../../chain/rpc/types.ts";
 import type { Hex } from "../../lib/hex.ts";
 import type { RecordProofs } from "../../schema/reads/record-proofs.ts";
 import { hasImmutables, hasKnownCode } from "./contract-storage.ts";
-import { proveLogs, type RecordEventOrigin } from "./prove-logs.ts";
+import { proveLogs } from "./prove-logs.ts";
 import { claimField, listFurtherSlots, type ProvenClaim, withoutProof } from "./prove-storage.ts";
+import type { ProvenReceipts, RecordEventOrigin } from "./proven-receipts.ts";
 import { type LocatedField, locateFields, type RecordBody, type RecordDeclaration } from "./record-fields.ts";
 
 export type RecordQuery = {
@@ -40,6 +40,7 @@ const CHARS_MAX = 512 * 1024;
 export async function proveOnNode(
   node: PinnedRpc,
   query: RecordQuery,
+  receipts: ProvenReceipts,
   signal: AbortSignal,
 ): Promise<ProvenRecord | ProofFailure> {
   const { declaration, record, contract, block } = query;
@@ -54,7 +55,7 @@ export async function proveOnNode(
     if ("ok" in proof) state.addNodes(proof.ok);
   }
   const context = { state, contract, timestamp, record };
-  const { logs, claims: shown } = await proveLogs(node, query, signal);
+  const { logs, claims: shown } = await proveLogs(node, query, receipts, signal);
   const claims = orderClaims(query, [...shown, ...proveFields(fields, context, isKnown)]);
   // The account is shown in any case: its code decides about the layout, also if nothing is stored that could be shown.
   const account = state.accountOf(contract)?.path ?? [];
@@ -96,7 +97,7 @@ async function openState(
   state.addNodes(proof.ok);
   const found = state.accountOf(contract);
   if (found === null || found.account.codeHash !== keccak256(code.ok)) return "node_refused";
-  const timestamp = readQuantity(header.ok.timestamp, "the block time");
+  const timestamp = readBlockTime(header.ok.timestamp);
   const isKnown = hasKnownCode(declaration.contract, code.ok);
   return {
     state,

@@ -165,22 +165,22 @@ describe("the proof of a record", () => {
   });
 });
 
+/** The newest agent registers, so that its block is the head. */
+async function registerLast(): Promise<{ readonly record: Agent; readonly origin: EventOrigin }> {
+  await register(URI);
+  const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
+    [name in "number" | "hash" | "timestamp"]: Hex;
+  } & { readonly transactions: readonly [Hex] };
+  const [log] = (await chain.request("eth_getLogs", [{ blockHash: block.hash }])) as { topics: Hex[] }[];
+  const id = Number(log?.topics[1]);
+  const created = {
+    block_timestamp: String(Number(block.timestamp)),
+    block_number: String(Number(block.number)),
+  };
+  const origin = { block: BigInt(block.number), blockHash: block.hash, txHash: block.transactions[0] };
+  return { record: { ...agentOf(1), agent_id: String(id), ...created, block_hash: block.hash }, origin };
+}
 describe("the proof of the event of a record", () => {
-  /** The newest agent registers, so that its block is the head. */
-  async function registerLast(): Promise<{ readonly record: Agent; readonly origin: EventOrigin }> {
-    await register(URI);
-    const block = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
-      [name in "number" | "hash" | "timestamp"]: Hex;
-    } & { readonly transactions: readonly [Hex] };
-    const [log] = (await chain.request("eth_getLogs", [{ blockHash: block.hash }])) as { topics: Hex[] }[];
-    const id = Number(log?.topics[1]);
-    const created = {
-      block_timestamp: String(Number(block.timestamp)),
-      block_number: String(Number(block.number)),
-    };
-    const origin = { block: BigInt(block.number), blockHash: block.hash, txHash: block.transactions[0] };
-    return { record: { ...agentOf(1), agent_id: String(id), ...created, block_hash: block.hash }, origin };
-  }
   const EVENT_PATHS = ["/block_number", "/block_hash", "/block_timestamp"];
 
   it("claims the members that come from the event", async () => {
@@ -217,6 +217,34 @@ describe("the proof of the event of a record", () => {
       await node.stop();
     }
     expect(kinds).toEqual(["log", "no_log", "no_log", "no_log"]);
+  });
+});
+
+describe("the receipt behind the proofs of records", () => {
+  it("is read once for all records of a transaction, and again only if a node lacked it", async () => {
+    const { record, origin } = await registerLast();
+    const asked: string[] = [];
+    let isLacking = true;
+    const node = await startProofNode((method, params) => {
+      asked.push(method);
+      if (isLacking && method.endsWith("Receipt")) throw new Error("the node is behind");
+      return chain.request(method as never, params as never);
+    });
+    const { prove: run, close } = openRecordProver(
+      { deployment, urls: [new Secret(node.url)], onCall: null },
+      silentLog,
+    );
+    const head = { number: origin.block, hash: origin.blockHash };
+    const request = { operationId: "getAgent", record, origin, block: origin.block, head, client: "1.2.3.4" };
+    const kinds: unknown[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      kinds.push(kindsOf(await run(request))["/block_hash"]);
+      isLacking = false;
+    }
+    close();
+    await node.stop();
+    expect(kinds).toEqual(["no_log", "log", "log", "log"]);
+    expect(asked.filter((method) => method === "eth_getTransactionReceipt")).toHaveLength(2);
   });
 });
 

@@ -21,6 +21,7 @@ import {
   type RecordQuery,
 } from "./prove-record.ts";
 import { withoutProof } from "./prove-storage.ts";
+import { ProvenReceipts } from "./proven-receipts.ts";
 import { RECORDS } from "./record-fields.ts";
 
 export type RecordProverOptions = {
@@ -33,8 +34,9 @@ export type RecordProverOptions = {
 
 // All calls of a record to all nodes: a reader waits for the response.
 const PROOF_MS_MAX = 6_000;
-// A node takes tens of milliseconds for a proof. Two at a time leave the indexer its share of the node.
-const RUNNING = { runningMax: 4, runningPerKeyMax: 2, waitingMax: 64, waitingPerKeyMax: 8 };
+// A node takes tens of milliseconds for a proof, the receipts of a full block some hundred of ours: a few at a time leave
+// the indexer its share of the node, and other readers theirs of the process.
+const RUNNING = { runningMax: 3, runningPerKeyMax: 1, waitingMax: 64, waitingPerKeyMax: 8 };
 const NODES_TRIED_MAX = 3;
 /** The client waits: a node that does not respond is left for the next. */
 const NODE_LIMITS = { unreachableMsMax: 1_000, requestTimeoutMs: PROOF_MS_MAX };
@@ -47,11 +49,12 @@ export function openRecordProver(
   const { http } = splitRpcUrls(urls);
   const rpc = http.length === 0 ? null : createRpc({ urls: http, chainId, log, onCall, limits: NODE_LIMITS });
   const limit = createFairLimit(RUNNING);
+  const receipts = new ProvenReceipts();
   return {
     prove: async (request) => {
       const query = describeQuery(request, deployment);
       const proven =
-        rpc === null ? "no_node" : await limit.run(request.client, () => proveWithin(rpc, query));
+        rpc === null ? "no_node" : await limit.run(request.client, () => proveWithin(rpc, query, receipts));
       reportMismatch(query, proven, log);
       return describeProofs(query, proven);
     },
@@ -72,14 +75,18 @@ function describeQuery(
   };
 }
 
-async function proveWithin(rpc: Rpc, query: RecordQuery): Promise<ProvenRecord | ProofFailure> {
+async function proveWithin(
+  rpc: Rpc,
+  query: RecordQuery,
+  receipts: ProvenReceipts,
+): Promise<ProvenRecord | ProofFailure> {
   const deadline = new Deadline(PROOF_MS_MAX);
   let failure: ProofFailure = "no_proofs";
   try {
     for (const [only] of rpc.providers().slice(0, NODES_TRIED_MAX).entries()) {
       const { signal } = deadline;
       const proven = await rpc
-        .pinned((node) => proveOnNode(node, query, signal), { only, attemptsMax: 1, signal })
+        .pinned((node) => proveOnNode(node, query, receipts, signal), { only, attemptsMax: 1, signal })
         .catch((error: unknown) => {
           if (deadline.isLate) return "late" as const;
           if (error instanceof RpcError) return "no_proofs" as const;

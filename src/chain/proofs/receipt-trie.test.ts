@@ -73,6 +73,11 @@ describe("a list of receipts", () => {
 
   it("leaves the process to others while it is written and its trie is built", async () => {
     const [one] = fc.sample(receipt, { numRuns: 1, seed: 1 });
+    const data = `0x${"12".repeat(2_000)}`;
+    const list = Array.from({ length: 320 }, () => ({
+      ...one,
+      logs: [{ address: "0x01", topics: [], data }],
+    }));
     let turns = 0;
     let isOver = false;
     const count = () => {
@@ -80,12 +85,21 @@ describe("a list of receipts", () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    const encoded = (await encodeReceipts(Array.from({ length: 320 }, () => one))) ?? [];
+    const encoded = (await encodeReceipts(list)) as readonly Hex[];
     const afterEncoding = turns;
     await proveListItem(encoded, 7);
     isOver = true;
     expect(afterEncoding).toBeGreaterThanOrEqual(15);
     expect(turns - afterEncoding).toBeGreaterThanOrEqual(15);
+  });
+
+  it("is not written if it has more than a mebibyte, in one receipt or in all", async () => {
+    const [one] = fc.sample(receipt, { numRuns: 1, seed: 3 });
+    const logsOf = (bytes: number) => [{ address: "0x01", topics: [], data: `0x${"12".repeat(bytes)}` }];
+    expect(await encodeReceipts([{ ...one, logs: logsOf(2 ** 20) }])).toBe("too_long");
+    const third = { ...one, logs: logsOf(2 ** 20 / 3) };
+    expect(await encodeReceipts([third, third])).toHaveLength(2);
+    expect(await encodeReceipts([third, third, third])).toBe("too_long");
   });
 
   it("has no bytes if a receipt lacks a member", async () => {
