@@ -2,7 +2,7 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { Log } from "../../lib/log.ts";
 import type { ChannelConfig } from "./channel-config.ts";
-import type { ChannelReader } from "./channel-reader.ts";
+import type { ChangedChannels, ChannelReader } from "./channel-reader.ts";
 import type { ChannelRow, ChannelState, ScanPosition } from "./channel-row.ts";
 import type { MirrorRows } from "./mirror-rows.ts";
 
@@ -48,15 +48,19 @@ export class ChannelMirror {
       this.#report(await rows.move(null, view, { isReorg: true }));
       return;
     }
-    const choose = ({
-      ids,
-      all,
-    }: {
-      readonly ids: ReadonlySet<Hex>;
-      readonly all: "reorg" | "behind" | null;
-    }) => rows.findToRead([...ids], since, { all, oldestMax: OLDEST_PER_RUN });
-    const view = await reader.readChanges(since, choose, signal);
+    const choose = (changed: ChangedChannels) => rows.findToRead(changed, since, OLDEST_PER_RUN);
+    const view =
+      (await reader.readChanges(since, choose, signal)) ?? (await this.#readIfRefuted(since, signal));
     if (view !== null) this.#report(await rows.move(since, view, view));
+  }
+
+  /** Reads every channel if the scan is at a block that never was; null if the node only lags. */
+  async #readIfRefuted(since: ScanPosition, signal?: AbortSignal) {
+    const { reader, rows } = this.#options;
+    const { at } = await reader.readNow([], signal);
+    if (at.number >= since.number || !(await rows.isRefutedBy(at))) return null;
+    const view = await reader.readNow(await rows.findAll(), signal);
+    return view.at.number < at.number ? null : { ...view, isReorg: true };
   }
 
   /** Each channel once: it is not served from then on. */

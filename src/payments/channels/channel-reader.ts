@@ -41,10 +41,13 @@ export type ChannelView = {
   readonly states: ReadonlyMap<Hex, ChannelState>;
 };
 
-/** Changes since a position. `all`: that block is gone, or too long ago for its events. */
-type ChangedChannels = {
+/** Changes since a position. */
+export type ChangedChannels = {
   readonly ids: ReadonlySet<Hex>;
-  readonly all: "reorg" | "behind" | null;
+  /** The block of the position is gone. */
+  readonly isReorg: boolean;
+  /** The position is too long ago for its events: any channel may have changed. */
+  readonly isBehind: boolean;
 };
 
 export type ChannelReader = ReturnType<typeof createChannelReader>;
@@ -80,9 +83,9 @@ export function createChannelReader(
       return rpc.pinned(async (node) => {
         const at = summaryOf(await readHeader(node, "latest", call));
         if (at.number < since.number) return null;
-        const changed = await findChanges(node, since, at.number, call);
+        const changed = await findChanges(node, since, { head: at.number, finalNumber }, call);
         const states = await readStates(node, await choose(changed), at.hash, call);
-        return { at, finalNumber, states, isReorg: changed.all === "reorg" };
+        return { at, finalNumber, states, isReorg: changed.isReorg };
       }, call);
     },
   };
@@ -129,17 +132,18 @@ function decodeState([balances, withdrawal, nonce]: readonly (Hex | null)[]): Ch
   };
 }
 
-/** The channels that have an event after the position. */
+/** The channels that have an event after the position, or after the last final block if a reorg has undone the position. */
 async function findChanges(
   node: PinnedRpc,
   since: ScanPosition,
-  head: number,
+  { head, finalNumber }: { readonly head: number; readonly finalNumber: number },
   options: RpcCallOptions,
 ): Promise<ChangedChannels> {
   const ids = new Set<Hex>();
-  if ((await readHeader(node, since.number, options)).hash !== since.hash) return { ids, all: "reorg" };
-  if (head - since.number > RANGE_MAX * RANGES_MAX) return { ids, all: "behind" };
-  for (let from = since.number + 1; from <= head; from += RANGE_MAX) {
+  const isReorg = (await readHeader(node, since.number, options)).hash !== since.hash;
+  const last = isReorg ? Math.min(since.finalNumber, finalNumber) : since.number;
+  if (head - last > RANGE_MAX * RANGES_MAX) return { ids, isReorg, isBehind: true };
+  for (let from = last + 1; from <= head; from += RANGE_MAX) {
     const filter = {
       address: CHANNEL_CONTRACT,
       topics: [EVENTS],
@@ -152,5 +156,5 @@ async function findChanges(
       if (address === CHANNEL_CONTRACT && id !== undefined) ids.add(id);
     }
   }
-  return { ids, all: null };
+  return { ids, isReorg, isBehind: false };
 }

@@ -2,9 +2,9 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { BlockSummary } from "../../schema/chain-log.ts";
 import type { StatementRunner } from "../../schema/record-store.ts";
-import { rawSql, type SqlText, sql } from "../../schema/sql.ts";
+import { type RawSql, rawSql, type SqlText, sql } from "../../schema/sql.ts";
 import type { ChannelConfig } from "./channel-config.ts";
-import type { ChannelView } from "./channel-reader.ts";
+import type { ChangedChannels, ChannelView } from "./channel-reader.ts";
 import { type ChannelState, parseScan, type ScanPosition } from "./channel-row.ts";
 import type { CHANNEL_LIMITS } from "./limits.ts";
 
@@ -13,6 +13,10 @@ type IdRow = { readonly channel_id: Hex };
 // In the statement that notices it, both times are those of its transaction.
 const ELSEWHERE_NOW = rawSql(`returning c.channel_id,
   coalesce(c.claimed_elsewhere_at = now(), false) as is_elsewhere_now`);
+
+// A block that was made so long after a position was seen cannot be below it: the node that named the position was wrong.
+// Longer than clocks differ, far shorter than a withdrawal takes.
+const REFUTED_AFTER = rawSql("interval '1 minute'");
 
 type RowLimits = Pick<typeof CHANNEL_LIMITS, "channelsPerPayerMax" | "channelsMax">;
 
@@ -35,23 +39,31 @@ export class MirrorRows {
     return row ? { ...parseScan(row), blockAgeMs: Number(row.block_age) } : null;
   }
 
+  /** Whether a head below the scan shows that no chain has the scan's block: a node had named a head that is too high. */
+  async isRefutedBy({ timestamp }: BlockSummary): Promise<boolean> {
+    const rows = await this.#store.run(sql`select 1 as one from channel_scans
+      where network = ${this.#network} and ${refutes(timestamp, rawSql("read_at"))}`);
+    return rows.length > 0;
+  }
+
   /**
-   * Finds channels to read again: those among `ids`, those whose state a reorg may have changed, those that were read at a
-   * later block than the scan, those that were added while the last scan may have run, and a few that wait longest to be
-   * read, in case a node left their events out.
+   * Finds channels to read again: those that have changed, those whose state a reorg may have undone, those that were read
+   * at a later block than the scan, those that were added while the last scan may have run, and a few others that wait
+   * longest to be read, in case a node left their events out.
    */
   async findToRead(
-    ids: readonly Hex[],
+    { ids, isReorg, isBehind }: ChangedChannels,
     since: ScanPosition,
-    { all, oldestMax }: { readonly all: "reorg" | "behind" | null; readonly oldestMax: number },
+    oldestMax: number,
   ): Promise<readonly Hex[]> {
     const network = this.#network;
     const aboveFinal = sql`block_number > ${since.finalNumber}::bigint`;
-    const any = all === "behind" ? sql`true` : all === "reorg" ? aboveFinal : sql`false`;
+    const any = isBehind ? sql`true` : isReorg ? aboveFinal : sql`false`;
     const rows = await this.#store.run<IdRow>(sql`select channel_id from payment_channels
-        where network = ${network} and (channel_id = any(${ids}::text[]) or seen_block > ${since.number}::bigint
+        where network = ${network} and (channel_id = any(${[...ids]}::text[]) or seen_block > ${since.number}::bigint
           or created_at > now() - interval '2 minutes' or ${any})
       union (select channel_id from payment_channels where network = ${network} and charged > total_claimed
+          and seen_block <= ${since.number}::bigint
         order by seen_at limit ${oldestMax}::int)`);
     return rows.map(({ channel_id }) => channel_id);
   }
@@ -91,16 +103,19 @@ export class MirrorRows {
             on conflict (network) do nothing returning 1`
         : sql`update channel_scans set ${position} where network = ${network}
             and block_number = ${from.number}::bigint and block_hash = ${from.hash} returning 1`;
+    // A row of a higher block that never was is taken back here only: the next events are read from this very block on.
+    const mayGoBack = isReorg ? sql`true` : refutes(at.timestamp, rawSql("c.seen_at"));
     const guard = sql`exists (select 1 from moved)`;
     const rows = await this.#store.run<IdRow>(sql`with moved as (${moved}),
-        updated as (${this.#update(view, isReorg, guard)} ${ELSEWHERE_NOW})
+        updated as (${this.#update(view, mayGoBack, guard)} ${ELSEWHERE_NOW})
       select channel_id from updated where is_elsewhere_now`);
     return rows.map(({ channel_id }) => channel_id);
   }
 
   /** Writes states that were read apart from the scan; returns what `move` does. */
   async write(view: ChannelView): Promise<readonly Hex[]> {
-    const rows = await this.#store.run<IdRow>(sql`with updated as (${this.#update(view, false, sql`true`)}
+    const rows =
+      await this.#store.run<IdRow>(sql`with updated as (${this.#update(view, sql`false`, sql`true`)}
         ${ELSEWHERE_NOW})
       select channel_id from updated where is_elsewhere_now`);
     return rows.map(({ channel_id }) => channel_id);
@@ -140,10 +155,9 @@ export class MirrorRows {
   }
 
   /**
-   * A view of an earlier block than the row has already changes nothing, unless a reorg has undone that block. A claim that a
-   * reorg has undone may be sent again at once.
+   * A view of an earlier block than the row has already changes nothing, unless it `mayGoBack`. A claim that a reorg has undone may be sent again at once.
    */
-  #update({ at, finalNumber, states }: ChannelView, isReorg: boolean, guard: SqlText): SqlText {
+  #update({ at, finalNumber, states }: ChannelView, mayGoBack: SqlText, guard: SqlText): SqlText {
     const list = [...states];
     const texts = (of: (state: ChannelState) => bigint | number) =>
       list.map(([, state]) => String(of(state)));
@@ -170,6 +184,15 @@ export class MirrorRows {
         ${texts(({ withdrawStarted }) => withdrawStarted)}::bigint[], ${texts(({ refundNonce }) => refundNonce)}::numeric[])
         as n (id, balance, total_claimed, withdraw_amount, withdraw_started, refund_nonce)
       where c.network = ${this.#network} and c.channel_id = n.id
-        and (c.seen_block <= ${at.number}::bigint or ${isReorg}::boolean) and ${guard}`;
+        and (c.seen_block <= ${at.number}::bigint or ${mayGoBack}) and ${guard}`;
   }
+}
+
+/**
+ * Whether a block of that time was made after something was seen of a block above it. A node that lags has older blocks, so
+ * it refutes nothing. A time that is still to come is from a clock that was set back since.
+ */
+function refutes(timestamp: number, seenAt: RawSql): SqlText {
+  return sql`(${seenAt} > now() + ${REFUTED_AFTER} or ${seenAt} < now() - ${REFUTED_AFTER}
+    and to_timestamp(${timestamp}::bigint) > ${seenAt} + ${REFUTED_AFTER})`;
 }
