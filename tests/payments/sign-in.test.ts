@@ -185,6 +185,39 @@ describe("a payer that signs in", () => {
       ).toBe(503);
     }
   });
+
+  it("waits for the request of its own channel, and for none of an outsider's channel that names it", async () => {
+    const service = await serve({ channels: {} });
+    const [own, outsider] = [await openChannelWorld(stage), await openChannelWorld(stage)];
+    for (const world of [own, outsider]) {
+      await world.deposit(10n * TEST_PRICE);
+      await expect(world.buy(service, 1)).resolves.toBe(200);
+    }
+    // As if the outsider's channel named the account, which needs no signature of it.
+    await stage.database.query({
+      text: "update payment_channels set payer = $1 where channel_id = $2",
+      values: [own.config.payer, outsider.channelId],
+    });
+    let finish = () => {};
+    const blocked = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    service.sold.work = async () => {
+      await blocked;
+      return { status: 200, body: {} };
+    };
+    const signIn = async () =>
+      outcomeOf(await fetchSignedIn(service.at("held"), await signInTo(service.at("held"), own.account)));
+    const runs = () => service.runs.filter((each) => each === "held").length;
+    const others = outsider.buy(service, 2, "held");
+    await expect.poll(runs).toBe(1);
+    await expect(signIn()).resolves.toMatch("no stored response");
+    const ours = own.buy(service, 2, "held");
+    await expect.poll(runs).toBe(2);
+    await expect(signIn()).resolves.toBe(503);
+    finish();
+    await expect(Promise.all([others, ours])).resolves.toEqual([200, 200]);
+  });
 });
 
 describe("a nonce", () => {

@@ -99,8 +99,8 @@ export class SignInRows {
             or state = 'reserved' and ${HELD}
             or state = 'refused' and not replaced and valid_before > extract(epoch from now())
               and (reason is null or reason <> all(${UNCHARGEABLE}))))
-        or exists (select from payment_channels where ${isOurs} and kept_for = ${fingerprint} and owner_works
-          and not ${LEASE_OVER}))`;
+        or exists (select from payment_channels where ${isOurs} and payer_authorizer = payer -- by its own key
+          and kept_for = ${fingerprint} and owner_works and not ${LEASE_OVER}))`;
   }
 
   /** Forgets nonces that are over. To be called every few seconds, in any number of processes. */
