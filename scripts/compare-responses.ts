@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDeployedChain } from "@sextant/simulator/deployed-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
+import { findChainById } from "../src/chain/chains/chains.ts";
 import { pages } from "../src/explorer/pages.ts";
 import { findExamplePath } from "../tests/explorer/explorer-stage.ts";
 import { toDeployment } from "../tests/support/index/test-index.ts";
@@ -70,7 +71,8 @@ if (before === null)
 const folder = mkdtempSync(join(tmpdir(), "sextant-compare-"));
 const chain = await startDeployedChain();
 const running: ChildProcess[] = [];
-let [compared, differences] = [0, 0];
+// Two versions that both reject all requests would be equal, too.
+let [compared, succeeded, differences] = [0, 0, 0];
 try {
   const network = join(folder, "deployment.json");
   writeFileSync(network, JSON.stringify(toDeployment(chain.deployment)));
@@ -82,7 +84,9 @@ try {
   };
   if (part === undefined) await compareApis(before.folder, environment);
   await comparePortfolios(before.folder, environment);
-  process.stdout.write(`${compared} requests compared with ${commit}, ${differences} differences\n`);
+  process.stdout.write(
+    `${compared} requests compared with ${commit}, ${succeeded} of them with status 200: ${differences} differences\n`,
+  );
   process.exitCode = differences === 0 ? 0 : 1;
 } finally {
   for (const child of running.reverse()) await end(child);
@@ -141,6 +145,8 @@ async function comparePortfolios(checkout: string, environment: Settings): Promi
   );
   const { chains, accounts } = JSON.parse(readFileSync(join(folder, local), "utf8")) as LocalState;
   const nodes = Object.fromEntries(chains.map(({ chainId, rpcUrl: node }) => [`RPC_URL_${chainId}`, node]));
+  // Every chain is read otherwise, and the others have nodes elsewhere.
+  const slugs = chains.flatMap(({ chainId }) => findChainById(chainId)?.slug ?? []).join(",");
   const giving = {
     ...environment,
     ...nodes,
@@ -155,7 +161,7 @@ async function comparePortfolios(checkout: string, environment: Settings): Promi
     }),
   );
   const [oldPortfolio = "", newPortfolio = ""] = portfolios;
-  for (const target of portfolioTargets(accounts)) {
+  for (const target of portfolioTargets(accounts, slugs)) {
     compared += 1;
     report(await compareAtOneState(oldPortfolio, newPortfolio, { method: "GET", target }));
   }
@@ -213,19 +219,19 @@ async function waitUntilReady(url: string): Promise<void> {
  * Every paid route for every account of the local chains, given away in development mode, its forms for a few of them, and
  * requests that fail.
  */
-function portfolioTargets(accounts: LocalState["accounts"]): string[] {
+function portfolioTargets(accounts: LocalState["accounts"], slugs: string): string[] {
   const addresses = Object.values(accounts).map(({ address }) => address);
   const plain = addresses.flatMap((address) => [
-    `/portfolio?address=${address}`,
-    `/exposure?address=${address}`,
+    `/portfolio?address=${address}&chains=${slugs}`,
+    `/exposure?address=${address}&chains=${slugs}`,
   ]);
   const forms = addresses
     .slice(-WALLETS_IN_ALL_FORMS)
     .flatMap((address) => [
       `/portfolio?address=${address}&chains=base&spam=exclude`,
       `/portfolio?address=${address}&block=base:30&detail=tokens`,
-      `/portfolio?address=${address}&detail=summary&min_usd=1`,
-      `/portfolio?address=${address}&fields=summary.totalValueUsd,tokens.symbol`,
+      `/portfolio?address=${address}&chains=${slugs}&detail=summary&min_usd=1`,
+      `/portfolio?address=${address}&chains=${slugs}&fields=summary.totalValueUsd,tokens.symbol`,
       `/portfolio/diff?address=${address}&from=base:20`,
       `/portfolio/diff?address=${address}&from=base:20&to=base:30&detail=summary`,
       `/exposure?address=${address}&chains=base&detail=summary`,
@@ -284,8 +290,11 @@ async function compareAtOneState(old: string, now: string, sent: Sent): Promise<
   const { method, target, body } = sent;
   const ask = (url: string) => send(url, method, target, body).then(withoutSentences);
   for (let attempt = 1; ; attempt += 1) {
-    const found = compare(`${method} ${target}`, ...(await Promise.all([ask(old), ask(now)])));
-    if (found.length === 0 || attempt === ATTEMPTS_MAX) return found;
+    const responses = await Promise.all([ask(old), ask(now)]);
+    const found = compare(`${method} ${target}`, ...responses);
+    if (found.length > 0 && attempt < ATTEMPTS_MAX) continue;
+    if (responses.every(({ status }) => status === 200)) succeeded += 1;
+    return found;
   }
 }
 
