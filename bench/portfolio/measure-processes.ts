@@ -175,6 +175,9 @@ export async function measureCell(
   };
 }
 
+/** The wallet at which the next load of a service begins: one that began at the first again would find what the last one left. */
+const nextWallets = new WeakMap<ServerReady, number>();
+
 /** Each process gets the same part of the connections, and all wallets in turn. */
 async function load(
   services: readonly ServerReady[],
@@ -185,17 +188,26 @@ async function load(
   const each = connections / services.length;
   const others = node.otherWallets.slice(0, wallets === "returning wallets" ? RETURNING_WALLETS : undefined);
   const results = await Promise.all(
-    services.map((service, at) => {
+    services.map(async (service) => {
       // A wallet belongs to one connection: a process reads none twice at the same time.
-      const turns = new Array<number>(each).fill(at);
+      const turns = new Array<number>(each).fill(0);
+      const first = nextWallets.get(service) ?? 0;
       const path = (_number: number, connection: number) => {
         if (wallets === "one wallet") return pathOf(node, node.wallet);
         const turn = turns[connection] ?? 0;
         turns[connection] = turn + 1;
-        return pathOf(node, others[(connection + turn * each) % others.length] ?? node.wallet);
+        return pathOf(node, others[(first + connection + turn * each) % others.length] ?? node.wallet);
       };
       const limits = { ms, silenceMsMax: SILENCE_MS_MAX };
-      return runHttpLoad({ url: service.url, connections: each, ...limits, path, status: 200 });
+      const result = await runHttpLoad({
+        url: service.url,
+        connections: each,
+        ...limits,
+        path,
+        status: 200,
+      });
+      nextWallets.set(service, first + each * Math.max(...turns));
+      return result;
     }),
   );
   return {
