@@ -29,9 +29,13 @@ const wide = flag("show all columns and whole values");
 const apiUrl = text("URL", "the indexing API", { variable: "SEXTANT_API_URL" });
 const portfolioUrl = text("URL", "the portfolio service", { variable: "SEXTANT_PORTFOLIO_URL" });
 
-const max = text("USD", "pay at most this in all; SEXTANT_GUARD_PER_PAYMENT limits each payment", {
-  alias: "max-usd",
-});
+const max = text(
+  "USD",
+  "buy for at most this in all, deposits of channels apart; SEXTANT_GUARD_PER_PAYMENT limits each payment",
+  {
+    alias: "max-usd",
+  },
+);
 
 const save = text("FILE", "write the response into FILE too, with its signature, receipt and keys");
 
