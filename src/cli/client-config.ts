@@ -33,13 +33,20 @@ type LocalRun = {
   readonly api: string;
   readonly portfolio: string;
   readonly payment: { readonly network: string; readonly asset: Hex; readonly payTo: Hex };
+  /** The URL of the node of the chain that is paid on; null if the file has none. */
+  readonly node: string | null;
   readonly accounts: readonly { readonly name: string; readonly privateKey: Hex }[];
+};
+
+type LocalFile = Omit<LocalRun, "node"> & {
+  readonly chains?: readonly { readonly chainId: number; readonly rpcUrl: string }[];
 };
 
 const settings = { ...clientSettings, dataFolder: databaseSettings.dataFolder };
 
 // A signature for this chain is worth nothing on any other: a file in the working directory may name no other one.
-const LOCAL_NETWORK = "eip155:31337";
+const LOCAL_CHAIN_ID = 31_337;
+const LOCAL_NETWORK = `eip155:${LOCAL_CHAIN_ID}`;
 // The order of secp256k1: keys are below it.
 const KEY_BOUND = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const KEY = /^0x[0-9a-fA-F]{64}$/;
@@ -73,6 +80,9 @@ function readGuard(config: Settings, local: LocalRun | null, max: string | null)
   const network = config.guardNetwork ?? (local?.payment.network as GuardOptions["network"]);
   const asset = config.guardAsset ?? local?.payment.asset;
   const payees = readPayees(config.guardPayees) ?? (local === null ? undefined : [local.payment.payTo]);
+  // A file in the working directory may not say what became of the money of another key.
+  const isOwnPayer = config.payerKey === null && config.payerKeyFile === null;
+  const node = config.guardNode?.reveal() ?? (isOwnPayer ? local?.node : null) ?? null;
   return {
     ...(network === undefined ? {} : { network }),
     ...(asset === undefined ? {} : { asset }),
@@ -82,7 +92,7 @@ function readGuard(config: Settings, local: LocalRun | null, max: string | null)
     perHour: config.guardPerHour,
     perDay: config.guardPerDay,
     total: config.guardTotal,
-    ...(config.guardNode === null ? {} : { node: config.guardNode.reveal() }),
+    ...(node === null ? {} : { node }),
   };
 }
 
@@ -128,10 +138,12 @@ function readLocalRun(file: string): LocalRun | null {
   const text = readIfExists(file);
   if (text === null) return null;
   try {
-    const { api, portfolio, payment, accounts } = JSON.parse(text) as LocalRun;
-    const isLocal = payment.network === LOCAL_NETWORK && URL.canParse(api) && URL.canParse(portfolio);
+    const { api, portfolio, payment, accounts, chains = [] } = JSON.parse(text) as LocalFile;
+    const node = chains.find(({ chainId }) => chainId === LOCAL_CHAIN_ID)?.rpcUrl ?? null;
+    const areUrls = [api, portfolio, ...(node === null ? [] : [node])].every((each) => URL.canParse(each));
+    const isLocal = payment.network === LOCAL_NETWORK && areUrls;
     if (!isLocal || !Array.isArray(accounts)) throw new TypeError("not a local run");
-    return { api, portfolio, payment, accounts };
+    return { api, portfolio, payment, accounts, node };
   } catch {
     throw new Fault("CONFIG_INVALID", `${file} is not what a local run writes; run ${START_LOCAL} again.`);
   }

@@ -17,6 +17,10 @@ const PAYEE = `0x${"bb".repeat(20)}`;
 const LOCAL = {
   api: "http://127.0.0.1:3001",
   portfolio: "http://127.0.0.1:3002",
+  chains: [
+    { name: "base", chainId: 8453, rpcUrl: "http://127.0.0.1:8546" },
+    { name: "local", chainId: 31337, rpcUrl: "http://127.0.0.1:8545" },
+  ],
   payment: { network: "eip155:31337", asset: ASSET, payTo: PAYEE },
   accounts: [{ name: "payer", privateKey: KEY }],
 };
@@ -48,6 +52,22 @@ describe("a local run", () => {
     expect(statSync(join(folder, "payments.jsonl")).mode & 0o777).toBe(0o600);
   });
 
+  it("takes the node of its chain for its own payer, unless a setting names one", async () => {
+    writeLocal();
+    const nodeOf = async (environment: Record<string, string>) => (await open(environment)).guard.node;
+    expect(await nodeOf({})).toBe("http://127.0.0.1:8545");
+    expect(await nodeOf({ SEXTANT_GUARD_NODE: "http://127.0.0.1:9" })).toBe("http://127.0.0.1:9");
+    for (const other of [
+      { SEXTANT_PAYER_KEY: OTHER_KEY },
+      { SEXTANT_GUARD_NETWORK: "eip155:8453" },
+      { SEXTANT_PORTFOLIO_URL: "https://portfolio.example" },
+    ]) {
+      expect(await nodeOf(other)).toBeUndefined();
+    }
+    writeLocal({ ...LOCAL, chains: undefined });
+    expect(await nodeOf({})).toBeUndefined();
+  });
+
   it("pays for no service but that of the local run", async () => {
     writeLocal();
     const { payer, guard, journalFile } = await open({ SEXTANT_PORTFOLIO_URL: "https://portfolio.example" });
@@ -73,6 +93,7 @@ describe("a local run", () => {
     ["is not JSON", "{"],
     ["has no services", { ...LOCAL, portfolio: "here" }],
     ["has no accounts", { ...LOCAL, accounts: null }],
+    ["names no node by its URL", { ...LOCAL, chains: [{ chainId: 31337, rpcUrl: "here" }] }],
   ])("rejects a local run whose file %s", async (_name, run) => {
     writeLocal(run);
     await expect(open({ SEXTANT_PAYER_KEY: KEY })).rejects.toMatchObject({

@@ -69,7 +69,7 @@ export const clientSettings = {
   guardNode: optionalSetting(
     "SEXTANT_GUARD_NODE",
     secret(url("http", "https")),
-    "Node of that chain, by which `payments recover` releases reserved amounts that were not charged.",
+    "Node of that chain, by which `payments recover` frees what was not charged, and `payments channels` what came back. Default: that of a local run for its own payer.",
   ),
   journalFile: optionalSetting(
     "SEXTANT_JOURNAL",

@@ -1,5 +1,5 @@
 // `sextant payments channels`, `refund` and `withdraw`: what channels hold, and how it comes back.
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -41,11 +41,28 @@ it("shows channels in 80 columns, and gets what is left from the service", async
   const refund = await sextant("payments", "refund", String(id).slice(0, 12));
   expect([refund.code, refund.out]).toEqual([
     0,
-    expect.stringMatching(/^\$0\.18 came back, as the service says in tr/),
+    expect.stringMatching(/^\$0\.18 came back, as the service says in tr.*\nThe budget has it again once /),
   ]);
   expect(await stage.paid.balance(privateKeyToAccount(privateKey).address)).toBe(980_000n);
   expect((await sextant("payments", "list", "all")).code).toBe(64);
   expect((await sextant("payments", "refund", "0xffffffffffff")).code).toBe(2);
+});
+
+it("frees the budget of what a refund returned, by the node of the local run", async () => {
+  const { run, folder } = await stage.openPayer();
+  const { chain } = stage.paid;
+  const file = join(folder, "local.json");
+  const local = JSON.parse(readFileSync(file, "utf8")) as object;
+  const chains = [{ name: "local", chainId: 31_337, rpcUrl: chain.rpcUrl }];
+  writeFileSync(file, JSON.stringify({ ...local, chains }));
+  const sextant = (...args: string[]) => run(args, { environment: { SEXTANT_CHANNEL_DEPOSIT: "0.2" } });
+  const spent = async () => JSON.parse((await sextant("payments", "budget", "--json")).out).spent.total;
+  await sextant("wallet", WALLET);
+  await sextant("payments", "refund");
+  expect(await spent()).toBe("0.2");
+  await chain.mine(40);
+  expect((await sextant("payments", "channels")).code).toBe(0);
+  expect(await spent()).toBe("0.01");
 });
 
 it("finds the channels of a journal that was deleted, without the service, and begins to take them back", async () => {

@@ -24,6 +24,7 @@ const COLUMNS: readonly TableColumn[] = [
 const ID_LENGTH = 12;
 const PREFIX = /^0x[0-9a-f]{1,64}$/i;
 const BLOCK = /^\d{1,15}$/;
+const FREED = "The budget has it again once `payments channels` finds it final by SEXTANT_GUARD_NODE.";
 
 export async function showChannels({ sextant }: OpenClient, context: ClientContext): Promise<number> {
   return printChannels(
@@ -89,7 +90,11 @@ export async function refundChannel({ sextant }: OpenClient, context: ClientCont
     refund.amount === null
       ? `The service says that it returned what is left${where}.`
       : `${formatPaidUnits(refund.amount)} came back, as the service says${where}.`;
-  await context.print(`${context.options.json === true ? toPlainJson({ channel: id, ...refund }) : text}\n`);
+  if (context.options.json === true) {
+    await context.print(`${toPlainJson({ channel: id, ...refund })}\n`);
+    return 0;
+  }
+  await context.print(`${text}\n${FREED}\n`);
   return 0;
 }
 
