@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { startDeployedChain } from "@sextant/simulator/deployed-chain";
 import { runSimulator } from "@sextant/simulator/simulator";
-import { findChainById } from "../src/chain/chains/chains.ts";
+import { PORTFOLIO_CHAINS } from "../src/chain/chains/chains.ts";
 import { pages } from "../src/explorer/pages.ts";
 import { findExamplePath } from "../tests/explorer/explorer-stage.ts";
 import { toDeployment } from "../tests/support/index/test-index.ts";
@@ -138,15 +138,17 @@ async function compareApis(checkout: string, environment: Settings): Promise<voi
 
 /** Both over the chains of one local run. */
 async function comparePortfolios(checkout: string, environment: Settings): Promise<void> {
-  const local = await startService(
+  const stateFile = await startService(
     ["local", "--still"],
     { ...SETTINGS, FACILITATOR_PORT: "0", SEXTANT_DATA: join(folder, "local") },
     /scripts: (\S+local\.json)/,
   );
-  const { chains, accounts } = JSON.parse(readFileSync(join(folder, local), "utf8")) as LocalState;
+  const { chains, accounts } = JSON.parse(readFileSync(join(folder, stateFile), "utf8")) as LocalState;
   const nodes = Object.fromEntries(chains.map(({ chainId, rpcUrl: node }) => [`RPC_URL_${chainId}`, node]));
   // Every chain is read otherwise, and the others have nodes elsewhere.
-  const slugs = chains.flatMap(({ chainId }) => findChainById(chainId)?.slug ?? []).join(",");
+  const local = new Set(chains.map(({ chainId }) => chainId));
+  const served = PORTFOLIO_CHAINS.filter(({ chainId }) => local.has(chainId));
+  const slugs = served.map(({ slug }) => slug).join(",");
   const giving = {
     ...environment,
     ...nodes,
