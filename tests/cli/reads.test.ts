@@ -1,5 +1,16 @@
 // `sextant get`, `list` and `preflight` against the real indexing API, and against one that wants to steer the terminal.
-import { readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { operationsFor } from "../../src/cli/api-operations.ts";
@@ -419,4 +430,62 @@ it("a file of get --save is a signed read that `sextant verify` finds signed, an
   expect(verified.code).toBe(0);
   writeFileSync(file, readFileSync(file, "utf8").replace("/agents/1?", "/agents/2?"));
   expect((await verify()).code).toBe(1);
+});
+
+describe("a file of get --save", () => {
+  const failed = async (file: string, answer: (response: ServerResponse) => void) => {
+    const { url, stop } = await startLoopbackServer((_, response) => answer(response));
+    onTestFinished(stop);
+    const { code } = await run(["get", "agents/1", "--save", file], {
+      environment: { SEXTANT_API_URL: url },
+    });
+    expect(code).not.toBe(0);
+  };
+
+  it.each([
+    [
+      "is rejected",
+      (response: ServerResponse) => void response.writeHead(404).end('{"error":{"code":"NOT_FOUND"}}'),
+    ],
+    ["is not JSON", (response: ServerResponse) => void response.writeHead(200).end("<html>")],
+  ])("is not made, and the one before stays, if the read %s", async (_, answer) => {
+    const folder = await createTestFolder();
+    const [absent, earlier] = [join(folder, "absent.json"), join(folder, "earlier.json")];
+    writeFileSync(earlier, "earlier");
+    await failed(absent, answer);
+    await failed(earlier, answer);
+    expect(readFileSync(earlier, "utf8")).toBe("earlier");
+    expect(readdirSync(folder)).toEqual(["earlier.json"]);
+  });
+
+  it("replaces the one before in one step, where a link leads, and keeps who may read it", async () => {
+    const folder = await createTestFolder();
+    const [file, link] = [join(folder, "agent.json"), join(folder, "link.json")];
+    writeFileSync(file, "earlier");
+    // Neither what a new file gets nor what a usual mask leaves of it.
+    chmodSync(file, 0o620);
+    symlinkSync(file, link);
+    const reader = openSync(file, "r");
+    onTestFinished(() => closeSync(reader));
+    const { code, err } = await run(["get", "agents/1", "--save", link]);
+    expect(code, err).toBe(0);
+    // The file that was open before is another one: nobody reads half of the new one.
+    expect(readFileSync(reader, "utf8")).toBe("earlier");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ format: "sextant-answer" });
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(statSync(file).mode & 0o777).toBe(0o620);
+    expect(readdirSync(folder).sort()).toEqual(["agent.json", "link.json"]);
+  });
+
+  it("may be a device", async () => {
+    const { code, err } = await run(["get", "agents/1", "--save", "/dev/null"]);
+    expect(code, err).toBe(0);
+    expect(statSync("/dev/null").isFile()).toBe(false);
+  });
+
+  it("cannot be a folder", async () => {
+    const folder = await createTestFolder();
+    const { code, err } = await run(["get", "agents/1", "--save", folder]);
+    expect([code, err]).toEqual([64, expect.stringContaining("cannot be written")]);
+  });
 });
