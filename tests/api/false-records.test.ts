@@ -96,6 +96,49 @@ describe("a member of a record", () => {
     }
   });
 
+  it("is a fill only of an intent that its proofs show as filled", async () => {
+    const where = "valid_to is null and status = 'OPEN'";
+    const { intent_id } = await stage.first(`select intent_id from intents where ${where} limit 1`);
+    const open = await read(`/intents/${intent_id}?proof=1`);
+    const fill = {
+      ...(filled.fill as object),
+      ...{ result_hash: undefined, trace_hash: undefined, attestation_id: undefined },
+    };
+    const stated = Object.keys(JSON.parse(JSON.stringify(fill)));
+    const none = (path: string) => ({ path, kind: "none", reason: "event" });
+    const [claims, logs] = [withoutClaims(open, "/fill").claims, open.proofs.logs];
+    const added = [...claims, ...stated.map((name) => none(`/fill/${name}`))];
+    const forged = { ...open, fill, proofs: { ...open.proofs, claims: added, logs } };
+    expect((await check(open, open)).ok).toBe(true);
+    expectNothingProven(await check(forged, open));
+    const unproven = added.map((claim) => (claim.path === "/status" ? none("/status") : claim));
+    const claimed = { ...forged, status: "FILLED", proofs: { ...forged.proofs, claims: unproven } };
+    expectNothingProven(await check(claimed, open));
+    const hidden = { ...filled, fill: null };
+    const left = [...withoutClaims(filled, "/fill").claims, none("/fill")];
+    const shown = filled.proofs.logs.slice(0, 1);
+    expectNothingProven(
+      await check({ ...hidden, proofs: { ...filled.proofs, claims: left, logs: shown } }, filled),
+    );
+  });
+
+  it("is wrong in no honest record whose node proves nothing", async () => {
+    const claims = filled.proofs.claims.map(({ path }) => ({ path, kind: "none", reason: "node_refused" }));
+    const proofs = {
+      ...filled.proofs,
+      block: null,
+      header: null,
+      reason: "no_proofs",
+      nodes: [],
+      logs: [],
+      claims,
+    };
+    const { contract } = filled.proofs;
+    const bare = { ...filled, proofs: { ...proofs, contract: { ...contract, code: null } } };
+    const { rows } = await check(bare, filled);
+    expect(rows.filter(({ status }) => status === "wrong")).toEqual([]);
+  });
+
   it("is missing from no record, and from no part of one", async () => {
     for (const [outer, inner] of [
       ["owner", null],

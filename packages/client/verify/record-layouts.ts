@@ -31,7 +31,8 @@ export type NestedMembers = {
   readonly members: readonly string[];
   /** Members of some responses only. */
   readonly further: readonly string[];
-  readonly isNullable: boolean;
+  /** The value of another member with which it is there, and null without; null if it is always there. */
+  readonly thereWith: readonly [member: string, value: string] | null;
 };
 
 export type RecordLayout = {
@@ -111,7 +112,7 @@ const INTENT: RecordLayout = {
     fill: {
       members: ["solver", "amount_in", "amount_out", "tx_hash", "block_number"],
       further: ["result_hash", "trace_hash", "attestation_id"],
-      isNullable: true,
+      thereWith: ["status", "FILLED"],
     },
     requirements: {
       members: [
@@ -119,7 +120,7 @@ const INTENT: RecordLayout = {
         ...["required_attestation_subject", "required_attestation_schema"],
       ],
       further: [],
-      isNullable: false,
+      thereWith: null,
     },
   },
   events: {

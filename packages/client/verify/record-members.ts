@@ -1,5 +1,6 @@
 // Reads the members of a record: exactly those of its kind, so that none hides another and no record passes for one of another kind.
 import type { NestedMembers, RecordLayout } from "./record-layouts.ts";
+import { Rejection } from "./rejection.ts";
 import { type JsonObject, memberOf, requireClosed } from "./strict-json.ts";
 
 /** With include=provenance, or of every response. */
@@ -16,10 +17,21 @@ export function listMembers(body: JsonObject, layout: RecordLayout): ReadonlyMap
     if (name === "proofs") return [];
     const value = memberOf(record, name);
     const part = Object.hasOwn(nested, name) ? nested[name] : undefined;
-    if (part === undefined || (value === null && part.isNullable)) return [[name, value]];
+    if (part === undefined || !isThere(record, name, part)) return [[name, value]];
     return listPart(value, name, part);
   });
   return new Map(members);
+}
+
+/** Throws a Rejection for a part without the value of the other member, and for that value without the part. */
+function isThere(record: JsonObject, name: string, { thereWith }: NestedMembers): boolean {
+  if (thereWith === null) return true;
+  const [member, expected] = thereWith;
+  const isPart = memberOf(record, name) !== null;
+  if (isPart !== (memberOf(record, member) === expected)) {
+    throw new Rejection(`/${name} contradicts /${member}.`);
+  }
+  return isPart;
 }
 
 function listPart(value: unknown, name: string, { members, further }: NestedMembers) {
