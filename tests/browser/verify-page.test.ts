@@ -1,5 +1,6 @@
 // The page that checks a response, in a real browser: the same result as elsewhere, and nothing leaves the browser.
 import { type Json, type ProofStage, startProofStage } from "@sextant/client/testing/proof-stage";
+import { createSigner, signResponse } from "@sextant/client/testing/signed-response";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AGENT_REGISTRY, readProvenAgent } from "../support/chain/proven-agent.ts";
@@ -68,6 +69,24 @@ describe("the page that checks a response", () => {
       await page.locator("#deployment").press("Tab");
       await owner.getByText("proven", { exact: true }).waitFor();
       expect(await page.locator(".verdict").textContent()).toContain("Nothing is wrong");
+      expect(await findLayoutDefects(page)).toEqual([]);
+      expect(await findBarriers(page)).toEqual([]);
+    });
+  });
+
+  it("shows the age of a signature, and that a signed 402 is not a result", async () => {
+    const signer = createSigner(3);
+    const hourAgo = Math.floor(Date.now() / 1000) - 3_600;
+    const sign = (status: number) =>
+      signResponse('{"error":"any"}', "https://service.example/portfolio", signer, hourAgo, status);
+    await visit(async (page) => {
+      await page.fill("#key", signer.jwk.x);
+      await choose(page, sign(200));
+      await page.locator(".verdict:not(.failed)", { hasText: "Nothing is wrong" }).waitFor();
+      await page.locator("tr", { hasText: "60 minutes old" }).waitFor();
+      await choose(page, sign(402));
+      await page.locator(".verdict.failed", { hasText: "The service rejected the request: 402" }).waitFor();
+      await page.locator("tr", { hasText: "status" }).getByText("signed only").waitFor();
       expect(await findLayoutDefects(page)).toEqual([]);
       expect(await findBarriers(page)).toEqual([]);
     });

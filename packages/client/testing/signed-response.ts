@@ -34,12 +34,18 @@ const TYPE = "application/json; charset=utf-8";
 const digestOf = (body: string) => `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
 
 /** A stored file with the signature of its response. */
-export function signResponse(body: string, url: string, signer: TestSigner, created: number): StoredResponse {
+export function signResponse(
+  body: string,
+  url: string,
+  signer: TestSigner,
+  created: number,
+  status = 200,
+): StoredResponse {
   const { host, pathname, search } = new URL(url);
   const digest = digestOf(body);
   const parameters = `${COMPONENTS};created=${created};keyid="${signer.id}";alg="ed25519";tag="sextant-answer"`;
   const base = [
-    '"@status": 200',
+    `"@status": ${status}`,
     `"content-type": ${TYPE}`,
     `"content-digest": ${digest}`,
     '"@method";req: GET',
@@ -59,7 +65,7 @@ export function signResponse(body: string, url: string, signer: TestSigner, crea
     format: "sextant-answer",
     version: 1,
     request: { method: "GET", url },
-    response: { status: 200, headers, body },
+    response: { status, headers, body },
   };
 }
 

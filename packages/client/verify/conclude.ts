@@ -1,5 +1,6 @@
 // Turns what was checked into the rows of a verification.
 
+import { ageOf, describeTime } from "./age.ts";
 import type { ChainProof } from "./chain-proof.ts";
 import type { Finding } from "./claim.ts";
 import { formatShare, formatUsd } from "./decimals.ts";
@@ -47,12 +48,10 @@ export function conclude({
   // A block alone says nothing about the wallet.
   const isVouched = has("signed") || fields.some((each) => each.row.status === "proven");
   return {
-    ok: !has("wrong") && isVouched,
-    summary: summarize(all, isVouched),
+    ...judge(all, seals, isVouched),
     kind: report?.kind ?? null,
     record: null,
     wallet: report?.wallet ?? null,
-    signer: seals?.signer ?? null,
     blocks: blocks.map(({ block }) => block),
     rows: all,
     coverage: report === null ? null : computeCoverage(report, fields),
@@ -69,7 +68,7 @@ export function describeBlock(proof: ProvenBlock, witness: Witness | undefined, 
   const block: VerifiedBlock = {
     ...{ chain, chainId, side, number: header.number.toString(), hash: header.hash },
     ...{ timestamp: formatTime(header.timestamp), nodes: opinion.agreed.length },
-    ageSeconds: Math.floor(nowMs / 1000) - Number(header.timestamp),
+    ageSeconds: ageOf(Number(header.timestamp), nowMs),
   };
   const value = `${chain} ${header.number} ${header.hash}`;
   const at = `${path}/block`;
@@ -77,29 +76,12 @@ export function describeBlock(proof: ProvenBlock, witness: Witness | undefined, 
   if (opinion.disputes.length > 0) return [{ block, row: createRow(at, "wrong", trouble, value) }];
   const agreed = opinion.agreed.length;
   const count = agreed === 1 ? "1 of your nodes has it" : `${agreed} of your nodes have it`;
-  const age = `of ${block.timestamp ?? "no date"}, ${describeAge(block.ageSeconds)}`;
+  const age = describeTime(block.timestamp, block.ageSeconds);
   const vouched = `${isKnown ? "you know its hash" : count}; ${age}`;
   if (isConfirmed) return [{ block, row: createRow(at, "proven", vouched, value) }];
   const reason = [agreed > 0 ? `only ${count}` : "no node of yours vouches for it", trouble, age];
   const open = createRow(at, "proven-if", reason.filter((each) => each !== "").join("; "), value);
   return [{ block, row: { ...open, conditions: ["block"] as const } }];
-}
-
-const UNITS = [
-  ["day", 86_400],
-  ["hour", 3_600],
-  ["minute", 60],
-  ["second", 1],
-] as const;
-/** Blocks may be this much ahead of a clock that is right. */
-const AHEAD_SECONDS = 30;
-
-function describeAge(seconds: number): string {
-  if (seconds < -AHEAD_SECONDS) return "later than your clock";
-  const age = Math.max(0, seconds);
-  const [unit, length] = UNITS.find(([, each]) => age >= 2 * each) ?? ["second", 1];
-  const count = Math.floor(age / length);
-  return `${count} ${unit}${count === 1 ? "" : "s"} old`;
 }
 
 function describeField(
@@ -150,9 +132,27 @@ function computeCoverage(
   };
 }
 
-export function summarize(rows: readonly VerificationRow[], isVouched: boolean): string {
+type Judgement = Pick<Verification, "ok" | "summary" | "signer" | "signedAt" | "signatureAgeSeconds">;
+
+/** A response that is signed is not yet one that answers: errors are signed too. */
+export function judge(
+  rows: readonly VerificationRow[],
+  seals: Seals | undefined,
+  isVouched: boolean,
+): Judgement {
+  const { signer = null, signedAt = null, ageSeconds = null, refusal = null } = seals ?? {};
+  const isWrong = rows.some(({ status }) => status === "wrong");
+  return {
+    ok: !isWrong && isVouched && refusal === null,
+    summary: summarize(rows, refusal, isVouched),
+    ...{ signer, signedAt, signatureAgeSeconds: ageSeconds },
+  };
+}
+
+function summarize(rows: readonly VerificationRow[], refusal: string | null, isVouched: boolean): string {
   const wrong = rows.filter(({ status }) => status === "wrong").length;
   if (wrong > 0) return `Wrong: ${wrong} of ${rows.length} checks failed. Do not use this response.`;
+  if (refusal !== null) return `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`;
   if (isVouched) return "Nothing is wrong. Only what is proven does not depend on the service's word.";
   const isOpen = rows.some(({ status }) => status === "proven-if");
   return isOpen

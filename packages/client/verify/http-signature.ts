@@ -46,8 +46,15 @@ type SignatureInput = {
   readonly publicHost: string | null;
 };
 
-/** Returns the id of the key, and the host for which it signed. */
-export function checkHttpSignature(input: SignatureInput): { readonly keyId: string; readonly host: string } {
+type CheckedSignature = {
+  readonly keyId: string;
+  /** The host for which the key signed. */
+  readonly host: string;
+  /** Seconds since 1970. */
+  readonly signedAt: number;
+};
+
+export function checkHttpSignature(input: SignatureInput): CheckedSignature {
   const { authority } = readUrl(input.request.url);
   const { publicHost } = input;
   if (publicHost === null || publicHost === authority) return checkForHost(input, authority);
@@ -57,7 +64,7 @@ export function checkHttpSignature(input: SignatureInput): { readonly keyId: str
     : checkForHost(input, publicHost);
 }
 
-function checkForHost({ request, response, keys, nowMs }: SignatureInput, host: string) {
+function checkForHost({ request, response, keys, nowMs }: SignatureInput, host: string): CheckedSignature {
   const { headers, body, status } = response;
   const digest = headers.get("content-digest");
   if (digest !== digestOf(body)) throw new Rejection("The content digest is not that of the body.");
@@ -81,6 +88,7 @@ function checkForHost({ request, response, keys, nowMs }: SignatureInput, host: 
     `"@signature-params": ${COMPONENTS}${given}`,
   ].join("\n");
   const signature = decodeBase64(encoded, "The signature");
-  checkSignedText(keys, { keyId, host, text, signature, signedAt: Number(created), nowMs });
-  return { keyId, host };
+  const signedAt = Number(created);
+  checkSignedText(keys, { keyId, host, text, signature, signedAt, nowMs });
+  return { keyId, host, signedAt };
 }

@@ -106,7 +106,9 @@ function readJws(jws: unknown, keys: readonly SigningKey[], nowMs: number) {
   const [did = "", keyId = ""] = kid.split("#");
   const payload = readPart(body);
   const signedAt = memberOf(payload, "issuedAt");
-  if (!Number.isSafeInteger(signedAt)) throw new Rejection("The receipt does not say when it was issued.");
+  if (!Number.isSafeInteger(signedAt) || (signedAt as number) < 0) {
+    throw new Rejection("The receipt does not say when it was issued.");
+  }
   const host = did.slice("did:web:".length).replace(/%3A/i, ":");
   const signed = { keyId, host, text: `${head}.${body}`, signedAt: signedAt as number, nowMs };
   checkSignedText(keys, { ...signed, signature: decodeBase64Url(signature, "The signature") });

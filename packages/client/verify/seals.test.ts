@@ -9,7 +9,7 @@ import {
   signReceipt,
   signResponse,
 } from "../testing/signed-response.ts";
-import { type Verification, verify } from "./verify.ts";
+import { requireProven, type Verification, verify } from "./verify.ts";
 
 const SECONDS = 1_794_900_000;
 const NOW = new Date((SECONDS + 60) * 1000);
@@ -62,6 +62,58 @@ describe("a signed response", () => {
     const result = await check(file, []);
     expect(result.ok).toBe(false);
     expect(statusOf(result, "signature")).toBe("unknown");
+  });
+
+  it.each([
+    [400, "the service rejected the request: 400"],
+    [402, "the service rejected the request: 402"],
+    [404, "the service rejected the request: 404"],
+    [503, "the service gave no result: 503"],
+    [304, "the service gave no result: 304"],
+  ])("a signed response with status %i is signed, and not ok", async (status, reason) => {
+    const file = signResponse('{"error":{"code":"ANY"}}', url, signer, SECONDS, status);
+    const result = await check(file);
+    expect(result.ok).toBe(false);
+    expect(result.rows.find(({ path }) => path === "status")).toMatchObject({
+      ...{ value: String(status), status: "signed", reason },
+    });
+    expect(statusOf(result, "signature")).toBe("signed");
+    expect(result.summary).toContain(reason.slice(1));
+    expect(() => requireProven(result, "/error/code")).toThrow(String(status));
+  });
+
+  it("proofs in an unsigned response with status 404 are not ok", async () => {
+    const { request, response } = signResponse(body, url, signer, SECONDS, 404);
+    const [{ hash = "" } = {}] = blocks as { hash: string }[];
+    const parts = { body: response.body, request, headers: {} };
+    const options = { blockHashes: [hash], now: NOW };
+    expect((await verify({ ...parts, status: 200 }, options)).ok).toBe(true);
+    const result = await verify({ ...parts, status: 404 }, options);
+    expect(result.ok).toBe(false);
+    expect(statusOf(result, "status")).toBe("unknown");
+  });
+
+  it("a signed response with any status of success is ok, and one without a status counts as 200", async () => {
+    expect((await check(signResponse(body, url, signer, SECONDS, 206))).ok).toBe(true);
+    const { status: _, ...response } = signResponse(body, url, signer, SECONDS).response;
+    const file = { ...signResponse(body, url, signer, SECONDS), response };
+    const result = await verify(JSON.stringify(file), { keys: [signer.jwk], now: NOW });
+    expect(result.ok).toBe(true);
+    expect(statusOf(result, "status")).toBeUndefined();
+  });
+
+  it("says when it was signed, and how long ago", async () => {
+    const result = await check(signResponse(body, url, signer, SECONDS - 3 * 86_400));
+    const signed = { signedAt: "2026-11-14T07:20:00.000Z", ageSeconds: 3 * 86_400 + 60 };
+    expect(result).toMatchObject({
+      signedAt: signed.signedAt,
+      signatureAgeSeconds: signed.ageSeconds,
+    });
+    expect(result.rows.find(({ path }) => path === "signature")).toMatchObject({
+      ...{ ...signed, reason: expect.stringContaining("; of 2026-11-14T07:20:00.000Z, 3 days old") },
+    });
+    const unsigned = await verify(body, { now: NOW });
+    expect(unsigned).toMatchObject({ signedAt: null, signatureAgeSeconds: null });
   });
 
   const changes: readonly (readonly [string, (file: StoredResponse) => void])[] = [
@@ -122,7 +174,11 @@ describe("a signed response", () => {
   });
 
   it("is wrong when it was signed in the future", async () => {
-    expect(statusOf(await check(signResponse(body, url, signer, SECONDS + 200)), "signature")).toBe("wrong");
+    const ahead = (seconds: number) => check(signResponse(body, url, signer, SECONDS + 60 + seconds));
+    expect(statusOf(await ahead(61), "signature")).toBe("wrong");
+    const minute = await ahead(60);
+    expect(minute).toMatchObject({ ok: true, signatureAgeSeconds: -60 });
+    expect(minute.rows[0]?.reason).toContain("later than your clock");
   });
 
   it("is wrong when it is about another wallet than its request", async () => {
@@ -202,6 +258,10 @@ describe("a receipt", () => {
       ...{ status: "signed", reason: expect.stringContaining("amount 10000") },
     });
     expect(statusOf(result, "/tokens/6/rawBalance")).toBe("signed");
+    expect(result).toMatchObject({ signedAt: "2026-11-17T07:20:00.000Z", signatureAgeSeconds: 60 });
+    expect(result.rows.find(({ path }) => path === "receipt")).toMatchObject({
+      ...{ ageSeconds: 60, reason: expect.stringContaining("; of 2026-11-17T07:20:00.000Z, 60 seconds old") },
+    });
   });
 
   it.each([
@@ -211,6 +271,7 @@ describe("a receipt", () => {
     ["another host than its key", { request: { method: "GET", url: "https://other.example.com/portfolio" } }],
     ["other blocks", { blocks: [{ chain: "ethereum", number: 1, hash: `0x${"00".repeat(32)}` }] }],
     ["a later time", { issuedAt: SECONDS + 1_000 }],
+    ["a time that no date can hold", { issuedAt: -9_000_000_000_000 }],
   ])("is wrong for %s", async (_, change) => {
     const result = await verifyReceipt({ ...receiptOf(body, url, SECONDS, blocks), ...change });
     expect(statusOf(result, "receipt")).toBe("wrong");

@@ -1,5 +1,7 @@
 // Checks who signed a response: the HTTP signature, and the receipt of its payment.
 
+import { ageOf, describeTime } from "./age.ts";
+import { formatTime } from "./header.ts";
 import { checkHttpSignature } from "./http-signature.ts";
 import type { ReadInput } from "./read-input.ts";
 import { checkReceipt, type Receipt } from "./receipt.ts";
@@ -11,6 +13,11 @@ import { createRow, type VerificationRow } from "./verification.ts";
 export type Seals = {
   /** The id of a key of the reader's; null if none of them signed the response. */
   readonly signer: string | null;
+  /** When it signed. */
+  readonly signedAt: string | null;
+  readonly ageSeconds: number | null;
+  /** Why the response is not a result, although it may be signed; null for one with a status of success. */
+  readonly refusal: string | null;
   readonly rows: readonly VerificationRow[];
 };
 
@@ -23,10 +30,24 @@ type SealInput = ReadInput & {
 export function checkSeals(input: SealInput): Seals {
   const receipt = checkPaidReceipt(input);
   const seals = [checkSignature(input, receipt.host), receipt];
-  const signer = seals.find(({ keyId }) => keyId !== null)?.keyId ?? null;
+  const signed = seals.find(({ keyId }) => keyId !== null);
+  const signer = signed?.keyId ?? null;
+  const { signedAt = null, ageSeconds = null } = signed?.row ?? {};
   const isUnsigned = input.keys.length > 0 && seals.every(({ row }) => row.status === "unknown");
   const missing = createRow("signature", "wrong", "you gave a key, but the response is not signed with it");
-  return { signer, rows: isUnsigned ? [missing] : seals.map((seal) => seal.row) };
+  const rows = isUnsigned ? [missing] : seals.map((seal) => seal.row);
+  const { status } = input.response;
+  const refusal = describeRefusal(status);
+  if (refusal !== null) {
+    rows.push(createRow("status", signer === null ? "unknown" : "signed", refusal, String(status)));
+  }
+  return { signer, signedAt, ageSeconds, refusal, rows };
+}
+
+function describeRefusal(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  const isRejected = status >= 400 && status < 500;
+  return `the service ${isRejected ? "rejected the request" : "gave no result"}: ${status}`;
 }
 
 type Seal = {
@@ -46,7 +67,7 @@ function checkSignature(input: SealInput, publicHost: string | null): Seal {
     if (input.request === null) throw new Rejection("The signature cannot be checked without its request.");
     const { request, response, keys, nowMs } = input;
     const signed = checkHttpSignature({ request, response, keys, nowMs, publicHost });
-    return { keyId: signed.keyId, reason: `HTTP message signature of ${signed.host}`, host: signed.host };
+    return { ...signed, reason: `HTTP message signature of ${signed.host}` };
   });
 }
 
@@ -55,20 +76,31 @@ function checkPaidReceipt(input: SealInput): Seal {
   if (header === null) return noSeal("receipt", "the file has no receipt");
   return seal("receipt", input, () => {
     const receipt = checkReceipt({ header, request, response, keys, nowMs });
-    if (receipt === null) return { keyId: null, reason: "the receipt is not signed", host: null };
+    if (receipt === null) return null;
     if (report !== null) compareBlocks(receipt, report);
-    return { keyId: receipt.keyId, reason: describePayment(receipt), host: receipt.host };
+    const { keyId, host, issuedAt } = receipt;
+    return { keyId, host, signedAt: issuedAt, reason: describePayment(receipt) };
   });
 }
 
-type CheckedSeal = Omit<Seal, "row"> & { readonly reason: string };
+type CheckedSeal = {
+  readonly keyId: string;
+  readonly host: string;
+  /** Seconds since 1970. */
+  readonly signedAt: number;
+  readonly reason: string;
+};
 
-/** Without keys of the reader nothing can be said: keys in a file prove nothing. */
-function seal(path: string, { keys }: SealInput, check: () => CheckedSeal): Seal {
+/** Without keys of the reader nothing can be said: keys in a file prove nothing. `check` returns null if no one signed. */
+function seal(path: string, { keys, nowMs }: SealInput, check: () => CheckedSeal | null): Seal {
   if (keys.length === 0) return noSeal(path, "not checked: name the key of the service");
   try {
-    const { keyId, host, reason } = check();
-    return { keyId, host, row: createRow(path, keyId === null ? "unknown" : "signed", reason, keyId) };
+    const checked = check();
+    if (checked === null) return noSeal(path, `the ${path} is not signed`);
+    const { keyId, host, signedAt: seconds, reason } = checked;
+    const [signedAt, ageSeconds] = [formatTime(BigInt(seconds)), ageOf(seconds, nowMs)];
+    const why = `${reason}; ${describeTime(signedAt, ageSeconds)}`;
+    return { keyId, host, row: { ...createRow(path, "signed", why, keyId), signedAt, ageSeconds } };
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
     return { keyId: null, host: null, row: createRow(path, "wrong", error.message) };

@@ -14,7 +14,7 @@ export type RowStatus = "proven" | "proven-if" | "signed" | "unknown" | "wrong";
 export type Condition = "block" | "layout" | "contract";
 
 export type VerificationRow = {
-  /** A JSON pointer into the response, or `signature`, `receipt` or `file`. */
+  /** A JSON pointer into the response, or `signature`, `receipt`, `status` or `file`. */
   readonly path: string;
   /** The subject of the proof: the raw amount, or the kind of account. */
   readonly value: string | null;
@@ -23,6 +23,10 @@ export type VerificationRow = {
   readonly status: RowStatus;
   readonly conditions: readonly Condition[];
   readonly reason: string;
+  /** The time of a signature or of a receipt. */
+  readonly signedAt?: string | null;
+  /** Seconds since then; negative if your clock is behind. */
+  readonly ageSeconds?: number;
 };
 
 export type VerifiedBlock = {
@@ -53,7 +57,7 @@ export type Coverage = {
 export type ProvenRecord = { readonly kind: string; readonly id: string };
 
 export type Verification = {
-  /** Nothing is wrong, and something is proven, or signed with a key of the reader. */
+  /** Nothing is wrong, the status is one of success, and something is proven, or signed with a key of the reader. */
   readonly ok: boolean;
   readonly summary: string;
   readonly kind: "snapshot" | "exposure" | "diff" | "record" | null;
@@ -62,6 +66,10 @@ export type Verification = {
   readonly wallet: string | null;
   /** The id of the key that signed the response, if it is one of the reader's. */
   readonly signer: string | null;
+  /** When that key signed it; null for a response that it has not signed. */
+  readonly signedAt: string | null;
+  /** Seconds since then; negative if your clock is behind. */
+  readonly signatureAgeSeconds: number | null;
   readonly blocks: readonly VerifiedBlock[];
   readonly rows: readonly VerificationRow[];
   /** Computed from the rows; null for a response without values. */

@@ -1,6 +1,6 @@
 // The verification of one record of the index: a row for each of its members, and for each block that they depend on.
 
-import { describeBlock, statusWithoutProof, summarize } from "./conclude.ts";
+import { describeBlock, judge, statusWithoutProof } from "./conclude.ts";
 import type { BlockHeader } from "./header.ts";
 import { findKnownSlug } from "./known-chains.ts";
 import type { ReaderNode } from "./reader-nodes.ts";
@@ -45,12 +45,11 @@ export async function concludeRecord(input: RecordInput): Promise<Verification> 
     return describeMember(finding, base, witness);
   });
   const rows = [...seals.rows, ...input.rows, ...described.map(({ row }) => row), ...members];
-  const has = (status: RowStatus) => rows.some((row) => row.status === status);
-  const isVouched = has("signed") || members.some(({ status }) => status === "proven");
+  const isSigned = rows.some(({ status }) => status === "signed");
+  const isVouched = isSigned || members.some(({ status }) => status === "proven");
   return {
-    ok: !has("wrong") && isVouched,
-    summary: summarize(rows, isVouched),
-    ...{ kind: "record", record: proof.record, wallet: null, signer: seals.signer, rows, coverage: null },
+    ...judge(rows, seals, isVouched),
+    ...{ kind: "record", record: proof.record, wallet: null, rows, coverage: null },
     blocks: described.map(({ block }) => block),
   };
 }

@@ -130,6 +130,31 @@ describe("sextant verify", () => {
     expect((await run([file, "--key", createSigner(4).jwk.x])).code).toBe(1);
   });
 
+  it("shows how old a signature is", async () => {
+    const signed = signResponse('{"intent_id":"15"}', "https://service.example/intents/15", signer, HOUR_AGO);
+    const { code, out } = await run([write("old.json", signed), "--key", signer.jwk.x], 200);
+    expect(code).toBe(0);
+    expect(out).toMatch(/signature .*message signature of service\.example; of 20[^ ]*Z, 60 minutes old/);
+  });
+
+  it.each([400, 402, 404])("fails with a signed response of status %i, and names it", async (status) => {
+    const error = '{"error":{"code":"ANY","message":"text"}}';
+    const signed = signResponse(error, "https://service.example/portfolio", signer, HOUR_AGO, status);
+    const { code, out } = await run([write("error.json", signed), "--key", signer.jwk.x], 200);
+    expect(code).toBe(1);
+    expect(out).toMatch(new RegExp(`^Not proven: The service rejected the request: ${status}`));
+    expect(out).toMatch(new RegExp(`status +${status} +signed only`));
+    const record = await readProvenAgent(stage.chain, 1);
+    const proven = signResponse(
+      JSON.stringify(record),
+      "https://service.example/agents/1",
+      signer,
+      HOUR_AGO,
+      status,
+    );
+    expect((await run([write("record.json", proven), "--key", signer.jwk.x])).code).toBe(1);
+  });
+
   it("takes keys of a host for that host only", async () => {
     const keys = JSON.stringify({ keys: [signer.jwk] });
     const { url, stop } = await startLoopbackServer((_, response) => response.end(keys));
