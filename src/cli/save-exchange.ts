@@ -16,7 +16,7 @@ const KEYS_LENGTH_MAX = 65_536;
 export async function assertWritable(file: string): Promise<void> {
   await orFault(async () => {
     const target = await findTarget(file);
-    if (target.isFile) await writeBeside(target, "", (written) => rm(written));
+    if (target.isFile) await writeAndMove(target, "", (written) => rm(written));
   });
 }
 
@@ -32,7 +32,7 @@ export async function saveExchange(file: string, exchange: PaidExchange): Promis
   await orFault(async () => {
     const target = await findTarget(file);
     const { path } = target;
-    if (target.isFile) await writeBeside(target, text, (written) => rename(written, path));
+    if (target.isFile) await writeAndMove(target, text, (written) => rename(written, path));
     else await writeFile(path, text);
   });
 }
@@ -60,8 +60,8 @@ async function findTarget(file: string): Promise<Target> {
   return { path: await realpath(file), isFile: true, mode: found.mode & PERMISSIONS };
 }
 
-/** Writes a file of its own in the same folder, so that nobody reads half of the text, and leaves nothing if that fails. */
-async function writeBeside(
+/** Writes a file of its own in the same folder, so that no reader gets half of the text, and leaves nothing if that fails. */
+async function writeAndMove(
   { path, mode }: Target,
   text: string,
   use: (written: string) => Promise<void>,

@@ -433,8 +433,8 @@ it("a file of get --save is a signed read that `sextant verify` finds signed, an
 });
 
 describe("a file of get --save", () => {
-  const failed = async (file: string, answer: (response: ServerResponse) => void) => {
-    const { url, stop } = await startLoopbackServer((_, response) => answer(response));
+  const failed = async (file: string, respond: (response: ServerResponse) => void) => {
+    const { url, stop } = await startLoopbackServer((_, response) => respond(response));
     onTestFinished(stop);
     const { code } = await run(["get", "agents/1", "--save", file], {
       environment: { SEXTANT_API_URL: url },
@@ -448,12 +448,12 @@ describe("a file of get --save", () => {
       (response: ServerResponse) => void response.writeHead(404).end('{"error":{"code":"NOT_FOUND"}}'),
     ],
     ["is not JSON", (response: ServerResponse) => void response.writeHead(200).end("<html>")],
-  ])("is not made, and the one before stays, if the read %s", async (_, answer) => {
+  ])("is not made, and the one before stays, if the read %s", async (_, respond) => {
     const folder = await createTestFolder();
     const [absent, earlier] = [join(folder, "absent.json"), join(folder, "earlier.json")];
     writeFileSync(earlier, "earlier");
-    await failed(absent, answer);
-    await failed(earlier, answer);
+    await failed(absent, respond);
+    await failed(earlier, respond);
     expect(readFileSync(earlier, "utf8")).toBe("earlier");
     expect(readdirSync(folder)).toEqual(["earlier.json"]);
   });
@@ -469,7 +469,7 @@ describe("a file of get --save", () => {
     onTestFinished(() => closeSync(reader));
     const { code, err } = await run(["get", "agents/1", "--save", link]);
     expect(code, err).toBe(0);
-    // The file that was open before is another one: nobody reads half of the new one.
+    // The file that was open before is another one: no reader gets half of the new one.
     expect(readFileSync(reader, "utf8")).toBe("earlier");
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ format: "sextant-answer" });
     expect(lstatSync(link).isSymbolicLink()).toBe(true);
@@ -477,7 +477,7 @@ describe("a file of get --save", () => {
     expect(readdirSync(folder).sort()).toEqual(["agent.json", "link.json"]);
   });
 
-  it("may be a device", async () => {
+  it("is written to a device, too", async () => {
     const { code, err } = await run(["get", "agents/1", "--save", "/dev/null"]);
     expect(code, err).toBe(0);
     expect(statSync("/dev/null").isFile()).toBe(false);

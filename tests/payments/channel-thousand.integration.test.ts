@@ -1,5 +1,5 @@
-// A thousand calls at a tenth of a cent take two transactions by the stock client and by ours, and the payee has exactly a
-// dollar of each. A landing makes a sixteenth of them. The fast sentinels are tests/payments/channel-purchases.test.ts and
+// A thousand calls at a tenth of a cent take two transactions, by the stock client and by ours: the payee has a dollar of each.
+// A landing makes a sixteenth of them. The fast sentinels are tests/payments/channel-purchases.test.ts and
 // tests/client/channel.test.ts.
 import { join } from "node:path";
 import type { PrivateKeyAccount } from "viem";

@@ -163,7 +163,7 @@ function targetOf(payer: Payer, terms: PaymentTerms, { channel }: VoucherPlan) {
   const isSumKnown = channel?.isSumKnown !== false;
   // The service cannot have charged one unit, and states the sum. A price could be what it has charged already.
   const cumulative = before + (isSumKnown ? terms.amount : 1n);
-  // That unit buys nothing, and is not counted.
+  // The unit buys nothing, and is not counted.
   const charged = isSumKnown ? before : cumulative;
   const signing: Signing = { kind: "voucher", channel: id, charged, cumulative };
   return { id, config, cumulative, signing };

@@ -139,7 +139,7 @@ export function createGuard(options: GuardOptions, services: readonly string[]):
   };
 }
 
-/** What one client has signed for: each part of the sum of a channel once, however many vouchers are for it. */
+/** Sums that one client has signed for: each part of the sum of a channel once, however many vouchers are for it. */
 class ClientSum {
   signed = 0n;
   /** The largest sum of each channel that is counted. */

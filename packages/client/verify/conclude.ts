@@ -134,25 +134,25 @@ function computeCoverage(
 
 type Judgement = Pick<Verification, "ok" | "summary" | "signer" | "signedAt" | "signatureAgeSeconds">;
 
-/** A response that is signed is not yet one that answers: errors are signed too. */
+/** A signed response need not be a good one: errors are signed too. */
 export function judge(
   rows: readonly VerificationRow[],
   seals: Seals | undefined,
   isVouched: boolean,
 ): Judgement {
-  const { signer = null, signedAt = null, ageSeconds = null, refusal = null } = seals ?? {};
+  const { signer = null, signedAt = null, ageSeconds = null, rejection = null } = seals ?? {};
   const isWrong = rows.some(({ status }) => status === "wrong");
   return {
-    ok: !isWrong && isVouched && refusal === null,
-    summary: summarize(rows, refusal, isVouched),
+    ok: !isWrong && isVouched && rejection === null,
+    summary: summarize(rows, rejection, isVouched),
     ...{ signer, signedAt, signatureAgeSeconds: ageSeconds },
   };
 }
 
-function summarize(rows: readonly VerificationRow[], refusal: string | null, isVouched: boolean): string {
+function summarize(rows: readonly VerificationRow[], rejection: string | null, isVouched: boolean): string {
   const wrong = rows.filter(({ status }) => status === "wrong").length;
   if (wrong > 0) return `Wrong: ${wrong} of ${rows.length} checks failed. Do not use this response.`;
-  if (refusal !== null) return `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`;
+  if (rejection !== null) return `${rejection.charAt(0).toUpperCase()}${rejection.slice(1)}.`;
   if (isVouched) return "Nothing is wrong. Only what is proven does not depend on the service's word.";
   const isOpen = rows.some(({ status }) => status === "proven-if");
   return isOpen

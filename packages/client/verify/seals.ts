@@ -17,7 +17,7 @@ export type Seals = {
   readonly signedAt: string | null;
   readonly ageSeconds: number | null;
   /** Why the response is not a result, although it may be signed; null for one with a status of success. */
-  readonly refusal: string | null;
+  readonly rejection: string | null;
   readonly rows: readonly VerificationRow[];
 };
 
@@ -37,14 +37,14 @@ export function checkSeals(input: SealInput): Seals {
   const missing = createRow("signature", "wrong", "you gave a key, but the response is not signed with it");
   const rows = isUnsigned ? [missing] : seals.map((seal) => seal.row);
   const { status } = input.response;
-  const refusal = describeRefusal(status);
-  if (refusal !== null) {
-    rows.push(createRow("status", signer === null ? "unknown" : "signed", refusal, String(status)));
+  const rejection = describeRejection(status);
+  if (rejection !== null) {
+    rows.push(createRow("status", signer === null ? "unknown" : "signed", rejection, String(status)));
   }
-  return { signer, signedAt, ageSeconds, refusal, rows };
+  return { signer, signedAt, ageSeconds, rejection, rows };
 }
 
-function describeRefusal(status: number): string | null {
+function describeRejection(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   const isRejected = status >= 400 && status < 500;
   return `the service ${isRejected ? "rejected the request" : "gave no result"}: ${status}`;

@@ -93,7 +93,7 @@ function toMinimal(value: unknown): Hex | null {
 
 type Entry = { readonly path: string; readonly value: Hex; readonly isWanted: boolean };
 
-export type ListItemProof = { readonly root: Hex; readonly nodes: readonly Hex[] };
+type ListItemProof = { readonly root: Hex; readonly nodes: readonly Hex[] };
 
 /** The root of a trie of a list, and its nodes on the way to one position. */
 export async function proveListItem(values: readonly Hex[], wanted: number): Promise<ListItemProof> {
