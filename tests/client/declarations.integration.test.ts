@@ -1,10 +1,11 @@
 // A changed declaration appears in OpenAPI, client, commands, tools and docs, or a check fails: in a copy of this checkout.
 // tests/client/generated.test.ts and tests/api/docs.test.ts are the fast part.
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
+import { copySources } from "../support/copy-sources.ts";
 import { startProgram, startSextant } from "../support/process/sextant-process.ts";
 import { findTypeErrors } from "../support/process/type-check.ts";
 import { createTestFolder } from "../support/test-folder.ts";
@@ -52,8 +53,7 @@ const AFTER = `${PROGRAM}
 
 async function copyCheckout(): Promise<string> {
   const folder = await createTestFolder();
-  for (const path of [...COPIED, CHILD])
-    cpSync(join(CHECKOUT, path), join(folder, path), { recursive: true });
+  copySources(CHECKOUT, [...COPIED, CHILD], folder);
   // Packages of others are shared; the client is that of the copy.
   const [from, to] = [join(CHECKOUT, "node_modules"), join(folder, "node_modules")];
   for (const scope of ["", "@sextant"]) {

@@ -1,10 +1,11 @@
 // A chain is added by its entry in chain-data/chains.json and its data, and by nothing else.
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { startLocalChain } from "@sextant/local-chain/local-chain";
 import { concatHex, numberToHex } from "viem";
 import { expect, it, onTestFinished } from "vitest";
 import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
+import { copySources } from "../support/copy-sources.ts";
 import { CHECKOUT, createDatabaseEnvironment, startSextant } from "../support/process/sextant-process.ts";
 import { createTestFolder } from "../support/test-folder.ts";
 
@@ -17,8 +18,7 @@ async function copyWithAddedChain(): Promise<string> {
   const folder = await createTestFolder();
   for (const name of [...LINKED, "deployments", "token-lists"])
     symlinkSync(join(CHECKOUT, name), join(folder, name));
-  for (const name of ["bin", "src", "chain-data"])
-    cpSync(join(CHECKOUT, name), join(folder, name), { recursive: true });
+  copySources(CHECKOUT, ["bin", "src", "chain-data"], folder);
   const file = join(folder, "chain-data/chains.json");
   const chains: readonly Record<string, unknown>[] = JSON.parse(readFileSync(file, "utf8"));
   const base = chains.find(({ slug }) => slug === "base");
