@@ -1,5 +1,5 @@
 // Every path through the payment flow: its states, its statements and its response; and what a crash leaves behind.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { FLOW, type FlowStateName } from "../../src/payments/paywall/flow-states.ts";
 import { type Database, openDatabase } from "../../src/store/postgres/database.ts";
 import { migrate } from "../../src/store/postgres/migrate.ts";
@@ -428,7 +428,9 @@ describe("the flow of a payment", () => {
       });
       sent = request();
       // The insert of the request waits for this transaction.
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      const waiting =
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await vi.waitFor(async () => expect((await database.query(waiting)).rows).toHaveLength(1));
     });
     const { path, status } = (await sent) ?? { path: [], status: 0 };
     expect(path.slice(0, 3)).toEqual(["opening", "waiting", "opening"]);
