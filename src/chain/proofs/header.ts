@@ -1,7 +1,7 @@
 // Encodes the header of a block, so that a reader can hash it: null if the node's fields do not lead to the block's hash.
-import { keccak256, toRlp } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 import type { JsonObject } from "../../lib/json.ts";
+import { encodeRlp, hashRlp } from "./rlp.ts";
 
 type FieldForm = "bytes" | "number";
 
@@ -56,9 +56,9 @@ export function encodeCheckedHeader(block: JsonObject, hash: Hex): CheckedHeader
     if (field === null) return null;
     fields.push(field);
   }
-  const rlp = toRlp(fields);
+  const rlp = encodeRlp(fields);
   const [, , , stateRoot, , receiptsRoot] = fields;
-  if (keccak256(rlp) !== hash || stateRoot === undefined || receiptsRoot === undefined) return null;
+  if (hashRlp(rlp) !== hash || stateRoot === undefined || receiptsRoot === undefined) return null;
   return { rlp, stateRoot, receiptsRoot };
 }
 

@@ -1,4 +1,4 @@
-// Writes RLP as hex, by joining texts: viem goes through bytes, which took six times as long for the receipts of a block.
+// Writes RLP as hex, by joining texts: the receipts of a block took three times as long through the bytes of viem's toRlp.
 import { keccak256 } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 

@@ -155,7 +155,8 @@ export class MirrorRows {
   }
 
   /**
-   * A view of an earlier block than the row has already changes nothing, unless it `mayGoBack`. A claim that a reorg has undone may be sent again at once.
+   * A view of an earlier block than the row has already changes nothing, unless it `mayGoBack`. A claim that a reorg has
+   * undone may be sent again at once.
    */
   #update({ at, finalNumber, states }: ChannelView, mayGoBack: SqlText, guard: SqlText): SqlText {
     const list = [...states];
