@@ -113,7 +113,8 @@ describe("a member of a record", () => {
     expectNothingProven(await check(forged, open));
     const unproven = added.map((claim) => (claim.path === "/status" ? none("/status") : claim));
     const claimed = { ...forged, status: "FILLED", proofs: { ...forged.proofs, claims: unproven } };
-    expectNothingProven(await check(claimed, open));
+    const claim = await check(claimed, open);
+    for (const path of ["/status", "/fill/solver"]) expect(() => requireProven(claim, path)).toThrow();
     const hidden = { ...filled, fill: null };
     const left = [...withoutClaims(filled, "/fill").claims, none("/fill")];
     const shown = filled.proofs.logs.slice(0, 1);

@@ -179,15 +179,50 @@ describe("a proven record, to a reader", () => {
   });
 });
 
+const send = async (method: string, params: readonly unknown[]) => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  const headers = { "content-type": "application/json" };
+  const sent = await fetch(history.rpcUrl, { method: "POST", headers, body });
+  return ((await sent.json()) as { result: unknown }).result;
+};
+
+describe("a filled intent of a node that rejects the slot of its status and all receipts", () => {
+  it("is not wrong: status and fill are open, and the rest is proven", async () => {
+    const where = "valid_to is null and status = 'FILLED'";
+    const { intent_id } = await stage.first(`select intent_id from intents where ${where} limit 1`);
+    const path = `/intents/${intent_id}?proof=1`;
+    const { proofs } = (await readProven(path)).body as {
+      proofs: { claims: { path: string; slot?: string }[] };
+    };
+    const slot = BigInt(proofs.claims.find((claim) => claim.path === "/status")?.slot ?? 0);
+    const node = await startProofNode(send, (method, result) => {
+      if (method.includes("Receipt")) throw new Error("the receipts are not there");
+      if (method !== "eth_getProof") return result;
+      const proof = result as { readonly storageProof: readonly { readonly key: string }[] };
+      const storageProof = proof.storageProof.map((word) =>
+        BigInt(word.key) === slot ? { ...word, proof: [] } : word,
+      );
+      return { ...proof, storageProof };
+    });
+    const refusing = await startTestApi(stage.database, { proofs: proofsOf([node.url]) });
+    try {
+      const result = await check(await (await fetch(refusing.url + path)).text());
+      expect(wrongOf(result)).toEqual([]);
+      expect(result.ok).toBe(true);
+      expect(statusOf(result, "/owner")).toBe("proven");
+      expect(["/status", "/fill/solver", "/fill/amount_out"].map((each) => statusOf(result, each))).toEqual(
+        Array(3).fill("unknown"),
+      );
+    } finally {
+      await refusing.close();
+      await node.stop();
+    }
+  });
+});
+
 describe("the parameter proof", () => {
   it("asks the node again after it had no proof, also for a signed response", async () => {
     let isRefused = true;
-    const send = async (method: string, params: readonly unknown[]) => {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-      const headers = { "content-type": "application/json" };
-      const sent = await fetch(history.rpcUrl, { method: "POST", headers, body });
-      return ((await sent.json()) as { result: unknown }).result;
-    };
     const node = await startProofNode(send, (method, result) => {
       if (isRefused && method === "eth_getProof") throw new Error("the state is not there");
       return result;

@@ -105,7 +105,6 @@ export function checkRecordProof(
   const context = { body, layout, key, header, trie, contract, logs };
   const findings = claims.map((claim) => checkClaim(claim, context));
   requireExistence(findings, layout);
-  requireParts(findings, layout);
   // After a wrong claim it is not known which nodes it would have used.
   if (findings.every(({ result }) => result !== "wrong")) {
     if (trie.unusedCount > 0)
@@ -121,19 +120,6 @@ function requireExistence(findings: readonly RecordFinding[], { id }: RecordLayo
   const isShown = findings.some(({ path, result }) => path === `/${id}` && result !== "none");
   if (!isShown && findings.some(({ result }) => result === "storage")) {
     throw new Rejection("The storage does not show that the record exists.");
-  }
-}
-
-/** A part that nothing shows, in a record that is shown otherwise, depends on a member that the storage must show. */
-function requireParts(findings: readonly RecordFinding[], { nested = {} }: RecordLayout): void {
-  if (!findings.some(({ result }) => result === "storage")) return;
-  const isNone = ({ result }: RecordFinding) => result === "none";
-  for (const [name, { thereWith }] of Object.entries(nested)) {
-    const parts = findings.filter(({ path }) => path.startsWith(`/${name}/`));
-    if (thereWith === null || parts.length === 0 || !parts.every(isNone)) continue;
-    if (findings.some((finding) => finding.path === `/${thereWith[0]}` && isNone(finding))) {
-      throw new Rejection(`The proofs show neither /${name} nor that /${thereWith[0]} is ${thereWith[1]}.`);
-    }
   }
 }
 
