@@ -5,7 +5,11 @@ import { createRpc } from "../../src/chain/rpc/client.ts";
 import { systemClock } from "../../src/lib/clock.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { createChainAccess } from "../../src/portfolio/chain-access.ts";
-import { describeProvableSnapshot, ResponseProver } from "../../src/portfolio/proofs/prove-response.ts";
+import {
+  addNonces,
+  describeProvableSnapshot,
+  ResponseProver,
+} from "../../src/portfolio/proofs/prove-response.ts";
 import { benchLog } from "../harness/bench-database.ts";
 import { createProgressReporter, sendToParent } from "../harness/progress.ts";
 import type { ReadyNode } from "./nodes-child.ts";
@@ -40,7 +44,8 @@ const options = { isPast: false, budgetMs: 60_000 };
 
 async function takeProven(prover: ResponseProver) {
   const snapshot = await reads.snapshot();
-  return { ...snapshot, proofs: await prover.prove(describeProvableSnapshot(snapshot), options, signal) };
+  const { proofs, nonces } = await prover.prove(describeProvableSnapshot(snapshot), options, signal);
+  return { ...addNonces(snapshot, nonces), proofs };
 }
 
 async function timed<T>(work: () => Promise<T>): Promise<Timing> {

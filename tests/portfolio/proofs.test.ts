@@ -70,7 +70,7 @@ describe("a snapshot", () => {
       snapshot.blocks.map(({ chain, hash }) => ({ chain, hash, reason: null })),
     );
     const listed = [
-      ...snapshot.accounts.map((_, index) => `/accounts/${index}/kind`),
+      ...snapshot.accounts.flatMap((_, index) => [`/accounts/${index}/kind`, `/accounts/${index}/nonce`]),
       ...snapshot.gas.map((_, index) => `/gas/${index}/rawBalance`),
       ...snapshot.tokens.map((_, index) => `/tokens/${index}/rawBalance`),
     ];
@@ -110,7 +110,8 @@ describe("a snapshot", () => {
     expect(chainsOf(snapshot)).toMatchObject([
       { chain: "base", reason: "no_proofs", header: null, block: null },
     ]);
-    expect(pathsOf(chainsOf(snapshot), "none").length).toBe(snapshot.tokens.length + 2);
+    expect(pathsOf(chainsOf(snapshot), "none").length).toBe(snapshot.tokens.length + 3);
+    expect(snapshot.accounts.map(({ nonce }) => nonce)).toEqual([null]);
     expect(snapshot.proofs?.coverage).toMatchObject({ provenUsd: "0", share: "0" });
   });
 

@@ -1127,7 +1127,7 @@ export interface OtherActions {
     min_usd?: string;
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `tokens.chain`. */
     fields?: string;
-    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances, and the account's code and nonce against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
     proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
@@ -1154,7 +1154,7 @@ export interface OtherActions {
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `chains.chain`. */
     fields?: string;
-    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances, and the account's code and nonce against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
     proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 
@@ -1177,11 +1177,13 @@ export interface OtherActions {
     at?: Date | string;
     /** What to do when a chain cannot be read: `reject` the request without a charge, or `allow` a response without that chain, at the same price. `failedChains` then names it, and totals that lack it are null, or marked as partial. */
     partial?: "reject" | "allow";
+    /** At most 10 addresses, separated by commas. `allowances` then states what each may take of held tokens, also that it is nothing; with `proof=1` zero is proven, too. */
+    spenders?: string;
     /** How much to return: `full`, or `summary`, which may cost less: counts, value at risk and the permissions most at risk in at most 2,048 bytes. */
     detail?: "full" | "summary";
     /** Only these fields of the response, separated by commas; a dot leads into a record or into each entry of a list, such as `permissions.chain`. */
     fields?: string;
-    /** `1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
+    /** `1` adds `proofs`: Merkle proofs of balances, allowances, and the account's code and nonce against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more. */
     proof?: "0" | "1";
   }, options?: PaidOptions): Promise<Paid<Data>>;
 }

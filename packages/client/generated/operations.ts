@@ -65,5 +65,5 @@ export const OPERATIONS = {
   selectOffchainBid: {"service":"api","method":"POST","path":"/bids/{bidId}/select","kind":"write","query":[],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   getPortfolio: {"service":"portfolio","method":"GET","path":"/portfolio","kind":"paid","query":["address","chains","block","at","spam","partial","detail","min_usd","fields","proof"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
   getPortfolioDiff: {"service":"portfolio","method":"GET","path":"/portfolio/diff","kind":"paid","query":["address","chains","from","to","partial","detail","fields","proof"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
-  getExposure: {"service":"portfolio","method":"GET","path":"/exposure","kind":"paid","query":["address","chains","block","at","partial","detail","fields","proof"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
+  getExposure: {"service":"portfolio","method":"GET","path":"/exposure","kind":"paid","query":["address","chains","block","at","partial","spenders","detail","fields","proof"],"list":null,"hasParameters":true,"hasBody":false,"takesBlock":false,"takesMinBlock":false},
 } as const satisfies Readonly<Record<string, Operation>>;

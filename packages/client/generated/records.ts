@@ -523,6 +523,8 @@ export type Exposure = {
   provider: string;
   /** Only with `partial=allow`: chains that could not be read. Nothing of them is in the response, and no total includes them: it is null, or marked as partial. */
   failedChains?: string[];
+  /** Only with `spenders`: what each of them may take of the listed tokens that are held, the most valuable first, and of stablecoins; of at most 20 tokens of a chain. */
+  allowances?: SpenderAllowance[];
   proofs?: Proofs;
 };
 
@@ -1287,6 +1289,8 @@ export type PortfolioAccount = {
   threshold: number | null;
   /** The ERC-4337 entry point that the account names, if bundlers use it. */
   entryPoint: string | null;
+  /** Only with `proof=1`: the account's nonce, which grows with every transaction that it sends; null if no proof shows it. */
+  nonce?: string | null;
 };
 
 export type PortfolioDiff = {
@@ -1574,7 +1578,7 @@ export type ProofClaim = {
   /** The field of this response, as a JSON pointer. For a side without figures the side itself: zero. */
   path: string;
   /** `none`: not proven, for `reason`. */
-  kind: "native" | "erc20" | "allowance" | "permit2" | "code" | "none";
+  kind: "native" | "erc20" | "allowance" | "permit2" | "code" | "nonce" | "none";
   /** The account whose trie shows it. */
   account?: string;
   layout?: ProofLayout;
@@ -2318,6 +2322,21 @@ export type SpendWindowsRow = {
   block_number: string;
   tx_hash: string;
   log_index: number;
+};
+
+export type SpenderAllowance = {
+  /** The chain's slug. */
+  chain: string;
+  /** CAIP-2. */
+  chainId: string;
+  kind: "erc20-allowance" | "permit2-allowance";
+  /** The token. */
+  contract: string;
+  spender: string;
+  /** In the smallest unit; "0" if the spender may take nothing, null if it could not be read. */
+  rawAllowance: string | null;
+  /** The end of an allowance in Permit2, also of one that is over; null without one. */
+  expiresAt: string | null;
 };
 
 export type SpendingWindow = {

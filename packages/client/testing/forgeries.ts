@@ -14,6 +14,8 @@ export type Forged = Json & {
   address: string;
   tokens?: Json[];
   permissions?: Json[];
+  allowances?: Json[];
+  accounts?: Json[];
   gas?: Json[];
   proofs: { version: number; chains: ProvenChain[]; coverage: Json };
 };
@@ -260,7 +262,7 @@ const claimForgeries: readonly Forgery[] = [
   }),
   forgery("changes the kind of a claim", (report, chance) => {
     const claim = claimOf(report, chance);
-    const kinds = ["native", "erc20", "allowance", "permit2", "code", "none", "nonce", "__proto__"];
+    const kinds = ["native", "erc20", "allowance", "permit2", "code", "none", "nonce", "owner", "__proto__"];
     claim.kind = chance.pick(kinds.filter((kind) => kind !== claim.kind));
   }),
   forgery("adds a member", (report, chance) => {
@@ -325,6 +327,19 @@ const bodyForgeries: readonly Forgery[] = [
     const figures = (entry.after ?? entry) as Json;
     const name = Object.hasOwn(figures, "rawAllowance") ? "rawAllowance" : "rawBalance";
     figures[name] = `${figures[name] ?? ""}${1 + chance.number(9)}`;
+  }),
+  forgery("changes an allowance that was asked for, or a nonce", (report, chance) => {
+    const { permissions = [] } = report;
+    // The same pair is among the permissions, where it would be a contradiction: only the proof is to tell.
+    const isStated = ({ contract, spender, kind }: Json) =>
+      permissions.some(
+        (each) => each.contract === contract && each.spender === spender && each.kind === kind,
+      );
+    const entry = chance.pick((report.allowances ?? []).filter((each) => !isStated(each)));
+    if (entry !== undefined) entry.rawAllowance = String(1 + chance.number(9));
+    const account = report.accounts?.[0];
+    if (account !== undefined) account.nonce = `${1 + chance.number(9)}${String(account.nonce)}`;
+    if (entry === undefined && account === undefined) report.address = changeDigit(report.address, chance);
   }),
   forgery("is about another wallet", (report, chance) => {
     report.address = changeDigit(report.address, chance);

@@ -15,6 +15,8 @@ import {
 export const USDC: Hex = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
 const PERMIT2: Hex = "0x000000000022d473030f116ddee9f6b43ac78ba3";
 export const SPENDER: Hex = `0x${"5e".repeat(20)}`;
+/** No one has allowed it anything. */
+export const UNAPPROVED: Hex = `0x${"0a".repeat(20)}`;
 
 export type StageLayout = { readonly rule: string; readonly position: Hex; readonly bits: string };
 export type StageToken = {
@@ -178,7 +180,7 @@ function makeSnapshot(address: Hex, chainId: number, listed: readonly StageToken
     positions: [
       { ...identity, protocol: "vault", kind: "supplied", name: "Vault", assets: [], valueUsd: "10.5" },
     ],
-    accounts: [{ ...identity, kind: "eoa", delegate: null }],
+    accounts: [{ ...identity, kind: "eoa", delegate: null, nonce: null }],
     gas: [{ ...identity, symbol: "ETH" }],
     blocks: [{ chain: SLUG }],
   };
@@ -240,7 +242,27 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
     ...{ rawAllowance: null, allowance: null, rawBalance: null, balance: null },
   };
   const summary = { chains: [{ chain: SLUG, blockNumber: 0 }] };
-  return { address, chains: [SLUG], summary, permissions: [...permissions, permitted, delegate] };
+  const identity = { chain: SLUG, chainId: `eip155:${chainId}` };
+  const allowances = listed
+    .filter(({ allowance }) => allowance !== null)
+    .flatMap(({ contract, symbol }) => {
+      const allowed = symbol === "NIL" ? 0n : ALLOWED;
+      const pair = { ...identity, kind: "erc20-allowance", contract, expiresAt: null };
+      return [
+        { ...pair, spender: SPENDER, rawAllowance: allowed.toString() },
+        { ...pair, spender: UNAPPROVED, rawAllowance: "0" },
+      ];
+    });
+  const inPermit2 = { ...identity, kind: "permit2-allowance", contract: USDC };
+  const { rawAllowance, expiresAt } = permitted;
+  allowances.push(
+    { ...inPermit2, spender: SPENDER, rawAllowance, expiresAt: expiresAt as never },
+    { ...inPermit2, spender: UNAPPROVED, rawAllowance: "0", expiresAt: null },
+  );
+  return {
+    ...{ address, chains: [SLUG], summary, allowances },
+    permissions: [...permissions, permitted, delegate],
+  };
 }
 
 function makeDiff(address: Hex, listed: readonly StageToken[]): Json {
@@ -355,12 +377,18 @@ class TestProver {
       kind: "native",
       account: this.#wallet,
     }));
-    const kinds = list("accounts").map((_, index) => ({
-      path: `/accounts/${index}/kind`,
-      kind: "code",
-      account: this.#wallet,
-    }));
-    return [...tokens, ...gas, ...kinds, ...list("permissions").flatMap(wantPermission)];
+    for (const account of list("accounts") as Json[]) {
+      const at = [this.#wallet, numberToHex(number)];
+      account.nonce = BigInt((await this.#chain.request("eth_getTransactionCount", at)) as Hex).toString();
+    }
+    const kinds = list("accounts").flatMap((_, index) => [
+      { path: `/accounts/${index}/kind`, kind: "code", account: this.#wallet },
+      { path: `/accounts/${index}/nonce`, kind: "nonce", account: this.#wallet },
+    ]);
+    return [
+      ...[...tokens, ...gas, ...kinds, ...list("permissions").flatMap(wantPermission)],
+      ...list("allowances").map(wantAllowance),
+    ];
   }
 
   async #proveValue(
@@ -368,7 +396,7 @@ class TestProver {
     number: bigint,
     nodes: Set<Hex>,
   ): Promise<Json> {
-    if (layout === undefined && kind !== "native" && kind !== "code")
+    if (layout === undefined && !["native", "code", "nonce"].includes(kind))
       return { path, kind: "none", reason: "no_layout" };
     if (layout === null) return { path, kind: "none", reason: "no_layout" };
     const slot = layout && slotOf(layout, [this.#wallet, ...keys]);
@@ -419,6 +447,20 @@ function wantPermission(
     layout: token.layout,
   };
   return rawBalance === null ? [allowance] : [allowance, balance];
+}
+
+function wantAllowance(
+  { kind, contract, spender }: Readonly<Record<string, unknown>>,
+  index: number,
+): Wanted {
+  const path = `/allowances/${index}/rawAllowance`;
+  const [account, key] = [contract as Hex, spender as Hex];
+  if (kind === "permit2-allowance") {
+    const layout = full("solidity", "0x1", "0-159");
+    return { path, kind: "permit2", account: PERMIT2, layout, keys: [account, key] };
+  }
+  const layout = TOKENS.find((each) => each.contract === contract)?.allowance;
+  return { path, kind: "allowance", account, layout, keys: [key] };
 }
 
 function stateBlock(report: Json, side: "from" | "to" | null, number: bigint, hash: Hex): void {

@@ -70,20 +70,21 @@ export function checkClaim(claim: JsonObject, field: Field, context: Context): F
   const address = requireHex(memberOf(claim, "account"), "The account of the claim", ADDRESS);
   if (address !== accountOf(field, context)) throw new Rejection("The claim is about another account.");
   const account = readAccount(trie, header.stateRoot, address);
-  if (kind === "native") return checkNative(claim, field, account);
+  if (kind === "native") return checkNumber(claim, field, account.balance, "the balance of the account");
+  if (kind === "nonce") return checkNumber(claim, field, account.nonce, "the nonce of the account");
   if (kind === "code") return checkCode(claim, field, account);
   return checkStorage(claim, field, account, context);
 }
 
 function accountOf({ kind, contract }: Field, { report }: Context): Hex | null {
-  if (kind === "native" || kind === "code") return report.wallet;
+  if (kind === "native" || kind === "code" || kind === "nonce") return report.wallet;
   return kind === "permit2" ? PERMIT2 : contract;
 }
 
-function checkNative(claim: JsonObject, { value }: Field, { balance }: AccountState): Finding {
+function checkNumber(claim: JsonObject, { value }: Field, shown: bigint, reason: string): Finding {
   requireClosed(claim, "The claim", ["path", "kind", "account"]);
-  requireSame(balance, value);
-  return { result: "proven", reason: "the balance of the account", probe: null };
+  requireSame(shown, value);
+  return { result: "proven", reason, probe: null };
 }
 
 const DELEGATION = /^0xef0100([0-9a-f]{40})$/;
@@ -154,9 +155,10 @@ const PERMIT2_ALLOWANCES: Layout = { rule: "solidity", position: "0x1", bits: "0
 const AMOUNT_BITS = 160n;
 const EXPIRY_MASK = 2n ** 48n - 1n;
 
-/** One word: amount, expiration, nonce. */
-function checkPermit2(layout: Layout, word: bigint, { expiresAt }: Field): void {
+/** One word: amount, expiration, nonce. Of zero nothing can be taken, whenever that ends. */
+function checkPermit2(layout: Layout, word: bigint, { value, expiresAt }: Field): void {
   if (!sameLayout(layout, PERMIT2_ALLOWANCES)) throw new Rejection("Permit2 keeps allowances elsewhere.");
+  if (value === 0n) return;
   if (formatTime((word >> AMOUNT_BITS) & EXPIRY_MASK) !== expiresAt) {
     throw new Rejection("The allowance expires at another time.");
   }

@@ -9,7 +9,7 @@ const BLOCKS: readonly (readonly [name: string, side: Side])[] = [
   ["from", "from"],
   ["to", "to"],
 ];
-const COMPARED = ["address", "chains", "partial", ...BLOCKS.map(([name]) => name)];
+const COMPARED = ["address", "chains", "partial", "spenders", ...BLOCKS.map(([name]) => name)];
 
 /** Throws a Rejection. Names and times in a request are redirected to addresses and blocks, and compared only then. */
 export function compareRequest(request: SentRequest | null, report: Report): void {
@@ -21,6 +21,7 @@ export function compareRequest(request: SentRequest | null, report: Report): voi
   if (/^0x[0-9a-f]{40}$/i.test(address) && address.toLowerCase() !== report.wallet) {
     throw new Rejection("The response is about another wallet than the request.");
   }
+  compareSpenders(searchParams.get("spenders"), report);
   const given = searchParams.get("chains");
   const chains = given === null ? null : new Set(given.split(",").map(readSlug));
   const isPartial = searchParams.get("partial") === "allow";
@@ -31,6 +32,22 @@ export function compareRequest(request: SentRequest | null, report: Report): voi
     if (chains === null) compareChains(new Set(blocks.keys()), report, isPartial);
     compareBlocks(blocks, side, report);
   }
+}
+
+/** Each of them for each token that the response lists, and no one else. */
+function compareSpenders(given: string | null, { asked }: Report): void {
+  if (given === null) return;
+  const spenders = new Set(given.split(",").map((word) => word.trim().toLowerCase()));
+  if (asked === null) throw new Rejection("The response leaves out the spenders of the request.");
+  const listed = new Map<string, Set<string>>();
+  for (const { chainId, contract, spender } of asked) {
+    const token = `${chainId} ${contract}`;
+    listed.set(token, (listed.get(token) ?? new Set()).add(spender ?? ""));
+  }
+  const isSame = [...listed.values()].every(
+    (each) => each.size === spenders.size && [...each].every((spender) => spenders.has(spender)),
+  );
+  if (!isSame) throw new Rejection("The response is about other spenders than the request.");
 }
 
 const ALIASES: ReadonlyMap<string, string> = new Map([["eth", "ethereum"]]);

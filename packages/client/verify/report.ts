@@ -16,7 +16,7 @@ import {
 } from "./strict-json.ts";
 
 export type Side = "from" | "to" | null;
-export type ClaimKind = "native" | "erc20" | "allowance" | "permit2" | "code";
+export type ClaimKind = "native" | "erc20" | "allowance" | "permit2" | "code" | "nonce";
 
 /** A value of the response that a proof may show. */
 export type Field = {
@@ -56,6 +56,8 @@ export type Report = {
   readonly chains: readonly string[];
   readonly blocks: readonly StatedBlock[];
   readonly fields: readonly Field[];
+  /** The fields about spenders that the request names; null if the response has none of these. */
+  readonly asked: readonly Field[] | null;
   /** Values without a proof that count in the total of the coverage. */
   readonly otherUsd: bigint;
   /** Absent if the response was bought without proofs. */
@@ -109,12 +111,7 @@ function readSnapshot(report: JsonObject): Parts {
       stated: formatUnits(raw, 18),
     };
   });
-  const accounts = entriesOf(report, "accounts").map(({ entry, path }): Field => {
-    const kind = memberOf(entry, "kind");
-    if (kind !== null && typeof kind !== "string") throw new Rejection(`${path}/kind is malformed.`);
-    const account = { kind, delegate: memberOf(entry, "delegate") };
-    return { ...NO_FIELD, ...chainOf(entry, path), path: `${path}/kind`, kind: "code", account };
-  });
+  const accounts = entriesOf(report, "accounts").flatMap(({ entry, path }) => readAccount(entry, path));
   const blocks = entriesOf(report, "blocks").map(({ entry, path }): StatedBlock => {
     const number = BigInt(requireCount(memberOf(entry, "number"), `${path}/number`));
     const hash = requireHex(memberOf(entry, "hash"), `${path}/hash`, WORD);
@@ -124,7 +121,21 @@ function readSnapshot(report: JsonObject): Parts {
     entriesOf(report, "positions").map(({ entry, path }) => readUsd(entry, "valueUsd", path)),
   );
   for (const list of [tokens, gas, accounts]) requireOnce(list);
-  return { kind: "snapshot", chains, blocks, fields: [...tokens, ...gas, ...accounts], otherUsd };
+  const fields = [...tokens, ...gas, ...accounts];
+  return { kind: "snapshot", chains, blocks, fields, asked: null, otherUsd };
+}
+
+/** The kind, and the nonce of a response with proofs. */
+function readAccount(entry: JsonObject, path: string): readonly Field[] {
+  const kind = memberOf(entry, "kind");
+  if (kind !== null && typeof kind !== "string") throw new Rejection(`${path}/kind is malformed.`);
+  const common = { ...NO_FIELD, ...chainOf(entry, path) };
+  const account = { kind, delegate: memberOf(entry, "delegate") };
+  const code: Field = { ...common, path: `${path}/kind`, kind: "code", account };
+  const nonce = memberOf(entry, "nonce");
+  if (nonce === undefined) return [code];
+  const value = nonce === null ? null : requireUint(nonce, `${path}/nonce`);
+  return [code, { ...common, path: `${path}/nonce`, kind: value === null ? null : "nonce", value }];
 }
 
 function readToken(token: JsonObject, path: string): Field {
@@ -156,7 +167,48 @@ function readExposure(report: JsonObject): Parts {
   const fields = entriesOf(report, "permissions").flatMap(({ entry, path }) => readPermission(entry, path));
   // One contract may have permissions of other kinds for several items, and a balance is in each row of its token.
   requireOnce(fields.filter(({ kind, spender }) => kind !== null && spender !== null));
-  return { kind: "exposure", chains, blocks, fields, otherUsd: 0n };
+  const hasAsked = memberOf(report, "allowances") !== undefined;
+  const asked = hasAsked
+    ? entriesOf(report, "allowances").map(({ entry, path }) => readAllowance(entry, path))
+    : null;
+  requireOnce((asked ?? []).filter(({ kind }) => kind !== null));
+  requireAgreement(asked ?? [], fields);
+  return { kind: "exposure", chains, blocks, fields: [...fields, ...(asked ?? [])], asked, otherUsd: 0n };
+}
+
+/** An allowance that the request asks for by its spender: zero is stated, too. */
+function readAllowance(entry: JsonObject, path: string): Field {
+  const kind = PERMISSION_CLAIMS.get(memberOf(entry, "kind"));
+  if (kind === undefined) throw new Rejection(`${path}/kind is malformed.`);
+  const raw = memberOf(entry, "rawAllowance");
+  const value = raw === null ? null : requireUint(raw, `${path}/rawAllowance`);
+  const expiresAt = readExpiry(entry, path);
+  if (expiresAt !== null && (kind !== "permit2" || value === null || value === 0n)) {
+    throw new Rejection(`${path}/expiresAt is of no allowance.`);
+  }
+  return {
+    ...{ ...NO_FIELD, ...chainOf(entry, path), path: `${path}/rawAllowance`, value, expiresAt },
+    contract: requireHex(memberOf(entry, "contract"), `${path}/contract`, ADDRESS),
+    spender: requireHex(memberOf(entry, "spender"), `${path}/spender`, ADDRESS),
+    kind: value === null ? null : kind,
+  };
+}
+
+/** With two layouts of one token, a service could show both of two amounts. */
+function requireAgreement(asked: readonly Field[], permissions: readonly Field[]): void {
+  const keyOf = ({ chainId, kind, contract, spender }: Field) => [chainId, kind, contract, spender].join(" ");
+  const stated = new Map(permissions.map((field) => [keyOf(field), field]));
+  for (const field of asked) {
+    const same = field.kind === null ? undefined : stated.get(keyOf(field));
+    if (same !== undefined && (same.value !== field.value || same.expiresAt !== field.expiresAt)) {
+      throw new Rejection(`${field.path} contradicts ${same.path}.`);
+    }
+  }
+}
+
+function readExpiry(entry: JsonObject, path: string): string | null {
+  const expiresAt = memberOf(entry, "expiresAt");
+  return expiresAt === null ? null : requireMatch(expiresAt, `${path}/expiresAt`, /^[0-9TZ:.+-]{1,40}$/);
 }
 
 const PERMISSION_CLAIMS: ReadonlyMap<unknown, ClaimKind> = new Map([
@@ -187,12 +239,9 @@ function readPermission(permission: JsonObject, path: string): readonly Field[] 
     throw new Rejection(`${path}/via is not Permit2.`);
   }
   if (kind !== null && allowance === null) throw new Rejection(`${path}/rawAllowance is missing.`);
-  const expiresAt = memberOf(permission, "expiresAt");
-  const until =
-    expiresAt === null ? null : requireMatch(expiresAt, `${path}/expiresAt`, /^[0-9TZ:.+-]{1,40}$/);
   const first: Field = {
     ...{ ...common, path: `${path}/kind`, stated: null, ...allowance, spender, kind, usd },
-    expiresAt: until,
+    expiresAt: readExpiry(permission, path),
   };
   return kind === null || balance === null ? [first] : [first, { ...common, ...balance, kind: "erc20" }];
 }
@@ -222,7 +271,10 @@ function readDiff(report: JsonObject): Parts {
     ),
   );
   const chains = entriesOf(report, "chains").map(({ entry, path }) => slugOf(entry, path));
-  return { kind: "diff", chains: requireDistinct(chains), blocks: sides.flat(), fields, otherUsd };
+  return {
+    ...{ kind: "diff", chains: requireDistinct(chains), blocks: sides.flat(), fields },
+    ...{ asked: null, otherUsd },
+  };
 }
 
 function readChange(change: JsonObject, path: string): readonly Field[] {

@@ -8,6 +8,7 @@ import {
   slotOf,
   startProofStage,
   TOKENS,
+  UNAPPROVED,
   USDC,
 } from "../testing/proof-stage.ts";
 import { describeStatus, requireProven, type Verification, verify } from "./verify.ts";
@@ -50,6 +51,7 @@ describe("an honest snapshot", () => {
       ["/tokens/6/rawBalance", "unknown"],
       ["/gas/0/rawBalance", "proven if the block is real"],
       ["/accounts/0/kind", "proven if the block is real"],
+      ["/accounts/0/nonce", "proven if the block is real"],
     ]);
     expect(result.ok).toBe(false);
     expect(result.summary).toMatch(/nothing vouches for the blocks/);
@@ -58,7 +60,7 @@ describe("an honest snapshot", () => {
   it("is proven by two nodes that have the block and execute the tokens", async () => {
     const result = await check(snapshot, { nodes: nodes() });
     expect(wrongOf(result)).toEqual([]);
-    expect(result.rows.filter(({ status }) => status === "proven")).toHaveLength(9);
+    expect(result.rows.filter(({ status }) => status === "proven")).toHaveLength(10);
     expect(result.ok).toBe(true);
     expect(result.blocks).toMatchObject([{ chain: "ethereum", chainId: "eip155:1", nodes: 2 }]);
     expect(result.coverage).toEqual({
@@ -280,6 +282,71 @@ describe("an honest exposure", () => {
     change((exposure.permissions as Json[])[index] ?? {});
     expect((await check(exposure, { nodes: nodes() })).ok).toBe(false);
     expect(wrongOf(await check(exposure))).not.toEqual([]);
+  });
+});
+
+describe("allowances of spenders that a request names", () => {
+  const query = `spenders=${SPENDER.toUpperCase().replace("0X", "0x")},${UNAPPROVED}`;
+  const checkFor = (report: Json, asked = query) =>
+    verify({
+      body: JSON.stringify(report),
+      request: { method: "GET", url: `https://sextant.example/exposure?address=${stage.wallet}&${asked}` },
+    });
+
+  it("are proven, also that a spender has none", async () => {
+    const exposure = await stage.exposure();
+    const { rows } = await check(exposure, { nodes: nodes() });
+    const statuses = (exposure.allowances as Json[]).map(({ spender, rawAllowance }, index) => {
+      const row = rows.find(({ path }) => path === `/allowances/${index}/rawAllowance`);
+      return [spender === UNAPPROVED ? "0" : rawAllowance, row?.value, row?.status];
+    });
+    // The allowances of each token, and those in Permit2.
+    expect(statuses).toHaveLength(12);
+    expect(statuses).toEqual(statuses.map(([raw]) => [raw, raw, "proven"]));
+    expect(wrongOf(await checkFor(exposure))).toEqual([]);
+  });
+
+  it.each([
+    ["contradict its permissions", (rows: Json[]) => Object.assign(rows[0] ?? {}, { rawAllowance: "0" })],
+    ["state another amount", (rows: Json[]) => Object.assign(rows[1] ?? {}, { rawAllowance: "1" })],
+    [
+      "state an end of nothing",
+      (rows: Json[]) => Object.assign(rows[11] ?? {}, { expiresAt: "2030-01-01T00:00:00.000Z" }),
+    ],
+    ["state no end", (rows: Json[]) => Object.assign(rows[10] ?? {}, { expiresAt: null })],
+    ["list a pair twice", (rows: Json[]) => rows.push({ ...rows[1] })],
+    ["are of another kind", (rows: Json[]) => Object.assign(rows[1] ?? {}, { kind: "nft-operator" })],
+  ])("make a response wrong that %s", async (_, change) => {
+    const exposure = await stage.exposure();
+    change(exposure.allowances as Json[]);
+    expect(wrongOf(await check(exposure))).not.toEqual([]);
+  });
+
+  it("make a response wrong to a request for other spenders", async () => {
+    const exposure = await stage.exposure();
+    for (const asked of [`spenders=${SPENDER}`, `${query},0x${"1".repeat(40)}`, `${query}&${query}`]) {
+      expect(wrongOf(await checkFor(exposure, asked)), asked).toHaveLength(1);
+    }
+    const { allowances: _, ...without } = exposure;
+    expect(wrongOf(await checkFor(without))).toEqual([expect.stringContaining("leaves out the spenders")]);
+  });
+});
+
+describe("the nonce of an account", () => {
+  it("is what the account's proof shows, and open without a claim", async () => {
+    const lie = edit((report: { accounts: Json[] }) =>
+      Object.assign(report.accounts[0] ?? {}, { nonce: "9999" }),
+    );
+    expect(wrongOf(await check(lie))).toEqual([expect.stringContaining("The proof shows")]);
+    const unproven = edit((report: { accounts: Json[]; proofs: { chains: { claims: Json[] }[] } }) => {
+      Object.assign(report.accounts[0] ?? {}, { nonce: null });
+      const claim = report.proofs.chains[0]?.claims.find(({ kind }) => kind === "nonce") ?? {};
+      delete claim.account;
+      Object.assign(claim, { kind: "none", reason: "too_many" });
+    });
+    const result = await check(unproven, { nodes: nodes() });
+    expect(wrongOf(result)).toEqual([]);
+    expect(result.rows.find(({ path }) => path === "/accounts/0/nonce")).toMatchObject({ status: "unknown" });
   });
 });
 

@@ -165,6 +165,14 @@ const PERMISSIONS: readonly TableField<Element<Exposure["permissions"]>>[] = [
   textField("kind", ({ kind }) => kind),
 ];
 
+const ASKED: readonly TableField<Element<NonNullable<Exposure["allowances"]>>>[] = [
+  textField("spender", ({ spender }) => spender),
+  amountField("smallest units", ({ rawAllowance }) => rawAllowance ?? "unknown"),
+  textField("chain", ({ chain }) => chain),
+  textField("kind", ({ kind }) => kind),
+  textField("token", ({ contract }) => contract),
+];
+
 export function formatExposure(exposure: Exposure, display: Display): readonly string[] {
   const { address, timestamp, provider, summary } = exposure;
   const { permissionCount, unlimitedCount, unknownSpenderCount } = summary;
@@ -181,6 +189,7 @@ export function formatExposure(exposure: Exposure, display: Display): readonly s
     ...formatSection("Chains", RISK_CHAINS, summary.chains, display),
     // Unknown values first, then the most at risk, as the service lists them.
     ...formatSection("Permissions", PERMISSIONS, exposure.permissions, display),
+    ...formatSection("Allowances of the spenders asked for", ASKED, exposure.allowances ?? [], display),
     ...formatRevocations(exposure.permissions, display),
     ...formatWarnings(summary.warnings, display),
   ];

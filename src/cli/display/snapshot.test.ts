@@ -172,6 +172,21 @@ it("says how often a shared token counts, names protocols, and how many revocati
   expect(shown).toContain("\n  2 more with --json\n");
 });
 
+it("shows that a spender of the request may take nothing", () => {
+  const { chain, chainId, contract, spender } = permission;
+  const none = {
+    chain,
+    chainId,
+    contract,
+    spender,
+    kind: "erc20-allowance",
+    rawAllowance: "0",
+    expiresAt: null,
+  };
+  const shown = formatExposure({ ...exposure, allowances: [none] } as Exposure, display).join("\n");
+  expect(shown).toMatch(new RegExp(`Allowances of the spenders asked for\n.*\n *${spender} +0 +${chain}`));
+});
+
 it("shows money, times and lists of records in the fields of a form that it does not know", () => {
   const { summary, timestamp } = exampleSnapshot;
   const { totalValueUsd, chains } = summary;

@@ -27,6 +27,8 @@ type CandidateSources = {
   /** Newest first. */
   readonly approvals: readonly ApprovedPair[];
   readonly spenders: ChainSpenders;
+  /** Pairs that the request asks about. */
+  readonly asked?: readonly PermissionRead[];
 };
 
 export type Candidates = {
@@ -81,7 +83,7 @@ export function rankHoldings(
 }
 
 export function collectCandidates(sources: CandidateSources): Candidates {
-  const { chain, holdings, transfers, approvals, spenders, delegations, wallet } = sources;
+  const { chain, holdings, transfers, approvals, spenders, delegations, wallet, asked = [] } = sources;
   const held = holdings.flatMap(({ contract }) => contract ?? []);
   const isKnown = (contract: Hex) => isListed(chain, { contract });
   const tokens = new Set(held);
@@ -99,6 +101,7 @@ export function collectCandidates(sources: CandidateSources): Candidates {
     transfers.flatMap(({ isErc721, contract }) => (isErc721 === true && contract !== null ? [contract] : [])),
   );
   const wanted: readonly CandidateRead[] = [
+    ...asked,
     ...collectDelegationReads(delegations, wallet, approvals, spenders),
     ...held.filter(isKnown).flatMap(withSpenders("erc777", [wallet])),
     ...ofHeld.kept.flatMap(toReads),

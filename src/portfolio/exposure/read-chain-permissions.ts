@@ -9,6 +9,7 @@ import { defineRead } from "../contract-reads/reads.ts";
 import type { ChainConfig, Holding, PinnedBlock, PinnedChain, WalletQuery } from "../types.ts";
 import { readAccountControl } from "./account-control.ts";
 import { readApprovals, readHiddenApprovals } from "./approval-logs.ts";
+import { type AskedAllowance, describeAskedAllowances, listAskedReads } from "./asked-allowances.ts";
 import { type Candidates, collectCandidates, fitsAllPairs, rankHoldings } from "./candidates.ts";
 import {
   type DelegationScan,
@@ -33,10 +34,14 @@ import { createPermission, type LivePermission } from "./types.ts";
 
 export type ExposureSources = AssetSources & { readonly spenders: SpenderList };
 
+/** `askedSpenders`: whose allowances the response states in any case. */
+export type PermissionQuery = WalletQuery & { readonly askedSpenders?: readonly Hex[] | undefined };
+
 export type ChainPermissions = Omit<ExposedAssets, "warnings"> & {
   readonly chain: ChainConfig;
   readonly block: PinnedBlock;
   readonly permissions: readonly LivePermission[];
+  readonly askedAllowances: readonly AskedAllowance[];
   /** Reads that failed, and may be a permission. */
   readonly failed: readonly PermissionRead[];
   /** Nothing that may matter was left out, or could not be read or searched. */
@@ -47,10 +52,10 @@ export type ChainPermissions = Omit<ExposedAssets, "warnings"> & {
 
 export async function readChainPermissions(
   sources: ExposureSources,
-  query: WalletQuery,
+  query: PermissionQuery,
   signal: AbortSignal,
 ): Promise<ChainPermissions> {
-  const { at, wallet } = query;
+  const { at, wallet, askedSpenders = [] } = query;
   const [balances, recent, account] = await Promise.all([
     sources.provider.read({ ...query, withoutActivity: true }, signal),
     readApprovals(at, wallet, signal),
@@ -65,8 +70,11 @@ export async function readChainPermissions(
   const ranked = fitsAllPairs(holdings, spenders)
     ? rankHoldings(at.chain, holdings, new Map())
     : await readRanking(sources, query, balances, signal);
+  const { chain } = at;
+  const asked = listAskedReads({ chain, holdings: ranked, delegations, spenders: askedSpenders });
   const candidates = collectCandidates({
-    chain: at.chain,
+    chain,
+    asked: asked.reads,
     wallet,
     holdings: ranked,
     transfers,
@@ -93,6 +101,7 @@ export async function readChainPermissions(
       ...permissions,
       ...approved.filter(({ contract, tokenId }) => !isNamed(nfts, contract, tokenId)),
     ],
+    askedAllowances: describeAskedAllowances(asked.reads, scanned.pairs),
     failed: scanned.failed,
     isComplete:
       account.account.kind !== null &&
@@ -105,6 +114,7 @@ export async function readChainPermissions(
     searchedFromBlock: approvals.fromBlock,
     warnings: [
       ...describeScope(at, approvals, sources.spenders.version),
+      ...describeUnasked(at.chain.name, asked.omittedCount),
       ...describeUnread(at.chain.name, candidates.omitted + scanned.omitted, scanned.failed),
       ...account.warnings,
       ...control.warnings,
@@ -140,6 +150,7 @@ async function scanAll(context: ScanContext, reads: readonly PermissionRead[], s
   ]);
   const found = [...first.found, ...second.found].filter((one) => !isAccountRead(one));
   return {
+    pairs: first,
     permissions: [
       ...found.flatMap((one) => toPermission(one, context, second.confirmed) ?? []),
       ...operators.permissions,
@@ -266,6 +277,13 @@ function describeScope(
       : `${chain.name}: permissions are those of ${scope}, and of approvals in logs since block ${fromBlock}; older ones for other spenders are not found.`,
     listedFromBlock !== null &&
       `${chain.name}: logs of others hide approvals; those of listed tokens that are held, of stablecoins and in Permit2 were searched by themselves since block ${listedFromBlock}.`,
+  );
+}
+
+function describeUnasked(name: string, omittedCount: number): readonly string[] {
+  return keepPresent(
+    omittedCount > 0 &&
+      `${name}: allowances leaves out ${omittedCount} listed tokens of lower value that are held, to limit the work.`,
   );
 }
 

@@ -20,6 +20,7 @@ import { type Risk, sumRisks, UNKNOWN_RISK } from "./positions-at-risk.ts";
 import {
   type ChainPermissions,
   type ExposureSources,
+  type PermissionQuery,
   readChainPermissions,
 } from "./read-chain-permissions.ts";
 import type { ChainSpenders } from "./spenders.ts";
@@ -31,22 +32,31 @@ type ExposureOptions = ExposureSources & {
   readonly clock: Clock;
 };
 
+type ExposureQuery = SnapshotQuery & Pick<PermissionQuery, "askedSpenders">;
+
 /** Rejects like a snapshot. */
 export async function readExposure(
   options: ExposureOptions,
-  { wallet, slugs, blocks, partial }: SnapshotQuery,
+  { wallet, slugs, blocks, partial, askedSpenders }: ExposureQuery,
   signal: AbortSignal,
 ): Promise<Exposure> {
   const nowMs = options.clock.nowMs();
   const provider = selectProvider(options.provider, blocks);
   const read = (at: PinnedChain, abort: AbortSignal) =>
-    readChainPermissions({ ...options, provider }, { at, wallet }, abort);
+    readChainPermissions({ ...options, provider }, { at, wallet, askedSpenders }, abort);
   const failure = (name: string) => `The permissions on ${name} could not be read in full.`;
   const query = { slugs, blocks, wallet, failure, partial, read };
   const { read: chains, failed } = await readPinnedChains(options, query, signal);
   const takenAtMs = blocks ? newestBlockMs(chains) : nowMs;
   const exposure = describeExposure({ ...options, provider }, { wallet, takenAtMs, chains, failed });
-  return addFailedChains(exposure, { slugs, failed }, UNKNOWN_CHAIN);
+  const stated = askedSpenders === undefined ? exposure : { ...exposure, allowances: listAllowances(chains) };
+  return addFailedChains(stated, { slugs, failed }, UNKNOWN_CHAIN);
+}
+
+function listAllowances(chains: readonly ChainPermissions[]): NonNullable<Exposure["allowances"]> {
+  return chains.flatMap(({ chain, askedAllowances }) =>
+    askedAllowances.map((each) => ({ ...identifyChain(chain), ...each })),
+  );
 }
 
 const UNKNOWN_CHAIN = {

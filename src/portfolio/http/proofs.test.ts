@@ -98,7 +98,7 @@ it("logs a defect of the prover, and sells the response", async () => {
   const log = { error: (fields: unknown) => lines.push(fields) };
   const prover = {
     prove: () => Promise.reject(new TypeError("a defect")),
-    describeLate: () => ({ version: 1, chains: [] }),
+    describeLate: () => ({ proofs: { version: 1, chains: [] }, nonces: new Map() }),
   };
   const load = new ReadLoad(new Map());
   const services = { load, clock: systemClock, prover, log } as unknown as RouteServices;

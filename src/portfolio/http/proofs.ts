@@ -2,8 +2,7 @@
 import { Deadline } from "../../lib/deadline.ts";
 import { Fault } from "../../lib/fault.ts";
 import { enumParameter, type ParameterValues, queryParameter, withDefault } from "../../schema/parameter.ts";
-import type { ResponseProofs } from "../../schema/portfolio/proofs.ts";
-import type { ProofOptions, ProvableResponse } from "../proofs/prove-response.ts";
+import type { ProofOptions, ProvableResponse, ProvenResponse } from "../proofs/prove-response.ts";
 import type { PaidQuery, RouteServices } from "./routes/paid-route.ts";
 
 // Paid work has 25 seconds. What is left after the read is for the proofs, and then for the response itself.
@@ -16,14 +15,18 @@ const EXCLUDED = ["fields", "detail"] as const;
 const proofQuery = queryParameter(
   "proof",
   withDefault(enumParameter(["0", "1"]), "0"),
-  "`1` adds `proofs`: Merkle proofs of balances, allowances and the account's code against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more.",
+  "`1` adds `proofs`: Merkle proofs of balances, allowances, and the account's code and nonce against the hash of each chain's block, which anyone can check without us. Only with the whole response (`detail=full`, no `fields`). What cannot be proven says why; it may cost more.",
   "1",
 );
 
-/** The parameter `proof` for a query; `describe` says what of a response can be proven. */
+/**
+ * The parameter `proof` for a query; `describe` says what of a response can be proven, `complete` adds to it what only the
+ * proofs show.
+ */
 export function addProofs<Body extends object>(
   query: PaidQuery,
   describe: (body: Body) => ProvableResponse,
+  complete: (body: Body, nonces: ProvenResponse["nonces"]) => Body = (body) => body,
 ): PaidQuery {
   return {
     parameters: [...query.parameters, proofQuery],
@@ -43,8 +46,8 @@ export function addProofs<Body extends object>(
           const budgetMs = Math.max(0, Math.min(PROOFS_MS_MAX, leftMs));
           const provable = describe(body);
           const options = { isPast: isPast(request.query), budgetMs };
-          const proofs = await proveWithin(services, provable, options, signal);
-          return { ...body, proofs };
+          const { proofs, nonces } = await proveWithin(services, provable, options, signal);
+          return { ...complete(body, nonces), proofs };
         },
       };
     },
@@ -57,7 +60,7 @@ async function proveWithin(
   provable: ProvableResponse,
   { isPast, budgetMs }: ProofOptions,
   signal: AbortSignal,
-): Promise<ResponseProofs> {
+): Promise<ProvenResponse> {
   const untilMs = clock.nowMs() + budgetMs;
   const waiting = new Deadline(budgetMs, signal);
   const slugs = [...new Set(provable.chains.map(({ slug }) => slug))];

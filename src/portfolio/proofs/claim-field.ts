@@ -19,12 +19,19 @@ export type ClaimContext = {
 };
 
 /** A claim with the hashes of its nodes. */
-export type ProvenField = { readonly claim: ProofClaim; readonly path: readonly Hex[] };
+export type ProvenField = {
+  readonly claim: ProofClaim;
+  readonly path: readonly Hex[];
+  /** For a claim of one: the response has it from here. */
+  readonly nonce?: bigint;
+};
 
 export function proveField(context: ClaimContext, field: ProvableField): ProvenField {
   switch (field.kind) {
     case "native":
       return claimBalance(context, field);
+    case "nonce":
+      return claimNonce(context, field);
     case "code":
       return claimCode(context, field);
     case "permit2":
@@ -45,6 +52,13 @@ function claimBalance({ wallet, state }: ClaimContext, field: FieldOf<"native">)
   if (found === null) return unprovenField(field, "node_refused");
   if (found.account.balance !== field.value) return unprovenField(field, "mismatch");
   return { claim: { path: field.path, kind: "native", account: wallet }, path: found.path };
+}
+
+function claimNonce({ wallet, state }: ClaimContext, { path }: FieldOf<"nonce">): ProvenField {
+  const found = state.accountOf(wallet);
+  if (found === null) return unprovenField({ path }, "node_refused");
+  const { nonce } = found.account;
+  return { claim: { path, kind: "nonce", account: wallet }, path: found.path, nonce };
 }
 
 type FieldOf<Kind> = Extract<ProvableField, { readonly kind: Kind }>;
@@ -85,9 +99,10 @@ function claimPermit2({ wallet, state }: ClaimContext, field: FieldOf<"permit2">
   const slot = permit2Slot({ owner: wallet, token: field.token, spender: field.spender });
   const found = state.wordOf(PERMIT2, slot);
   if (found === null) return unprovenField(field, "node_refused");
+  // Nothing can be taken of zero, whenever that ends.
   const isSame =
     readBits(found.word, PERMIT2_LAYOUT.topBit) === field.value &&
-    formatUnixSeconds(Number(readPermit2Expiry(found.word))) === field.expiresAt;
+    (field.value === 0n || formatUnixSeconds(Number(readPermit2Expiry(found.word))) === field.expiresAt);
   if (!isSame) return unprovenField(field, "mismatch");
   const layout = describeLayout(PERMIT2_LAYOUT);
   return { claim: { path: field.path, kind: "permit2", account: PERMIT2, layout, slot }, path: found.path };

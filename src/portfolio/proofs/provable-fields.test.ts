@@ -25,3 +25,28 @@ it.each([
     { path: `/permissions/0/${name}`, kind: "none", reason },
   ]);
 });
+
+it("allowances that a request asks for are proven first, zero too, and an unknown one says so", () => {
+  const [chain, chainId] = [given?.chain, given?.chainId];
+  const pair = { chain, chainId, contract: given?.contract, expiresAt: null };
+  const [first, second] = [`0x${"1".repeat(40)}`, `0x${"2".repeat(40)}`];
+  const allowances = [
+    { ...pair, kind: "erc20-allowance", spender: first, rawAllowance: "0" },
+    { ...pair, kind: "permit2-allowance", spender: first, rawAllowance: "0" },
+    { ...pair, kind: "erc20-allowance", spender: second, rawAllowance: null },
+    { ...pair, kind: "permit2-allowance", spender: second, rawAllowance: null },
+  ];
+  const permissions = [permissionOf({ ...WITHOUT_AMOUNT, kind: "owner" })];
+  const exposure = { ...exampleExposure, permissions, allowances } as Exposure;
+  const fields = listExposureFields(exposure).flatMap((each) => each.fields);
+  expect(fields.map(({ path, kind }) => [path, kind])).toEqual([
+    ["/allowances/0/rawAllowance", "allowance"],
+    ["/allowances/1/rawAllowance", "permit2"],
+    ["/allowances/2/rawAllowance", "unprovable"],
+    ["/allowances/3/rawAllowance", "unprovable"],
+    ["/permissions/0/kind", "unprovable"],
+  ]);
+  const expected = readReport(JSON.parse(JSON.stringify(exposure)))?.fields ?? [];
+  expect(expected.map(({ path }) => path).sort()).toEqual(fields.map(({ path }) => path).sort());
+  expect(expected.filter(({ kind }) => kind !== null)).toHaveLength(2);
+});

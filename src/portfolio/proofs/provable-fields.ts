@@ -1,12 +1,14 @@
 // Lists the fields of a response that can be proven, by chain and block: what each says, and where it stands.
 import type { Hex } from "../../lib/hex.ts";
 import type { DiffSide, PortfolioDiff, TokenChange } from "../../schema/portfolio/diff.ts";
-import type { Exposure, ExposurePermission } from "../../schema/portfolio/exposure.ts";
+import type { Exposure, ExposurePermission, SpenderAllowance } from "../../schema/portfolio/exposure.ts";
 import type { PortfolioSnapshot } from "../../schema/portfolio/snapshot.ts";
 import { blockHashOf } from "../block-hashes.ts";
 
 export type ProvableField = { readonly path: string } & (
   | { readonly kind: "native"; readonly value: bigint }
+  /** The proof itself shows it: no other read does. */
+  | { readonly kind: "nonce" }
   | ({ readonly kind: "code" } & Pick<PortfolioSnapshot["accounts"][number], "delegate"> & {
         readonly accountKind: string | null;
       })
@@ -61,6 +63,7 @@ export function listSnapshotFields({
     fields: [
       ...ofChain(slug, accounts, ({ kind, delegate }, index) => [
         { path: `/accounts/${index}/kind`, kind: "code", accountKind: kind, delegate },
+        { path: noncePath(index), kind: "nonce" },
       ]),
       ...ofChain(slug, gas, ({ rawBalance }, index) => [
         balanceField(`/gas/${index}/rawBalance`, null, rawBalance),
@@ -72,13 +75,33 @@ export function listSnapshotFields({
   }));
 }
 
-export function listExposureFields({ summary, permissions }: Exposure): readonly ProvableChain[] {
+export function noncePath(index: number): string {
+  return `/accounts/${index}/nonce`;
+}
+
+export function listExposureFields({
+  summary,
+  permissions,
+  allowances = [],
+}: Pick<Exposure, "summary" | "permissions" | "allowances">): readonly ProvableChain[] {
   return summary.chains.flatMap((part) => {
     const { chain: slug, blockNumber } = part;
     if (blockNumber === null) return [];
-    const fields = ofChain(slug, permissions, describePermission);
+    // The request asks for these.
+    const asked = ofChain(slug, allowances, (each, index) => [describeAllowance(each, index)]);
+    const fields = [...asked, ...ofChain(slug, permissions, describePermission)];
     return [{ slug, block: blockOf(part, blockNumber), fields }];
   });
+}
+
+function describeAllowance(allowance: SpenderAllowance, index: number): ProvableField {
+  const { kind, contract: token, spender, rawAllowance, expiresAt } = allowance;
+  const path = `/allowances/${index}/rawAllowance`;
+  if (rawAllowance === null) return { path, kind: "unprovable", reason: "unknown" };
+  const value = BigInt(rawAllowance);
+  return kind === "erc20-allowance"
+    ? { path, kind: "allowance", token, spender, value }
+    : { path, kind: "permit2", token, spender, value, expiresAt };
 }
 
 function describePermission(permission: ExposurePermission, index: number): readonly ProvableField[] {

@@ -11,6 +11,7 @@ import type { Hex } from "../../lib/hex.ts";
 import type { ProofChain } from "../../schema/portfolio/proofs.ts";
 import { PERMIT2 } from "../exposure/revocations.ts";
 import { type ClaimContext, proveField, unprovenField } from "./claim-field.ts";
+import { executeLayouts } from "./execute-layouts.ts";
 import { findLayouts } from "./find-layouts.ts";
 import type { ProvenChain } from "./fit-proofs.ts";
 import type { LayoutMemory } from "./layout-memory.ts";
@@ -60,8 +61,15 @@ export async function proveChainOnNode(
   const { state, walletCode, header } = opened;
   for (const mapping of mappings) dropStaleLayout(mapping, memory, state);
   const open = mappings.filter((mapping) => mapping.layout === null && findTeacher(mapping) !== undefined);
-  await searchLayouts(node, open, block.number, signal);
-  state.addNodes(await readProofs(node, collectSlots(open), block.number, signal));
+  // The other side of a difference shows where a token keeps a balance of zero.
+  const empty = mappings.filter(
+    (mapping) => mapping.layout === null && mapping.of === "allowance" && findTeacher(mapping) === undefined,
+  );
+  await Promise.all([
+    searchLayouts(node, open, block.number, signal),
+    executeEmpty(node, empty, block.number, signal),
+  ]);
+  state.addNodes(await readProofs(node, collectSlots([...open, ...empty]), block.number, signal));
   for (const mapping of open) rememberLayout(mapping, memory, state);
   const byName = new Map(mappings.flatMap((each) => each.fields.map((field) => [nameOf(field), each])));
   const context: ClaimContext = { wallet, state, walletCode, mappings: byName };
@@ -105,7 +113,7 @@ function limitFields(fields: readonly ProvableField[]) {
 }
 
 function contractOf(field: Exclude<ProvableField, { readonly kind: "unprovable" }>): Hex | null {
-  if (field.kind === "native" || field.kind === "code") return null;
+  if (field.kind === "native" || field.kind === "code" || field.kind === "nonce") return null;
   return field.kind === "permit2" ? PERMIT2 : field.token;
 }
 
@@ -166,6 +174,23 @@ async function searchLayouts(
   }));
   const found = await findLayouts(node, amounts, number, signal);
   for (const [index, { mapping }] of taught.entries()) mapping.layout = found[index] ?? null;
+}
+
+/** Finds layouts of allowances that are all zero. */
+async function executeEmpty(
+  node: Rpc,
+  mappings: readonly TokenMapping[],
+  number: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const searches = mappings.flatMap((mapping) => {
+    const [field] = mapping.fields;
+    if (field?.kind !== "allowance") return [];
+    const keys = { of: "allowance" as const, owner: mapping.wallet, spender: field.spender };
+    return [{ token: mapping.token, keys, mapping }];
+  });
+  const found = await executeLayouts(node, searches, number, signal);
+  for (const [index, { mapping }] of searches.entries()) mapping.layout = found[index] ?? null;
 }
 
 function collectSlots(mappings: readonly TokenMapping[]): Slots {

@@ -151,7 +151,8 @@ async function prove(
   const block = { number: Number(number), hash };
   const chains = [{ slug: access.chain.slug, block, fields }];
   const provable = { wallet: holder, chains, values: [] };
-  return prover.prove(provable, { isPast: false, budgetMs: 30_000 }, new AbortController().signal);
+  const options = { isPast: false, budgetMs: 30_000 };
+  return (await prover.prove(provable, options, new AbortController().signal)).proofs;
 }
 
 function onlyChain({ chains }: ResponseProofs): ProofChain {
@@ -316,6 +317,23 @@ describe("the account", () => {
     ]);
     expect((await checkClaims(only)).get("/native")).toBe(balance);
   });
+
+  it("has the nonce that its proof shows, and none if no claim of it fits", async () => {
+    const { prover, access } = await openProver();
+    const { number, hash } = await readBlock();
+    const fields = [{ path: "/accounts/0/nonce", kind: "nonce" as const }];
+    const chains = [{ slug: access.chain.slug, block: { number: Number(number), hash }, fields }];
+    const options = { isPast: false, budgetMs: 30_000 };
+    const small = new ResponseProver(new Map([[access.chain.slug, access]]), systemClock, 100);
+    const provable = { wallet, chains, values: [] };
+    const { proofs, nonces } = await prover.prove(provable, options, signal);
+    const sent = BigInt((await chain.request("eth_getTransactionCount", [wallet, "latest"])) as Hex);
+    expect(nonces).toEqual(new Map([["/accounts/0/nonce", `${sent}`]]));
+    expect(onlyChain(proofs).claims).toEqual([{ path: "/accounts/0/nonce", kind: "nonce", account: wallet }]);
+    const cut = await small.prove(provable, options, signal);
+    expect(cut.nonces).toEqual(new Map());
+    expect(onlyChain(cut.proofs).claims).toMatchObject([{ kind: "none", reason: "too_many" }]);
+  });
 });
 
 describe("allowances", () => {
@@ -362,6 +380,56 @@ describe("allowances", () => {
     const only = onlyChain(await prove(await openProver(), fields));
     expect(only.claims.map(({ layout }) => layout?.bits)).toEqual(["0-255", "0-255"]);
     expect([...(await checkClaims(only)).values()]).toEqual([5n, ALL_BITS]);
+  });
+});
+
+describe("an allowance of zero, where no other shows the layout", () => {
+  const [token, proxied, odd] = [address(96), address(97), address(98)];
+  const none = (of: Hex): ProvableField => ({
+    ...{ path: "/none", kind: "allowance", token: of, spender: address(204), value: 0n },
+  });
+  beforeAll(async () => {
+    const hashed = "6040600020";
+    const code: Hex = `0x6004356000526007602052${hashed}602052602435600052${hashed}5460005260206000f3`;
+    await chain.request("hardhat_setCode", [token, code]);
+    const delegating = concat(["0x365f5f375f5f365f73", token, "0x5af43d5f5f3e3d5ff3"]);
+    await chain.request("hardhat_setCode", [proxied, delegating]);
+    // Has no allowances at all.
+    await chain.request("hardhat_setCode", [odd, returningCode(0n)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+  });
+
+  it("is proven by the slot that the token reads when it is executed", async () => {
+    for (const of of [token, proxied]) {
+      const only = onlyChain(await prove(await openProver(), [none(of)]));
+      expect(only.claims).toMatchObject([
+        { kind: "allowance", layout: { rule: "solidity", position: "0x7", bits: "0-255" } },
+      ]);
+      expect(await checkClaims(only)).toEqual(new Map([["/none", 0n]]));
+    }
+  });
+
+  it("says so when the token reads none of the slots, or the node changes no state", async () => {
+    const reasons = [
+      onlyChain(await prove(await openProver(), [none(odd)])),
+      onlyChain(await prove(await openProver(withoutOverrides), [none(token)])),
+    ].map(({ claims }) => claims.map(({ reason }) => reason));
+    expect(reasons).toEqual([["no_layout"], ["no_layout"]]);
+  });
+
+  it("takes no layout that a lying node has named for a later request", async () => {
+    const marked = word(0x73657874616e74n * 65_536n + 1n);
+    let isLying = true;
+    const opened = await openProver((method, result, params) =>
+      isLying && method === "eth_call" && params.length > 2 ? marked : result,
+    );
+    const positions: unknown[] = [];
+    for (const _ of ["lie", "truth"]) {
+      const [claim] = onlyChain(await prove(opened, [none(token)])).claims;
+      positions.push(claim?.layout?.position);
+      isLying = false;
+    }
+    expect(positions).toEqual(["0x0", "0x7"]);
   });
 });
 
@@ -461,7 +529,9 @@ describe("nodes", () => {
       const unknown = exposureOf({ ...part });
       const known = exposureOf(withBlockHash({ ...part }, hash));
       const options = { isPast: false, budgetMs: 30_000 };
-      const proofs = [unknown, known].map((each) => opened.prover.prove(each, options, signal));
+      const proofs = [unknown, known].map(
+        async (each) => (await opened.prover.prove(each, options, signal)).proofs,
+      );
       return (await Promise.all(proofs)).map(({ chains: [one] }) => [one?.reason, one?.block?.hash ?? null]);
     };
     const liars = await reasonsOf(await openProver(lie));
@@ -482,7 +552,7 @@ describe("nodes", () => {
     const { prover, access } = await openProver();
     const block = { number: 10_000, hash: word(5n) };
     const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
-    const proofs = await prover.prove(
+    const { proofs } = await prover.prove(
       provable,
       { isPast: false, budgetMs: 30_000 },
       new AbortController().signal,
@@ -516,7 +586,8 @@ describe("nodes", () => {
     const prover = new ResponseProver(new Map([[slug, { ...access, tryNodes }]]), systemClock);
     const startMs = systemClock.nowMs();
     const provable = { wallet, chains: sides, values: [] };
-    const { chains } = await prover.prove(provable, { isPast: false, budgetMs: 1_500 }, signal);
+    const { proofs } = await prover.prove(provable, { isPast: false, budgetMs: 1_500 }, signal);
+    const { chains } = proofs;
     expect(calls).toBe(3);
     expect(systemClock.nowMs() - startMs).toBeLessThan(1_500 + 300);
     expect(chains.map(({ claims }) => claims.map(({ kind }) => kind))).toEqual([
@@ -531,7 +602,7 @@ describe("nodes", () => {
     const late = new ResponseProver(new Map([[access.chain.slug, hanging]]), systemClock);
     const block = { number: 1, hash: word(5n) };
     const provable = { wallet, chains: [{ slug: access.chain.slug, block, fields: fields() }], values: [] };
-    const proofs = await late.prove(provable, { isPast: false, budgetMs: 20 }, new AbortController().signal);
+    const { proofs } = await late.prove(provable, { isPast: false, budgetMs: 20 }, signal);
     expect(proofs.chains).toMatchObject([{ reason: "late", claims: [{ kind: "none", reason: "late" }] }]);
     expect(prover).toBeDefined();
   });
@@ -545,7 +616,8 @@ describe("the size", () => {
     const { number, hash } = await readBlock();
     const block = { number: Number(number), hash };
     const chains = names.map((slug) => ({ slug, block, fields }));
-    return prover.prove({ wallet: HEAVY, chains, values: [] }, { isPast: false, budgetMs: 30_000 }, signal);
+    const provable = { wallet: HEAVY, chains, values: [] };
+    return (await prover.prove(provable, { isPast: false, budgetMs: 30_000 }, signal)).proofs;
   }
   const HEAVY = address(300);
   const kindOf = ({ claims }: ProofChain) => claims.map(({ kind, reason }) => reason ?? kind);

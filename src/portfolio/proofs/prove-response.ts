@@ -14,6 +14,7 @@ import {
   listDiffFields,
   listExposureFields,
   listSnapshotFields,
+  noncePath,
   type ProvableChain,
 } from "./provable-fields.ts";
 import {
@@ -28,6 +29,12 @@ export type ProvableResponse = {
   readonly wallet: Hex;
   readonly chains: readonly ProvableChain[];
   readonly values: readonly CoveredValue[];
+};
+
+/** `nonces` by the paths of their claims. */
+export type ProvenResponse = {
+  readonly proofs: ResponseProofs;
+  readonly nonces: ReadonlyMap<string, string>;
 };
 
 export type ProofOptions = {
@@ -60,7 +67,7 @@ export class ResponseProver {
     response: ProvableResponse,
     { isPast, budgetMs }: ProofOptions,
     signal: AbortSignal,
-  ): Promise<ResponseProofs> {
+  ): Promise<ProvenResponse> {
     const { wallet, chains } = response;
     const at = { isPast, untilMs: this.#clock.nowMs() + budgetMs };
     const first = await Promise.all(
@@ -81,7 +88,7 @@ export class ResponseProver {
   }
 
   /** Says of each chain that its time was over. */
-  describeLate(response: ProvableResponse): ResponseProofs {
+  describeLate(response: ProvableResponse): ProvenResponse {
     const late = response.chains.map((chain) => {
       const chainId = this.#chains.get(chain.slug)?.chain.chainId ?? 0;
       return describeUnproven({ ...chain, chainId }, "late");
@@ -89,9 +96,10 @@ export class ResponseProver {
     return this.#describe(response, late);
   }
 
-  #describe({ values }: ProvableResponse, proven: readonly ProvenChain[]): ResponseProofs {
+  #describe({ values }: ProvableResponse, proven: readonly ProvenChain[]): ProvenResponse {
     const chains = fitProofs(proven, this.#charsMax);
-    return { version: 1, chains, coverage: describeCoverage(values, chains) };
+    const proofs = { version: 1 as const, chains, coverage: describeCoverage(values, chains) };
+    return { proofs, nonces: listNonces(proven, chains) };
   }
 
   #canProveMore({ slug, fields, side }: ProvableChain, { claims }: ProvenChain): boolean {
@@ -137,6 +145,30 @@ export class ResponseProver {
     if ("value" in outcome && outcome.value !== null) return outcome.value;
     return describeUnproven(query, "failure" in outcome && outcome.failure === "late" ? "late" : failure);
   }
+}
+
+/** A claim that did not fit proves none. */
+function listNonces(
+  proven: readonly ProvenChain[],
+  chains: ResponseProofs["chains"],
+): ReadonlyMap<string, string> {
+  const claimed = chains.flatMap(({ claims }) => claims.filter(({ kind }) => kind === "nonce"));
+  const paths = new Set(claimed.map(({ path }) => path));
+  const shown = proven.flatMap(({ claims }) =>
+    claims.flatMap(({ claim: { path }, nonce }): [string, string][] =>
+      nonce !== undefined && paths.has(path) ? [[path, nonce.toString()]] : [],
+    ),
+  );
+  return new Map(shown);
+}
+
+/** Shows what only the proofs say. */
+export function addNonces(snapshot: PortfolioSnapshot, nonces: ProvenResponse["nonces"]): PortfolioSnapshot {
+  const accounts = snapshot.accounts.map((account, index) => ({
+    ...account,
+    nonce: nonces.get(noncePath(index)) ?? null,
+  }));
+  return { ...snapshot, accounts };
 }
 
 export function describeProvableSnapshot(snapshot: PortfolioSnapshot): ProvableResponse {

@@ -127,6 +127,23 @@ const permission = titledRecord("ExposurePermission", {
   revoke,
 });
 
+/** Also of a spender that has none: zero is what a caller wants to know, and can be proven. */
+const spenderAllowance = titledRecord("SpenderAllowance", {
+  chain: chainSlug,
+  chainId: caip2,
+  kind: wordOf(["erc20-allowance", "permit2-allowance"]),
+  contract: { ...addressText, description: "The token." },
+  spender: addressText,
+  rawAllowance: {
+    ...nullable(uintText),
+    description: 'In the smallest unit; "0" if the spender may take nothing, null if it could not be read.',
+  },
+  expiresAt: {
+    ...nullable(timeText),
+    description: "The end of an allowance in Permit2, also of one that is over; null without one.",
+  },
+});
+
 const counts = {
   permissionCount: count,
   unlimitedCount: count,
@@ -171,9 +188,17 @@ export const exposureSchema = titledRecord(
     }),
     provider: text,
   },
-  { failedChains, proofs: responseProofs },
+  {
+    failedChains,
+    allowances: listOf(spenderAllowance, {
+      description:
+        "Only with `spenders`: what each of them may take of the listed tokens that are held, the most valuable first, and of stablecoins; of at most 20 tokens of a chain.",
+    }),
+    proofs: responseProofs,
+  },
 );
 
+export type SpenderAllowance = TypeOf<typeof spenderAllowance>;
 /**
  * The act that ends a permission: a call that the wallet must make, or an authorization (EIP-7702) that it must sign.
  */

@@ -217,43 +217,53 @@ const crossCheck = listOf(chainCrossCheck, {
     "Only if the service compares with a second source. Nothing of the snapshot comes from that source: differences are reported, not resolved.",
 });
 
-const portfolioAccount = titledRecord("PortfolioAccount", {
-  chain: chainSlug,
-  chainId: caip2,
-  kind: {
-    type: ["string", "null"],
-    enum: ["eoa", "delegated", "safe", "smart-account", "contract", null],
-    description:
-      "eoa: no code. delegated: an EOA that runs the code of `delegate` (EIP-7702). safe: a Safe. smart-account: a contract that names an ERC-4337 entry point. contract: any other code. Null when it could not be read.",
+const portfolioAccount = titledRecord(
+  "PortfolioAccount",
+  {
+    chain: chainSlug,
+    chainId: caip2,
+    kind: {
+      type: ["string", "null"],
+      enum: ["eoa", "delegated", "safe", "smart-account", "contract", null],
+      description:
+        "eoa: no code. delegated: an EOA that runs the code of `delegate` (EIP-7702). safe: a Safe. smart-account: a contract that names an ERC-4337 entry point. contract: any other code. Null when it could not be read.",
+    },
+    proven: {
+      ...flag,
+      description:
+        "True when the code itself shows the kind. False when the contract only says so: any contract can name an entry point, owners and a version.",
+    },
+    delegate: { ...nullable(addressText), description: "The contract whose code a delegated account runs." },
+    implementation: {
+      ...nullable(addressText),
+      description:
+        "The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy.",
+    },
+    version: {
+      ...textOrNull,
+      description: "The version of a Safe: as published when proven, else as the contract says.",
+    },
+    owners: {
+      ...nullable(listOf(addressText)),
+      description: "The owners of a Safe; null for other kinds, and for one with more than 60 owners.",
+    },
+    threshold: {
+      ...nullable({ type: "integer", minimum: 1 }),
+      description: "How many owners must sign.",
+    },
+    entryPoint: {
+      ...nullable(addressText),
+      description: "The ERC-4337 entry point that the account names, if bundlers use it.",
+    },
   },
-  proven: {
-    ...flag,
-    description:
-      "True when the code itself shows the kind. False when the contract only says so: any contract can name an entry point, owners and a version.",
+  {
+    nonce: {
+      ...nullable(uintText),
+      description:
+        "Only with `proof=1`: the account's nonce, which grows with every transaction that it sends; null if no proof shows it.",
+    },
   },
-  delegate: { ...nullable(addressText), description: "The contract whose code a delegated account runs." },
-  implementation: {
-    ...nullable(addressText),
-    description:
-      "The contract whose code a Safe or a Coinbase Smart Wallet runs, when its code is their published proxy.",
-  },
-  version: {
-    ...textOrNull,
-    description: "The version of a Safe: as published when proven, else as the contract says.",
-  },
-  owners: {
-    ...nullable(listOf(addressText)),
-    description: "The owners of a Safe; null for other kinds, and for one with more than 60 owners.",
-  },
-  threshold: {
-    ...nullable({ type: "integer", minimum: 1 }),
-    description: "How many owners must sign.",
-  },
-  entryPoint: {
-    ...nullable(addressText),
-    description: "The ERC-4337 entry point that the account names, if bundlers use it.",
-  },
-});
+);
 
 const lendingHealth = titledRecord("LendingHealth", {
   chain: chainSlug,

@@ -1,5 +1,9 @@
 // GET /exposure: what can be taken from a wallet, and how to revoke it; in full, or as an overview of at most 2 kB.
+import { describeWrongChecksum } from "../../../lib/checksum.ts";
+import { Fault } from "../../../lib/fault.ts";
+import type { Hex } from "../../../lib/hex.ts";
 import { listOf, type TypeOf, titledRecord } from "../../../schema/json-schema.ts";
+import { type ParameterKind, queryParameter } from "../../../schema/parameter.ts";
 import { exampleExposure } from "../../../schema/portfolio/examples.ts";
 import { type Exposure, exposureSchema } from "../../../schema/portfolio/exposure.ts";
 import { count, text } from "../../../schema/portfolio/values.ts";
@@ -144,9 +148,55 @@ export const exposureRoute: PaidRouteDeclaration = {
 };
 
 function createExposureQuery(served: readonly string[]): PaidQuery<Exposure> {
-  const query = createWalletQuery(served, (request, services, signal) => {
-    const read = () => readExposure({ ...services, spenders: spenderList }, request, signal);
-    return services.load.run(request.slugs, signal, read);
-  });
-  return { ...query, parameters: query.parameters.filter(({ name }) => name !== "spam") };
+  const createQuery = (askedSpenders: readonly Hex[] | undefined) =>
+    createWalletQuery(served, (request, services, signal) => {
+      const read = () =>
+        readExposure({ ...services, spenders: spenderList }, { ...request, askedSpenders }, signal);
+      return services.load.run(request.slugs, signal, read);
+    });
+  const { parameters } = createQuery(undefined);
+  return {
+    parameters: [...parameters.filter(({ name }) => name !== "spam"), spendersQuery],
+    parse: (values) => {
+      const spenders = values.spenders as readonly Hex[] | undefined;
+      if (spenders !== undefined && values.detail === "summary") {
+        throw new Fault("INPUT_INVALID", "spenders needs the whole response: leave out detail.");
+      }
+      const request = createQuery(spenders).parse(values);
+      return spenders === undefined
+        ? request
+        : { ...request, query: { ...request.query, spenders: spenders.join(",") } };
+    },
+  };
 }
+
+const SPENDERS_MAX = 10;
+// With whitespace around each; only bounds the work of parsing.
+const SPENDERS_LENGTH_MAX = 1_000;
+
+/** In one order, so that equal requests are one purchase. A wrong checksum is rejected: zero would be the response to it. */
+const spendersKind: ParameterKind<readonly Hex[]> = {
+  json: { type: "string", maxLength: SPENDERS_LENGTH_MAX },
+  parse: (text, name) => {
+    const words = text.length <= SPENDERS_LENGTH_MAX ? text.split(",").map((word) => word.trim()) : [];
+    const mistyped = words.map(describeWrongChecksum).find((warning) => warning !== null);
+    if (mistyped !== undefined) throw new Fault("INPUT_INVALID", mistyped);
+    const spenders = [...new Set(words.map((word) => word.toLowerCase()))].sort();
+    if (spenders.length > SPENDERS_MAX || !spenders.every(isAddress) || spenders.length === 0) {
+      throw new Fault(
+        "INPUT_INVALID",
+        `${name} must be at most ${SPENDERS_MAX} addresses, separated by commas.`,
+      );
+    }
+    return spenders as readonly Hex[];
+  },
+};
+
+const isAddress = (word: string) => /^0x[0-9a-f]{40}$/.test(word);
+
+const spendersQuery = queryParameter(
+  "spenders",
+  spendersKind,
+  `At most ${SPENDERS_MAX} addresses, separated by commas. \`allowances\` then states what each may take of held tokens, also that it is nothing; with \`proof=1\` zero is proven, too.`,
+  "0x000000000022d473030f116ddee9f6b43ac78ba3",
+);

@@ -7,7 +7,7 @@ import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
 import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
 import { count, text } from "../../../schema/portfolio/values.ts";
 import { sortNotes } from "../../../web/pay-page/notes.ts";
-import { describeProvableSnapshot } from "../../proofs/prove-response.ts";
+import { addNonces, describeProvableSnapshot } from "../../proofs/prove-response.ts";
 import { excludeSpam } from "../../valuation/value-snapshot.ts";
 import {
   addBudget,
@@ -195,7 +195,8 @@ export const portfolioRoute: PaidRouteDeclaration = {
   tags: ["wallet", "portfolio", "balances", "defi", "evm"],
   price: { key: "portfolioPriceUsd", variable: "PORTFOLIO_PRICE_USD" },
   createQuery(served) {
-    return addProofs(addBudget(createSnapshotQuery(served), SNAPSHOT_BUDGET), describeProvableSnapshot);
+    const query = addBudget(createSnapshotQuery(served), SNAPSHOT_BUDGET);
+    return addProofs(query, describeProvableSnapshot, addNonces);
   },
   exampleQuery: { address: exampleSnapshot.address, chains: exampleSnapshot.chains.join(",") },
   response: portfolioSnapshotSchema,
