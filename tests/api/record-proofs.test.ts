@@ -183,7 +183,9 @@ const send = async (method: string, params: readonly unknown[]) => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
   const headers = { "content-type": "application/json" };
   const sent = await fetch(history.rpcUrl, { method: "POST", headers, body });
-  return ((await sent.json()) as { result: unknown }).result;
+  const { error, result } = (await sent.json()) as { readonly error?: unknown; readonly result: unknown };
+  if (error !== undefined) throw new Error(`${method} is not available`);
+  return result;
 };
 
 describe("a filled intent of a node that rejects the slot of its status and all receipts", () => {
@@ -215,6 +217,32 @@ describe("a filled intent of a node that rejects the slot of its status and all 
       );
     } finally {
       await refusing.close();
+      await node.stop();
+    }
+  });
+});
+
+describe("the receipts behind a fill", () => {
+  it("are read once, for both of its events and for all requests", async () => {
+    const where = "valid_to is null and status = 'FILLED'";
+    const { intent_id } = await stage.first(`select intent_id from intents where ${where} limit 1`);
+    const asked: unknown[] = [];
+    const node = await startProofNode(send, (method, result, params) => {
+      if (method === "eth_getTransactionReceipt") asked.push(params[0]);
+      return result;
+    });
+    const counted = await startTestApi(stage.database, { proofs: proofsOf([node.url]) });
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        const path = `/intents/${intent_id}?proof=1&include=requirements`;
+        const result = await check(await (await fetch(counted.url + path)).text());
+        expect(statusOf(result, "/fill/solver")).toBe("proven");
+        expect(statusOf(result, "/fill/result_hash")).toBe("proven");
+      }
+      expect(asked.length).toBeGreaterThan(0);
+      expect(asked).toEqual([...new Set(asked)]);
+    } finally {
+      await counted.close();
       await node.stop();
     }
   });

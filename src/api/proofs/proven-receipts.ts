@@ -38,29 +38,36 @@ export class ProvenReceipts {
   readonly #kept = new LruMap<string, FoundReceipt>(KEPT_MAX);
 
   async find(node: PinnedRpc, origin: RecordEventOrigin, signal: AbortSignal): Promise<FoundReceipt> {
-    const { blockHash, txHash } = origin;
-    if (blockHash === null) return readReceipt(node, origin, signal);
+    const { block, txHash } = origin;
+    // A record names the block of its fill by number: what is kept is found by the hash that the node has there.
+    const blockHash = origin.blockHash ?? (await readBlockHash(node, block, signal));
+    if (blockHash === null) return "no_log";
     const key = `${blockHash}:${txHash}`;
-    const found = this.#kept.get(key) ?? (await readReceipt(node, origin, signal));
+    const found = this.#kept.get(key) ?? (await readReceipt(node, { block, blockHash, txHash }, signal));
     // Another node, or the same one later, may have what this one lacks.
     if (found !== "no_log") this.#kept.set(key, found);
     return found;
   }
 }
 
+async function readBlockHash(node: PinnedRpc, block: number, signal: AbortSignal): Promise<Hex | null> {
+  const [header] = await node.batch([wholeHeaderCall(block)], { signal });
+  const hash = "ok" in header ? header.ok.hash : null;
+  return typeof hash === "string" ? (hash as Hex) : null;
+}
+
 /** `no_log` if the node does not have the block of the index, its receipts, or sends others than the block's. */
 async function readReceipt(
   node: PinnedRpc,
-  { block: number, blockHash, txHash }: RecordEventOrigin,
+  { block: number, blockHash: hash, txHash }: RecordEventOrigin & { readonly blockHash: Hex },
   signal: AbortSignal,
 ): Promise<FoundReceipt> {
   const [header, whole] = await node.batch(
-    [wholeHeaderCall(blockHash ?? number), rawCall("eth_getBlockReceipts", [toQuantity(number)])],
+    [wholeHeaderCall(hash), rawCall("eth_getBlockReceipts", [toQuantity(number)])],
     { signal },
   );
   if ("error" in header) return "no_log";
-  const hash = header.ok.hash as Hex;
-  const checked = encodeCheckedHeader(header.ok, blockHash ?? hash);
+  const checked = encodeCheckedHeader(header.ok, hash);
   const { transactions } = header.ok;
   if (checked === null || !Array.isArray(transactions)) return "no_log";
   if (transactions.length > TRANSACTIONS_MAX) return "too_long";
