@@ -1,7 +1,7 @@
 // Generated from the protocol's contracts by contracts/compile; do not edit.
 export const storageLayouts = {
  "compiler": "0.8.37",
- "sourceHash": "efff0615bb7296764c9aa3c100d5092bf8b3992a703b3e1cf20205d12a4ac65c",
+ "sourceHash": "59a0a097b4f75a9378f8a2b86ec973fc54870c9485e73386f8ba4e1ed77422e6",
  "contracts": {
   "AgentRegistry": {
    "source": "src/AgentRegistry.sol",

@@ -75,7 +75,7 @@ async function readKind({ at, wallet }: WalletQuery, signal: AbortSignal): Promi
     : { ...known, kind: "smart-account", implementation };
 }
 
-const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn;
+export const IMPLEMENTATION_SLOT = 0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbcn;
 
 /** The code that a proxy runs, as ERC-1967 stores it in the account itself; null if none is set. */
 export async function readImplementation(

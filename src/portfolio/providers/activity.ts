@@ -41,7 +41,7 @@ export function findLookalikes(wallet: Hex, transfers: readonly Parties[]): Read
   return new Set(lookalikes);
 }
 
-function shownPart(address: Hex): string {
+export function shownPart(address: Hex): string {
   return address.slice(2, 2 + SHOWN_DIGITS) + address.slice(-SHOWN_DIGITS);
 }
 

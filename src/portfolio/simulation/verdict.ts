@@ -1,4 +1,4 @@
-// What each reason weighs, and the verdict that follows from the reasons of a simulation.
+// The weight and the text of each reason, and the verdict that follows from the reasons of a simulation.
 import type { ReasonCode, Simulation, SimulationReason } from "../../schema/portfolio/simulation.ts";
 
 type Rule = { readonly severity: SimulationReason["severity"]; readonly text: string };
@@ -11,6 +11,7 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
     text: "The contract acts differently when the wallet seems to have code: it recognizes a simulation.",
   },
   "code-changed": { severity: "block", text: "The code that runs there was replaced a few blocks ago." },
+  "cannot-pay-gas": { severity: "block", text: "The wallet has too little of the native coin for the fee." },
   "lookalike-receiver": {
     severity: "block",
     text: "The receiver looks like an address that the wallet has used, but is another one.",
@@ -50,6 +51,10 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
   },
   "cannot-be-sold": { severity: "block", text: "The wallet cannot transfer the token that it gets." },
   "value-lost": { severity: "caution", text: "What comes in is worth much less than what leaves." },
+  "calls-itself": {
+    severity: "caution",
+    text: "The account calls its own code, by which it can be changed.",
+  },
   "unknown-code": { severity: "caution", text: "The called contract is on none of our lists." },
   "unknown-token": { severity: "caution", text: "The wallet gets a token that is on no list." },
   "unknown-function": { severity: "caution", text: "The called function is not one that we know." },
@@ -66,7 +71,7 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
   "not-simulated": { severity: "caution", text: "The node did not run it, so that its effects are unknown." },
 };
 
-/** What a reason is about; null where it is about nothing in particular. */
+/** The subject of a reason; null if it has none. */
 type Subject = Partial<Pick<SimulationReason, "transaction" | "contract" | "account">>;
 
 export function createReason(code: ReasonCode, subject: Subject = {}): SimulationReason {

@@ -28,9 +28,9 @@ import {
 } from "./values.ts";
 
 /** More are not one decision: a wallet that signs ten at once reads none of them. */
-const TRANSACTIONS_MAX = 10;
+export const TRANSACTIONS_MAX = 10;
 /** The most that Ethereum's nodes take in one transaction. */
-const CALL_DATA_BYTES_MAX = 128 * 1_024;
+export const CALL_DATA_BYTES_MAX = 128 * 1_024;
 
 const anyAddress = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" } as const;
 
@@ -85,6 +85,7 @@ const REASON_CODES = [
   "reverts",
   "override-detected",
   "code-changed",
+  "cannot-pay-gas",
   "lookalike-receiver",
   "lookalike-contract",
   "delegate-change",
@@ -97,6 +98,7 @@ const REASON_CODES = [
   "token-keeps-part",
   "cannot-be-sold",
   "value-lost",
+  "calls-itself",
   "unknown-code",
   "unknown-token",
   "unknown-function",
@@ -273,6 +275,9 @@ export const simulationSchema = titledRecord("Simulation", {
   warnings: listOf(text),
 });
 
+export type SimulationRequest = TypeOf<typeof simulationRequestSchema>;
+export type BalanceChange = TypeOf<typeof balanceChange>;
+export type PermissionChange = TypeOf<typeof permissionChange>;
 export type Simulation = TypeOf<typeof simulationSchema>;
 export type SimulationReason = TypeOf<typeof reason>;
 export type ReasonCode = SimulationReason["code"];

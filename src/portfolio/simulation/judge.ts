@@ -1,0 +1,195 @@
+// Finds the reasons against signing transactions, from what they change and from the code that they call.
+import { divide } from "../../lib/decimal.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { SimulationReason } from "../../schema/portfolio/simulation.ts";
+import { isListed } from "../types.ts";
+import {
+  type EffectContext,
+  isUnlimited,
+  listReceived,
+  type RawChange,
+  type RawEffects,
+  type RawPermission,
+  valueInUsd,
+} from "./effects.ts";
+import { findFunction, listAddresses, readArgument } from "./known-calls.ts";
+import { TRANSACTION_GAS_MAX } from "./preview.ts";
+import type { WalletCall } from "./request.ts";
+import type { SimulatedOutcome } from "./run-simulator.ts";
+import { createReason } from "./verdict.ts";
+
+type TargetFacts = {
+  readonly address: Hex;
+  readonly code: Hex;
+  /** Code or implementation differed a few blocks ago; null if that is unknown. */
+  readonly changed: boolean | null;
+};
+
+type Evidence = {
+  readonly context: EffectContext;
+  readonly calls: readonly WalletCall[];
+  readonly outcomes: readonly SimulatedOutcome[];
+  readonly effects: RawEffects;
+  readonly targets: readonly TargetFacts[];
+  /** Null if nothing confirmed the result. */
+  readonly agrees: boolean | null;
+  /** Items moved that are not counted, or more changed than was read. */
+  readonly isPartial: boolean;
+  /** An address that the wallet has used, by one that looks like it. */
+  readonly lookalikes: ReadonlyMap<Hex, Hex>;
+};
+
+type Reasons = readonly SimulationReason[];
+
+export function findReasons(evidence: Evidence): Reasons {
+  return [
+    ...judgeOutcomes(evidence),
+    ...judgeTargets(evidence),
+    ...evidence.effects.permissions.flatMap((each) => judgePermission(evidence, each)),
+    ...judgeMovements(evidence),
+    ...judgeReceivers(evidence),
+    ...judgeIncome(evidence),
+    ...judgeCompleteness(evidence),
+  ];
+}
+
+function judgeOutcomes({ outcomes, calls }: Evidence): Reasons {
+  return outcomes.flatMap(({ success, gasGiven }, transaction) => {
+    if (success) return [];
+    const isStarved = gasGiven < BigInt(TRANSACTION_GAS_MAX);
+    return [
+      createReason(isStarved ? "not-simulated" : "reverts", {
+        transaction,
+        contract: calls[transaction]?.to ?? null,
+      }),
+    ];
+  });
+}
+
+function isKnown({ context: { chain, spenders } }: Evidence, address: Hex): boolean {
+  return spenders.byAddress.has(address) || isListed(chain, { contract: address });
+}
+
+function judgeTargets(evidence: Evidence): Reasons {
+  const factsOf = new Map(evidence.targets.map((each) => [each.address, each]));
+  return evidence.calls.flatMap((call, transaction) => {
+    const { code = "0x", changed = null } = factsOf.get(call.to) ?? {};
+    const subject = { transaction, contract: call.to };
+    const hasCode = code !== "0x";
+    // Without code the data does nothing: a call that was meant for another address, or another chain.
+    if (!hasCode) return call.data === "0x" ? [] : [createReason("unknown-code", subject)];
+    if (call.to === evidence.context.wallet) return [createReason("calls-itself", subject)];
+    return [
+      ...(changed ? [createReason("code-changed", subject)] : []),
+      ...(isKnown(evidence, call.to) ? [] : [createReason("unknown-code", subject)]),
+      // A token does not tell what a function of its own does; a router that we list is trusted with its own.
+      ...(isToken(evidence, call.to) && call.data !== "0x" && findFunction(call) === null
+        ? [createReason("unknown-function", subject)]
+        : []),
+    ];
+  });
+}
+
+function isToken({ context: { chain, spenders } }: Evidence, address: Hex): boolean {
+  return isListed(chain, { contract: address }) && !spenders.byAddress.has(address);
+}
+
+function judgePermission(evidence: Evidence, permission: RawPermission): Reasons {
+  const { context } = evidence;
+  const { kind, token, spender, before, after } = permission;
+  const grows = after > (before ?? 0n) || (kind === "permit2" && after > 0n);
+  if (!grows || spender === context.wallet) return [];
+  const subject = { contract: token, account: spender };
+  const look = evidence.lookalikes.get(spender);
+  if (look !== undefined) return [createReason("lookalike-contract", subject)];
+  if (context.codes.get(spender) === "0x") return [createReason("spender-without-code", subject)];
+  if (context.spenders.byAddress.has(spender)) return [];
+  if (kind === "operator") return [createReason("operator-for-all", subject)];
+  return [createReason(isUnlimited(permission) ? "unlimited-approval" : "unknown-spender", subject)];
+}
+
+const isPlainPayment = (call: WalletCall) => call.data === "0x" || findFunction(call)?.receiver !== undefined;
+
+// The rest would hardly pay for a transaction.
+const ALMOST_ALL_PERCENT = 95n;
+
+function judgeMovements({ context, calls, effects }: Evidence): Reasons {
+  const own = effects.changes.filter(({ account }) => account === context.wallet);
+  const leaving = own.filter(({ before, after }) => after < before);
+  if (leaving.length === 0 || leaving.length < own.length) return [];
+  const emptied = leaving.filter(
+    ({ before, after }) => (before - after) * 100n >= before * ALMOST_ALL_PERCENT,
+  );
+  return [
+    ...emptied.map(({ contract }) => createReason("empties-balance", { contract })),
+    ...(calls.every(isPlainPayment) ? [] : [createReason("nothing-in-return")]),
+  ];
+}
+
+/** A payment names its receiver; what a contract sends elsewhere by itself is not named. */
+function judgeReceivers({ context, calls, effects, lookalikes }: Evidence): Reasons {
+  const named = new Set(
+    calls.flatMap((call) => [call.to, ...listAddresses(call), readReceiver(call) ?? call.to]),
+  );
+  return listReceived(context.wallet, effects.changes).flatMap(({ account, contract }) => {
+    const subject = { contract, account };
+    if (lookalikes.has(account)) return [createReason("lookalike-receiver", subject)];
+    const hasCode = (context.codes.get(account) ?? "0x") !== "0x";
+    return hasCode || named.has(account) ? [] : [createReason("unknown-receiver", subject)];
+  });
+}
+
+function readReceiver(call: WalletCall): Hex | null {
+  return readArgument(call, findFunction(call)?.receiver);
+}
+
+// Fees and slippage of a swap stay far below.
+const LOSS_PERCENT_MAX = 10n;
+const USD_SCALE = 6;
+
+function judgeIncome({ context, effects }: Evidence): Reasons {
+  const own = effects.changes.filter(({ account }) => account === context.wallet);
+  const coming = own.filter(({ before, after }) => after > before);
+  const unlisted = coming.filter(({ contract }) => !isListed(context.chain, { contract }));
+  const [income, expense] = [coming, own.filter(({ before, after }) => after < before)].map((side) =>
+    sumUnits(context, side),
+  );
+  const isLoss =
+    coming.length > 0 &&
+    income != null &&
+    expense != null &&
+    (expense - income) * 100n > expense * LOSS_PERCENT_MAX;
+  return [
+    ...unlisted.map(({ contract }) => createReason("unknown-token", { contract })),
+    ...(isLoss ? [createReason("value-lost")] : []),
+  ];
+}
+
+/** In millionths of a dollar; null if anything has no price. */
+function sumUnits(context: EffectContext, changes: readonly RawChange[]): bigint | null {
+  const values = changes.map(({ contract, before, after }) =>
+    valueInUsd(context, contract, after > before ? after - before : before - after),
+  );
+  if (values.some((value) => value === null)) return null;
+  return values.reduce(
+    (sum, value) =>
+      sum + divide((value?.units ?? 0n) * 10n ** BigInt(USD_SCALE), 10n ** BigInt(value?.scale ?? 0), "down"),
+    0n,
+  );
+}
+
+function judgeCompleteness(evidence: Evidence): Reasons {
+  const { agrees, isPartial, effects, calls } = evidence;
+  const unchecked =
+    agrees === null && calls.some(({ to }) => !isKnown(evidence, to) && hasCode(evidence, to));
+  return [
+    ...(agrees === false ? [createReason("override-detected")] : []),
+    ...(unchecked ? [createReason("not-cross-checked")] : []),
+    ...(isPartial ? [createReason("not-simulated")] : []),
+    ...effects.lost.map(({ token }) => createReason("not-simulated", { contract: token })),
+  ];
+}
+
+function hasCode({ targets }: Evidence, address: Hex): boolean {
+  return targets.some((each) => each.address === address && each.code !== "0x");
+}

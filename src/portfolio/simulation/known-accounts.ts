@@ -1,0 +1,45 @@
+// Addresses that look like another one that the wallet has used, or that our lists have: in what wallets show of them.
+import type { TokenTransfer } from "../../chain/logs/get-logs.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { ChainSpenders } from "../exposure/spenders.ts";
+import { shownPart } from "../providers/activity.ts";
+import type { ChainConfig } from "../types.ts";
+
+/** Finds for each suspect the address that it looks like. */
+export function findAlike(
+  suspects: readonly Hex[],
+  {
+    wallet,
+    chain,
+    spenders,
+    transfers,
+  }: {
+    readonly wallet: Hex;
+    readonly chain: ChainConfig;
+    readonly spenders: ChainSpenders;
+    readonly transfers: readonly TokenTransfer[];
+  },
+): ReadonlyMap<Hex, Hex> {
+  // Anyone can write a transfer of nothing, or of a token of their own, that names the wallet as its sender.
+  const paid = transfers.filter(
+    ({ log, from }) => from === wallet && chain.tokens.has(log.address) && isSomething(log.data),
+  );
+  const genuine = new Set<Hex>([
+    ...[wallet, ...paid.map(({ to }) => to)],
+    ...[...spenders.byAddress.keys(), ...chain.tokens.keys()],
+  ]);
+  const used = transfers.flatMap(({ from, to }) => (from === wallet ? [to] : [from]));
+  const byPart = new Map([...used, ...genuine].map((address) => [shownPart(address), address]));
+  return new Map(
+    suspects.flatMap((suspect) => {
+      const other = byPart.get(shownPart(suspect));
+      return other === undefined || other === suspect || genuine.has(suspect)
+        ? []
+        : [[suspect, other] as const];
+    }),
+  );
+}
+
+function isSomething(data: Hex): boolean {
+  return /[1-9a-f]/.test(data.slice(2, 66));
+}

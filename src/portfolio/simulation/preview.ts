@@ -1,0 +1,150 @@
+// A first run without state overrides: which logs the transactions write, and whom they pay. It shows what to read, and cross-checks.
+
+import { TRANSFER_TOPIC } from "../../chain/logs/get-logs.ts";
+import { malformedResponse } from "../../chain/rpc/errors.ts";
+import {
+  readAddress,
+  readBigQuantity,
+  readData,
+  readHash,
+  readObject,
+  toQuantity,
+} from "../../chain/rpc/hex-values.ts";
+import type { RpcCall } from "../../chain/rpc/types.ts";
+import { topicToAddress } from "../../lib/abi/words.ts";
+import type { Hex } from "../../lib/hex.ts";
+import type { JsonObject } from "../../lib/json.ts";
+import type { WalletCall } from "./request.ts";
+
+export type CallLog = { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex };
+/** Native coin that moved between two accounts. */
+type NativeTransfer = { readonly from: Hex; readonly to: Hex; readonly value: bigint };
+
+export type PreviewRun = {
+  readonly success: boolean;
+  /** Includes the base cost of the transaction. */
+  readonly gasUsed: bigint;
+  readonly logs: readonly CallLog[];
+  readonly payments: readonly NativeTransfer[];
+};
+
+export type Preview = {
+  readonly method: "eth_simulateV1" | "debug_traceCall";
+  /** In the order of the transactions; null for one that the node did not run. */
+  readonly runs: readonly (PreviewRun | null)[];
+  /** How many of the first runs started from the state that the transaction meets. */
+  readonly exactCount: number;
+};
+
+/** The limit of a transaction on Ethereum (EIP-7825), more than other chains need. */
+export const TRANSACTION_GAS_MAX = 16_777_216;
+
+// A swap over many pools writes about fifty; what a hostile contract writes beyond is not read.
+const LOGS_MAX = 500;
+const FRAMES_MAX = 5_000;
+const TOPICS_MAX = 4;
+const LOG_BYTES_MAX = 4_096;
+
+/** In `eth_simulateV1`, the emitter of the logs that stand for moved ether. */
+const ETHER_LOGS: Hex = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+
+type PreviewOptions = {
+  readonly wallet: Hex;
+  readonly calls: readonly WalletCall[];
+  readonly block: number;
+};
+
+function toParameters(wallet: Hex, { to, value, data }: WalletCall) {
+  return { from: wallet, to, value: `0x${value.toString(16)}`, data, gas: toQuantity(TRANSACTION_GAS_MAX) };
+}
+
+/** All transactions one after the other, in one call. */
+export function simulateCall({ wallet, calls, block }: PreviewOptions): RpcCall<readonly PreviewRun[]> {
+  const run = {
+    blockStateCalls: [{ calls: calls.map((call) => toParameters(wallet, call)) }],
+    traceTransfers: true,
+    validation: false,
+  };
+  return {
+    method: "eth_simulateV1",
+    params: [run, toQuantity(block)],
+    parse: (result) => {
+      const [first] = Array.isArray(result) ? result : [];
+      const { calls: results } = readObject(first, "the simulated block");
+      if (!Array.isArray(results) || results.length !== calls.length) {
+        throw malformedResponse("the simulation has another number of calls");
+      }
+      return results.map((each) => readSimulated(readObject(each, "a simulated call")));
+    },
+  };
+}
+
+function readSimulated({ status, gasUsed, logs }: JsonObject): PreviewRun {
+  const all = (Array.isArray(logs) ? logs : []).slice(0, LOGS_MAX).flatMap(readLog);
+  const isEther = ({ address }: CallLog) => address === ETHER_LOGS;
+  return {
+    success: status === "0x1",
+    gasUsed: readBigQuantity(gasUsed, "the gas of a simulated call"),
+    logs: all.filter((log) => !isEther(log)),
+    payments: all.filter(isEther).flatMap(toPayment),
+  };
+}
+
+function toPayment({ topics: [event, from, to], data }: CallLog): readonly NativeTransfer[] {
+  const [payer, payee] = [topicToAddress(from), topicToAddress(to)];
+  if (event !== TRANSFER_TOPIC || payer === null || payee === null || data.length !== 66) return [];
+  return [{ from: payer, to: payee, value: BigInt(data) }];
+}
+
+/** One transaction from the state of the block, whatever was to happen before. */
+export function traceCall(
+  { wallet, block }: Omit<PreviewOptions, "calls">,
+  call: WalletCall,
+): RpcCall<PreviewRun> {
+  const options = { tracer: "callTracer", tracerConfig: { withLog: true } };
+  return {
+    method: "debug_traceCall",
+    params: [toParameters(wallet, call), toQuantity(block), options],
+    parse: (result) => readTrace(readObject(result, "the trace")),
+  };
+}
+
+/** A frame that failed, and all below it, changed nothing. */
+function readTrace(top: JsonObject): PreviewRun {
+  const logs: CallLog[] = [];
+  const payments: NativeTransfer[] = [];
+  const waiting: JsonObject[] = [top];
+  for (let count = 0; waiting.length > 0 && count < FRAMES_MAX; count += 1) {
+    const frame = waiting.pop() as JsonObject;
+    if (frame.error !== undefined) continue;
+    if (Array.isArray(frame.logs)) logs.push(...frame.logs.slice(0, LOGS_MAX - logs.length).flatMap(readLog));
+    payments.push(...readPayment(frame));
+    if (Array.isArray(frame.calls)) {
+      for (const each of frame.calls) waiting.push(readObject(each, "a call of the trace"));
+    }
+  }
+  const gasUsed = readBigQuantity(top.gasUsed, "the gas of a trace");
+  return { success: top.error === undefined, gasUsed, logs, payments };
+}
+
+function readPayment({ type, from, to, value }: JsonObject): readonly NativeTransfer[] {
+  if (value === undefined || type === "DELEGATECALL" || type === "STATICCALL" || type === "CALLCODE")
+    return [];
+  const amount = readBigQuantity(value, "the value of a call");
+  if (amount === 0n || to === undefined) return [];
+  return [{ from: readAddress(from, "a caller"), to: readAddress(to, "a callee"), value: amount }];
+}
+
+/** Nothing for a log that is too large to mean anything to us. */
+function readLog(value: unknown): readonly CallLog[] {
+  const { address, topics, data } = readObject(value, "a log");
+  if (!Array.isArray(topics) || topics.length > TOPICS_MAX) throw malformedResponse("the topics of a log");
+  if (typeof data === "string" && data.length > 2 + 2 * LOG_BYTES_MAX) return [];
+  return [
+    {
+      address: readAddress(address, "the emitter of a log"),
+      topics: topics.map((topic) => readHash(topic, "a topic")),
+      data: readData(data ?? "0x", "the data of a log"),
+    },
+  ];
+}

@@ -1,0 +1,51 @@
+// The request of a simulation as the service uses it: addresses in lower case, amounts as numbers, limits kept.
+import { UINT256_MAX } from "../../lib/decimal.ts";
+import { Fault } from "../../lib/fault.ts";
+import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
+import {
+  CALL_DATA_BYTES_MAX,
+  type SimulationRequest,
+  TRANSACTIONS_MAX,
+} from "../../schema/portfolio/simulation.ts";
+
+/** A transaction of the wallet. */
+export type WalletCall = { readonly to: Hex; readonly value: bigint; readonly data: Hex };
+
+export type TransactionsQuery = {
+  readonly wallet: Hex;
+  readonly slug: string;
+  /** Undefined for the newest. */
+  readonly block: number | undefined;
+  readonly calls: readonly WalletCall[];
+};
+
+/** Throws INPUT_INVALID for what the schema of the body cannot say. */
+export function parseTransactions(
+  { wallet, chain, transactions = [], message, block }: SimulationRequest,
+  served: readonly string[],
+): TransactionsQuery {
+  if (message !== undefined || transactions.length === 0) {
+    throw new Fault("INPUT_INVALID", "transactions must name at least one transaction to simulate.");
+  }
+  if (transactions.length > TRANSACTIONS_MAX) {
+    throw new Fault("INPUT_INVALID", `transactions must be at most ${TRANSACTIONS_MAX}.`);
+  }
+  if (!served.includes(chain)) {
+    throw new Fault("INPUT_INVALID", `chain must be one of ${served.join(", ")}.`);
+  }
+  const calls = transactions.map(({ to, value = "0", data = "0x" }, index) => {
+    const name = `transactions[${index}]`;
+    return {
+      to: parseAddress(to, `${name}.to`),
+      value: parseValue(value, `${name}.value`),
+      data: parseBytes(data, `${name}.data`, CALL_DATA_BYTES_MAX),
+    };
+  });
+  return { wallet: parseAddress(wallet, "wallet"), slug: chain, block, calls };
+}
+
+function parseValue(text: string, name: string): bigint {
+  const value = BigInt(text);
+  if (value <= UINT256_MAX) return value;
+  throw new Fault("INPUT_INVALID", `${name} must be below 2^256.`);
+}
