@@ -1,5 +1,6 @@
 // The weight and the text of each reason, and the verdict that follows from the reasons of a simulation.
 import type { ReasonCode, Simulation, SimulationReason } from "../../schema/portfolio/simulation.ts";
+import { MESSAGE_REASONS } from "./messages/reasons.ts";
 
 type Rule = { readonly severity: SimulationReason["severity"]; readonly text: string };
 
@@ -69,6 +70,7 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
     text: "No second way confirmed the result, and the code may recognize a simulation.",
   },
   "not-simulated": { severity: "caution", text: "The node did not run it, so that its effects are unknown." },
+  ...MESSAGE_REASONS,
 };
 
 /** The subject of a reason; null if it has none. */

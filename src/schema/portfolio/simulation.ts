@@ -80,6 +80,30 @@ export const simulationRequestSchema = closedObject(
 
 const verdict = wordOf(["allow", "caution", "block"]);
 
+/** Reasons that only a message to sign can have. */
+const MESSAGE_REASON_CODES = [
+  "other-chain",
+  "domain-mismatch",
+  "delegate-call",
+  "given-away",
+  "account-call",
+  "account-pays",
+  "order-runs-code",
+  "rate-unknown",
+  "above-deposit",
+  "unlisted-token",
+  "unknown-message",
+  "unsigned-fields",
+  "unverified-domain",
+  "no-chain-id",
+  "other-signer",
+  "far-deadline",
+  "long-permission",
+  "signature-expired",
+  "nonce-unusable",
+  "unread-state",
+] as const;
+
 /** In the order in which a reader should see them; `src/portfolio/simulation/verdict.ts` says what each weighs. */
 const REASON_CODES = [
   "reverts",
@@ -107,6 +131,7 @@ const REASON_CODES = [
   "no-expiry",
   "not-cross-checked",
   "not-simulated",
+  ...MESSAGE_REASON_CODES,
 ] as const;
 
 const reason = titledRecord("SimulationReason", {
@@ -227,6 +252,36 @@ const targetCode = titledRecord("TargetCode", {
   },
 });
 
+const signedAsset = { ...asset, tokenId: { ...nullable(uintText), description: "The id of one item." } };
+
+const takeable = titledRecord("TakeableAmount", {
+  owner: addressText,
+  ...signedAsset,
+  rawAmountMax: { ...uintText, description: "The most that the message names." },
+  rawAmount: {
+    ...nullable(uintText),
+    description: "What can be taken at the balances and allowances of the block; null if it is unknown.",
+  },
+  amount: nullable(amountText),
+  valueUsd: nullable(amountText),
+});
+
+const orderReceipt = titledRecord("OrderReceipt", {
+  recipient: addressText,
+  ...signedAsset,
+  rawAmountMin: { ...uintText, description: "The least that the order pays." },
+  amountMin: nullable(amountText),
+});
+
+const signedCall = titledRecord("SignedCall", {
+  account: { ...addressText, description: "The account that makes the call." },
+  to: addressText,
+  rawValue: uintText,
+  data: bytesText,
+  delegateCall: { ...flag, description: "It runs the other contract's code as its own." },
+  paysSender: { ...flag, description: "It pays the sender of the transaction." },
+});
+
 const signedMessage = titledRecord("SimulatedMessage", {
   standard: {
     ...textOrNull,
@@ -235,7 +290,14 @@ const signedMessage = titledRecord("SimulatedMessage", {
   primaryType: { ...foreignTextOrNull, description: "As the message names it." },
   domainName: foreignTextOrNull,
   verifyingContract: nullable(addressText),
-  expiresAt: nullable(timeText),
+  signer: { ...nullable(addressText), description: "Who must sign it; null if the message does not say." },
+  usableFrom: nullable(timeText),
+  expiresAt: { ...nullable(timeText), description: "The last second of the signature; null if it has none." },
+  takeable: listOf(takeable, { description: "What others can take with the signature, by asset and owner." }),
+  receives: listOf(orderReceipt, { description: "What orders pay at least, and to whom." }),
+  calls: listOf(signedCall, {
+    description: "Calls that the signature makes an account make; they were not run.",
+  }),
   hash: { ...nullable(hashText), description: "The EIP-712 hash that would be signed." },
 });
 
@@ -281,3 +343,4 @@ export type PermissionChange = TypeOf<typeof permissionChange>;
 export type Simulation = TypeOf<typeof simulationSchema>;
 export type SimulationReason = TypeOf<typeof reason>;
 export type ReasonCode = SimulationReason["code"];
+export type MessageReasonCode = (typeof MESSAGE_REASON_CODES)[number];
