@@ -33,8 +33,9 @@ type ReadPart = {
 // Amortizes what a batch costs in the database, about 70 ms of processor time, and rows that change often are written
 // once a batch. Larger ones save little and cost memory.
 const LOGS_PER_WRITE_MAX = 6_000;
-// A slow node must not leave the database idle, and a process that dies loses no more than this.
-const COLLECT_MS_MAX = 1_000;
+// Rows of a slow node become visible meanwhile, and a process that dies loses no more than this. A second cut the batches
+// of most nodes, and of a busy machine, into small ones, which cost the database several times as much an event.
+const COLLECT_MS_MAX = 3_000;
 
 // While one is folded, others wait for a node that may be a tenth of a second away.
 const PARTS_AHEAD = 3;

@@ -4,7 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../tests/support/database/test-database.ts";
 import { createLog } from "../../lib/log.ts";
 import { type Database, openDatabase } from "../postgres/database.ts";
-import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "./copy-encoder.ts";
+import {
+  type CopyBinaryType,
+  type CopyBinaryValue,
+  encodeCopyBinary,
+  encodeCopyRows,
+  joinCopyRows,
+} from "./copy-encoder.ts";
 
 let server: TestDatabase;
 let database: Database;
@@ -29,12 +35,14 @@ const TYPES: readonly CopyBinaryType[] = [
   ...(["int4", "int4", "int8", "numeric", "numeric", "boolean", "text", "bytea"] as const),
 ];
 
-async function copy(rows: readonly (readonly CopyBinaryValue[])[]): Promise<void> {
+const numberLines = (rows: readonly (readonly CopyBinaryValue[])[]) =>
+  rows.map((row, line) => [line, ...row]);
+
+async function copy(
+  rows: readonly (readonly CopyBinaryValue[])[],
+  messages = encodeCopyBinary(TYPES, numberLines(rows)),
+): Promise<void> {
   await database.query("truncate copied");
-  const messages = encodeCopyBinary(
-    TYPES,
-    rows.map((row, line) => [line, ...row]),
-  );
   await database.transaction((session) =>
     session.sendPipeline([{ copy: "copy copied from stdin (format binary)", messages }]),
   );
@@ -97,6 +105,25 @@ describe("a copy in binary", () => {
       expect(await countDifferences(rows as CopyBinaryValue[][])).toBe(0);
     });
     await fc.assert(run, { numRuns: 20 });
+  });
+
+  it("stores rows that are encoded in parts, and none from parts without rows", async () => {
+    const rows = [1, 40_000, 0, 70_000, 3].map((length, at) => [
+      at,
+      BigInt(at),
+      -3n,
+      10n ** 28n,
+      true,
+      "é".repeat(length),
+      `0x${"ab".repeat(length)}`,
+    ]);
+    const lines = numberLines(rows);
+    const parts = [lines.slice(0, 2), [], lines.slice(2, 3), lines.slice(3)];
+    const encoded = parts.flatMap((part) => encodeCopyRows(TYPES, part));
+    await copy(rows, joinCopyRows(encoded));
+    expect(await countDifferences(rows)).toBe(0);
+    await copy([], joinCopyRows([]));
+    expect(await countDifferences([])).toBe(0);
   });
 
   it("stores values that are longer than a message, and rows that end in another one", async () => {

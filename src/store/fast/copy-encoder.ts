@@ -48,18 +48,39 @@ export function encodeCopyBinary(
   rows: Iterable<readonly CopyBinaryValue[]>,
 ): Buffer[] {
   const copy = new BinaryCopy();
+  copy.begin();
+  for (const row of rows) copy.addRow(types, row);
+  copy.end();
+  return copy.finish();
+}
+
+/** Some of the rows of one COPY, for `joinCopyRows`. */
+export function encodeCopyRows(
+  types: readonly CopyBinaryType[],
+  rows: Iterable<readonly CopyBinaryValue[]>,
+): Buffer[] {
+  const copy = new BinaryCopy();
   for (const row of rows) copy.addRow(types, row);
   return copy.finish();
 }
 
-/** The server joins the messages of a COPY: one may end in the middle of a row. */
+/** Rows that were encoded one part after another, as one COPY. */
+export function joinCopyRows(parts: readonly Buffer[]): Buffer[] {
+  const [first, last] = [new BinaryCopy(), new BinaryCopy()];
+  first.begin();
+  const begin = first.finish();
+  last.end();
+  return [...begin, ...parts, ...last.finish()];
+}
+
+/** A copy has a beginning, rows and an end. The server joins the messages of a COPY: one may end in the middle of a row. */
 class BinaryCopy {
   readonly #messages: Buffer[] = [];
   #buffer = sharedBuffer;
   #view = viewOf(sharedBuffer);
   #at = HEADER_BYTES;
 
-  constructor() {
+  begin(): void {
     this.#at += SIGNATURE.copy(this.#buffer, this.#at);
   }
 
@@ -70,10 +91,13 @@ class BinaryCopy {
     for (let i = 0; i < types.length; i += 1) this.#addValue(types[i] as CopyBinaryType, row[i] ?? null);
   }
 
-  finish(): Buffer[] {
+  end(): void {
     this.#reserve(COUNT_BYTES);
     this.#view.setInt16(this.#at, END_OF_ROWS);
     this.#at += COUNT_BYTES;
+  }
+
+  finish(): Buffer[] {
     this.#flush();
     return this.#messages;
   }

@@ -4,7 +4,7 @@
 import { bench } from "vitest";
 import type { Hex } from "../../lib/hex.ts";
 import type { LogWithDetails } from "../../schema/chain-log.ts";
-import { buildLogsStep } from "./raw-logs.ts";
+import { encodeLogs } from "./raw-logs.ts";
 
 const word = (n: number) => n.toString(16).padStart(64, "0");
 const hash = (n: number): Hex => `0x${word(n + 1).replaceAll("0", "a")}`;
@@ -28,5 +28,5 @@ const logs = Array.from(
   }),
 );
 
-bench("packed", () => void buildLogsStep(logs, "packed"));
-bench("plain", () => void buildLogsStep(logs, "plain"));
+bench("packed", () => void encodeLogs(logs, "packed"));
+bench("plain", () => void encodeLogs(logs, "plain"));

@@ -2,7 +2,12 @@
 import type { Hex } from "../../lib/hex.ts";
 import type { ChainLog, LogWithDetails } from "../../schema/chain-log.ts";
 import { type DetailedLogRow, decodeDetailedLogRow, decodeLogRow, packLog } from "../../schema/stored-log.ts";
-import { type CopyBinaryType, type CopyBinaryValue, encodeCopyBinary } from "../fast/copy-encoder.ts";
+import {
+  type CopyBinaryType,
+  type CopyBinaryValue,
+  encodeCopyRows,
+  joinCopyRows,
+} from "../fast/copy-encoder.ts";
 import type { PipelineStep } from "../fast/pipeline.ts";
 import type { QueryRunner, Session } from "../postgres/session.ts";
 import { markRowTablesStale } from "./row-tables.ts";
@@ -124,7 +129,7 @@ export async function replaceStoredLogs(
       blocks.map(([, { count }]) => count),
     ],
   });
-  await session.sendPipeline([buildLogsStep(logs, await readLogForm(session))]);
+  await session.sendPipeline([buildLogsStep(encodeLogs(logs, await readLogForm(session)))]);
   await markRowTablesStale(session);
 }
 
@@ -149,10 +154,15 @@ export async function readLogForm(session: QueryRunner): Promise<LogForm> {
 }
 
 /** Binary, because a log is mostly bytes: see copy-encoder.ts. */
-export function buildLogsStep(logs: readonly LogWithDetails[], form: LogForm): PipelineStep {
+export function encodeLogs(logs: readonly LogWithDetails[], form: LogForm): Buffer[] {
+  return encodeCopyRows(TYPES, logValues(logs, form));
+}
+
+/** The logs of all parts of a batch by one COPY: the server makes room for a thousand rows at each. */
+export function buildLogsStep(encoded: readonly Buffer[]): PipelineStep {
   return {
     copy: "copy logs (block_number, log_index, tx_index, tx_hash, address, topics, data, details) from stdin (format binary)",
-    messages: encodeCopyBinary(TYPES, logValues(logs, form)),
+    messages: joinCopyRows(encoded),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   type StoredBlock,
 } from "./checkpoint.ts";
 import { buildReorgSteps } from "./integrity.ts";
-import { buildLogsStep, type LogForm, readLogForm } from "./raw-logs.ts";
+import { buildLogsStep, encodeLogs, type LogForm, readLogForm } from "./raw-logs.ts";
 import { RowCache } from "./row-cache.ts";
 import { createOverlayLoader, RowVersions } from "./row-versions.ts";
 import {
@@ -147,13 +147,13 @@ function openBatch(
     { final },
   );
   const blocks: StoredBlock[] = [];
-  const logSteps: PipelineStep[] = [];
+  const encodedLogs: Buffer[] = [];
   let logs = 0;
   return {
     add: async (part, changeRows) => {
       blocks.push(...part.blocks);
       logs += part.logs.length;
-      if (part.logs.length > 0) logSteps.push(buildLogsStep(part.logs, await logForm()));
+      if (part.logs.length > 0) encodedLogs.push(...encodeLogs(part.logs, await logForm()));
       await changeRows(rows);
     },
     finish: async ({ tip, finalized, safe }) => {
@@ -162,7 +162,7 @@ function openBatch(
       before = null;
       const steps: PipelineStep[] = [
         ...buildFollowsCheckpointSteps(blocks[0]?.number ?? tip.number),
-        ...logSteps,
+        ...(encodedLogs.length > 0 ? [buildLogsStep(encodedLogs)] : []),
         ...changed.flatMap((versions) => buildVersionSteps(versions, { final })),
         // The tip is stored even if it is empty: live indexing starts from its hash.
         buildBlocksStep(blocks.at(-1)?.number === tip.number ? blocks : [...blocks, { ...tip, logCount: 0 }]),
