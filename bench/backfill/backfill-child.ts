@@ -18,9 +18,9 @@
 //   blooms and headers       3 %
 //
 // Tried without a gain: reading only 1,000 logs ahead (as many collections, as much that survives), and no parallel
-// scavenges. Node's `--single-threaded-gc` takes 1 to 2 s off the helper threads for 60,000 events, and
-// `--interrupt-budget=600000` 1.5 s off every process. The first is an option of the command line only: V8 ends a process
-// that switches concurrent marking off while it runs.
+// scavenges. Node's `--single-threaded-gc` takes 1 to 2 s off the helper threads for 60,000 events, but is an option of
+// the command line only: V8 ends a process that switches concurrent marking off while it runs. The time of compiling is
+// from before `delayOptimization`.
 import { runIndexer } from "../../src/indexer/run.ts";
 import { Secret } from "../../src/lib/secret.ts";
 import { type BenchDatabaseTarget, benchLog, openBenchDatabase } from "../harness/bench-database.ts";

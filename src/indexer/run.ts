@@ -21,6 +21,7 @@ import type { Database } from "../store/postgres/database.ts";
 import { SQLSTATE, sqlState } from "../store/postgres/errors.ts";
 import { createChainSource, createDetailReads } from "./chain-source.ts";
 import { type IndexingReporter, indexChain } from "./loop.ts";
+import { delayOptimization } from "./optimization.ts";
 import { createRebuildOptions, rereadLogs } from "./rebuild.ts";
 import { withSelfAudit } from "./self-audit/run.ts";
 import type { AuditReporter } from "./self-audit/schedule.ts";
@@ -59,6 +60,7 @@ export const INDEXER_LOCK = "indexer";
 /** Runs until `stop`: waits for the lock, indexes, and waits again after losing the lock. */
 export async function runIndexer(options: IndexerOptions): Promise<void> {
   const { deployment, log, stop } = options;
+  delayOptimization();
   const { http, sockets } = splitRpcUrls(options.urls);
   const rpc = createRpc({
     urls: http,

@@ -4,6 +4,7 @@ import { verifyDeployment } from "../../chain/verify-deployment.ts";
 import { indexerSettings, splitRpcUrls } from "../../config/indexing-settings.ts";
 import { type Config, readConfig } from "../../config/read-config.ts";
 import { databaseSettings } from "../../config/service-settings.ts";
+import { delayOptimization } from "../../indexer/optimization.ts";
 import {
   createRebuildOptions,
   parseRereadRange,
@@ -50,6 +51,7 @@ export const rebuildCommand: RunCommand = async (context) => {
         const logs = await rereadRange(lock, { range, deployment, config: reading, context });
         print(`Read ${logs.toLocaleString("en")} events of blocks ${range.from} to ${range.to} again.\n`);
       }
+      delayOptimization();
       const startedMs = systemClock.nowMs();
       const { schema } = database;
       const onProgress = trackRebuild(progress, deployment);
