@@ -80,7 +80,11 @@ export default defineConfig({
       suite("protocols", { include: ["tests/protocols/**/*.test.ts"] }),
       // Two at a time: each is a few processes that wait for each other.
       suite("bench", { include: ["tests/bench/quick/**/*.test.ts"], maxWorkers: 1, maxConcurrency: 2 }),
-      suite("browser", { include: ["tests/browser/**/*.test.ts"] }),
+      // A visit of every page is one test or hook, and shares the cores with other suites.
+      suite("browser", {
+        include: ["tests/browser/**/*.test.ts"],
+        ...{ testTimeout: 600_000, hookTimeout: 600_000 },
+      }),
       // `npm run test:stock` names the server.
       ...(process.env.TEST_DATABASE_URL === undefined
         ? []

@@ -115,4 +115,4 @@ it("reads, writes and pays once across origins", async () => {
   const receipt = await node.getTransactionReceipt({ hash: transaction as `0x${string}` });
   expect(receipt.status).toBe("success");
   await stop();
-}, 120_000);
+});

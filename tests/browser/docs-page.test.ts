@@ -24,7 +24,7 @@ let api: TestApi;
 beforeAll(async () => {
   [browser, web, index] = await Promise.all([openBrowser(), startTestPortfolioWeb(), openEmptyIndex()]);
   api = await startTestApi(index.database);
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await web?.close();

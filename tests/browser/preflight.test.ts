@@ -55,7 +55,7 @@ describe.each([
     if (javaScriptEnabled) await page.locator("#fix .copy").first().waitFor();
     expect(errors).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   it("says at the field what is wrong, for a screen reader too", async () => {
     const { page } = await openPage(browser, { javaScriptEnabled, viewport: { width, height: 900 } });
@@ -66,7 +66,7 @@ describe.each([
     const [id] = ((await field.getAttribute("aria-describedby")) ?? "").split(" ");
     expect(await page.locator(`#${id}`).innerText()).toContain("Target must be an address");
     await page.context().close();
-  }, 60_000);
+  });
 });
 
 it("the form with an error is accessible in light and dark", async () => {
@@ -74,4 +74,4 @@ it("the form with an error is accessible in light and dark", async () => {
   await page.goto(`${stage.url}/explorer/accounts/${account}/preflight?target=0x12`);
   expect(await findBarriers(page)).toEqual([]);
   await page.context().close();
-}, 60_000);
+});

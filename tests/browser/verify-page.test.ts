@@ -15,7 +15,7 @@ let snapshot: Json;
 beforeAll(async () => {
   [browser, web, stage] = await Promise.all([openBrowser(), startTestPortfolioWeb(), startProofStage()]);
   snapshot = await stage.snapshot();
-}, 120_000);
+});
 afterAll(async () => {
   await browser?.close();
   await web?.close();

@@ -92,4 +92,4 @@ it("yields events, what a reorg undoes, and goes on after a connection was cut",
   expect(network.seen).toEqual(["GET from the start", "OPTIONS from the start", "GET from a cursor"]);
   // Chromium itself notes connections that break.
   expect(errors.filter((error) => !error.includes("net::ERR_"))).toEqual([]);
-}, 120_000);
+});
