@@ -1578,7 +1578,7 @@ export type ProofClaim = {
   /** The field of this response, as a JSON pointer. For a side without figures the side itself: zero. */
   path: string;
   /** `none`: not proven, for `reason`. */
-  kind: "native" | "erc20" | "allowance" | "permit2" | "code" | "nonce" | "none";
+  kind: "native" | "erc20" | "allowance" | "permit2" | "owner" | "code" | "nonce" | "none";
   /** The account whose trie shows it. */
   account?: string;
   layout?: ProofLayout;

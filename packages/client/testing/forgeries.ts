@@ -341,6 +341,11 @@ const bodyForgeries: readonly Forgery[] = [
     if (account !== undefined) account.nonce = `${1 + chance.number(9)}${String(account.nonce)}`;
     if (entry === undefined && account === undefined) report.address = changeDigit(report.address, chance);
   }),
+  forgery("is about another NFT", (report, chance) => {
+    const approval = (report.permissions ?? []).find(({ kind }) => kind === "nft-approval");
+    if (approval === undefined) report.address = changeDigit(report.address, chance);
+    else Object.assign(approval, chance.pick([{ tokenId: "8" }, { contract: `0x${"ab".repeat(20)}` }]));
+  }),
   forgery("is about another wallet", (report, chance) => {
     report.address = changeDigit(report.address, chance);
   }),

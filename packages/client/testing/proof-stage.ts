@@ -61,11 +61,16 @@ export const TOKENS: readonly StageToken[] = [
   { contract: numbered(6), symbol: "REB", amount: 5_000_000n, layout: null, allowance: null },
 ];
 
+/** A collection that keeps owners like OpenZeppelin 4, and the NFT of the wallet. */
+const COLLECTION = numbered(8);
+const OWNERS = full("solidity", "0x2");
+const TOKEN_ID: Hex = numberToHex(7, { size: 20 });
 const ALLOWED = 400_000n;
 const PERMITTED = { token: USDC, amount: 77n, expiration: 4_000_000_000n, nonce: 3n };
 const SLUG = "ethereum";
 
 export type Json = Record<string, unknown>;
+export type StageOwners = { readonly layout: StageLayout; readonly tokenId: Hex };
 export type ProofStage = {
   readonly chain: LocalChain;
   readonly wallet: Hex;
@@ -73,7 +78,8 @@ export type ProofStage = {
   /** Gives the wallet other amounts of the tokens, as of a new block. */
   hold(amounts: readonly bigint[]): Promise<void>;
   snapshot(tokens?: readonly StageToken[]): Promise<Json>;
-  exposure(): Promise<Json>;
+  /** `owners`: where the proof says that the collection keeps owners, and which NFT the wallet is said to own. */
+  exposure(owners?: StageOwners): Promise<Json>;
   /** From the block before the newest to the newest. */
   diff(): Promise<Json>;
 };
@@ -93,6 +99,9 @@ export async function startProofStage(chainId = 1): Promise<ProofStage> {
     if (allowance !== null && amount > 0n)
       await write(contract, slotOf(allowance, [wallet, SPENDER]), word(ALLOWED));
   }
+  await chain.setCode(COLLECTION, codeOf(OWNERS, null));
+  await write(COLLECTION, slotOf(OWNERS, [TOKEN_ID]), pad(wallet, { size: 32 }));
+  await write(COLLECTION, word(0x70), word(1));
   await chain.setCode(PERMIT2, "0x00");
   const { token, amount, expiration, nonce } = PERMITTED;
   const packed = encodePacked(["uint48", "uint48", "uint160"], [Number(nonce), Number(expiration), amount]);
@@ -114,7 +123,10 @@ export async function startProofStage(chainId = 1): Promise<ProofStage> {
       await chain.mine(1);
     },
     snapshot: (listed = tokens) => prove(makeSnapshot(wallet, chainId, listed), listed),
-    exposure: () => prove(makeExposure(wallet, chainId, tokens)),
+    exposure: (owners = { layout: OWNERS, tokenId: TOKEN_ID }) =>
+      new TestProver(chain, wallet, tokens, owners).prove(
+        makeExposure(wallet, chainId, tokens, BigInt(owners.tokenId)),
+      ),
     diff: () => prove(makeDiff(wallet, tokens)),
   };
 }
@@ -186,7 +198,7 @@ function makeSnapshot(address: Hex, chainId: number, listed: readonly StageToken
   };
 }
 
-function makeExposure(address: Hex, chainId: number, listed: readonly StageToken[]): Json {
+function makeExposure(address: Hex, chainId: number, listed: readonly StageToken[], nft: bigint): Json {
   const common = {
     chain: SLUG,
     chainId: `eip155:${chainId}`,
@@ -241,6 +253,7 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
     },
     ...{ rawAllowance: null, allowance: null, rawBalance: null, balance: null },
   };
+  const approval = { ...delegate, kind: "nft-approval", contract: COLLECTION, tokenId: nft.toString() };
   const summary = { chains: [{ chain: SLUG, blockNumber: 0 }] };
   const identity = { chain: SLUG, chainId: `eip155:${chainId}` };
   const allowances = listed
@@ -261,7 +274,7 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
   );
   return {
     ...{ address, chains: [SLUG], summary, allowances },
-    permissions: [...permissions, permitted, delegate],
+    permissions: [...permissions, permitted, delegate, approval],
   };
 }
 
@@ -301,8 +314,10 @@ class TestProver {
   readonly #tokens: readonly StageToken[];
   readonly #chain: LocalChain;
   readonly #wallet: Hex;
+  readonly #owners: StageOwners | undefined;
 
-  constructor(chain: LocalChain, wallet: Hex, tokens: readonly StageToken[]) {
+  constructor(chain: LocalChain, wallet: Hex, tokens: readonly StageToken[], owners?: StageOwners) {
+    this.#owners = owners;
     this.#tokens = tokens;
     this.#chain = chain;
     this.#wallet = wallet;
@@ -386,20 +401,25 @@ class TestProver {
       { path: `/accounts/${index}/nonce`, kind: "nonce", account: this.#wallet },
     ]);
     return [
-      ...[...tokens, ...gas, ...kinds, ...list("permissions").flatMap(wantPermission)],
+      ...[
+        ...tokens,
+        ...gas,
+        ...kinds,
+        ...list("permissions").flatMap((each, index) => wantPermission(each, index, this.#owners)),
+      ],
       ...list("allowances").map(wantAllowance),
     ];
   }
 
   async #proveValue(
-    { path, kind, account, layout, keys = [] }: Wanted,
+    { path, kind, account, layout, holder = this.#wallet, keys = [] }: Wanted,
     number: bigint,
     nodes: Set<Hex>,
   ): Promise<Json> {
     if (layout === undefined && !["native", "code", "nonce"].includes(kind))
       return { path, kind: "none", reason: "no_layout" };
     if (layout === null) return { path, kind: "none", reason: "no_layout" };
-    const slot = layout && slotOf(layout, [this.#wallet, ...keys]);
+    const slot = layout && slotOf(layout, [holder, ...keys]);
     const params = [account, slot === undefined ? [] : [slot], numberToHex(number)];
     const proof = (await this.#chain.request("eth_getProof", params)) as RpcProof;
     // Embedded nodes are inside others; EDR lists none, and no storage trie here is empty.
@@ -418,12 +438,15 @@ type Wanted = {
   readonly kind: string;
   readonly account: Hex;
   readonly layout?: StageLayout | null | undefined;
+  /** The first key, if it is not the wallet. */
+  readonly holder?: Hex;
   readonly keys?: readonly Hex[];
 };
 
 function wantPermission(
   { kind, contract, rawBalance }: Readonly<Record<string, unknown>>,
   index: number,
+  owners?: StageOwners,
 ): readonly Wanted[] {
   const token = TOKENS.find((each) => each.contract === contract);
   const path = `/permissions/${index}`;
@@ -431,6 +454,10 @@ function wantPermission(
     const layout = full("solidity", "0x1", "0-159");
     const keys = [contract as Hex, SPENDER];
     return [{ path: `${path}/rawAllowance`, kind: "permit2", account: PERMIT2, layout, keys }];
+  }
+  if (kind === "nft-approval" && owners !== undefined) {
+    const { layout, tokenId: holder } = owners;
+    return [{ path: `${path}/tokenId`, kind: "owner", account: COLLECTION, layout, holder }];
   }
   if (kind !== "erc20-allowance" || token === undefined) return [];
   const allowance = {

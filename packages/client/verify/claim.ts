@@ -1,6 +1,6 @@
 // Checks one claim: what the tries show must be the value that the response has at its path.
 import type { Hex } from "viem";
-import { keccak256 } from "viem/utils";
+import { keccak256, numberToHex } from "viem/utils";
 import { type BlockHeader, formatTime } from "./header.ts";
 import { findKnownLayouts } from "./known-layouts.ts";
 import {
@@ -118,12 +118,11 @@ function checkCode(claim: JsonObject, { account: stated }: Field, { codeHash }: 
 }
 
 function checkStorage(claim: JsonObject, field: Field, account: AccountState, context: Context): Finding {
-  const { path, kind, contract, spender, value } = field;
+  const { path, kind, contract, value } = field;
   requireClosed(claim, "The claim", STORAGE);
   const layout = readLayout(memberOf(claim, "layout"));
-  const owner = context.report.wallet;
-  const keys = [owner, kind === "permit2" ? contract : null, kind === "erc20" ? null : spender];
-  const given = keys.filter((key) => key !== null);
+  if (kind === "owner" && layout.rule === "solady") throw new Rejection("The layout has no owners.");
+  const given = listKeys(field, context.report.wallet);
   const slot = computeSlot(layout, given);
   if (requireHex(memberOf(claim, "slot"), "The slot of the claim", WORD) !== slot) {
     throw new Rejection("The slot does not follow from its layout.");
@@ -137,19 +136,26 @@ function checkStorage(claim: JsonObject, field: Field, account: AccountState, co
     checkPermit2(layout, word, field);
     return { result: "proven", reason: `Permit2, ${place}`, probe: null };
   }
-  const known = findKnownLayouts(context.chainId, contract);
+  const known = kind === "owner" ? null : findKnownLayouts(context.chainId, contract);
   const expected = kind === "allowance" ? known?.allowance : known?.balance;
   if (expected !== undefined && !sameLayout(expected, layout)) {
     throw new Rejection("The token is known to keep the value elsewhere.");
   }
   if (expected !== undefined) return { result: "proven", reason: `known layout: ${place}`, probe: null };
-  const selector = kind === "allowance" ? ALLOWANCE : BALANCE_OF;
+  const selector = SELECTORS[kind ?? "erc20"] ?? BALANCE_OF;
   const probe: LayoutProbe = { token: contract, slot, word, mask, selector, arguments: given };
   return { result: "layout", reason: place, probe };
 }
 
+/** The keys of the mapping, the outer one first. */
+function listKeys({ kind, contract, spender, tokenId }: Field, wallet: Hex): readonly Hex[] {
+  if (kind === "owner") return [numberToHex(tokenId ?? 0n, { size: 32 })];
+  const keys = [wallet, kind === "permit2" ? contract : null, kind === "erc20" ? null : spender];
+  return keys.filter((key) => key !== null);
+}
+
 const BALANCE_OF: Hex = "0x70a08231";
-const ALLOWANCE: Hex = "0xdd62ed3e";
+const SELECTORS: Readonly<Partial<Record<string, Hex>>> = { allowance: "0xdd62ed3e", owner: "0x6352211e" };
 
 const PERMIT2_ALLOWANCES: Layout = { rule: "solidity", position: "0x1", bits: "0-159" };
 const AMOUNT_BITS = 160n;

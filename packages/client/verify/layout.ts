@@ -1,6 +1,6 @@
 // Computes where a token keeps a number: the slot of a balance or an allowance, and the bits of the word.
 import type { Hex } from "viem";
-import { bytesToHex, concat, encodeAbiParameters, keccak256, numberToHex, pad } from "viem/utils";
+import { bytesToHex, concat, keccak256, numberToHex, pad } from "viem/utils";
 
 export type LayoutRule = "solidity" | "vyper" | "solady" | "erc7201";
 
@@ -9,7 +9,7 @@ export type Layout = { readonly rule: LayoutRule; readonly position: Hex; readon
 
 export const LAYOUT_RULES: readonly LayoutRule[] = ["solidity", "vyper", "solady", "erc7201"];
 
-/** One key for a balance, two for an allowance (owner, spender), three for one in Permit2 (owner, token, spender). */
+/** One key for a balance or an owner, two for an allowance (owner, spender), three for one in Permit2 (owner, token, spender). */
 export function computeSlot({ rule, position }: Layout, keys: readonly Hex[]): Hex {
   if (rule === "solady") return computeSoladySlot(keys);
   const start = pad(position, { size: 32 });
@@ -63,19 +63,19 @@ const PLAIN_POSITIONS = 256n;
 /** ERC-7201 `openzeppelin.storage.ERC20`: balances, and in the next slot allowances. */
 const OPENZEPPELIN_5 = 0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00n;
 
+/** ERC-7201 `openzeppelin.storage.ERC721`: the third mapping or text is that of owners. */
+const OPENZEPPELIN_5_OWNERS = 0x80bb2b638cc20bc4d0a60d66940f3ab4a00c1d7b313497ca82fb0b4ab0079302n;
+
 /** Whether tokens keep a mapping there. With any other position a service could search for a slot that suits it. */
 export function isPlausible({ rule, position }: Omit<Layout, "bits">): boolean {
   const at = BigInt(position);
-  const isNamespaced = at === OPENZEPPELIN_5 || at === OPENZEPPELIN_5 + 1n;
+  const isNamespaced = [OPENZEPPELIN_5, OPENZEPPELIN_5 + 1n, OPENZEPPELIN_5_OWNERS].includes(at);
   if (rule === "solady") return at === 0n;
   if (rule === "erc7201") return isNamespaced;
   return at < PLAIN_POSITIONS || (rule === "solidity" && isNamespaced);
 }
 
-/** The words that a call with addresses as arguments has after its selector. */
-export function encodeAddresses(addresses: readonly Hex[]): Hex {
-  return encodeAbiParameters(
-    addresses.map(() => ({ type: "address" }) as const),
-    addresses,
-  );
+/** The words that a call with addresses and numbers as arguments has after its selector. */
+export function encodeWords(values: readonly Hex[]): Hex {
+  return concat(values.map((value) => pad(value, { size: 32 })));
 }

@@ -2,7 +2,7 @@
 import { concat, numberToHex } from "viem/utils";
 import type { LayoutProbe } from "./claim.ts";
 import type { BlockHeader } from "./header.ts";
-import { encodeAddresses, probeWord } from "./layout.ts";
+import { encodeWords, probeWord } from "./layout.ts";
 import { isObject, memberOf } from "./strict-json.ts";
 
 export type NodeOptions = {
@@ -108,7 +108,7 @@ async function probeLayout(
   probe: LayoutProbe,
 ): Promise<LayoutOpinion> {
   const { word, value } = probeWord(probe.word, probe.mask);
-  const call = { to: probe.token, data: concat([probe.selector, encodeAddresses(probe.arguments)]) };
+  const call = { to: probe.token, data: concat([probe.selector, encodeWords(probe.arguments)]) };
   const state = { [probe.token]: { stateDiff: { [probe.slot]: word } } };
   const params = [call, numberToHex(header.number), state];
   const reports = await Promise.all(nodes.map(({ ask }) => ask("eth_call", params).catch(ignoreProblem)));

@@ -16,7 +16,7 @@ import {
 } from "./strict-json.ts";
 
 export type Side = "from" | "to" | null;
-export type ClaimKind = "native" | "erc20" | "allowance" | "permit2" | "code" | "nonce";
+export type ClaimKind = "native" | "erc20" | "allowance" | "permit2" | "owner" | "code" | "nonce";
 
 /** A value of the response that a proof may show. */
 export type Field = {
@@ -29,6 +29,8 @@ export type Field = {
   readonly side: Side;
   readonly contract: Hex | null;
   readonly spender: Hex | null;
+  /** The NFT whose owner is proven. */
+  readonly tokenId: bigint | null;
   /** Null for a kind of account. */
   readonly value: bigint | null;
   /** The amount with the decimals and the symbol that the response states. */
@@ -76,6 +78,7 @@ const NO_FIELD = {
   side: null,
   contract: null,
   spender: null,
+  tokenId: null,
   value: null,
   stated: null,
   expiresAt: null,
@@ -89,7 +92,7 @@ export function readReport(report: JsonObject): Report | null {
   if (!isProvable || !Object.hasOwn(report, "address")) return null;
   const wallet = requireHex(memberOf(report, "address"), "/address", ADDRESS);
   const common = { wallet, proofs: memberOf(report, "proofs") };
-  if (memberOf(report, "permissions") !== undefined) return { ...common, ...readExposure(report) };
+  if (memberOf(report, "permissions") !== undefined) return { ...common, ...readExposure(report, wallet) };
   if (memberOf(report, "total") !== undefined) return { ...common, ...readDiff(report) };
   if (memberOf(report, "gas") !== undefined) return { ...common, ...readSnapshot(report) };
   throw new Rejection(
@@ -153,7 +156,7 @@ function readToken(token: JsonObject, path: string): Field {
   };
 }
 
-function readExposure(report: JsonObject): Parts {
+function readExposure(report: JsonObject, wallet: Hex): Parts {
   const chains = readSlugs(report);
   const summary = requireObject(memberOf(report, "summary"), "/summary");
   const blocks = entriesOf(summary, "chains", "/summary").flatMap(({ entry, path }): StatedBlock[] => {
@@ -164,7 +167,10 @@ function readExposure(report: JsonObject): Parts {
       { path: `${path}/blockNumber`, chain: slugOf(entry, path), side: null, number: count, hash: null },
     ];
   });
-  const fields = entriesOf(report, "permissions").flatMap(({ entry, path }) => readPermission(entry, path));
+  const fields = entriesOf(report, "permissions").flatMap(({ entry, path }) => [
+    ...readPermission(entry, path),
+    ...readOwner(entry, path, wallet),
+  ]);
   // One contract may have permissions of other kinds for several items, and a balance is in each row of its token.
   requireOnce(fields.filter(({ kind, spender }) => kind !== null && spender !== null));
   const hasAsked = memberOf(report, "allowances") !== undefined;
@@ -244,6 +250,21 @@ function readPermission(permission: JsonObject, path: string): readonly Field[] 
     expiresAt: readExpiry(permission, path),
   };
   return kind === null || balance === null ? [first] : [first, { ...common, ...balance, kind: "erc20" }];
+}
+
+/** The approval of an NFT says that the wallet owns it. */
+function readOwner(permission: JsonObject, path: string, wallet: Hex): readonly Field[] {
+  const id = memberOf(permission, "tokenId");
+  if (memberOf(permission, "kind") !== "nft-approval" || id === null) return [];
+  const tokenId = requireUint(id, `${path}/tokenId`);
+  if (tokenId >= 2n ** 256n) throw new Rejection(`${path}/tokenId is malformed.`);
+  return [
+    {
+      ...{ ...NO_FIELD, ...chainOf(permission, path), path: `${path}/tokenId`, tokenId },
+      ...{ kind: "owner", value: BigInt(wallet), stated: `NFT ${tokenId} of the wallet` },
+      contract: requireHex(memberOf(permission, "contract"), `${path}/contract`, ADDRESS),
+    },
+  ];
 }
 
 function readDiff(report: JsonObject): Parts {

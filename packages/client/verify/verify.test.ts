@@ -1,5 +1,5 @@
 // Responses with real proofs of a chain: what is proven, under which condition, and what each lie becomes.
-import { type Hex, keccak256, numberToHex } from "viem";
+import { type Hex, keccak256, numberToHex, pad } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   type Json,
@@ -282,6 +282,31 @@ describe("an honest exposure", () => {
     change((exposure.permissions as Json[])[index] ?? {});
     expect((await check(exposure, { nodes: nodes() })).ok).toBe(false);
     expect(wrongOf(await check(exposure))).not.toEqual([]);
+  });
+});
+
+describe("the owner of an NFT", () => {
+  const open = ({ rows }: Verification) => rows.find(({ path }) => path === "/permissions/7/tokenId");
+
+  it("is proven by nodes that execute the collection, and only if the layout is right without them", async () => {
+    const exposure = await stage.exposure();
+    expect(open(await check(exposure, { nodes: nodes() }))).toMatchObject({ status: "proven" });
+    expect(open(await check(exposure))).toMatchObject({ conditions: ["block", "layout"] });
+  });
+
+  it("is not another mapping of the collection, such as that of approvals", async () => {
+    const exposure = await stage.exposure();
+    const { permissions } = exposure as { permissions: Json[] };
+    const approval = permissions[7] ?? {};
+    const layout = { rule: "solidity", position: "0x4" as Hex, bits: "0-255" };
+    const id = numberToHex(9, { size: 20 });
+    const value = pad(stage.wallet, { size: 32 });
+    await stage.chain.request("hardhat_setStorageAt", [approval.contract, slotOf(layout, [id]), value]);
+    // A difference compares this block with the one before, whose header is older than the change.
+    await stage.chain.mine(2);
+    const lie = await stage.exposure({ layout, tokenId: id });
+    expect(wrongOf(await check(lie))).toEqual([]);
+    expect(open(await check(lie, { nodes: nodes() }))).toMatchObject({ status: "wrong" });
   });
 });
 

@@ -1,4 +1,4 @@
-// Layouts of tokens, the places of balances and allowances: the rules by which a mapping's slot is computed, and how a word is read.
+// Layouts of tokens, the places of balances, allowances and owners of NFTs: the rules by which a mapping's slot is computed, and how a word is read.
 import { concat, keccak256, pad, toHex } from "viem";
 import type { Hex } from "../../lib/hex.ts";
 
@@ -14,10 +14,13 @@ export type Layout = {
 /** The words to look for: by which keys the mapping is read, the outer one first. */
 export type MappingKeys =
   | { readonly of: "balance"; readonly holder: Hex }
-  | { readonly of: "allowance"; readonly owner: Hex; readonly spender: Hex };
+  | { readonly of: "allowance"; readonly owner: Hex; readonly spender: Hex }
+  | { readonly of: "owner"; readonly tokenId: bigint };
 
 /** ERC-7201 `openzeppelin.storage.ERC20`: balances first, allowances in the next slot. */
 const OPENZEPPELIN_5 = 0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00n;
+/** ERC-7201 `openzeppelin.storage.ERC721`: name, symbol, then owners. */
+const OPENZEPPELIN_5_NFT = 0x80bb2b638cc20bc4d0a60d66940f3ab4a00c1d7b313497ca82fb0b4ab0079300n;
 const PLAIN_POSITIONS_MAX = 20;
 // Upgradeable contracts of OpenZeppelin 4 leave gaps of fifty slots.
 const AFTER_GAPS = [51n, 101n, 151n, 201n];
@@ -31,27 +34,31 @@ const TOP_BITS = [WHOLE_WORD, WITHOUT_TOP_BIT, 159, 127, 95];
 const SOLADY_BALANCE_SEED: Hex = "0x87a211a2";
 const SOLADY_ALLOWANCE_SEED: Hex = "0x7f5e9f20";
 
+const NAMESPACED = {
+  balance: OPENZEPPELIN_5,
+  allowance: OPENZEPPELIN_5 + 1n,
+  owner: OPENZEPPELIN_5_NFT + 2n,
+} as const;
+/** How far behind the first mapping of its contract it may lie. */
+const STEPS = { balance: [0n], allowance: [0n, 1n], owner: [2n] } as const;
+
 /** In the order in which they are tried. */
 export function listCandidates(of: MappingKeys["of"]): readonly Omit<Layout, "topBit">[] {
   const plain = Array.from({ length: PLAIN_POSITIONS_MAX + 1 }, (_, position) => BigInt(position));
-  const positions = [
-    ...plain,
-    ...AFTER_GAPS,
-    ...(of === "allowance" ? AFTER_GAPS.map((each) => each + 1n) : []),
-  ];
-  const namespaced = of === "allowance" ? OPENZEPPELIN_5 + 1n : OPENZEPPELIN_5;
+  const positions = [...plain, ...STEPS[of].flatMap((step) => AFTER_GAPS.map((each) => each + step))];
   return [
-    { rule: "solidity", position: namespaced },
+    { rule: "solidity", position: NAMESPACED[of] },
     ...positions.map((position) => ({ rule: "solidity" as const, position })),
-    { rule: "solady", position: 0n },
+    ...(of === "owner" ? [] : [{ rule: "solady" as const, position: 0n }]),
     ...positions.map((position) => ({ rule: "vyper" as const, position })),
   ];
 }
 
 export function slotOf({ rule, position }: Omit<Layout, "topBit">, keys: MappingKeys): Hex {
-  if (rule === "solady") return soladySlot(keys);
-  const hash = rule === "solidity" ? soliditySlot : vyperSlot;
+  if (rule === "solady" && keys.of !== "owner") return soladySlot(keys);
+  const hash = rule === "vyper" ? vyperSlot : soliditySlot;
   if (keys.of === "balance") return hash(keys.holder, toWord(position));
+  if (keys.of === "owner") return hash(toWord(keys.tokenId), toWord(position));
   return hash(keys.spender, hash(keys.owner, toWord(position)));
 }
 
@@ -82,7 +89,7 @@ function vyperSlot(key: Hex, position: Hex): Hex {
   return keccak256(concat([position, toKeyWord(key)]));
 }
 
-function soladySlot(keys: MappingKeys): Hex {
+function soladySlot(keys: Exclude<MappingKeys, { readonly of: "owner" }>): Hex {
   const zeros: Hex = "0x0000000000000000";
   return keys.of === "balance"
     ? keccak256(concat([keys.holder, zeros, SOLADY_BALANCE_SEED]))

@@ -7,7 +7,7 @@ import { type Layout, type MappingKeys, readBits, slotOf } from "./layouts.ts";
 import type { ProvableField } from "./provable-fields.ts";
 
 /** A field whose word lies in a mapping of the token. */
-export type MappingField = Extract<ProvableField, { readonly kind: "erc20" | "allowance" }>;
+export type MappingField = Extract<ProvableField, { readonly kind: "erc20" | "allowance" | "owner" }>;
 
 export type TokenMapping = {
   readonly chainId: number;
@@ -22,7 +22,7 @@ export type TokenMapping = {
 };
 
 function isMappingField(field: ProvableField): field is MappingField {
-  return field.kind === "erc20" || field.kind === "allowance";
+  return field.kind === "erc20" || field.kind === "allowance" || field.kind === "owner";
 }
 
 export function groupMappings(
@@ -41,7 +41,7 @@ export function groupMappings(
   return [...groups.values()].flatMap((own) => {
     const [field] = own;
     if (field === undefined) return [];
-    const of = field.kind === "erc20" ? ("balance" as const) : ("allowance" as const);
+    const { of } = keysOf(wallet, field);
     const name = { chainId, wallet, token: field.token, of };
     const known = memory.findLayout(name);
     const layout = known?.layout ?? memory.findFailure(name);
@@ -64,6 +64,7 @@ export function findTeacher({ fields }: TokenMapping): MappingField | undefined 
 }
 
 export function keysOf(wallet: Hex, field: MappingField): MappingKeys {
+  if (field.kind === "owner") return { of: "owner", tokenId: field.tokenId };
   return field.kind === "erc20"
     ? { of: "balance", holder: wallet }
     : { of: "allowance", owner: wallet, spender: field.spender };

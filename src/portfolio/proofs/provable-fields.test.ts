@@ -11,7 +11,6 @@ const permissionOf = (changes: object) => ({ ...given, ...changes }) as Exposure
 const WITHOUT_AMOUNT = { rawAllowance: null, allowance: null, via: null, expiresAt: null };
 
 it.each([
-  ["the approval of an NFT", { ...WITHOUT_AMOUNT, kind: "nft-approval", tokenId: "7" }, "kind", "nft"],
   ["the operator of a collection", { ...WITHOUT_AMOUNT, kind: "nft-operator" }, "kind", "nft"],
   ["an owner", { ...WITHOUT_AMOUNT, kind: "owner" }, "kind", "other_permission"],
   ["a debt that may be taken", { kind: "borrow-delegation" }, "rawAllowance", "other_permission"],
@@ -23,6 +22,22 @@ it.each([
   expect(fields.map(({ path }) => path)).toEqual(expected);
   expect(fields.map((field) => unprovenField(field, reason).claim)).toEqual([
     { path: `/permissions/0/${name}`, kind: "none", reason },
+  ]);
+});
+
+it("the approval of an NFT has a field for its owner, where the verifier expects it", () => {
+  const permissions = [permissionOf({ ...WITHOUT_AMOUNT, kind: "nft-approval", tokenId: "7" })];
+  const exposure = { ...exampleExposure, permissions } as Exposure;
+  const fields = listExposureFields(exposure).flatMap((chain) => chain.fields);
+  const owner = { kind: "owner", token: given?.contract, tokenId: 7n, value: BigInt(exposure.address) };
+  expect(fields).toEqual([
+    { path: "/permissions/0/kind", kind: "unprovable", reason: "nft" },
+    { path: "/permissions/0/tokenId", ...owner },
+  ]);
+  const expected = readReport(JSON.parse(JSON.stringify(exposure)))?.fields;
+  expect(expected?.map(({ path, kind }) => [path, kind])).toEqual([
+    ["/permissions/0/kind", null],
+    ["/permissions/0/tokenId", "owner"],
   ]);
 });
 

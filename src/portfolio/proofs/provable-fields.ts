@@ -14,6 +14,8 @@ export type ProvableField = { readonly path: string } & (
       })
   | { readonly kind: "erc20"; readonly token: Hex; readonly value: bigint }
   | SpenderField<"allowance">
+  /** `value` is the owner. */
+  | { readonly kind: "owner"; readonly token: Hex; readonly tokenId: bigint; readonly value: bigint }
   | (SpenderField<"permit2"> & Pick<ExposurePermission, "expiresAt">)
   /** A permission that is not one word of a known contract. */
   | { readonly kind: "unprovable"; readonly reason: string }
@@ -80,16 +82,21 @@ export function noncePath(index: number): string {
 }
 
 export function listExposureFields({
+  address,
   summary,
   permissions,
   allowances = [],
-}: Pick<Exposure, "summary" | "permissions" | "allowances">): readonly ProvableChain[] {
+}: Pick<Exposure, "address" | "summary" | "permissions" | "allowances">): readonly ProvableChain[] {
+  const describe = (each: ExposurePermission, index: number) => [
+    ...describePermission(each, index),
+    ...describeOwner(each, index, address),
+  ];
   return summary.chains.flatMap((part) => {
     const { chain: slug, blockNumber } = part;
     if (blockNumber === null) return [];
     // The request asks for these.
     const asked = ofChain(slug, allowances, (each, index) => [describeAllowance(each, index)]);
-    const fields = [...asked, ...ofChain(slug, permissions, describePermission)];
+    const fields = [...asked, ...ofChain(slug, permissions, describe)];
     return [{ slug, block: blockOf(part, blockNumber), fields }];
   });
 }
@@ -102,6 +109,17 @@ function describeAllowance(allowance: SpenderAllowance, index: number): Provable
   return kind === "erc20-allowance"
     ? { path, kind: "allowance", token, spender, value }
     : { path, kind: "permit2", token, spender, value, expiresAt };
+}
+
+/** The approval of an NFT is one over the wallet while that owns it. */
+function describeOwner(
+  { kind, contract: token, tokenId }: ExposurePermission,
+  index: number,
+  wallet: Hex,
+): readonly ProvableField[] {
+  if (kind !== "nft-approval" || tokenId === null) return [];
+  const path = `/permissions/${index}/tokenId`;
+  return [{ path, kind: "owner", token, tokenId: BigInt(tokenId), value: BigInt(wallet) }];
 }
 
 function describePermission(permission: ExposurePermission, index: number): readonly ProvableField[] {

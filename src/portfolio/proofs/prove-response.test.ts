@@ -433,6 +433,36 @@ describe("an allowance of zero, where no other shows the layout", () => {
   });
 });
 
+describe("the owner of an NFT", () => {
+  const owned = (token: Hex, owner: Hex): ProvableField => ({
+    ...{ path: "/nft", kind: "owner", token, tokenId: 7n, value: BigInt(owner) },
+  });
+  const NAMESPACED = 0x80bb2b638cc20bc4d0a60d66940f3ab4a00c1d7b313497ca82fb0b4ab0079302n;
+
+  it.each([
+    ["OpenZeppelin 4", 2n, 0n, "0-255"],
+    ["OpenZeppelin 4 upgradeable", 103n, 0n, "0-255"],
+    ["OpenZeppelin 5 upgradeable", NAMESPACED, 0n, "0-255"],
+    ["an owner packed with a time", 4n, 1_790_000_000n << 160n, "0-159"],
+  ])("is proven in %s", async (_, position, flags, bits) => {
+    const collection = address(300 + Number(position % 1_000n));
+    const key = [7n, position] as const;
+    const slot = keccak256(encodeAbiParameters([{ type: "uint256" }, { type: "uint256" }], key));
+    await chain.request("hardhat_setCode", [collection, returningCode(BigInt(wallet))]);
+    await chain.request("hardhat_setStorageAt", [collection, slot, word(BigInt(wallet) | flags)]);
+    await chain.request("hardhat_mine", ["0x1"]);
+    const opened = await openProver();
+    const only = onlyChain(await prove(opened, [owned(collection, wallet)]));
+    const layout = { rule: "solidity", position: numberToHex(position), bits };
+    expect(only.claims).toEqual([{ path: "/nft", kind: "owner", account: collection, layout, slot }]);
+    expect((await checkClaims(only)).get("/nft")).toBe(BigInt(wallet) | flags);
+    const other = onlyChain(await prove(opened, [owned(collection, address(5))]));
+    expect(other.claims).toMatchObject([
+      { kind: "none", reason: expect.stringMatching(/no_layout|rebasing/) },
+    ]);
+  });
+});
+
 describe("nodes", () => {
   const fields = () => [erc20("/a", tokenOf("a plain mapping"), AMOUNT)];
   const reject = rejectMethod("eth_getProof");

@@ -44,7 +44,7 @@ const proofClaim = titledRecord(
       examples: ["/tokens/0/rawBalance"],
     },
     kind: {
-      ...wordOf(["native", "erc20", "allowance", "permit2", "code", "nonce", "none"]),
+      ...wordOf(["native", "erc20", "allowance", "permit2", "owner", "code", "nonce", "none"]),
       description: "`none`: not proven, for `reason`.",
     },
   },
