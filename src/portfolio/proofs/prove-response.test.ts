@@ -135,7 +135,12 @@ async function openProver(...changes: readonly (ChangeResult | undefined)[]) {
     (changes.length === 0 ? [undefined] : changes).map((each) => startProofNode(request, each)),
   );
   stops.push(...nodes.map(({ stop }) => stop));
-  const { rpc } = createTestRpc(nodes.map(({ url }) => url));
+  // Megabytes of code take seconds while other suites run.
+  const limits = { requestTimeoutMs: 30_000 };
+  const { rpc } = createTestRpc(
+    nodes.map(({ url }) => url),
+    { limits },
+  );
   const access = createChainAccess(rpc, localChainConfig([]));
   return { nodes, prover: new ResponseProver(new Map([[access.chain.slug, access]]), systemClock), access };
 }
