@@ -282,6 +282,14 @@ const signedCall = titledRecord("SignedCall", {
   paysSender: { ...flag, description: "It pays the sender of the transaction." },
 });
 
+const signedVoucher = titledRecord("SignedVoucher", {
+  channelId: hashText,
+  rawTotal: { ...uintText, description: "All that may be claimed of the channel in total." },
+  rawBalance: { ...nullable(uintText), description: "What is deposited; null if it is unknown." },
+  rawClaimed: nullable(uintText),
+  rawAmount: { ...nullable(uintText), description: "What can be claimed with the voucher now." },
+});
+
 const signedMessage = titledRecord("SimulatedMessage", {
   standard: {
     ...textOrNull,
@@ -298,6 +306,7 @@ const signedMessage = titledRecord("SimulatedMessage", {
   calls: listOf(signedCall, {
     description: "Calls that the signature makes an account make; they were not run.",
   }),
+  vouchers: listOf(signedVoucher, { description: "Claims on what a payment channel has." }),
   hash: { ...nullable(hashText), description: "The EIP-712 hash that would be signed." },
 });
 

@@ -74,7 +74,7 @@ export async function startMessageStage({
   const { signal } = new AbortController();
 
   return {
-    ...{ chain, wallet, tokens, unlisted, router, call },
+    ...{ chain, wallet, tokens, unlisted, router, call, payer, merchant },
     ...{ chainId: chain.chainId, spender: solver.address.toLowerCase() as Hex },
     receiver: merchant.address.toLowerCase() as Hex,
     mint: (token: Hex, amount: bigint, to: Hex = wallet) =>

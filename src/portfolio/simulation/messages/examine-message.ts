@@ -10,7 +10,7 @@ import { type MessageState, readMessageState } from "./message-state.ts";
 import { type MessageValues, readMessageValues } from "./message-values.ts";
 import { readContent } from "./read-content.ts";
 import { findMessageReasons } from "./rules.ts";
-import { findTakeable, type Takeable } from "./takeable.ts";
+import { type ClaimableVoucher, findClaimable, findTakeable, type Takeable } from "./takeable.ts";
 import type { TypedMessage } from "./typed-data.ts";
 
 export type MessageFindings = {
@@ -19,6 +19,7 @@ export type MessageFindings = {
   readonly state: MessageState;
   readonly values: MessageValues;
   readonly takeable: readonly Takeable[];
+  readonly vouchers: readonly ClaimableVoucher[];
   readonly reasons: readonly SimulationReason[];
 };
 
@@ -44,7 +45,8 @@ export async function examineMessage(
   const reasons = findMessageReasons({ typed, content, state, wallet, chain, contracts, spenders, usdOf });
   const isUsable = !reasons.some(({ code }) => UNUSABLE.has(code));
   const takeable = content === null ? [] : findTakeable(content, state, { wallet, isUsable });
-  return { typed, content, state, values, reasons, takeable };
+  const vouchers = content === null ? [] : findClaimable(content, state, isUsable);
+  return { typed, content, state, values, reasons, takeable, vouchers };
 }
 
 /** With these no contract accepts the signature, on this chain and now. */

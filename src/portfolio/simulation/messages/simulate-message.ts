@@ -100,7 +100,7 @@ class MessageDescriber {
   }
 
   describeMessage(): Simulation["message"] {
-    const { typed, content, takeable, values } = this.#findings;
+    const { typed, content, takeable, vouchers, values } = this.#findings;
     return {
       standard: content?.standard ?? null,
       primaryType: typed.primaryType,
@@ -129,6 +129,10 @@ class MessageDescriber {
       calls: this.#content.calls.map(({ account, to, value, data, isDelegateCall, hasRefund }) => ({
         ...{ account, to, rawValue: value.toString(), data },
         ...{ delegateCall: isDelegateCall, paysSender: hasRefund },
+      })),
+      vouchers: vouchers.map(({ channelId, total, balance, claimed, amount }) => ({
+        ...{ channelId, rawTotal: total.toString(), rawBalance: balance?.toString() ?? null },
+        ...{ rawClaimed: claimed?.toString() ?? null, rawAmount: amount?.toString() ?? null },
       })),
     };
   }

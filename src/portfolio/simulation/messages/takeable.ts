@@ -1,6 +1,6 @@
 // How much of each asset a signature lets others take at the balances and allowances of the block.
 import type { Hex } from "../../../lib/hex.ts";
-import type { MessageContent, SignedAsset, SignedOrder } from "./content.ts";
+import type { MessageContent, SignedAsset, SignedOrder, SignedVoucher } from "./content.ts";
 import { keyOfAllowance, keyOfBalance, type MessageClaim, type MessageState } from "./message-state.ts";
 
 /** An amount that can be taken; null if it is unknown, and is then to be counted as all of it. */
@@ -33,6 +33,28 @@ export function findTakeable(
   }
   for (const order of content.orders) takeOrder(budget, order);
   return budget.list();
+}
+
+/** A voucher with the part of it that is deposited, and not claimed yet: the receiver of the channel could claim it. */
+export type ClaimableVoucher = SignedVoucher & {
+  readonly balance: bigint | null;
+  readonly claimed: bigint | null;
+  readonly amount: bigint | null;
+};
+
+export function findClaimable(
+  { vouchers }: MessageContent,
+  { channels }: MessageState,
+  isUsable: boolean,
+): readonly ClaimableVoucher[] {
+  return vouchers.map(({ channelId, total }, index) => {
+    const [balance = null, claimed = null] = channels[index] ?? [];
+    const known = { channelId, total, balance, claimed };
+    if (!isUsable) return { ...known, amount: 0n };
+    if (balance === null || claimed === null) return { ...known, amount: null };
+    const most = balance < total ? balance : total;
+    return { ...known, amount: most > claimed ? most - claimed : 0n };
+  });
 }
 
 function takeOrder(budget: Budget, order: SignedOrder): void {
