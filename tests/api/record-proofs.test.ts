@@ -206,9 +206,9 @@ describe("a filled intent of a node that rejects the slot of its status and all 
       );
       return { ...proof, storageProof };
     });
-    const refusing = await startTestApi(stage.database, { proofs: proofsOf([node.url]) });
+    const partial = await startTestApi(stage.database, { proofs: proofsOf([node.url]) });
     try {
-      const result = await check(await (await fetch(refusing.url + path)).text());
+      const result = await check(await (await fetch(partial.url + path)).text());
       expect(wrongOf(result)).toEqual([]);
       expect(result.ok).toBe(true);
       expect(statusOf(result, "/owner")).toBe("proven");
@@ -216,14 +216,14 @@ describe("a filled intent of a node that rejects the slot of its status and all 
         Array(3).fill("unknown"),
       );
     } finally {
-      await refusing.close();
+      await partial.close();
       await node.stop();
     }
   });
 });
 
 describe("the receipts behind a fill", () => {
-  it("are read once, for both of its events and for all requests", async () => {
+  it("each is read once, for both of its events and for all requests", async () => {
     const where = "valid_to is null and status = 'FILLED'";
     const { intent_id } = await stage.first(`select intent_id from intents where ${where} limit 1`);
     const asked: unknown[] = [];

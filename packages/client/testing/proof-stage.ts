@@ -255,6 +255,21 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
   };
   const approval = { ...delegate, kind: "nft-approval", contract: COLLECTION, tokenId: nft.toString() };
   const summary = { chains: [{ chain: SLUG, blockNumber: 0 }] };
+  const allowances = makeAllowances(chainId, listed, permitted);
+  return {
+    ...{ address, chains: [SLUG], summary, allowances },
+    permissions: [...permissions, permitted, delegate, approval],
+  };
+}
+
+type Permitted = { readonly rawAllowance: string; readonly expiresAt: string };
+
+/** Those of both spenders, of which one was never approved. */
+function makeAllowances(
+  chainId: number,
+  listed: readonly StageToken[],
+  { rawAllowance, expiresAt }: Permitted,
+): readonly Json[] {
   const identity = { chain: SLUG, chainId: `eip155:${chainId}` };
   const allowances = listed
     .filter(({ allowance }) => allowance !== null)
@@ -267,15 +282,11 @@ function makeExposure(address: Hex, chainId: number, listed: readonly StageToken
       ];
     });
   const inPermit2 = { ...identity, kind: "permit2-allowance", contract: USDC };
-  const { rawAllowance, expiresAt } = permitted;
-  allowances.push(
-    { ...inPermit2, spender: SPENDER, rawAllowance, expiresAt: expiresAt as never },
+  return [
+    ...allowances,
+    { ...inPermit2, spender: SPENDER, rawAllowance, expiresAt },
     { ...inPermit2, spender: UNAPPROVED, rawAllowance: "0", expiresAt: null },
-  );
-  return {
-    ...{ address, chains: [SLUG], summary, allowances },
-    permissions: [...permissions, permitted, delegate, approval],
-  };
+  ];
 }
 
 function makeDiff(address: Hex, listed: readonly StageToken[]): Json {

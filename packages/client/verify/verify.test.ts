@@ -318,7 +318,7 @@ describe("allowances of spenders that a request names", () => {
       request: { method: "GET", url: `https://sextant.example/exposure?address=${stage.wallet}&${asked}` },
     });
 
-  it("are proven, also that a spender has none", async () => {
+  it("each is proven, also that a spender has none", async () => {
     const exposure = await stage.exposure();
     const { rows } = await check(exposure, { nodes: nodes() });
     const statuses = (exposure.allowances as Json[]).map(({ spender, rawAllowance }, index) => {
@@ -341,13 +341,13 @@ describe("allowances of spenders that a request names", () => {
     ["state no end", (rows: Json[]) => Object.assign(rows[10] ?? {}, { expiresAt: null })],
     ["list a pair twice", (rows: Json[]) => rows.push({ ...rows[1] })],
     ["are of another kind", (rows: Json[]) => Object.assign(rows[1] ?? {}, { kind: "nft-operator" })],
-  ])("make a response wrong that %s", async (_, change) => {
+  ])("a response is wrong whose allowances %s", async (_, change) => {
     const exposure = await stage.exposure();
     change(exposure.allowances as Json[]);
     expect(wrongOf(await check(exposure))).not.toEqual([]);
   });
 
-  it("make a response wrong to a request for other spenders", async () => {
+  it("a response is wrong whose request was for other spenders", async () => {
     const exposure = await stage.exposure();
     for (const asked of [`spenders=${SPENDER}`, `${query},0x${"1".repeat(40)}`, `${query}&${query}`]) {
       expect(wrongOf(await checkFor(exposure, asked)), asked).toHaveLength(1);

@@ -18,7 +18,7 @@ const holdingOf = (contract: Holding["contract"]): Holding => ({
 const list = (held: readonly Holding["contract"][], spenders = [spender]) =>
   listAskedReads({ chain, holdings: held.map(holdingOf), delegations: [], spenders });
 
-it("are of the most valuable listed tokens that are held, and of stablecoins", () => {
+it("the tokens are the most valuable listed ones that are held, and stablecoins", () => {
   const { reads, omittedCount } = list([null, unlisted, ...tokens.slice(0, 3)]);
   const asked = [...tokens.slice(0, 3), stablecoin];
   expect(reads.map(({ kind, contract }) => `${kind} ${contract}`)).toEqual(
@@ -27,20 +27,20 @@ it("are of the most valuable listed tokens that are held, and of stablecoins", (
   expect(omittedCount).toBe(0);
 });
 
-it("are of 20 tokens at most, and the others are counted", () => {
+it("20 tokens are asked at most, and the others counted", () => {
   const { reads, omittedCount } = list(tokens);
   expect([reads.length, omittedCount]).toEqual([40, 5]);
   expect(list(tokens, []).reads).toEqual([]);
 });
 
-it("are not asked of Permit2 for itself", () => {
+it("Permit2 is not asked about itself", () => {
   expect(list(tokens.slice(0, 1), [PERMIT2]).reads.map(({ kind }) => kind)).toEqual([
     "erc20-allowance",
     "erc20-allowance",
   ]);
 });
 
-it("are stated if they are nothing, over, or could not be read", () => {
+it("each is stated, also one of nothing, one that ended, and one that could not be read", () => {
   const [live = unlisted, none = unlisted, failing = unlisted] = tokens;
   const over = trustedRead("permit2-allowance", live, spender);
   const reads = [

@@ -9,7 +9,7 @@ import { keyOf, type PermissionRead, type ScannedPermissions, trustedRead } from
 // With ten spenders 400 words of storage, which one response can prove.
 const TOKENS_MAX = 20;
 
-export type AskedReads = {
+type AskedReads = {
   readonly reads: readonly PermissionRead[];
   /** Listed tokens that are held, beyond the limit. */
   readonly omittedCount: number;

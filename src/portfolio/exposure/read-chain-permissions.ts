@@ -97,10 +97,7 @@ export async function readChainPermissions(
     block: at.block,
     tokens: exposed.tokens,
     positions: exposed.positions,
-    permissions: [
-      ...permissions,
-      ...approved.filter(({ contract, tokenId }) => !isNamed(nfts, contract, tokenId)),
-    ],
+    permissions: [...permissions, ...approved.filter((each) => !isNamed(nfts, each))],
     askedAllowances: describeAskedAllowances(asked.reads, scanned.pairs),
     failed: scanned.failed,
     isComplete:
@@ -130,7 +127,7 @@ function mayMatter({ kind, contract, trusted }: PermissionRead, holdings: readon
   return kind !== "erc20-allowance" || holdings.some((holding) => holding.contract === contract);
 }
 
-function isNamed(nfts: readonly LivePermission[], contract: Hex, tokenId: bigint | null): boolean {
+function isNamed(nfts: readonly LivePermission[], { contract, tokenId }: LivePermission): boolean {
   return nfts.some((one) => one.contract === contract && one.tokenId === tokenId);
 }
 

@@ -73,10 +73,10 @@ export function readEffects(
   const permissions = ofViews.flatMap(({ view, start, end }): readonly RawPermission[] => {
     if (view.kind === "balance" || end === null) return [];
     const { kind, token, spender } = view;
-    if (start !== null && start[0] === end[0] && start[1] === end[1]) return [];
+    if (start?.[0] === end[0] && start[1] === end[1]) return [];
     const balance = balances.get(token) ?? null;
     const expiresAt = kind === "permit2" ? end[1] : null;
-    return [{ kind, token, spender, before: start && start[0], after: end[0], expiresAt, balance }];
+    return [{ kind, token, spender, before: start?.[0] ?? null, after: end[0], expiresAt, balance }];
   });
   return {
     changes: [...ofNative, ...ofTokens].filter((each) => each.before !== each.after),
