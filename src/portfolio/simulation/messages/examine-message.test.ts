@@ -53,6 +53,7 @@ const MAX = (2n ** 256n - 1n).toString();
 const MAX160 = (2n ** 160n - 1n).toString();
 const base = { chainId, token: usd };
 const FAKE = `0x${"fa".repeat(20)}`;
+const MULTISEND = "0x9641d764fc13c8b624c04430c7356c1c7c8102e2";
 const DEPOSIT_COLLECTOR = "0x4020806089470a89826cb9fb1f4059150b550004";
 const COLLECTION = `0x${"c0".repeat(20)}`;
 
@@ -224,6 +225,22 @@ const DRAINERS: readonly Drainer[] = [
     ),
   ],
   ["an order of UniswapX at another reactor", "block", "lookalike-contract", uniswapX(unlisted)],
+  [
+    "a signed transfer to a router, from which anyone takes it",
+    "caution",
+    "unknown-receiver",
+    transferTo(router),
+  ],
+  [
+    "a deposit into a channel that may be anyone's",
+    "caution",
+    "unknown-receiver",
+    authorizationOf(
+      { ...base, message: { from: wallet, to: DEPOSIT_COLLECTOR, validBefore: soon } },
+      "ReceiveWithAuthorization",
+    ),
+  ],
+  ["a permit for a contract that makes calls for anyone", "block", "unknown-spender", permitTo(MULTISEND)],
   ["a signed transfer to an unknown account", "caution", "unknown-receiver", transferTo(receiver)],
   [
     "a signed transfer that can be used for years",
@@ -390,13 +407,7 @@ const ALLOWED: readonly (readonly [title: string, sample: MessageSample])[] = [
     "a transfer through Permit2 by a known contract",
     permitTransferOf({ ...base, message: { spender: router, deadline: soon } }),
   ],
-  [
-    "a deposit into a channel",
-    authorizationOf(
-      { ...base, message: { from: wallet, to: DEPOSIT_COLLECTOR, validBefore: soon } },
-      "ReceiveWithAuthorization",
-    ),
-  ],
+  ["a transfer to the wallet itself", transferTo(wallet)],
 ];
 
 describe("a message that gives unknown accounts nothing", () => {
@@ -536,11 +547,9 @@ it("allows no change of an allowed message that it does not understand, and neve
         expect(content?.permissions.every((each) => each.amount === 0n || each.spender === router)).toBe(
           true,
         );
-        expect(
-          content?.transfers.every(({ by, to }) =>
-            [router, DEPOSIT_COLLECTOR, wallet].includes(by ?? to ?? ""),
-          ),
-        ).toBe(true);
+        expect(content?.transfers.every(({ by, to }) => [router, wallet].includes(by ?? to ?? ""))).toBe(
+          true,
+        );
       } catch (error) {
         if (!(error instanceof Fault)) throw error;
         expect(error.code).toBe("INPUT_INVALID");

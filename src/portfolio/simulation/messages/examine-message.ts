@@ -24,7 +24,7 @@ export type MessageFindings = {
 };
 
 type MessageSources = {
-  readonly spenders: Pick<ChainSpenders, "byAddress">;
+  readonly spenders: Pick<ChainSpenders, "ofTokens" | "byAddress">;
   readonly priceSources: PriceSourceGroups;
 };
 

@@ -6,7 +6,12 @@ import type { ChainSpenders } from "../../exposure/spenders.ts";
 import type { ChainConfig } from "../../types.ts";
 import { createReason } from "../verdict.ts";
 import type { MessageContent, SignedOrder, SignedPermission } from "./content.ts";
-import { type MessageContract, type MessageContracts, readAsEyes } from "./contracts.ts";
+import {
+  type MessageContract,
+  type MessageContracts,
+  type MessageProtocol,
+  readAsEyes,
+} from "./contracts.ts";
 import { keyOfAllowance, keyOfBalance, listClaims, type MessageState } from "./message-state.ts";
 import type { MessageValues } from "./message-values.ts";
 import type { TypedMessage } from "./typed-data.ts";
@@ -20,7 +25,7 @@ type ExaminedMessage = {
   readonly wallet: Hex;
   readonly chain: ChainConfig;
   readonly contracts: MessageContracts;
-  readonly spenders: Pick<ChainSpenders, "byAddress">;
+  readonly spenders: Pick<ChainSpenders, "ofTokens" | "byAddress">;
   readonly usdOf: MessageValues["usdOf"];
 };
 
@@ -102,7 +107,7 @@ const DOMAIN_RULES: readonly MessageRule[] = [
     code: "unknown-domain",
     find: (message) => {
       const { verifyingContract: contract } = message.typed.domain;
-      const isKnown = contract !== null && (isKnownAccount(message, contract) || isListed(message, contract));
+      const isKnown = contract !== null && isKnownContract(message, contract);
       return when(message.content === null && !isKnown, { contract });
     },
   },
@@ -119,14 +124,14 @@ const GRANT_RULES: readonly MessageRule[] = [
     code: "operator-for-all",
     find: (message) =>
       listPermissions(message)
-        .filter(({ asset, spender }) => isWholeCollection(asset) && !isKnownAccount(message, spender))
+        .filter(({ asset, spender }) => isWholeCollection(asset) && !isKnownSpender(message, spender))
         .map(({ asset, spender }) => ({ contract: asset.contract, account: spender })),
   },
   {
     code: "unlimited-approval",
     find: (message) =>
       listPermissions(message)
-        .filter(({ spender, ...one }) => isUnlimited(one) && !isKnownAccount(message, spender))
+        .filter(({ spender, ...one }) => isUnlimited(one) && !isKnownSpender(message, spender))
         .map(({ asset, spender }) => ({ contract: asset.contract, account: spender })),
   },
   {
@@ -140,25 +145,33 @@ const GRANT_RULES: readonly MessageRule[] = [
     code: "unknown-spender",
     find: (message) =>
       listTakers(message)
-        .filter((taker) => !isKnownAccount(message, taker))
+        .filter((taker) => !isKnownSpender(message, taker))
         .map((account) => ({ account })),
   },
   {
+    // A known contract is not safe either: a router lets anyone take what it was sent, and a deposit has a hidden receiver.
     code: "unknown-receiver",
-    find: (message) =>
-      (message.content?.transfers ?? [])
-        .flatMap(({ to, amount }) => (to === null || amount === 0n ? [] : [to]))
-        .filter((to) => !isKnownAccount(message, to))
+    find: ({ content, wallet }) => [
+      ...(content?.transfers ?? [])
+        .flatMap(({ to, amount }) => (to === null || to === wallet || amount === 0n ? [] : [to]))
         .map((account) => ({ account })),
+      ...when((content?.vouchers ?? []).some(({ total }) => total > 0n)),
+    ],
   },
   {
     code: "unlisted-token",
-    find: (message) =>
-      listClaims(message.content ?? NO_GRANTS, message.wallet)
-        .flatMap(({ asset }) =>
-          asset.contract === null || isListed(message, asset.contract) ? [] : [asset.contract],
-        )
-        .map((contract) => ({ contract })),
+    find: (message) => {
+      const { permissions, transfers, orders } = message.content ?? NO_GRANTS;
+      const named = [
+        ...[...permissions, ...transfers].map(({ asset }) => asset.contract),
+        ...orders.flatMap(({ gives, receives }) =>
+          [...gives, ...(receives ?? [])].map(({ asset }) => asset.contract),
+        ),
+      ];
+      return [...new Set(named)]
+        .filter((contract) => contract !== null && !isListed(message, contract))
+        .map((contract) => ({ contract }));
+    },
   },
   {
     code: "no-expiry",
@@ -176,7 +189,9 @@ const GRANT_RULES: readonly MessageRule[] = [
   },
 ];
 
-const NO_GRANTS = { permissions: [], transfers: [], orders: [] };
+const NO_GRANTS: Pick<MessageContent, "permissions" | "transfers" | "orders"> = {
+  ...{ permissions: [], transfers: [], orders: [] },
+};
 
 /** Rules about time, nonces and signers: whether the signature can be used, and for how long. */
 const USE_RULES: readonly MessageRule[] = [
@@ -298,13 +313,25 @@ function isTokenAlike({ typed, content, chain }: ExaminedMessage): boolean {
   );
 }
 
+function isKnownContract(message: ExaminedMessage, contract: Hex): boolean {
+  const { contracts, spenders } = message;
+  return contracts.find(contract) !== null || spenders.byAddress.has(contract) || isListed(message, contract);
+}
+
 function isListed({ chain }: ExaminedMessage, contract: Hex): boolean {
   return chain.tokens.has(contract) || chain.stablecoins.has(contract);
 }
 
-/** The wallet itself, a contract of a protocol that we read, or a known spender. */
-function isKnownAccount({ contracts, spenders, wallet }: ExaminedMessage, account: Hex): boolean {
-  return account === wallet || contracts.find(account) !== null || spenders.byAddress.has(account);
+/** Contracts that take tokens only as their owner signed it: others of our data would take them for any caller. */
+const TAKING_PROTOCOLS: ReadonlySet<MessageProtocol> = new Set([
+  ...(["permit2", "seaport", "cow-relayer", "1inch", "uniswapx", "x402-exact", "x402-upto"] as const),
+]);
+
+/** The wallet itself, a contract that takes tokens by their owner's signature, or a known spender of tokens. */
+function isKnownSpender({ contracts, spenders, wallet }: ExaminedMessage, account: Hex): boolean {
+  const contract = contracts.find(account);
+  if (contract !== null && TAKING_PROTOCOLS.has(contract.protocol)) return true;
+  return account === wallet || spenders.ofTokens.includes(account);
 }
 
 /** Without those that take a permission back. */
