@@ -71,6 +71,11 @@ export const apiSettings = {
     usdAmount,
     "Price of a read, and of each minute of a stream, by payment channel. Default: free.",
   ),
+  apiProofPriceUsd: optionalSetting(
+    "API_PROOF_PRICE_USD",
+    usdAmount,
+    "What `proof=1` adds to the price of a sold record. Default: nothing.",
+  ),
   signReads: setting(
     "SEXTANT_SIGN_READS",
     booleanText,

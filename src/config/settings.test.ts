@@ -59,7 +59,8 @@ describe(".env.example", () => {
     const nodes = Object.fromEntries(
       Object.entries(config).filter(([key]) => Object.hasOwn(portfolioNodeSettings, key)),
     );
-    const { apiPriceUsd, nodeEnvironment, webhookKey, webhooksFile, metricsPort, mppKey } = config;
+    const { apiPriceUsd, apiProofPriceUsd, nodeEnvironment, webhookKey, webhooksFile, metricsPort, mppKey } =
+      config;
     const { signingKeys, signingKeysFile } = config;
     const { channelsOn, channelKey, channelOldKeys, facilitatorChannelAuthorizers } = config;
     const channels = {
@@ -67,7 +68,7 @@ describe(".env.example", () => {
       channelDeposit: config.channelDeposit,
     };
     const portfolio = {
-      ...{ apiPriceUsd, mppKey },
+      ...{ apiPriceUsd, apiProofPriceUsd, mppKey },
       portfolioPublicUrl,
       ...{ exposurePriceUsd, diffPriceUsd, priceUsdPerChain, priceUsdSummary, proofPriceUsd, goldRushApiKey },
       alchemyApiKey,

@@ -166,6 +166,38 @@ describe("a read", () => {
     expect(await textOf(`${free.url}/agents/1`)).not.toContain("proofs");
   });
 
+  it("is sold with its proofs for a price of its own if that is set, and a list for the usual one", async () => {
+    const priced = await openSale({ API_PROOF_PRICE_USD: "0.001" }, { listenUrl: () => dearer.url });
+    const dearer = await startTestApi(backend.database, { sale: priced.sale });
+    try {
+      const { pay } = await openClient();
+      const charges: unknown[] = [];
+      for (const path of ["/agents/1?proof=1", "/agents/1", "/solvers?proof=1&limit=1"]) {
+        const required = await fetch(dearer.url + path);
+        const { error } = (await required.clone().json()) as { error: string };
+        const bought = await pay(dearer.url + path);
+        charges.push([
+          requiredBy(required).accepts[0]?.amount,
+          chargedFor(bought),
+          error.includes("proof=1"),
+        ]);
+      }
+      expect(charges).toEqual([
+        ["1250", "1250", true],
+        ["250", "250", false],
+        ["250", "250", false],
+      ]);
+      const { paths } = await documentOf(dearer);
+      expect(paths["/agents/{agentId}"]?.get?.description).toContain(
+        "Costs $0.00025, and with `proof=1` $0.001 more.",
+      );
+      expect(paths["/solvers"]?.get?.description).toContain("Costs $0.00025.");
+    } finally {
+      await dearer.close();
+      priced.close();
+    }
+  });
+
   it("is signed for its URL, with a receipt that names its block, once there are keys", async () => {
     const signingKeys = createTestKeys();
     const sale = await openSale({}, { signingKeys, listenUrl: () => signed.url });

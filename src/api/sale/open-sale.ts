@@ -21,7 +21,7 @@ import { PAGE_BYTES_MAX } from "../../schema/reads/record.ts";
 import { StoredBytes } from "./stored-bytes.ts";
 
 type SaleConfig = Config<typeof paymentSettings & typeof channelSettings> &
-  Pick<Config<typeof apiSettings>, "apiPriceUsd"> &
+  Pick<Config<typeof apiSettings>, "apiPriceUsd" | "apiProofPriceUsd"> &
   Pick<Config<typeof paywallSettings>, "payTo" | "facilitatorUrl" | "unpaidPerMinute"> &
   Pick<Config<typeof listenSettings & typeof writeSettings>, "host" | "publicBaseUrl">;
 
@@ -50,7 +50,10 @@ export function checkSaleConfig(config: SaleConfig): void {
   const needs = (what: string) => new Fault("CONFIG_INVALID", `API_PRICE_USD needs ${what}.`);
   readPayee(config);
   const { decimals } = resolvePaymentAsset(config);
-  if (decimals !== null) readAmount(config.apiPriceUsd, decimals, "API_PRICE_USD");
+  if (decimals !== null) {
+    readAmount(config.apiPriceUsd, decimals, "API_PRICE_USD");
+    readProofAmount(config, decimals);
+  }
   if (!config.channelsOn) throw needs("PAYMENT_CHANNELS=true: reads are sold by channel only");
   checkChannelConfig({ ...config, facilitatorPrivateKey: null });
   if (config.paymentRpcUrls.length === 0) throw needs("PAYMENT_RPC_URL, a node of the payment chain");
@@ -58,6 +61,11 @@ export function checkSaleConfig(config: SaleConfig): void {
   if (config.publicBaseUrl === null && ["0.0.0.0", "::"].includes(config.host)) {
     throw needs(`PUBLIC_BASE_URL, the URL for clients, because HOST=${config.host} is not one`);
   }
+}
+
+/** Zero if proofs add nothing to the price. */
+function readProofAmount({ apiProofPriceUsd }: SaleConfig, decimals: number): bigint {
+  return apiProofPriceUsd === null ? 0n : readAmount(apiProofPriceUsd, decimals, "API_PROOF_PRICE_USD");
 }
 
 /** Null without a price. Waits for a node of the payment chain. */
@@ -71,16 +79,18 @@ export async function openApiSale(
   return openPaymentToken(config, needs, async ({ rpc, token }) => {
     const amount = readAmount(apiPriceUsd, token.decimals, "API_PRICE_USD");
     const remote = openRemoteFacilitator(facilitatorUrl, { ...needs, rpc, token });
-    const largestPrice = READS_PER_DOWNLOAD * amount;
+    const proofAmount = readProofAmount(config, token.decimals);
+    const ofDownload = READS_PER_DOWNLOAD * amount;
+    const largestPrice = [ofDownload, amount + proofAmount].reduce((a, b) => (a > b ? a : b));
     const opened = await openConfiguredGate(config, { ...needs, ...remote, token, rpc, largestPrice });
     const sell = (price: bigint) =>
-      opened.gate.sell(createOffer(config, token, price, { listenUrl, signingKeys }));
+      opened.gate.sell(createOffer(config, token, { price, proofAmount }, { listenUrl, signingKeys }));
     const stored = new StoredBytes({
       bytesMax: STORED_BYTES_MAX,
       bodyBytesMax: BODY_BYTES_MAX,
       storedMs: RESPONSE_MS,
     });
-    const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(largestPrice), stored };
+    const sale = { priceUsd: apiPriceUsd, read: sell(amount), download: sell(ofDownload), stored };
     return { ...opened, sale, decimals: token.decimals, close: () => rpc.close() };
   });
 }
@@ -88,7 +98,7 @@ export async function openApiSale(
 function createOffer(
   config: SaleConfig,
   token: PaymentToken,
-  amount: bigint,
+  { price: amount, proofAmount }: { readonly price: bigint; readonly proofAmount: bigint },
   { listenUrl, signingKeys }: Pick<PaidServiceNeeds, "listenUrl" | "signingKeys">,
 ): PaymentOffer {
   return {
@@ -96,6 +106,7 @@ function createOffer(
     signingKeys,
     isChannelOnly: true,
     amount,
+    proofAmount,
     maxTimeoutSeconds: TIMEOUT_SECONDS,
     responseMs: RESPONSE_MS,
     description: "A read of the Sextant indexing API.",

@@ -16,7 +16,7 @@ import type { ClientSender } from "../../mcp/endpoint.ts";
 import { parseChannelPayment } from "../../payments/channels/channel-payment.ts";
 import { toStoredResponse } from "../../payments/ledger/row.ts";
 import type { Sale } from "../../payments/paywall/gate.ts";
-import type { PaidResource } from "../../payments/paywall/offer.ts";
+import { amountOf, type PaidResource } from "../../payments/paywall/offer.ts";
 import { parsePaymentHeader } from "../../payments/paywall/payment-envelope.ts";
 import { PAYMENT_IN_PROGRESS } from "../../payments/paywall/responses.ts";
 import { SIGN_IN_PARAMETER } from "../../payments/sign-in/sign-in-parameter.ts";
@@ -144,7 +144,8 @@ async function charge(
       const again = route.sale.serve({ resource, signature: undefined, signIn, client }, runNothing);
       return withRequestTimeout(app, again, PAYMENT_IN_PROGRESS);
     }
-    return route.sale.challenge(resource, `Payment required: ${route.price}, by payment channel.`);
+    const price = resource.hasProofs ? describeProofPrice(route) : route.price;
+    return route.sale.challenge(resource, `Payment required: ${price}, by payment channel.`);
   }
   const order = { resource, signature, client };
   // Its limits are checked and its slot is taken before anything is charged, also for a payment that is sent again.
@@ -219,7 +220,7 @@ async function chargeStream(
 
 /** All that decides what is sent: a payment for one response buys no other. */
 function describeResource(
-  { headers }: SoldRoute,
+  { headers, parameters }: SoldRoute,
   { publicUrl }: SaleOptions,
   request: FastifyRequest,
 ): PaidResource {
@@ -229,11 +230,13 @@ function describeResource(
     return value === undefined ? [] : [[name, String(value)] as const];
   });
   const base = new URL(publicUrl()).pathname.replace(/\/$/, "");
+  const query = readQuery(request.url);
   return {
     method: "GET",
     path: base + path,
-    query: Object.fromEntries(readQuery(request.url)),
+    query: Object.fromEntries(query),
     headers: Object.fromEntries(asked),
+    hasProofs: isProvable(parameters) && query.get("proof") === "1",
   };
 }
 
@@ -263,6 +266,18 @@ function formatUsd({ offer: { amount, decimals } }: Sale): string {
   return `$${formatAmount(amount, decimals)}`;
 }
 
+function isProvable(parameters: readonly Parameter[]): boolean {
+  return parameters.some(({ name }) => name === "proof");
+}
+
+function describeProofPrice({ sale: { offer } }: Pick<SoldRoute, "sale">): string {
+  const { decimals, proofAmount = 0n } = offer;
+  const sum = `$${formatAmount(amountOf(offer, { hasProofs: true }), decimals)}`;
+  return proofAmount === 0n
+    ? `${sum} a request`
+    : `${sum} a request, of which $${formatAmount(proofAmount, decimals)} is for proof=1`;
+}
+
 function priceOf({ read }: Pick<ApiSale, "read">): string {
   return `${formatUsd(read)} a request, which for a stream is a minute`;
 }
@@ -279,7 +294,7 @@ export function describeSold(route: RouteDescription, sale: ApiSale): RouteDescr
   const minute = otherTypes === undefined ? "" : " A stream ends after each minute with the message ended.";
   return {
     ...route,
-    description: `${description} Costs ${formatUsd(sale.read)}.${minute}`,
+    description: `${description} Costs ${formatUsd(sale.read)}${describeAddition(parameters, sale)}.${minute}`,
     parameters: [...parameters, SIGNATURE_PARAMETER, SIGN_IN_PARAMETER],
     security: X402_SECURITY,
     responses: { ...responses, 402: { type: "application/json", schema: channelRequiredSchema } },
@@ -303,6 +318,12 @@ export function describeSold(route: RouteDescription, sale: ApiSale): RouteDescr
       },
     },
   };
+}
+
+function describeAddition(parameters: readonly Parameter[], { read }: ApiSale): string {
+  const { proofAmount = 0n, decimals } = read.offer;
+  if (proofAmount === 0n || !isProvable(parameters)) return "";
+  return `, and with \`proof=1\` $${formatAmount(proofAmount, decimals)} more`;
 }
 
 const SIGNATURE_PARAMETER: Parameter = {
