@@ -46,7 +46,8 @@ export function listClientOperations(documents: {
   return [
     ...operationsOf(documents.api).map((each) => toClientOperation("api", each, signed)),
     ...operationsOf(documents.portfolio).map((each) => toClientOperation("portfolio", each, signed)),
-  ];
+    // The client's journal of payments keeps no bodies: it could not send such a request again.
+  ].filter(({ kind, body }) => kind !== "paid" || body === null);
 }
 
 type PlacedOperation = {

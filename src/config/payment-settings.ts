@@ -29,6 +29,7 @@ export const paywallSettings = {
     usdAmount,
     "Price of one difference of two snapshots; unless set, that of a snapshot.",
   ),
+  simulatePriceUsd: setting("SIMULATE_PRICE_USD", usdAmount, "0.003", "Price of one simulation."),
   priceUsdPerChain: optionalSetting(
     "PRICE_USD_PER_CHAIN",
     usdAmount,

@@ -38,7 +38,7 @@ export type Tool = ListedTool & {
 };
 
 /** Routes that only compute, although they take a body. */
-const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight"]);
+const COMPUTING: ReadonlySet<string> = new Set(["POST /preflight", "POST /simulate"]);
 
 /** Throws for a route that does not exist: a tool cannot outlive it. Call it once, at start. */
 export function createTool(declaration: ToolDeclaration, routes: readonly ToolRoute[]): Tool {

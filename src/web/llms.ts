@@ -16,6 +16,8 @@ export type RecordFields = {
 type RouteTexts = {
   readonly route: PaidRoute;
   readonly parameters: readonly Parameter[];
+  /** An example of the body; null for a route without one. */
+  readonly exampleBody: unknown;
   /** A valid query string, without the leading `?`. */
   readonly exampleQuery: string;
   readonly exampleResponse: unknown;
@@ -73,12 +75,14 @@ ${formatMarkdownTable(
 `;
 }
 
-function renderRequest({ route, parameters }: RouteTexts): string {
+function renderRequest({ route, parameters, exampleBody }: RouteTexts): string {
+  const body =
+    exampleBody === null ? "" : `\n\nThe body is JSON, such as:\n\n${formatMarkdownJson(exampleBody)}`;
   return `## ${route.method} ${route.path}
 
 ${route.description} Each request costs ${formatRoutePrice(route)}.
 
-${formatParameterTable(parameters)}`;
+${formatParameterTable(parameters)}${body}`;
 }
 
 function renderResponse({ route, notes, records, exampleResponse }: RouteTexts): string {

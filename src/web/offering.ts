@@ -16,7 +16,7 @@ export type PaymentTerms = {
 };
 
 export type PaidRoute = {
-  readonly method: "GET";
+  readonly method: "GET" | "POST";
   readonly path: string;
   /** A short name of what it returns. */
   readonly summary: string;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
-import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
+import { WALLET_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import type { SnapshotReader } from "../../src/portfolio/snapshot.ts";
 import { exampleSnapshot } from "../../src/schema/portfolio/examples.ts";
 import { type FaultyProxy, startFaultyProxy } from "../client/faulty-proxy.ts";
@@ -82,7 +82,7 @@ export async function openPaidRun(options: Parameters<PaidStage["serve"]>[0] = {
     sale: service.sale,
     ...(service.offer.signingKeys && { signingKeys: service.offer.signingKeys }),
     snapshots,
-    declarations: PAID_ROUTES.map((route) => (route.path === "/portfolio" ? route : sellExample(route))),
+    declarations: WALLET_ROUTES.map((route) => (route.path === "/portfolio" ? route : sellExample(route))),
   });
   const proxies: FaultyProxy[] = [];
   const folders: string[] = [];

@@ -200,8 +200,9 @@ describe("records", () => {
     expect(body).toMatchObject({
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       // The specification's route first, then those beyond it.
-      resources: PAID_ROUTES.map(({ path }) => ({
-        ...{ path, method: "GET", price: "$0.01", network: "eip155:31337" },
+      resources: PAID_ROUTES.map(({ path, body: posted }) => ({
+        ...{ path, network: "eip155:31337" },
+        ...(posted ? { method: "POST", price: "$0.003" } : { method: "GET", price: "$0.01" }),
       })),
     });
   });

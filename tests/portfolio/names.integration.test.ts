@@ -3,7 +3,7 @@
 import { encodeAbiParameters, type Hex, numberToHex, pad } from "viem";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { FREE_READ_LIMITS } from "../../src/portfolio/free-reads.ts";
-import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
+import { WALLET_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { fixedReturnCode } from "../support/chain/fixed-return-contract.ts";
 import {
   fetchWithCredential,
@@ -54,7 +54,7 @@ async function readError(response: Response) {
 }
 
 describe("a name in place of an address", () => {
-  it.each(PAID_ROUTES.map(({ path }) => path))(
+  it.each(WALLET_ROUTES.map(({ path }) => path))(
     "redirects a name to its address before it names the price: %s",
     async (path) => {
       await nameOnEthereum(WALLET);

@@ -9,7 +9,7 @@ import { paymentRequiredResponse, withSignIn } from "../../src/payments/paywall/
 import { SignInChallenges } from "../../src/payments/sign-in/challenges.ts";
 import { describeOffer } from "../../src/portfolio/http/offering.ts";
 import type { PaidRouteDeclaration } from "../../src/portfolio/http/routes/paid-route.ts";
-import { PAID_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
+import { WALLET_ROUTES } from "../../src/portfolio/http/routes/paid-routes.ts";
 import { portfolioRoute } from "../../src/portfolio/http/routes/portfolio.ts";
 import { createPortfolioParameters } from "../../src/portfolio/query.ts";
 import { createChannelClient } from "../support/payments/channel-client.ts";
@@ -219,7 +219,7 @@ describe("a price for summaries", () => {
 });
 
 describe("every paid route", () => {
-  it.each(PAID_ROUTES)(
+  it.each(WALLET_ROUTES)(
     "$path has terms that fit into a header, and an example that its tool and page can use",
     async (route) => {
       const all = await stage.serve();
@@ -234,7 +234,7 @@ describe("every paid route", () => {
     },
   );
 
-  it.each(PAID_ROUTES)(
+  it.each(WALLET_ROUTES)(
     "$path names all ways to pay for its longest request, and sign-in, in 7,000 characters",
     (route) => {
       const blocks = "ethereum:22000000,base:30000000,arbitrum:300000000,optimism:130000000,polygon:70000000";

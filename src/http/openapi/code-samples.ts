@@ -43,6 +43,8 @@ export function describeSamples(
   const curl = { lang: "Shell", label: "curl", source: formatCurl(base, request) };
   if (client === null) return { "x-codeSamples": [curl] };
   const call = describeCall(operation, client);
+  // The client's journal of payments keeps no bodies, so that it does not sell such a request.
+  if (call.kind === "paid" && operation.requestBody !== undefined) return { "x-codeSamples": [curl] };
   const source = formatClientCall(base, call, request);
   return {
     "x-codeSamples": [curl, { lang: "TypeScript", label: "TypeScript", source }],

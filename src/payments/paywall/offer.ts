@@ -358,7 +358,7 @@ export type PaymentOutcome =
   | "replayed";
 
 export type ResourceListing = {
-  readonly method: "GET";
+  readonly method: "GET" | "POST";
   readonly path: string;
   readonly serviceName: string;
   readonly tags: readonly string[];
@@ -393,6 +393,7 @@ export function createListing({
   const declared = declareDiscoveryExtension({
     input: input.example,
     inputSchema: input.schema,
+    ...(listing.method === "POST" && { bodyType: "json" as const }),
     output,
   })[BAZAAR.key];
   // The library adds the method only if it also routes requests, which it does not here.

@@ -99,7 +99,7 @@ export function receiptExtensions(
   const statement = issueStatement(signingKeys, { origin, seconds, type }, (issuedAt) => ({
     version: 1,
     issuedAt,
-    request: { method: "GET", url: resourceUrl(origin, resource) },
+    request: { method: resource.method, url: resourceUrl(origin, resource) },
     status,
     contentType: headers["content-type"] ?? "",
     digest,

@@ -246,6 +246,7 @@ function renderFullText(
     routes: sold.map(({ declaration, sale }, index) => ({
       route: describePaidRoute({ declaration, sale }),
       parameters: endpoints[index]?.parameters ?? [],
+      exampleBody: declaration.body?.example ?? null,
       exampleQuery: formatQuery(declaration.exampleQuery),
       exampleResponse: declaration.responseExample,
       records: listRecords(declaration.response).flatMap(([name, record]) => {

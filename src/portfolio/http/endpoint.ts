@@ -124,18 +124,19 @@ function examplePayload({ amount, payTo }: PaidRoute["terms"]) {
 
 /** The parameters and results of a route, whatever it costs. */
 export function describePaidEndpoint(
-  { path, operationId, summary, description, response, otherResponses = [] }: PaidRouteDeclaration,
+  { path, operationId, summary, description, body, response, otherResponses = [] }: PaidRouteDeclaration,
   parameters: readonly Parameter[],
 ): Omit<Endpoint, "handle"> {
   return {
-    method: "GET",
+    method: body ? "POST" : "GET",
     path,
     operationId,
     summary,
     description,
     tag: "Portfolio",
     parameters,
-    body: null,
+    body: body?.schema ?? null,
+    ...(body && { bodyExample: body.example, bodyBytesMax: body.bytesMax }),
     responses: { 200: otherResponses.length === 0 ? response : { anyOf: [response, ...otherResponses] } },
   };
 }
@@ -174,8 +175,8 @@ export function createPaidEndpoint(options: PaidEndpointOptions): Endpoint {
       return redirected === null ? early(head) : showPageOnFault(redirected, () => early(head));
     },
     onTimeout: (head) => (readPayment(sold, head) === null ? null : varyByAccept(PAYMENT_IN_PROGRESS)),
-    async handle({ values, headers, isHead, client }) {
-      const request = query.parse(values);
+    async handle({ values, body, headers, isHead, client }) {
+      const request = query.parse(values, body);
       const countPricedChains = async () =>
         sale.offer.amountPerChain ? request.countChains(services, client) : 1;
       const chainCount = await countPricedChains();
@@ -235,8 +236,9 @@ function respondUnpaid(
 ): EndpointResponse | null {
   if (readPayment(sold, head) !== null) return null;
   const page = respondWithPage(renderer, head);
-  if (page === null && head.query !== "") return null;
-  const resource = { method: "GET", path: route.path, query: {} };
+  // A request with a body has no terms before it is read.
+  if (page === null && (head.query !== "" || route.method === "POST")) return null;
+  const resource = { method: route.method, path: route.path, query: {} };
   const terms = sold.sale.challenge(
     resource,
     describeUnpaid(head.headers, [

@@ -33,15 +33,17 @@ export function describeOffer(
 
 /** The route, as directories list it. */
 function createRouteListing(declaration: PaidRouteDeclaration): ResourceListing {
-  const { path, tags, exampleQuery, response, responseExcerpt } = declaration;
+  const { path, tags, body, exampleQuery, response, responseExcerpt } = declaration;
   const { parameters } = declaration.createQuery(DEFAULT_CHAINS);
   return createListing({
-    method: "GET",
+    method: body ? "POST" : "GET",
     path,
     serviceName: SERVICE_NAME,
     tags,
     iconPath: FAVICON_PATH,
-    input: { schema: describeQuery(parameters), example: exampleQuery },
+    input: body
+      ? { schema: shortenSchema(body.schema, 1), example: body.example }
+      : { schema: describeQuery(parameters), example: exampleQuery },
     // The names of the parts that every response has; their types and fields are in OpenAPI.
     output: { schema: nameRequired(response), example: responseExcerpt },
   });
@@ -79,10 +81,10 @@ export function createPortfolioOffering(sold: readonly SoldRoute[], termsSinceMs
 }
 
 export function describePaidRoute({ declaration, sale: { offer } }: SoldRoute): PaidRoute {
-  const { path, summary, tags } = declaration;
+  const { path, summary, tags, body } = declaration;
   const { parameters } = declaration.createQuery(DEFAULT_CHAINS);
   return {
-    method: "GET",
+    method: body ? "POST" : "GET",
     path,
     summary,
     description: offer.description,

@@ -151,13 +151,13 @@ async function openGate(
 /** In the token's smallest units. */
 function readPrices(
   config: PaywallConfig,
-  { price }: PaidRouteDeclaration,
+  { price, body }: PaidRouteDeclaration,
   decimals: number,
 ): Pick<PaymentOffer, "amount" | "summaryAmount"> {
   const own = config[price.key];
   const variable = own === null ? "PORTFOLIO_PRICE_USD" : price.variable;
   const amount = readAmount(own ?? config.portfolioPriceUsd, decimals, variable);
-  if (config.priceUsdSummary === null) return { amount };
+  if (config.priceUsdSummary === null || body) return { amount };
   const summaryAmount = readAmount(config.priceUsdSummary, decimals, "PRICE_USD_SUMMARY");
   if (summaryAmount <= amount) return { amount, summaryAmount };
   throw new Fault("CONFIG_INVALID", `PRICE_USD_SUMMARY must be at most ${variable}.`);
@@ -194,8 +194,10 @@ function createOffers(
       signingKeys,
       ...describeOffer(declaration),
       ...readPrices(config, declaration, token.decimals),
-      amountPerChain: readPricePerChain(config, token.decimals),
-      ...readProofPrice(config, token.decimals),
+      ...(declaration.body === undefined && {
+        amountPerChain: readPricePerChain(config, token.decimals),
+        ...readProofPrice(config, token.decimals),
+      }),
       maxTimeoutSeconds: TIMEOUT_SECONDS,
       get resourceOrigin() {
         return config.portfolioPublicUrl ?? listenUrl();

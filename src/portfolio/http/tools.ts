@@ -10,7 +10,7 @@ import { SUPPORTED_CHAINS } from "../query.ts";
 import { describePaidEndpoint } from "./endpoint.ts";
 import { describePaidRoute, type SoldRoute } from "./offering.ts";
 import type { PaidRouteDeclaration } from "./routes/paid-route.ts";
-import { PAID_ROUTES } from "./routes/paid-routes.ts";
+import { WALLET_ROUTES } from "./routes/paid-routes.ts";
 import { CALLER_PAYS, PORTFOLIO_INSTRUCTIONS, PORTFOLIO_PROMPTS } from "./tool-guide.ts";
 
 /** Without prices if routes are served without payment, for development. */
@@ -50,9 +50,12 @@ function describePrice(sold: SoldRoute): ToolPrice {
   };
 }
 
-/** The same tools for a server whose requests another process serves; it may serve fewer chains. */
+/**
+ * The same tools for a server whose requests another process serves; it may serve fewer chains. That process buys by the
+ * client, whose journal keeps no bodies.
+ */
 export function describePaidTools(price: ToolPrice): readonly Tool[] {
-  return PAID_ROUTES.map((declaration) => {
+  return WALLET_ROUTES.map((declaration) => {
     const { parameters } = declaration.createQuery(SUPPORTED_CHAINS);
     return createPaidTool(
       declaration,
@@ -63,12 +66,15 @@ export function describePaidTools(price: ToolPrice): readonly Tool[] {
 }
 
 function createPaidTool(
-  { path, tool }: PaidRouteDeclaration,
+  { path, body, tool }: PaidRouteDeclaration,
   routes: readonly ToolRoute[],
   price: ToolPrice | null,
 ): Tool {
   const paid = price === null ? {} : { price };
-  return createTool({ ...tool, hints: { ...HINTS, ...tool.hints }, routes: `GET ${path}`, ...paid }, routes);
+  return createTool(
+    { ...tool, hints: { ...HINTS, ...tool.hints }, routes: `${body ? "POST" : "GET"} ${path}`, ...paid },
+    routes,
+  );
 }
 
 /** Texts about arguments that several paid tools take. */

@@ -1,4 +1,5 @@
 // The request of a simulation as the service uses it: addresses in lower case, amounts as numbers, limits kept.
+import { createHash } from "node:crypto";
 import { UINT256_MAX } from "../../lib/decimal.ts";
 import { Fault } from "../../lib/fault.ts";
 import { type Hex, parseAddress, parseBytes } from "../../lib/hex.ts";
@@ -48,4 +49,20 @@ function parseValue(text: string, name: string): bigint {
   const value = BigInt(text);
   if (value <= UINT256_MAX) return value;
   throw new Fault("INPUT_INVALID", `${name} must be below 2^256.`);
+}
+
+/** All that determines the response; the transactions by their hash, because a payment names them in a URL. */
+export function canonicalTransactions({
+  wallet,
+  slug,
+  block,
+  calls,
+}: TransactionsQuery): Readonly<Record<string, string>> {
+  const text = JSON.stringify(calls.map(({ to, value, data }) => [to, value.toString(), data]));
+  return {
+    wallet,
+    chain: slug,
+    ...(block !== undefined && { block: block.toString() }),
+    transactions: createHash("sha256").update(text).digest("hex"),
+  };
 }

@@ -2,8 +2,9 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
 import { portfolioDiffSchema } from "./diff.ts";
-import { exampleDiff, exampleExposure, exampleSnapshot } from "./examples.ts";
+import { exampleDiff, exampleExposure, exampleSimulation, exampleSnapshot } from "./examples.ts";
 import { exposureSchema } from "./exposure.ts";
+import { simulationSchema } from "./simulation.ts";
 import { portfolioSnapshotSchema } from "./snapshot.ts";
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -12,9 +13,11 @@ it.each([
   ["a snapshot", portfolioSnapshotSchema, exampleSnapshot],
   ["an exposure", exposureSchema, exampleExposure],
   ["a difference", portfolioDiffSchema, exampleDiff],
+  ["a simulation", simulationSchema, exampleSimulation],
 ] as const)("the example of %s is valid by its schema", (_name, schema, example) => {
   const isValid = ajv.compile(schema);
   expect(isValid(example), ajv.errorsText(isValid.errors)).toBe(true);
-  const { address: _, ...incomplete } = example;
+  const [, ...others] = Object.entries(example);
+  const incomplete = Object.fromEntries(others);
   expect([isValid(incomplete), isValid({ ...example, surprise: 1 })]).toEqual([false, false]);
 });

@@ -29,8 +29,8 @@ import {
 
 /** More are not one decision: a wallet that signs ten at once reads none of them. */
 export const TRANSACTIONS_MAX = 10;
-/** The most that Ethereum's nodes take in one transaction. */
-export const CALL_DATA_BYTES_MAX = 128 * 1_024;
+/** Nodes take up to 128 KiB in one transaction; in hexadecimal that is more than the body of a request may have. */
+export const CALL_DATA_BYTES_MAX = 96 * 1_024;
 
 const anyAddress = { type: "string", pattern: "^0x[0-9a-fA-F]{40}$" } as const;
 

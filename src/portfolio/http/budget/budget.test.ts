@@ -10,7 +10,7 @@ import { exampleSnapshot } from "../../../schema/portfolio/examples.ts";
 import { type PortfolioSnapshot, portfolioSnapshotSchema } from "../../../schema/portfolio/snapshot.ts";
 import { SUPPORTED_CHAINS } from "../../query.ts";
 import type { RouteServices } from "../routes/paid-route.ts";
-import { PAID_ROUTES } from "../routes/paid-routes.ts";
+import { WALLET_ROUTES } from "../routes/paid-routes.ts";
 import { portfolioHoldingsSchema, portfolioOverviewSchema, portfolioRoute } from "../routes/portfolio.ts";
 import { OVERVIEW_BYTES_MAX } from "./budget.ts";
 
@@ -115,7 +115,7 @@ describe("a budget", () => {
     });
   });
 
-  it.each(PAID_ROUTES.map((route) => [route.path, route] as const))(
+  it.each(WALLET_ROUTES.map((route) => [route.path, route] as const))(
     "describes fields by one that the response has: %s",
     (_path, { createQuery, exampleQuery }) => {
       const { parameters, parse: parseRoute } = createQuery([...SUPPORTED_CHAINS]);

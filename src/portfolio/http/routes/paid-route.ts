@@ -5,7 +5,7 @@ import type { Config } from "../../../config/read-config.ts";
 import type { Clock } from "../../../lib/clock.ts";
 import type { Log } from "../../../lib/log.ts";
 import type { JsonSchema } from "../../../schema/json-schema.ts";
-import type { Query } from "../../../schema/parameter.ts";
+import type { ParameterValues, Query } from "../../../schema/parameter.ts";
 import type { StoredSnapshots } from "../../diff/figures.ts";
 import { checkBlocks, type FreeReads } from "../../free-reads.ts";
 import type { NameResolver } from "../../names/name-resolver.ts";
@@ -60,7 +60,17 @@ type PaidRead<Body = unknown> = {
   read(services: RouteServices, signal: AbortSignal): Promise<Body>;
 };
 
-export type PaidQuery<Body = unknown> = Query<PaidRead<Body>>;
+/** A query, which may be in the body of the request. */
+export type PaidQuery<Body = unknown> = Pick<Query<PaidRead<Body>>, "parameters"> & {
+  parse(values: ParameterValues, requestBody?: unknown): PaidRead<Body>;
+};
+
+/** The body of a request, for a route whose query is too large for a URL. It has one form, and reads one chain. */
+export type PaidBody = {
+  readonly schema: JsonSchema;
+  readonly example: Readonly<Record<string, unknown>>;
+  readonly bytesMax: number;
+};
 
 /** A response that was paid for, or that is free for development; bytes if it comes from the ledger. */
 export type DeliveredResponse = {
@@ -78,6 +88,8 @@ export type PaidRouteDeclaration = {
   readonly tags: readonly string[];
   /** The setting of its price; if that is not set, it costs what a snapshot costs. */
   readonly price: { readonly key: PriceKey; readonly variable: string };
+  /** Present if the route is a POST. */
+  readonly body?: PaidBody;
   /** The query for a service of these chains. */
   createQuery(served: readonly string[]): PaidQuery;
   /** An example of the query, for directories and texts. */
