@@ -15,7 +15,7 @@ import { examineMessage, type MessageFindings } from "./examine-message.ts";
 import { keyOfBalance } from "./message-state.ts";
 import type { TypedMessage } from "./typed-data.ts";
 
-type MessageQuery = {
+export type MessageQuery = {
   readonly wallet: Hex;
   readonly slug: string;
   /** Undefined for the newest. */
