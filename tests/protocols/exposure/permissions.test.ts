@@ -1,4 +1,5 @@
 // Permissions on the code of others: Permit2, tokens and collections of solmate and OpenZeppelin, Safe, SimpleAccount.
+import { requireProven, verify } from "@sextant/client/verify/verify";
 import { permit2RuntimeBytecode } from "@sextant/contracts/published/permit2";
 import {
   decodeFunctionData,
@@ -14,6 +15,7 @@ import { systemClock } from "../../../src/lib/clock.ts";
 import { readExposure } from "../../../src/portfolio/exposure/read-exposure.ts";
 import { PERMIT2 } from "../../../src/portfolio/exposure/revocations.ts";
 import { createSpenderList } from "../../../src/portfolio/exposure/spenders.ts";
+import { describeProvableExposure, ResponseProver } from "../../../src/portfolio/proofs/prove-response.ts";
 import { rpcHoldingsProvider } from "../../../src/portfolio/providers/rpc/provider.ts";
 import { getAssetKey, type PriceSource, quotePrice } from "../../../src/portfolio/types.ts";
 import type { Exposure, ExposurePermission } from "../../../src/schema/portfolio/exposure.ts";
@@ -174,7 +176,11 @@ const priceSource: PriceSource = {
   }),
 };
 
-function read(of: Hex = wallet, listed: readonly Hex[] = []): Promise<Exposure> {
+function read(
+  of: Hex = wallet,
+  listed: readonly Hex[] = [],
+  askedSpenders?: readonly Hex[],
+): Promise<Exposure> {
   const access = stage.port(node, listed);
   const options = {
     provider: rpcHoldingsProvider,
@@ -183,7 +189,7 @@ function read(of: Hex = wallet, listed: readonly Hex[] = []): Promise<Exposure> 
     spenders,
     clock: systemClock,
   };
-  const query = { wallet: of, slugs: [access.chain.slug] };
+  const query = { wallet: of, slugs: [access.chain.slug], askedSpenders };
   return readExposure({ ...options, chains: new Map([[access.chain.slug, access]]) }, query, signal);
 }
 
@@ -272,6 +278,41 @@ describe("permissions of a wallet", () => {
       left = left.filter((one) => one !== label(permission));
       expect((await read(wallet, listed)).permissions.map(label).sort()).toEqual(left.toSorted());
     }
+  });
+
+  it("each has a proof that a reader's node confirms, also zero, one that ended, and the owner of an NFT", async () => {
+    const [solmate, open] = [await deploy(compiled.SolmateToken), await deploy(compiled.OpenToken)];
+    const collection = await deploy(compiled.Collection);
+    for (const token of [solmate, open]) await token.call("mint", [wallet, 100n]);
+    await collection.call("mint", [wallet, 2n ** 200n]);
+    await collection.call("approve", [OUTSIDER, 2n ** 200n], wallet);
+    const { timestamp } = (await chain.request("eth_getBlockByNumber", ["latest", false])) as {
+      timestamp: Hex;
+    };
+    await open.call("approve", [OUTSIDER, 30n], wallet);
+    await open.call("approve", [PERMIT2, 40n], wallet);
+    await permit2.call("approve", [open.address, OUTSIDER, 50n, BigInt(timestamp) + 20n], wallet);
+    await permit2.call("approve", [solmate.address, OUTSIDER, 0n, BigInt(timestamp) + 1_000_000n], wallet);
+    await chain.increaseTime(60n);
+    await chain.request("evm_mine", []);
+    const listed = [solmate.address, open.address];
+    const exposure = await read(wallet, listed, [OUTSIDER, ROUTER]);
+    const { allowances = [], permissions } = exposure;
+    const stated = allowances.filter(({ rawAllowance }) => rawAllowance !== "0");
+    expect(
+      stated.map(({ kind, spender, rawAllowance }) => `${kind} ${spender} ${rawAllowance}`).sort(),
+    ).toEqual([`erc20-allowance ${OUTSIDER} 30`, `permit2-allowance ${OUTSIDER} 50`]);
+    expect(allowances).toHaveLength(2 * 2 * listed.length);
+    const access = stage.port(node, listed);
+    const prover = new ResponseProver(new Map([[access.chain.slug, access]]), systemClock);
+    const options = { isPast: false, budgetMs: 30_000 };
+    const { proofs } = await prover.prove(describeProvableExposure(exposure), options, signal);
+    const text = JSON.stringify({ ...exposure, proofs });
+    const result = await verify(text, { nodes: [chain.rpcUrl], nodesMin: 1 });
+    expect(result.rows.filter(({ status }) => status === "wrong")).toEqual([]);
+    for (const index of allowances.keys()) requireProven(result, `/allowances/${index}/rawAllowance`);
+    const nft = permissions.findIndex(({ kind }) => kind === "nft-approval");
+    requireProven(result, `/permissions/${nft}/tokenId`);
   });
 });
 
