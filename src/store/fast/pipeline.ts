@@ -6,9 +6,13 @@
 import type { ClientBase, Connection } from "pg";
 import { endCopy } from "./driver-internals.ts";
 
-/** A statement, or framed rows (see copy-encoder.ts) for a COPY … FROM STDIN. */
+/**
+ * A statement, or framed rows (see copy-encoder.ts) for a COPY … FROM STDIN. A statement with a name is prepared once on
+ * its connection: parsing and planning one takes the server up to a millisecond, and a batch has fifty. A plan that is
+ * kept must suit tables of any size.
+ */
 export type PipelineStep =
-  | { readonly text: string; readonly values?: readonly (string | number)[] }
+  | { readonly name?: string; readonly text: string; readonly values?: readonly (string | number)[] }
   | { readonly copy: string; readonly messages: readonly Buffer[] };
 
 /**
@@ -25,9 +29,21 @@ export function runPipeline(
   });
 }
 
+/** The texts of the statements that a connection has prepared, by name. */
+const preparedTexts = new WeakMap<Connection, Map<string, string>>();
+
+function preparedOf(connection: Connection): Map<string, string> {
+  const known = preparedTexts.get(connection) ?? new Map<string, string>();
+  preparedTexts.set(connection, known);
+  return known;
+}
+
 // The driver calls these methods by name as the server's messages arrive.
 class Pipeline {
   readonly #steps: readonly PipelineStep[];
+  /** Statements that this pipeline prepares: certain once it has succeeded. */
+  readonly #preparing = new Map<string, string>();
+  #prepared: Map<string, string> | null = null;
   /** Read by the driver. */
   readonly query_timeout: number;
   callback: (error: unknown) => void;
@@ -42,13 +58,18 @@ class Pipeline {
   // were meant for a COPY.
   submit(connection: Connection): void {
     const { stream } = connection;
+    this.#prepared = preparedOf(connection);
     stream.cork();
     for (const step of this.#steps) {
-      const isCopy = "copy" in step;
-      connection.parse({ name: "", text: isCopy ? step.copy : step.text, types: [] }, true);
-      connection.bind({ values: isCopy ? [] : (step.values ?? []).map(String) }, true);
+      if ("copy" in step) {
+        connection.parse({ name: "", text: step.copy, types: [] }, true);
+        connection.bind({ values: [] }, true);
+      } else {
+        this.#parse(connection, step);
+        connection.bind({ statement: step.name ?? "", values: (step.values ?? []).map(String) }, true);
+      }
       connection.execute(null, true);
-      if (!isCopy) continue;
+      if (!("copy" in step)) continue;
       for (const message of step.messages) stream.write(message);
       endCopy(connection);
     }
@@ -56,11 +77,25 @@ class Pipeline {
     stream.uncork();
   }
 
+  /** Unless the connection has prepared this text under this name. */
+  #parse(connection: Connection, { name, text }: { readonly name?: string; readonly text: string }): void {
+    if (name !== undefined) {
+      if ((this.#preparing.get(name) ?? this.#prepared?.get(name)) === text) return;
+      // A pipeline that failed may have prepared it, and another text may have had the name. Closing what is not there is
+      // no error.
+      connection.close({ type: "S", name }, true);
+      this.#prepared?.delete(name);
+      this.#preparing.set(name, text);
+    }
+    connection.parse({ name: name ?? "", text, types: [] }, true);
+  }
+
   handleError(error: unknown): void {
     this.callback(error);
   }
 
   handleReadyForQuery(): void {
+    for (const [name, text] of this.#preparing) this.#prepared?.set(name, text);
     this.callback(null);
   }
 

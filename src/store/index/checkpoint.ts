@@ -68,6 +68,7 @@ export function readBlocksDescending(
 /** `safe` is the newest block that a node calls safe; what is final is safe too. */
 export function buildCheckpointStep({ block, finalized }: Checkpoint, safe?: number | null): PipelineStep {
   return {
+    name: "write checkpoint",
     text: `
       insert into checkpoint (block_number, block_hash, block_timestamp, finalized_block, safe_block) values ($1, $2, $3, $4, $5)
       on conflict (only_row) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
@@ -115,7 +116,8 @@ export function buildDeleteChainSteps({ number, hash }: BlockId): PipelineStep[]
 
 /** Final blocks without logs are not needed, except the one that a rollback may return to. */
 export function buildPruneBlocksStep(finalized: number): PipelineStep {
-  return { text: "delete from blocks where number < $1 and log_count = 0", values: [finalized] };
+  const text = "delete from blocks where number < $1 and log_count = 0";
+  return { name: "prune blocks", text, values: [finalized] };
 }
 
 /** For the processes that serve the indexer's rows. A process that has not seen the chain's head yet keeps the last one. */

@@ -16,9 +16,10 @@ import {
 } from "../../../tests/reference-model/store/sample-tables.ts";
 import { addAmounts } from "../../schema/change.ts";
 import { formatKey, type Table } from "../../schema/table.ts";
+import type { Session } from "../postgres/session.ts";
 import type { RowVersions } from "./row-versions.ts";
 import type { PreparedBatch } from "./store.ts";
-import { rollbackTables } from "./versioned-rows.ts";
+import { buildVersionSteps, rollbackTables, USE_INDEXES } from "./versioned-rows.ts";
 
 let index: SampleIndex;
 
@@ -216,6 +217,61 @@ describe("rows that were written", () => {
   });
 });
 
+const tallies = SAMPLE_TABLES.find(({ name }) => name === "tallies") as Table;
+
+async function readScansOfTallies(session: Pick<Session, "query">): Promise<number> {
+  const { rows } = await session.query<{ scans: string }>(
+    "select pg_stat_get_xact_numscans('tallies'::regclass) as scans",
+  );
+  return Number(rows[0]?.scans);
+}
+
+describe("rows that end", () => {
+  it.each(["full", "recent"] as const)(
+    "finds ended rows of %s history by an index, with plans from when the table was small",
+    async (history) => {
+      const found = await index.database.transaction(async (session) => {
+        const row = (day: bigint, times: bigint) => ({ who: "w", day, times, volume: 0n });
+        const write = (at: number) => {
+          const keys = at === 1 ? [] : [1n, 2n].map((day) => ({ keyText: "", key: row(day, 0n), at }));
+          const rows = [1n, 2n].map((day) => ({ row: row(day, BigInt(at)), from: at, to: null }));
+          const versions = { table: { ...tallies, history }, endedVersions: keys, newVersions: rows };
+          return session.sendPipeline([USE_INDEXES, ...buildVersionSteps(versions, { final: true })]);
+        };
+        await write(1);
+        // As autovacuum does: of a table with two rows all are read.
+        await session.query("analyze tallies");
+        // PostgreSQL keeps a plan from the sixth execution on.
+        for (let at = 2; at <= 8; at += 1) await write(at);
+        await session.query(
+          "insert into tallies select 'w', n, 1, 0, 1, null from generate_series(10, 20000) n",
+        );
+        const before = await readScansOfTallies(session);
+        await write(9);
+        const scans = (await readScansOfTallies(session)) - before;
+        const { rows } = await session.query<{ current: number; ended: number }>(
+          "select count(*) filter (where valid_to is null and times = 9)::int as current, count(valid_to)::int as ended from tallies where day < 10",
+        );
+        return { scans, ...rows[0] };
+      });
+      expect(found).toEqual({ scans: 0, current: 2, ended: history === "full" ? 16 : 0 });
+    },
+  );
+});
+
+describe("statements that are kept", () => {
+  it("changes rows of the tables that a rebuild has put in the place of others", async () => {
+    for (let batch = 0; batch < 7; batch += 1) await index.write([[count]], 1);
+    await index.rebuild();
+    await index.write([[count]], 1);
+    const { rows } = await index.database.query(
+      "select times from tallies where valid_to is null order by times",
+    );
+    expect(rows).toEqual([{ times: "8" }]);
+    expect(await index.versions(tallies)).toHaveLength(8);
+  });
+});
+
 describe("a rollback", () => {
   it("finds the rows that it deletes by the index, without statistics of the table", async () => {
     await index.write([[count], [count]], 5);
@@ -223,20 +279,13 @@ describe("a rollback", () => {
     await index.database.query(
       "insert into tallies select who, n, times, volume, 1, null from tallies, generate_series(10, 20000) n where valid_to is null",
     );
-    const [tallies] = SAMPLE_TABLES.filter(({ name }) => name === "tallies");
     const scanned = await index.database.transaction(async (session) => {
-      const readScans = async () => {
-        const { rows } = await session.query<{ scans: string }>(
-          "select pg_stat_get_xact_numscans('tallies'::regclass) as scans",
-        );
-        return Number(rows[0]?.scans);
-      };
-      const before = await readScans();
-      await rollbackTables(session, [tallies as Table], 1);
-      return (await readScans()) - before;
+      const before = await readScansOfTallies(session);
+      await rollbackTables(session, [tallies], 1);
+      return (await readScansOfTallies(session)) - before;
     });
     expect(scanned).toBe(0);
-    expect(await index.versions(tallies as Table)).toHaveLength(1 + 19_991);
+    expect(await index.versions(tallies)).toHaveLength(1 + 19_991);
   });
 });
 

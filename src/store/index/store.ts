@@ -27,6 +27,7 @@ import {
   buildVersionSteps,
   createRowLoader,
   rollbackTables,
+  USE_INDEXES,
 } from "./versioned-rows.ts";
 
 export type IndexBatch = {
@@ -198,9 +199,8 @@ export async function writeRows(
   await changeRows(rows);
   const changed = await rows.finish();
   cache.remember(rows);
-  await session.sendPipeline(
-    changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) })),
-  );
+  const steps = changed.flatMap((versions) => buildVersionSteps(versions, { final: isFinal(batch) }));
+  await session.sendPipeline([USE_INDEXES, ...steps]);
 }
 
 function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boolean {
@@ -213,6 +213,7 @@ function isFinal({ tip, finalized }: Pick<IndexBatch, "finalized" | "tip">): boo
  */
 function buildFollowsCheckpointSteps(from: number): PipelineStep[] {
   return [
+    USE_INDEXES,
     { text: "select set_config('sextant.batch_from', $1, true)", values: [String(from)] },
     {
       text: `do $$

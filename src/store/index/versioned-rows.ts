@@ -33,8 +33,8 @@ export function buildVersionSteps(
   const steps: PipelineStep[] = [];
   if (endedVersions.length > 0) {
     const ends = currentOnly ? [] : [`{${endedVersions.map(({ at }) => at).join(",")}}`];
-    const text = currentOnly ? deleteCurrentSql(table) : endVersionsSql(table);
-    steps.push({ text, values: [...keyColumns(table, endedVersions), ...ends] });
+    const statement = currentOnly ? deleteCurrent(table) : endVersions(table);
+    steps.push({ ...statement, values: [...keyColumns(table, endedVersions), ...ends] });
   }
   const written = currentOnly ? newVersions.filter(({ to }) => to === null) : newVersions;
   steps.push({
@@ -75,7 +75,8 @@ async function rollbackTable(session: Session, table: Table, block: number): Pro
 /** Drops versions of a `recent` table that ended at or before a final block. */
 export function buildPruneTableSteps(table: Table, finalized: number): PipelineStep[] {
   if (table.history !== "recent") return [];
-  return [{ text: `delete from ${table.name} where valid_to <= $1`, values: [finalized] }];
+  const text = `delete from ${table.name} where valid_to <= $1`;
+  return [{ name: `prune ${table.name}`, text, values: [finalized] }];
 }
 
 /** One array parameter per key column; `encodeHex` is for a statement that takes hex as text. */
@@ -275,22 +276,34 @@ function selectCurrentSql(table: Table): string {
   return `select t.* from ${keyListSql(table)} cross join lateral (${currentSql(table, "*")}) t`;
 }
 
-/** Ends the current version of each key at its block. */
-function endVersionsSql(table: Table): string {
+type NamedStatement = { readonly name: string; readonly text: string };
+
+/**
+ * Ends the current version of each key at its block. Each row is found by its key and changed at its physical position:
+ * a plan without any choice, which may be kept while the table grows.
+ */
+function endVersions(table: Table): NamedStatement {
   const parameter = table.key.length + 1;
   const ends = `unnest(${keyParameters(table)}, $${parameter}::bigint[]) as k(${table.key.join(", ")}, ended)`;
-  return `update ${table.name} t set valid_to = k.ended from ${ends} where t.ctid = any(${rowIdsSql(table)}) and ${keyMatch(table, "t")}`;
+  const found = `select c.ctid as position, k.ended from ${ends} cross join lateral (${currentSql(table, "ctid")}) c`;
+  const text = `update ${table.name} t set valid_to = f.ended from (${found}) f where t.ctid = f.position`;
+  return { name: `end ${table.name}`, text };
 }
 
 /** Deletes the current version of each key, for tables without history. */
-function deleteCurrentSql(table: Table): string {
-  return `delete from ${table.name} t where t.ctid = any(${rowIdsSql(table)})`;
+function deleteCurrent(table: Table): NamedStatement {
+  const positions = `array(select c.ctid from ${keyListSql(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
+  return {
+    name: `delete ${table.name}`,
+    text: `delete from ${table.name} t where t.ctid = any(${positions})`,
+  };
 }
 
-/** The physical positions of the current rows of the keys. */
-function rowIdsSql(table: Table): string {
-  return `array(select c.ctid from ${keyListSql(table)} cross join lateral (${currentSql(table, "ctid")}) c)`;
-}
+/**
+ * For the transaction of a batch, whose statements find all they change by an index: a plan that is kept is made while
+ * tables are small, when reading all of a table seems cheaper.
+ */
+export const USE_INDEXES: PipelineStep = { text: "set local enable_seqscan to off" };
 
 /**
  * The current row of one key `k`. The limit is what the unique index guarantees, and keeps the planner from using a

@@ -355,6 +355,29 @@ describe("sendPipeline", () => {
     }
   });
 
+  it("prepares a named statement once on its connection, also after failures and with another text", async () => {
+    const alone = await open({ poolMax: 1 });
+    await alone.query("CREATE TABLE named (n integer)");
+    const add = (by: number, text = `INSERT INTO named SELECT $1::int + ${by}`) =>
+      ({ name: "add", text, values: [by] }) as const;
+    const send = (...steps: Parameters<Session["sendPipeline"]>[0]) =>
+      alone.transaction((session) => session.sendPipeline(steps));
+    const preparedAt = () => readValue(alone, "SELECT prepare_time FROM pg_prepared_statements");
+    const failing = { text: "SELECT 1 / 0" };
+    // Before the failure the server has prepared it, after the failure it has not.
+    await expect(send(add(1), failing)).rejects.toMatchObject({ code: "22012" });
+    await send(add(1), add(1));
+    const first = await preparedAt();
+    await send(add(1));
+    expect(await preparedAt()).toEqual(first);
+    await expect(send(failing, add(2))).rejects.toMatchObject({ code: "22012" });
+    await send(add(2), { ...add(3), name: "other" });
+    await send(add(1), add(2));
+    expect(await readValue(alone, "SELECT array_agg(n ORDER BY n)::text FROM named")).toBe("{2,2,2,2,4,4,6}");
+    expect(await readValue(alone, "SELECT count(*)::int FROM pg_prepared_statements")).toBe(2);
+    await alone.close();
+  });
+
   it("does nothing without steps", async () => {
     await database.transaction((session) => session.sendPipeline([]));
     expect(await readValue(database, "SELECT count(*)::int FROM copied")).toBe(0);
