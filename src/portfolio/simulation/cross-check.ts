@@ -88,12 +88,12 @@ function findWrap(wallet: Hex, { topics, data }: CallLog): bigint {
   return topics[0] === DEPOSIT ? BigInt(data) : topics[0] === WITHDRAWAL ? -BigInt(data) : 0n;
 }
 
-// Interest that accrued before is part of what lending tokens announce.
+// Tokens that rebase round, and lending tokens announce interest that accrued before.
 const TOLERANCE_PERCENT = 10n;
 
 /**
- * `hidden`: the wallet keeps more here than without the simulator. `kept`: a token on no list moves another amount than it
- * says.
+ * `hidden`: the wallet keeps or gets more here than without the simulator, or moves what was not announced at all. `kept`: a
+ * token on no list moves another amount than it says.
  */
 function compareToken(
   token: Hex,
@@ -106,8 +106,9 @@ function compareToken(
   const announced = moves.reduce((sum, amount) => sum + amount, 0n);
   const wrapped = logs.reduce((sum, log) => sum + findWrap(wallet, log), announced);
   if (moved === announced || moved === wrapped) return [];
-  const slack = (announced < 0n ? -announced : announced) / TOLERANCE_PERCENT;
-  if (announced < 0n && moved > announced + slack) return ["hidden"];
-  if (isListed(token)) return [];
-  return [moves.length === 0 && moved > 0n ? "hidden" : "kept"];
+  if (announced === 0n && wrapped === 0n && moves.length === 0) return ["hidden"];
+  const most = wrapped > announced ? wrapped : announced;
+  const slack = ((most < 0n ? -most : most) * TOLERANCE_PERCENT) / 100n;
+  if (moved > most + slack) return ["hidden"];
+  return isListed(token) ? [] : ["kept"];
 }

@@ -26,6 +26,8 @@ export type PreviewRun = {
   readonly gasUsed: bigint;
   readonly logs: readonly CallLog[];
   readonly payments: readonly NativeTransfer[];
+  /** More happened than is read. */
+  readonly isCut: boolean;
 };
 
 export type Preview = {
@@ -39,7 +41,7 @@ export type Preview = {
 /** The limit of a transaction on Ethereum (EIP-7825), more than other chains need. */
 export const TRANSACTION_GAS_MAX = 16_777_216;
 
-// A swap over many pools writes about fifty; what a hostile contract writes beyond is not read.
+// A swap over many pools writes about fifty. A hostile contract may write more to hide what follows.
 const LOGS_MAX = 500;
 const FRAMES_MAX = 5_000;
 const TOPICS_MAX = 4;
@@ -80,13 +82,15 @@ export function simulateCall({ wallet, calls, block }: PreviewOptions): RpcCall<
 }
 
 function readSimulated({ status, gasUsed, logs }: JsonObject): PreviewRun {
-  const all = (Array.isArray(logs) ? logs : []).slice(0, LOGS_MAX).flatMap(readLog);
+  const written: readonly unknown[] = Array.isArray(logs) ? logs : [];
+  const all = written.slice(0, LOGS_MAX).map(readLog);
   const isEther = ({ address }: CallLog) => address === ETHER_LOGS;
   return {
     success: status === "0x1",
     gasUsed: readBigQuantity(gasUsed, "the gas of a simulated call"),
     logs: all.filter((log) => !isEther(log)),
     payments: all.filter(isEther).flatMap(toPayment),
+    isCut: written.length > LOGS_MAX,
   };
 }
 
@@ -114,17 +118,21 @@ function readTrace(top: JsonObject): PreviewRun {
   const logs: CallLog[] = [];
   const payments: NativeTransfer[] = [];
   const waiting: JsonObject[] = [top];
+  let isCut = false;
   for (let count = 0; waiting.length > 0 && count < FRAMES_MAX; count += 1) {
     const frame = waiting.pop() as JsonObject;
     if (frame.error !== undefined) continue;
-    if (Array.isArray(frame.logs)) logs.push(...frame.logs.slice(0, LOGS_MAX - logs.length).flatMap(readLog));
+    const written: readonly unknown[] = Array.isArray(frame.logs) ? frame.logs : [];
+    isCut ||= logs.length + written.length > LOGS_MAX;
+    logs.push(...written.slice(0, LOGS_MAX - logs.length).map(readLog));
     payments.push(...readPayment(frame));
     if (Array.isArray(frame.calls)) {
       for (const each of frame.calls) waiting.push(readObject(each, "a call of the trace"));
     }
   }
   const gasUsed = readBigQuantity(top.gasUsed, "the gas of a trace");
-  return { success: top.error === undefined, gasUsed, logs, payments };
+  isCut ||= waiting.length > 0;
+  return { success: top.error === undefined, gasUsed, logs, payments, isCut };
 }
 
 function readPayment({ type, from, to, value }: JsonObject): readonly NativeTransfer[] {
@@ -135,16 +143,14 @@ function readPayment({ type, from, to, value }: JsonObject): readonly NativeTran
   return [{ from: readAddress(from, "a caller"), to: readAddress(to, "a callee"), value: amount }];
 }
 
-/** Nothing for a log that is too large to mean anything to us. */
-function readLog(value: unknown): readonly CallLog[] {
+/** Leaves out data that is too large to mean anything to us. */
+function readLog(value: unknown): CallLog {
   const { address, topics, data } = readObject(value, "a log");
   if (!Array.isArray(topics) || topics.length > TOPICS_MAX) throw malformedResponse("the topics of a log");
-  if (typeof data === "string" && data.length > 2 + 2 * LOG_BYTES_MAX) return [];
-  return [
-    {
-      address: readAddress(address, "the emitter of a log"),
-      topics: topics.map((topic) => readHash(topic, "a topic")),
-      data: readData(data ?? "0x", "the data of a log"),
-    },
-  ];
+  const isLarge = typeof data === "string" && data.length > 2 + 2 * LOG_BYTES_MAX;
+  return {
+    address: readAddress(address, "the emitter of a log"),
+    topics: topics.map((topic) => readHash(topic, "a topic")),
+    data: isLarge ? "0x" : readData(data ?? "0x", "the data of a log"),
+  };
 }

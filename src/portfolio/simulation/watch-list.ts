@@ -65,7 +65,7 @@ export function createWatchList({ wallet, calls, preview, tokens }: WatchOptions
   return {
     accounts: accounts.slice(0, ACCOUNTS_MAX),
     views: views.slice(0, VIEWS_MAX),
-    isCut: views.length > VIEWS_MAX || accounts.length > ACCOUNTS_MAX,
+    isCut: views.length > VIEWS_MAX || accounts.length > ACCOUNTS_MAX || runs.some(({ isCut }) => isCut),
     movesItems: logs.some(({ topics: [event] }) => TRANSFERS_OF_ITEMS.includes(event as Hex)),
   };
 }

@@ -2,6 +2,7 @@
 import { plainTokenAbi, plainTokenBytecode } from "@sextant/contracts/generated/plain-token";
 import { vault4626Abi, vault4626Bytecode } from "@sextant/contracts/generated/vault4626";
 import { wrappedEtherAbi, wrappedEtherBytecode } from "@sextant/contracts/generated/wrapped-ether";
+import { actorBytecode, puppetAbi } from "@sextant/contracts/test/actor-contracts";
 import {
   type Abi,
   concatHex,
@@ -13,7 +14,7 @@ import {
   pad,
 } from "viem";
 import { localChain } from "../../../src/chain/chains/chains.ts";
-import { createSpenderList } from "../../../src/portfolio/exposure/spenders.ts";
+import { createSpenderList, type Spender } from "../../../src/portfolio/exposure/spenders.ts";
 import { parseTransactions, type WalletCall } from "../../../src/portfolio/simulation/request.ts";
 import { simulateTransactions } from "../../../src/portfolio/simulation/simulate.ts";
 import type { FaultyNode } from "../nodes/faulty-node.ts";
@@ -21,7 +22,15 @@ import { startPortfolioStage } from "./portfolio-stage.ts";
 
 const { signal } = new AbortController();
 
-export async function openSimulationStage(code: Readonly<Record<Hex, Hex>> = {}) {
+/** A contract in the list of known spenders. */
+export function listSpender(name: string, kind: Spender["kind"], address: Hex): Spender {
+  return { name, protocol: "Local", kind, source: "tests", deployments: [[localChain.chainId, address]] };
+}
+
+export async function openSimulationStage(
+  code: Readonly<Record<Hex, Hex>> = {},
+  moreSpenders: readonly Spender[] = [],
+) {
   const stage = await startPortfolioStage(code);
   const { chain, wallet } = stage;
   const owner = chain.accounts.owner.address.toLowerCase() as Hex;
@@ -46,6 +55,8 @@ export async function openSimulationStage(code: Readonly<Record<Hex, Hex>> = {})
   const token = await deploy(plainTokenAbi, plainTokenBytecode, ["Plain", "PLN", 6]);
   const ether = await deploy(wrappedEtherAbi, wrappedEtherBytecode, []);
   const vault = await deploy(vault4626Abi, vault4626Bytecode, [token, "Vault", "VLT"]);
+  // It makes any call for anyone, as routers and aggregators do.
+  const router = await deploy(puppetAbi, actorBytecode("Puppet"), []);
   await send(
     {
       to: token,
@@ -56,15 +67,7 @@ export async function openSimulationStage(code: Readonly<Record<Hex, Hex>> = {})
   const plain = await stage.node();
   const listed = [token, ether, vault];
   const spenders = createSpenderList(
-    [
-      {
-        name: "Vault",
-        protocol: "Local",
-        kind: "vault",
-        source: "tests",
-        deployments: [[localChain.chainId, vault]],
-      },
-    ],
+    [listSpender("Vault", "vault", vault), listSpender("Router", "router", router), ...moreSpenders],
     "test",
   );
   const simulate = (calls: readonly Partial<WalletCall>[], through: FaultyNode = plain) =>
@@ -77,7 +80,7 @@ export async function openSimulationStage(code: Readonly<Record<Hex, Hex>> = {})
     );
   const view = async (to: Hex, data: Hex): Promise<bigint> =>
     BigInt((await chain.request("eth_call", [{ to, data }, "latest"])) as Hex);
-  return { ...stage, owner, token, ether, vault, send, deploy, simulate, view };
+  return { ...stage, owner, token, ether, vault, router, send, deploy, simulate, view };
 }
 
 const toRequest = ({ to = NOWHERE, value = 0n, data }: Partial<WalletCall>) => ({
@@ -97,6 +100,28 @@ export function drainCode(token: Hex, thief: Hex, amount: bigint, detects: boole
     "0x60006000606460006000",
     concatHex(["0x73", token]),
     "0x5af1505b00",
+  ]);
+}
+
+// What code sees of a simulation: each leaves a word on the stack that is not zero for one.
+export const DETECTS = {
+  "the sender has code": "0x323b",
+  "gas costs nothing": "0x3a15",
+  "the base fee is zero": "0x4815",
+  "more gas than a wallet sends": "0x621e84805a11",
+} as const;
+
+/** Gives whoever sent the transaction some of its tokens, if it sees a simulation. */
+export function giveCode(token: Hex, amount: bigint, detects: Hex): Hex {
+  const start = numberToHex((detects.length - 2) / 2 + 4, { size: 1 });
+  return concatHex([
+    ...([detects, "0x60", start, "0x57005b"] as const),
+    "0x63a9059cbb60e01b600052",
+    "0x32600452",
+    concatHex(["0x67", pad(numberToHex(amount), { size: 8 }), "0x602452"]),
+    "0x60006000604460006000",
+    concatHex(["0x73", token]),
+    "0x5af15000",
   ]);
 }
 
