@@ -5,6 +5,11 @@ import type { ChainSpenders } from "../exposure/spenders.ts";
 import { shownPart } from "../providers/activity.ts";
 import type { ChainConfig } from "../types.ts";
 
+/** As much of a transfer as tells who was paid, and whether with something. */
+type PastTransfer = Pick<TokenTransfer, "from" | "to"> & {
+  readonly log: Pick<TokenTransfer["log"], "address" | "data">;
+};
+
 /** Finds for each suspect the address that it looks like. */
 export function findAlike(
   suspects: readonly Hex[],
@@ -16,8 +21,8 @@ export function findAlike(
   }: {
     readonly wallet: Hex;
     readonly chain: ChainConfig;
-    readonly spenders: ChainSpenders;
-    readonly transfers: readonly TokenTransfer[];
+    readonly spenders: Pick<ChainSpenders, "byAddress">;
+    readonly transfers: readonly PastTransfer[];
   },
 ): ReadonlyMap<Hex, Hex> {
   // Anyone can write a transfer of nothing, or of a token of their own, that names the wallet as its sender.

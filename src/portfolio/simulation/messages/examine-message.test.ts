@@ -428,6 +428,20 @@ it("says that the nonce of a permit is gone once it was used", async () => {
   });
 });
 
+it("blocks a transfer to an address that only looks like one that the wallet has paid", async () => {
+  await stage.undone(async () => {
+    const [friend, poisoned] = [`0x1234${"5".repeat(32)}abcd`, `0x1234${"6".repeat(32)}abcd`];
+    expect(await stage.call(wallet, usd, usdCoinAbi, "transfer", [friend, 1n])).toBe(true);
+    const simulation = await stage.simulate(transferTo(poisoned));
+    expect(simulation.verdict).toBe("block");
+    expect(simulation.reasons[0]).toMatchObject({ code: "lookalike-receiver", account: poisoned });
+    expect(simulation.receivers).toMatchObject([{ account: poisoned, lookalikeOf: friend }]);
+    const paid = await stage.simulate(transferTo(friend));
+    expect(paid.receivers).toMatchObject([{ account: friend, lookalikeOf: null }]);
+    expect(paid.verdict).toBe("caution");
+  });
+});
+
 it("compares what an order gives and receives once both have a price", async () => {
   isPriced = true;
   try {

@@ -3,6 +3,7 @@ import { toCaip2Network } from "../../../lib/caip2.ts";
 import { addDecimals, type Decimal, formatAmount, formatDecimal } from "../../../lib/decimal.ts";
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
+import { keepPresent } from "../../../lib/lists.ts";
 import type { PermissionChange, Simulation } from "../../../schema/portfolio/simulation.ts";
 import type { SpenderList } from "../../exposure/spenders.ts";
 import type { PriceSourceGroups } from "../../prices/collect-prices.ts";
@@ -57,7 +58,11 @@ export async function simulateMessage(
     receivers: describer.listReceivers(),
     value: describer.sumValue(),
     crossCheck: { method: null, agrees: null },
-    warnings: [...findings.values.warnings],
+    warnings: keepPresent(
+      !findings.isSearched &&
+        "Recent transfers of the wallet could not be searched: accounts were compared with our lists only.",
+      ...findings.values.warnings,
+    ),
   };
 }
 
@@ -203,7 +208,14 @@ class MessageDescriber {
       return [
         {
           ...{ account: to, name: this.#nameOf(to), hasCode: this.#findings.state.hasCode.get(to) ?? null },
-          ...{ contract, symbol, decimals, listed, rawAmount: amount.toString(), lookalikeOf: null },
+          ...{
+            contract,
+            symbol,
+            decimals,
+            listed,
+            rawAmount: amount.toString(),
+            lookalikeOf: this.#findings.lookalikes.get(to) ?? null,
+          },
         },
       ];
     });
