@@ -38,6 +38,14 @@ it("compares processes with one process, and requests with those of a snapshot t
     ["28.0", "28.0 that shares nothing", "100 %"],
     ["0.031", "28.0 that shares nothing", "0 %"],
   ]);
+  // Only two processes with wallets of their own have an aim.
+  expect(headlines.map(({ aim }) => aim)).toEqual([
+    { text: "100 or more", met: false },
+    null,
+    null,
+    null,
+    null,
+  ]);
   expect(measurements).toHaveLength(11);
   expect(measurements[1]?.note).toContain("30.00 ms");
 });
