@@ -13,6 +13,7 @@ import { pages } from "../src/explorer/pages.ts";
 import { findExamplePath } from "../tests/explorer/explorer-stage.ts";
 import { toDeployment } from "../tests/support/index/test-index.ts";
 import { type ApiExample, requestAllExamples } from "./api-examples/sample-requests.ts";
+import { withoutImprovements } from "./compare-responses/named-improvements.ts";
 import { checkOutVersion } from "./testing/checkout-version.ts";
 
 const HERE = fileURLToPath(new URL("..", import.meta.url));
@@ -268,15 +269,27 @@ async function send(url: string, method: string, target: string, body?: unknown)
   return { status: response.status, headers, body: masked };
 }
 
-/** Sentences for people may be reworded: an error's, and the warnings of a snapshot. Their number stays. */
-function withoutSentences({ status, headers, body }: Raw): Raw {
-  if (!/^\{"(error|address)"/.test(body)) return { status, headers, body };
+/** The sentence of an error may be reworded. */
+function withoutSentence({ status, headers, body }: Raw): Raw {
+  if (!body.startsWith('{"error"')) return { status, headers, body };
   const { "content-length": _length, ...others } = headers;
-  const plain = JSON.stringify(JSON.parse(body), (key, value) => {
-    if (key === "warnings" && Array.isArray(value)) return value.length;
-    return key === "error" ? "sentence" : value;
-  });
+  const plain = JSON.stringify({ ...JSON.parse(body), error: "sentence" });
   return { status, headers: others, body: plain };
+}
+
+/** Paid responses without what is named as an improvement. */
+function comparePaid(old: Raw, now: Raw): readonly [Raw, Raw] {
+  if (![old, now].every(({ body }) => body.startsWith('{"address"'))) return [old, now];
+  const [before, after] = withoutImprovements(JSON.parse(old.body), JSON.parse(now.body));
+  const strip = (
+    { status, headers: { "content-length": _length, ...headers } }: Raw,
+    body: unknown,
+  ): Raw => ({
+    status,
+    headers,
+    body: JSON.stringify(body),
+  });
+  return [strip(old, before), strip(now, after)];
 }
 
 async function requestJson(url: string, method: string, target: string, body?: unknown) {
@@ -290,10 +303,10 @@ type Sent = { readonly method: string; readonly target: string; readonly body?: 
 /** Chains and audits go on meanwhile: two responses that differ may be of two states, and are asked for again. */
 async function compareAtOneState(old: string, now: string, sent: Sent): Promise<string[]> {
   const { method, target, body } = sent;
-  const ask = (url: string) => send(url, method, target, body).then(withoutSentences);
+  const ask = (url: string) => send(url, method, target, body).then(withoutSentence);
   for (let attempt = 1; ; attempt += 1) {
-    const responses = await Promise.all([ask(old), ask(now)]);
-    const found = compare(`${method} ${target}`, ...responses);
+    const responses = await Promise.all([ask(old), ask(now)] as const);
+    const found = compare(`${method} ${target}`, ...comparePaid(...responses));
     if (found.length > 0 && attempt < ATTEMPTS_MAX) continue;
     if (responses.every(({ status }) => status === 200)) succeeded += 1;
     return found;
