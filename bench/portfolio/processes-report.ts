@@ -73,7 +73,7 @@ function describeCell(cell: ProcessesCell, first: ProcessesCell): Measurement {
   };
 }
 
-/** Of two processes together, as many as two cores have. */
+/** The aim of two processes together, each on a core. */
 const RATE_MIN = 100;
 
 function compareRates(cell: ProcessesCell, one: ProcessesCell): Headline {
