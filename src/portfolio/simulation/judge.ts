@@ -37,6 +37,9 @@ type Evidence = {
   readonly isPartial: boolean;
   /** An address that the wallet has used, by one that looks like it. */
   readonly lookalikes: ReadonlyMap<Hex, Hex>;
+  /** Tokens that the wallet got, and could not send on; and those of which less arrived. */
+  readonly unsellable: readonly Hex[];
+  readonly taxed: readonly Hex[];
 };
 
 type Reasons = readonly SimulationReason[];
@@ -49,14 +52,17 @@ export function findReasons(evidence: Evidence): Reasons {
     ...judgeMovements(evidence),
     ...judgeReceivers(evidence),
     ...judgeIncome(evidence),
+    ...evidence.unsellable.map((contract) => createReason("cannot-be-sold", { contract })),
+    ...evidence.taxed.map((contract) => createReason("token-keeps-part", { contract })),
     ...judgeCompleteness(evidence),
   ];
 }
 
 function judgeOutcomes({ outcomes, calls }: Evidence): Reasons {
-  return outcomes.flatMap(({ success, gasGiven }, transaction) => {
+  return outcomes.flatMap(({ success, gasGiven, gasUsed }, transaction) => {
     if (success) return [];
-    const isStarved = gasGiven < BigInt(TRANSACTION_GAS_MAX);
+    // It used all that others before it had left, which is less than it has by itself.
+    const isStarved = gasGiven < BigInt(TRANSACTION_GAS_MAX) && gasUsed * 64n >= gasGiven * 63n;
     return [
       createReason(isStarved ? "not-simulated" : "reverts", {
         transaction,
@@ -103,17 +109,28 @@ function judgePermission(evidence: Evidence, permission: RawPermission): Reasons
   const look = evidence.lookalikes.get(spender);
   if (look !== undefined) return [createReason("lookalike-contract", subject)];
   if (context.codes.get(spender) === "0x") return [createReason("spender-without-code", subject)];
-  if (context.spenders.byAddress.has(spender)) return [];
+  if (isMeantFor(context, kind, spender)) return [];
   if (kind === "operator") return [createReason("operator-for-all", subject)];
   return [createReason(isUnlimited(permission) ? "unlimited-approval" : "unknown-spender", subject)];
 }
 
-const isPlainPayment = (call: WalletCall) => call.data === "0x" || findFunction(call)?.receiver !== undefined;
+/** A known contract may hand on whatever it may take, if it is not one that wallets give this kind of permission. */
+function isMeantFor({ spenders }: EffectContext, kind: RawPermission["kind"], spender: Hex): boolean {
+  const { ofTokens, ofPermit2, ofCollections } = spenders;
+  return { allowance: ofTokens, permit2: ofPermit2, operator: ofCollections }[kind].includes(spender);
+}
+
+/** A contract of our lists takes payments by its own functions only: what it is sent stays there, or is anyone's. */
+function isPlainPayment(evidence: Evidence, call: WalletCall): boolean {
+  const receiver = call.data === "0x" ? call.to : readReceiver(call);
+  return receiver !== null && !isKnown(evidence, receiver);
+}
 
 // The rest would hardly pay for a transaction.
 const ALMOST_ALL_PERCENT = 95n;
 
-function judgeMovements({ context, calls, effects }: Evidence): Reasons {
+function judgeMovements(evidence: Evidence): Reasons {
+  const { context, calls, effects } = evidence;
   const own = effects.changes.filter(({ account }) => account === context.wallet);
   const leaving = own.filter(({ before, after }) => after < before);
   if (leaving.length === 0 || leaving.length < own.length) return [];
@@ -122,7 +139,7 @@ function judgeMovements({ context, calls, effects }: Evidence): Reasons {
   );
   return [
     ...emptied.map(({ contract }) => createReason("empties-balance", { contract })),
-    ...(calls.every(isPlainPayment) ? [] : [createReason("nothing-in-return")]),
+    ...(calls.every((call) => isPlainPayment(evidence, call)) ? [] : [createReason("nothing-in-return")]),
   ];
 }
 
@@ -159,8 +176,10 @@ function judgeIncome({ context, effects }: Evidence): Reasons {
     income != null &&
     expense != null &&
     (expense - income) * 100n > expense * LOSS_PERCENT_MAX;
+  const isTrade = coming.length > 0 && coming.length < own.length;
   return [
     ...unlisted.map(({ contract }) => createReason("unknown-token", { contract })),
+    ...(isTrade && (income === null || expense === null) ? [createReason("value-unknown")] : []),
     ...(isLoss ? [createReason("value-lost")] : []),
   ];
 }

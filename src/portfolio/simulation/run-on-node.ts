@@ -10,8 +10,9 @@ import { findDelegate, IMPLEMENTATION_SLOT, toStoredAddress } from "../account/k
 import type { ChainConfig, PinnedBlock } from "../types.ts";
 import { type Preview, simulateCall, traceCall } from "./preview.ts";
 import type { TransactionsQuery } from "./request.ts";
+import { callResales, judgeResales, listResales, type ResaleFindings, watchResales } from "./resale.ts";
 import { type SimulatorResult, simulatorCall } from "./run-simulator.ts";
-import { createWatchList, type WatchList } from "./watch-list.ts";
+import { createWatchList, mergeViews, type WatchList } from "./watch-list.ts";
 
 /** A called contract or account. */
 type Target = {
@@ -29,6 +30,7 @@ export type NodeRun = {
   readonly preview: Preview | null;
   readonly watched: WatchList;
   readonly result: SimulatorResult;
+  readonly resale: ResaleFindings;
   readonly baseFee: bigint | null;
   /** Recent transfers of the wallet; null if the node does not search as many blocks. */
   readonly transfers: readonly TokenTransfer[] | null;
@@ -57,13 +59,23 @@ export async function runOnNode(
   const { query, block, chain } = asked;
   const { wallet, calls } = query;
   const stage = await readStage(node, asked, signal);
-  const watched = createWatchList({ wallet, calls, preview: stage.preview, tokens: chain.tokens });
-  const run = simulatorCall({ wallet, calls, watched, block: block.number, ownCode: stage.ownCode });
+  const resales = listResales(wallet, stage.preview, chain.tokens);
+  const found = createWatchList({ wallet, calls, preview: stage.preview, tokens: chain.tokens });
+  // Those of the resales come first, so that both runs have them at the same positions.
+  const resaleViews = watchResales(wallet, resales);
+  const watched = { ...found, views: mergeViews(resaleViews, found.views) };
+  const common = { wallet, block: block.number, ownCode: stage.ownCode };
+  const run = simulatorCall({ ...common, calls, watched });
+  const again = simulatorCall({
+    ...{ ...common, calls: [...calls, ...callResales(resales)] },
+    watched: { accounts: [], views: resaleViews },
+  });
   const others = listOthers(wallet, watched);
-  const [[simulated], , codes] = await batchGroups(
+  const [[simulated], [resold], , codes] = await batchGroups(
     node,
     [
       [run],
+      resales.length === 0 ? [] : [again],
       [canonicalHeaderCall(block.number, block.hash)],
       others.map((each) => codeCall(each, block.number)),
     ],
@@ -75,7 +87,13 @@ export async function runOnNode(
     const code = codes[index];
     return code !== undefined && "ok" in code ? [[address, code.ok] as const] : [];
   });
-  return { ...stage, watched, result: simulated.ok, codes: new Map([...read, ...known]) };
+  const result = simulated.ok;
+  const tried = resultOf(resold);
+  const resale =
+    tried === null
+      ? { unsellable: resales.map(({ token }) => token), taxed: [] }
+      : judgeResales(resales, calls.length, result, tried);
+  return { ...stage, watched, result, resale, codes: new Map([...read, ...known]) };
 }
 
 /** Accounts and spenders that the simulation may name. */

@@ -1,7 +1,12 @@
 // Drainers and honest transactions on a real chain: no drainer is allowed, and what is allowed does what it says.
 import { plainTokenAbi } from "@sextant/contracts/generated/plain-token";
 import { vault4626Abi } from "@sextant/contracts/generated/vault4626";
-import { actorBytecode, crookedTokenAbi, puppetAbi } from "@sextant/contracts/test/actor-contracts";
+import {
+  actorBytecode,
+  crookedTokenAbi,
+  crookedTokenBehaviours,
+  puppetAbi,
+} from "@sextant/contracts/test/actor-contracts";
 import { HOSTILE_CODE, numberedAddress } from "@sextant/contracts/test/hostile-token-code";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { encodeFunctionData, type Hex, parseAbi } from "viem";
@@ -18,11 +23,14 @@ import type { WalletCall } from "./request.ts";
 const UNLIMITED = 2n ** 256n - 1n;
 const PERSON = numberedAddress(0xdead01);
 const COLLECTION = numberedAddress(0xc011);
+const COUNTER = numberedAddress(0xc012);
 const BURNER = numberedAddress(0xb0b);
 const BOMB = numberedAddress(0xb0b2);
 const stage = await openSimulationStage({
   [COLLECTION]: COLLECTION_CODE,
-  [BURNER]: HOSTILE_CODE.loop,
+  [COUNTER]: COLLECTION_CODE.replace("e985e9c5", "dd62ed3e") as Hex,
+  // An invalid instruction uses all that is left.
+  [BURNER]: "0xfe",
   [BOMB]: HOSTILE_CODE.bomb,
 });
 const { chain, wallet, token, ether, vault, owner, simulate, send, deploy } = stage;
@@ -42,6 +50,13 @@ function codesOf({ reasons }: Simulation): readonly string[] {
 async function placeThief(address: Hex, detects: boolean): Promise<void> {
   await chain.setCode(address, drainCode(token, PERSON, 1_000n, detects));
   await send({ to: token, data: erc20("approve", address, 5_000n) });
+}
+
+async function receiveCrooked(habit: (typeof crookedTokenBehaviours)[number]) {
+  const number = crookedTokenBehaviours.indexOf(habit);
+  const abi = crookedTokenAbi;
+  await send({ to: crooked, data: encodeFunctionData({ abi, functionName: "setHabit", args: [number] }) });
+  return [{ to: crooked, data: encodeFunctionData({ abi, functionName: "mint", args: [wallet, 100n] }) }];
 }
 
 const alike = (address: Hex): Hex => `${address.slice(0, 6)}${"5".repeat(32)}${address.slice(-4)}` as Hex;
@@ -136,6 +151,29 @@ describe("a drainer", () => {
         ...(["unknown-token", "caution"] as const),
       ],
       [
+        "honeypot, whose token stays where it is",
+        () => receiveCrooked("MOVES_NOTHING"),
+        ...(["cannot-be-sold", "block"] as const),
+      ],
+      [
+        "token that keeps a part of each transfer",
+        () => receiveCrooked("KEEPS_FEE"),
+        ...(["token-keeps-part", "caution"] as const),
+      ],
+      [
+        "increased allowance of a person",
+        async () => {
+          const abi = parseAbi(["function increaseAllowance(address,uint256)"]);
+          return [{ to: COUNTER, data: encodeFunctionData({ abi, args: [PERSON, 5n] }) }];
+        },
+        ...(["spender-without-code", "block"] as const),
+      ],
+      [
+        "tokens for a contract that does not count what it is sent",
+        async () => [{ to: token, data: erc20("transfer", vault, 5n) }],
+        ...(["nothing-in-return", "caution"] as const),
+      ],
+      [
         "call data for an account without code",
         async () => [{ to: PERSON, data: "0x4e71d92d" as const }],
         ...(["unknown-code", "caution"] as const),
@@ -178,13 +216,17 @@ describe("an honest transaction", () => {
     expect(isValid(simulation), ajv.errorsText(isValid.errors)).toBe(true);
   });
 
-  it("is allowed as an approval of a known contract and a deposit into it, in this order", async () => {
+  it("succeeds as an approval of a known contract and a deposit into it, in this order", async () => {
     const deposit = encodeFunctionData({ abi: vault4626Abi, functionName: "deposit", args: [900n, wallet] });
     const simulation = await simulate([
       { to: token, data: erc20("approve", vault, 1_000n) },
       { to: vault, data: deposit },
     ]);
-    expect([simulation.verdict, simulation.reasons]).toEqual(["allow", []]);
+    expect([simulation.verdict, simulation.reasons]).toEqual([
+      "caution",
+      // Nothing here has a price.
+      [expect.objectContaining({ code: "value-unknown" })],
+    ]);
     expect(simulation.transactions.map(({ success }) => success)).toEqual([true, true]);
     expect(simulation.permissionChanges).toMatchObject([
       { kind: "erc20-allowance", contract: token, spender: vault, spenderName: "Vault", rawAfter: "100" },

@@ -82,6 +82,7 @@ async function describeRun(services: SimulationServices, ran: Ran, signal: Abort
     ...{ context, calls, effects, targets: run.targets, lookalikes },
     outcomes: run.result.outcomes,
     agrees: checked.agrees,
+    ...run.resale,
     isPartial: run.watched.isCut || run.watched.movesItems,
   };
   const reasons = [

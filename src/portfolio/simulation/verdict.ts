@@ -52,6 +52,10 @@ const RULES: Readonly<Record<ReasonCode, Rule>> = {
   },
   "cannot-be-sold": { severity: "block", text: "The wallet cannot transfer the token that it gets." },
   "value-lost": { severity: "caution", text: "What comes in is worth much less than what leaves." },
+  "value-unknown": {
+    severity: "caution",
+    text: "Something that comes in or leaves has no known price, so that the two cannot be compared.",
+  },
   "calls-itself": {
     severity: "caution",
     text: "The account calls its own code, by which it can be changed.",

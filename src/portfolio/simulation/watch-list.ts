@@ -140,6 +140,11 @@ function watchTargets(
   );
 }
 
+/** Each once, the first ones first. */
+export function mergeViews(first: readonly Watched[], others: readonly Watched[]): readonly Watched[] {
+  return distinct([...first, ...others]);
+}
+
 function distinct(views: readonly Watched[]): readonly Watched[] {
   return [...new Map(views.map((view) => [JSON.stringify(view), view])).values()];
 }

@@ -122,6 +122,7 @@ const REASON_CODES = [
   "token-keeps-part",
   "cannot-be-sold",
   "value-lost",
+  "value-unknown",
   "calls-itself",
   "unknown-code",
   "unknown-token",
