@@ -8,7 +8,7 @@ import type { WalletCall } from "./request.ts";
 import type { SimulatorResult } from "./run-simulator.ts";
 import type { Watched } from "./watch-list.ts";
 
-/** What the wallet got of a token, sent back to where it came from: a pool, if it was bought. */
+/** A token that the wallet got, sent back to where it came from: a pool, if it was bought. */
 type Resale = { readonly token: Hex; readonly to: Hex; readonly amount: bigint };
 
 // A purchase is of one token; the others come with it unasked.

@@ -61,7 +61,7 @@ export async function runOnNode(
   const stage = await readStage(node, asked, signal);
   const resales = listResales(wallet, stage.preview, chain.tokens);
   const found = createWatchList({ wallet, calls, preview: stage.preview, tokens: chain.tokens });
-  // Those of the resales come first, so that both runs have them at the same positions.
+  // Views of the resales come first, so that both runs have them at the same positions.
   const resaleViews = watchResales(wallet, resales);
   const watched = { ...found, views: mergeViews(resaleViews, found.views) };
   const common = { wallet, block: block.number, ownCode: stage.ownCode };

@@ -66,7 +66,7 @@ export type PaidQuery<Body = unknown> = Pick<Query<PaidRead<Body>>, "parameters"
 };
 
 /** The body of a request, for a route whose query is too large for a URL. It has one form, and reads one chain. */
-export type PaidBody = {
+type RequestForm = {
   readonly schema: JsonSchema;
   readonly example: Readonly<Record<string, unknown>>;
   readonly bytesMax: number;
@@ -89,7 +89,7 @@ export type PaidRouteDeclaration = {
   /** The setting of its price; if that is not set, it costs what a snapshot costs. */
   readonly price: { readonly key: PriceKey; readonly variable: string };
   /** Present if the route is a POST. */
-  readonly body?: PaidBody;
+  readonly body?: RequestForm;
   /** The query for a service of these chains. */
   createQuery(served: readonly string[]): PaidQuery;
   /** An example of the query, for directories and texts. */
