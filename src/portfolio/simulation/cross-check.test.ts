@@ -16,7 +16,7 @@ const moved = (token: Hex, from: Hex, to: Hex, amount: bigint) => ({
 });
 
 function compare(run: Partial<PreviewRun>, token: Hex | null, change: bigint) {
-  const full: PreviewRun = { success: true, gasUsed: 21_000n, logs: [], payments: [], ...run };
+  const full: PreviewRun = { success: true, gasUsed: 21_000n, logs: [], payments: [], isCut: false, ...run };
   const preview = { method: "eth_simulateV1", runs: [full], exactCount: 1 } as const;
   return crossCheck(preview, {
     wallet: WALLET,
