@@ -14,7 +14,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { localChain } from "../../../src/chain/chains/chains.ts";
 import { PERMIT2 } from "../../../src/portfolio/exposure/revocations.ts";
-import { createSpenderList, SPENDERS } from "../../../src/portfolio/exposure/spenders.ts";
+import { createSpenderList, type Spender } from "../../../src/portfolio/exposure/spenders.ts";
 import type { PriceSourceGroups } from "../../../src/portfolio/prices/collect-prices.ts";
 import {
   examineMessage,
@@ -53,6 +53,15 @@ function openSender(chain: LocalChain) {
   };
 }
 
+function listedAs(
+  kind: "router" | "pool",
+  chainId: number,
+  address: Hex,
+  more: Partial<Spender> = {},
+): Spender {
+  return { name: kind, protocol: kind, kind, source: "a test", deployments: [[chainId, address]], ...more };
+}
+
 /** Chain, wallet and tokens for the calling test file; `tokens` are on the token list. */
 export async function startMessageStage({
   priceSources = [],
@@ -65,16 +74,20 @@ export async function startMessageStage({
   const { call, deployToken } = openSender(chain);
   const tokens = [await deployToken(), await deployToken()] as const;
   const unlisted = await deployToken();
-  // A contract that the list of spenders has, whatever its code.
-  const router = await deployToken();
-  const [spender] = SPENDERS;
-  if (spender === undefined) throw new Error("the list of spenders is empty");
-  const spenders = createSpenderList([{ ...spender, deployments: [[chain.chainId, router]] }], "of a test");
+  // Contracts that the list of spenders has, whatever their code; the pool takes nothing through Permit2.
+  const [router, pool] = [await deployToken(), await deployToken()];
+  const spenders = createSpenderList(
+    [
+      listedAs("router", chain.chainId, router, { takesPermit2: true }),
+      listedAs("pool", chain.chainId, pool),
+    ],
+    "of a test",
+  );
   const port: PortfolioChain = stage.port(await stage.node(), tokens);
   const { signal } = new AbortController();
 
   return {
-    ...{ chain, wallet, tokens, unlisted, router, call, payer, merchant },
+    ...{ chain, wallet, tokens, unlisted, router, pool, call, payer, merchant },
     ...{ chainId: chain.chainId, spender: solver.address.toLowerCase() as Hex },
     receiver: merchant.address.toLowerCase() as Hex,
     mint: (token: Hex, amount: bigint, to: Hex = wallet) =>

@@ -44,7 +44,7 @@ const prices: PriceSource = {
 };
 
 const stage = await startMessageStage({ priceSources: [[prices]] });
-const { wallet, spender, receiver, router, unlisted, chainId } = stage;
+const { wallet, spender, receiver, router, pool, unlisted, chainId } = stage;
 const [usd, other] = stage.tokens;
 await stage.mint(usd, 1_000n);
 const now = await stage.now();
@@ -183,6 +183,12 @@ const DRAINERS: readonly Drainer[] = [
       details: [usd, other].map((token) => ({ token, amount: MAX160, expiration: soon, nonce: "0" })),
       message: { spender, sigDeadline: soon },
     }),
+  ],
+  [
+    "an allowance in Permit2 for a contract that does not use it",
+    "caution",
+    "unknown-spender",
+    singleTo(pool),
   ],
   [
     "an allowance in Permit2 for years",
@@ -401,6 +407,7 @@ describe("a message that drains", () => {
 
 const ALLOWED: readonly (readonly [title: string, sample: MessageSample])[] = [
   ["a permit of a little for a known contract", permitTo(router)],
+  ["a permit for a pool", permitTo(pool)],
   ["a permit that takes an allowance back", permitTo(spender, { value: "0" })],
   ["an allowance in Permit2 for a known contract", singleTo(router)],
   [

@@ -2,7 +2,6 @@
 import { Fault } from "../../../lib/fault.ts";
 import type { Hex } from "../../../lib/hex.ts";
 import type { SimulationReason } from "../../../schema/portfolio/simulation.ts";
-import type { ChainSpenders } from "../../exposure/spenders.ts";
 import type { PriceSourceGroups } from "../../prices/collect-prices.ts";
 import type { PinnedChain } from "../../types.ts";
 import { findAlike } from "../known-accounts.ts";
@@ -12,7 +11,7 @@ import { contractsOnChain } from "./contracts.ts";
 import { type MessageState, readMessageState } from "./message-state.ts";
 import { type MessageValues, readMessageValues } from "./message-values.ts";
 import { readContent } from "./read-content.ts";
-import { findMessageReasons } from "./rules.ts";
+import { findMessageReasons, type MessageSpenders } from "./rules.ts";
 import { type ClaimableVoucher, findClaimable, findTakeable, type Takeable } from "./takeable.ts";
 import type { TypedMessage } from "./typed-data.ts";
 
@@ -31,7 +30,7 @@ export type MessageFindings = {
 };
 
 type MessageSources = {
-  readonly spenders: Pick<ChainSpenders, "ofTokens" | "byAddress">;
+  readonly spenders: MessageSpenders;
   readonly priceSources: PriceSourceGroups;
 };
 

@@ -25,9 +25,12 @@ type ExaminedMessage = {
   readonly wallet: Hex;
   readonly chain: ChainConfig;
   readonly contracts: MessageContracts;
-  readonly spenders: Pick<ChainSpenders, "ofTokens" | "byAddress">;
+  readonly spenders: MessageSpenders;
   readonly usdOf: MessageValues["usdOf"];
 };
+
+/** As much of the list of spenders as tells who may take what. */
+export type MessageSpenders = Pick<ChainSpenders, "byAddress" | "ofTokens" | "ofPermit2">;
 
 type Subject = Partial<Pick<SimulationReason, "contract" | "account">>;
 type MessageRule = {
@@ -124,29 +127,29 @@ const GRANT_RULES: readonly MessageRule[] = [
     code: "operator-for-all",
     find: (message) =>
       listPermissions(message)
-        .filter(({ asset, spender }) => isWholeCollection(asset) && !isKnownSpender(message, spender))
+        .filter(({ asset, ...one }) => isWholeCollection(asset) && !isKnownSpender(message, one))
         .map(({ asset, spender }) => ({ contract: asset.contract, account: spender })),
   },
   {
     code: "unlimited-approval",
     find: (message) =>
       listPermissions(message)
-        .filter(({ spender, ...one }) => isUnlimited(one) && !isKnownSpender(message, spender))
+        .filter((one) => isUnlimited(one) && !isKnownSpender(message, one))
         .map(({ asset, spender }) => ({ contract: asset.contract, account: spender })),
   },
   {
     code: "spender-without-code",
     find: (message) =>
       listTakers(message)
-        .filter((taker) => message.state.hasCode.get(taker) === false)
-        .map((account) => ({ account })),
+        .filter(({ spender }) => message.state.hasCode.get(spender) === false)
+        .map(({ spender }) => ({ account: spender })),
   },
   {
     code: "unknown-spender",
     find: (message) =>
       listTakers(message)
         .filter((taker) => !isKnownSpender(message, taker))
-        .map((account) => ({ account })),
+        .map(({ spender }) => ({ account: spender })),
   },
   {
     // A known contract is not safe either: a router lets anyone take what it was sent, and a deposit has a hidden receiver.
@@ -323,15 +326,22 @@ function isListed({ chain }: ExaminedMessage, contract: Hex): boolean {
 }
 
 /** Contracts that take tokens only as their owner signed it: others of our data would take them for any caller. */
-const TAKING_PROTOCOLS: ReadonlySet<MessageProtocol> = new Set([
-  ...(["permit2", "seaport", "cow-relayer", "1inch", "uniswapx", "x402-exact", "x402-upto"] as const),
-]);
+const TAKE_TOKENS: ReadonlySet<MessageProtocol> = new Set(["permit2", "seaport", "cow-relayer", "1inch"]);
+const TAKE_BY_PERMIT2: ReadonlySet<MessageProtocol> = new Set(["uniswapx", "x402-exact", "x402-upto"]);
 
-/** The wallet itself, a contract that takes tokens by their owner's signature, or a known spender of tokens. */
-function isKnownSpender({ contracts, spenders, wallet }: ExaminedMessage, account: Hex): boolean {
-  const contract = contracts.find(account);
-  if (contract !== null && TAKING_PROTOCOLS.has(contract.protocol)) return true;
-  return account === wallet || spenders.ofTokens.includes(account);
+type Taker = Pick<SignedPermission, "spender" | "via">;
+
+/**
+ * The wallet itself, or a contract that is known to take tokens this way. Another one may do for any caller what it was
+ * never made for.
+ */
+function isKnownSpender({ contracts, spenders, wallet }: ExaminedMessage, { spender, via }: Taker): boolean {
+  const [protocols, listed] =
+    via === null ? [TAKE_TOKENS, spenders.ofTokens] : [TAKE_BY_PERMIT2, spenders.ofPermit2];
+  const contract = contracts.find(spender);
+  return (
+    spender === wallet || listed.includes(spender) || (contract !== null && protocols.has(contract.protocol))
+  );
 }
 
 /** Without those that take a permission back. */
@@ -340,14 +350,14 @@ function listPermissions({ content }: ExaminedMessage): readonly SignedPermissio
 }
 
 /** Accounts that may take something whenever they like: spenders, and who carries out transfers through Permit2. */
-function listTakers(message: ExaminedMessage): readonly Hex[] {
+function listTakers(message: ExaminedMessage): readonly Taker[] {
   const takers = [
-    ...listPermissions(message).map(({ spender }) => spender),
+    ...listPermissions(message),
     ...(message.content?.transfers ?? []).flatMap(({ by, via, amount }) =>
-      by === null || via === null || amount === 0n ? [] : [by],
+      by === null || via === null || amount === 0n ? [] : [{ spender: by, via }],
     ),
-  ];
-  return [...new Set(takers)].filter((taker) => taker !== message.wallet);
+  ].filter(({ spender }) => spender !== message.wallet);
+  return [...new Map(takers.map(({ spender, via }) => [`${spender} ${via}`, { spender, via }])).values()];
 }
 
 function isWholeCollection({ standard, tokenId }: SignedPermission["asset"]): boolean {
