@@ -55,6 +55,24 @@ describe("POST /simulate", () => {
     expect(await stage.paid.transfersFrom(account.address)).toHaveLength(1);
   });
 
+  it("needs at most four requests to a node, prices included, and is a tool", async () => {
+    const free = await stage.serve({ bypass: true });
+    const url = `${free.url}/simulate`;
+    await fetch(url, post(requestOf("1")));
+    const before = stage.base.node.requests.length;
+    const simulation = (await (await fetch(url, post(requestOf("2")))).json()) as Simulation;
+    expect(simulation.balanceChanges[0]?.priceSource).toBe("chainlink");
+    expect(stage.base.node.requests.length - before).toBeLessThanOrEqual(4);
+    const list = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    const tools = await fetch(`${free.url}/mcp`, { method: "POST", headers, body: JSON.stringify(list) });
+    expect(await tools.text()).toContain("simulate_transaction");
+    const args = { name: "simulate_transaction", arguments: requestOf("3") };
+    const body = JSON.stringify({ ...list, method: "tools/call", params: args });
+    const called = await (await fetch(`${free.url}/mcp`, { method: "POST", headers, body })).text();
+    expect(called).toContain('"verdict":"allow"');
+  });
+
   it("rejects a payment that was made for other transactions", async () => {
     const account = await stage.paid.payer();
     const url = `${service.url}/simulate`;

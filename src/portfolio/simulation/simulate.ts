@@ -7,7 +7,7 @@ import type { Hex } from "../../lib/hex.ts";
 import { keepPresent } from "../../lib/lists.ts";
 import type { Simulation } from "../../schema/portfolio/simulation.ts";
 import type { SpenderList } from "../exposure/spenders.ts";
-import { collectPrices } from "../prices/collect-prices.ts";
+import { collectPrices, prefetchPrices } from "../prices/collect-prices.ts";
 import { describeHoldings, readMetadata } from "../tokens/metadata.ts";
 import type { Asset, PinnedChain, PortfolioChain, PriceSource } from "../types.ts";
 import { isListed } from "../types.ts";
@@ -132,13 +132,17 @@ async function readContext(
       ...permissions.map(({ token }) => token),
     ]),
   ];
+  const native = { contract: null, ...at.chain.native, logo: null };
   const holdings = contracts.map((contract) => ({ ...UNKNOWN_TOKEN, contract, rawBalance: 0n }));
-  const described = describeHoldings(at.chain, holdings, await readMetadata(at, contracts, signal));
+  const [metadata] = await Promise.all([
+    readMetadata(at, contracts, signal),
+    // In the same request.
+    prefetchPrices(priceSources, { at, assets: [native, ...holdings] }, signal),
+  ]);
+  const described = describeHoldings(at.chain, holdings, metadata);
   const known = new Map(described.holdings.map((holding) => [holding.contract, holding]));
   const assetOf = (contract: Hex | null): Asset =>
-    contract === null
-      ? { contract, ...at.chain.native, logo: null }
-      : (known.get(contract) ?? { ...UNKNOWN_TOKEN, contract });
+    contract === null ? native : (known.get(contract) ?? { ...UNKNOWN_TOKEN, contract });
   const assets = [null, ...contracts].map(assetOf);
   const { prices, warnings } = await collectPrices(priceSources, { at, assets }, signal);
   const context = {
